@@ -1,0 +1,30 @@
+"""What can go wrong in packing; the root, `ShardfeedError`, is shared with the reader."""
+
+from reader.format import ShardfeedError
+
+
+class UnusableInput(ShardfeedError):
+    """The source, the destination or an option cannot be worked with; nothing was written."""
+
+
+class Rejected(ShardfeedError):
+    """Source files were rejected and ``--on-error stop`` forbids to commit without them.
+
+    Attributes:
+        files: (name, reason) of each.
+    """
+
+    def __init__(self, files: list[tuple[str, str]]) -> None:
+        self.files = files
+        super().__init__(
+            f"Nothing was committed, because {len(files)} files were rejected. Mend or remove "
+            "them, or give --on-error skip to go on without them: what is packed is kept."
+        )
+
+
+class BadImage(ShardfeedError):
+    """One file is not an image that can be packed; its text is the reason alone."""
+
+
+class PackingFailed(ShardfeedError):
+    """Packing stopped half-way (a full disk, a killed process); running it again continues it."""

@@ -1,0 +1,117 @@
+"""What an image file is, from its bytes: format, size, channels, orientation.
+
+A sound JPEG is known by its markers alone. Whatever looks odd, and every other format, is opened
+(and where its structure does not tell, decoded) with Pillow, which has the last word.
+"""
+
+import io
+import warnings
+from dataclasses import dataclass
+
+from PIL import Image, UnidentifiedImageError
+
+from packer import jpeg
+from packer.errors import BadImage
+
+MAX_PIXELS = 1 << 29  # half a gigapixel; 1.6 GB decoded
+
+_FORMATS = {
+    "JPEG": "jpg",
+    "MPO": "jpg",
+    "PNG": "png",
+    "WEBP": "webp",
+    "BMP": "bmp",
+    "GIF": "gif",
+    "TIFF": "tiff",
+    "PPM": "ppm",
+}
+_ORIENTATION = 0x0112
+_ONE_CHANNEL = {"1", "L", "I", "F", "I;16", "I;16B", "I;16L", "I;16N"}
+
+
+@dataclass(frozen=True)
+class ImageInfo:
+    """What the index says of an image; `height` and `width` as stored, before `orientation`."""
+
+    format: str
+    height: int
+    width: int
+    channels: int
+    orientation: int
+
+
+def probe(data: bytes) -> ImageInfo:
+    """Tell what an image is and that it is whole.
+
+    Raises:
+        BadImage: it is no image of a known format, cut short, damaged, or too large.
+    """
+    if data.startswith(b"\xff\xd8"):
+        info = _probe_jpeg(data)
+        if info is not None:
+            return info
+    return _probe_with_pillow(data)
+
+
+def _probe_jpeg(data: bytes) -> ImageInfo | None:
+    """None where the markers do not prove a sound baseline or progressive JPEG."""
+    try:
+        header = jpeg.read_header(data)
+    except ValueError:
+        return None
+    if header.process not in (0xC0, 0xC1, 0xC2) or header.precision != 8:
+        return None
+    if header.height == 0 or header.width == 0 or len(header.sampling) not in (1, 3):
+        return None
+    if not jpeg.is_complete(data, header):
+        return None
+    _check_pixels(header.height, header.width)
+    orientation = _orientation(header.exif) if header.exif else 1
+    return ImageInfo("jpg", header.height, header.width, len(header.sampling), orientation)
+
+
+def _probe_with_pillow(data: bytes) -> ImageInfo:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # Pillow's remarks on metadata; the pixels decide
+            with Image.open(io.BytesIO(data), formats=list(_FORMATS)) as image:
+                _check_pixels(image.height, image.width)
+                info = ImageInfo(
+                    _FORMATS[str(image.format)],
+                    image.height,
+                    image.width,
+                    1 if image.mode in _ONE_CHANNEL else len(image.getbands()),
+                    # Pillow turns a TIFF upright itself, and gives its upright size.
+                    1 if image.format == "TIFF" else _clamp(image.getexif().get(_ORIENTATION)),
+                )
+                if image.format == "PNG":
+                    image.verify()  # every chunk's checksum, without inflating
+                else:
+                    image.load()
+    except UnidentifiedImageError:
+        raise BadImage("it is not an image of a known format") from None
+    except (OSError, SyntaxError, ValueError, EOFError, Image.DecompressionBombError) as error:
+        raise BadImage(f"it is damaged or cut short ({error})") from error
+    return info
+
+
+def _check_pixels(height: int, width: int) -> None:
+    if height * width > MAX_PIXELS:
+        raise BadImage(
+            f"it has {height} x {width} pixels; {MAX_PIXELS} are the most that are packed"
+        )
+
+
+def _orientation(exif: bytes) -> int:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tags = Image.Exif()
+            tags.load(exif)
+            return _clamp(tags.get(_ORIENTATION))
+    except (OSError, SyntaxError, ValueError, KeyError, TypeError, EOFError):
+        return 1  # metadata that cannot be read says nothing
+
+
+def _clamp(value: object) -> int:
+    return value if isinstance(value, int) and 1 <= value <= 8 else 1

@@ -1,0 +1,50 @@
+"""Keys: a sample's name in the archive, made reversibly from its path in the source.
+
+A key is the path relative to the source without its extension. What WebDataset or DALI's index
+would misread is percent-encoded (RFC 3986, section 2.1, on the bytes of the name): dots of the
+basename, white space, control characters, bytes that are not UTF-8, and the per cent sign itself.
+"""
+
+import os
+import re
+from collections import Counter
+from collections.abc import Iterable
+from urllib.parse import unquote_to_bytes
+
+_UNSAFE = re.compile(r"[\s%\x00-\x1f\x7f-\x9f\udc80-\udcff]")
+
+
+def escape(stem: str) -> str:
+    """The key of a path without extension; `stem` as `os.fsdecode` gives it."""
+    folder, slash, base = stem.rpartition("/")
+    return _quote(folder) + slash + _quote(base).replace(".", "%2E")
+
+
+def unescape(key: str) -> str:
+    """The path that `escape` made `key` from."""
+    return os.fsdecode(unquote_to_bytes(key))
+
+
+def clashing(names: Iterable[str]) -> set[str]:
+    """The names of one folder that must keep their extension to be distinct as keys.
+
+    ``x.jpg`` beside ``x.png`` would both be ``x``; so would a file named ``x.jpg.png`` take the
+    name that ``x.jpg`` then gets.
+    """
+    stems = {name: os.path.splitext(name)[0] for name in names}
+    if len(set(stems.values())) == len(stems):
+        return set()
+    whole: set[str] = set()
+    while True:
+        count = Counter(stems.values())
+        more = {name for name, stem in stems.items() if count[stem] > 1 and name != stem}
+        if not more:
+            return whole
+        whole |= more
+        stems.update((name, name) for name in more)
+
+
+def _quote(text: str) -> str:
+    return _UNSAFE.sub(
+        lambda match: "".join(f"%{byte:02X}" for byte in os.fsencode(match.group())), text
+    )

@@ -1,0 +1,65 @@
+"""How far long work has come: a bar on a terminal, plain lines when piped, or nothing."""
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Protocol, TextIO
+
+_LINE_SECONDS = 10.0
+
+
+class Advance(Protocol):
+    """Called with the number of items done since the last call."""
+
+    def __call__(self, count: int, /) -> None:
+        """Book `count` more items."""
+
+
+class Progress:
+    """Shows phases of work on `stream`; with `quiet` it shows nothing."""
+
+    def __init__(self, quiet: bool = False, stream: TextIO | None = None) -> None:
+        self._quiet = quiet
+        self._stream = stream or sys.stderr
+
+    @contextmanager
+    def phase(self, name: str, total: int | None, unit: str, done: int = 0) -> Iterator[Advance]:
+        """A phase of `total` items (None: not known), of which `done` need no more work."""
+        if self._quiet:
+            yield lambda count: None
+        elif self._stream.isatty():
+            from tqdm import tqdm
+
+            with tqdm(
+                total=total,
+                initial=done,
+                desc=name,
+                unit=f" {unit}",
+                file=self._stream,
+                smoothing=0.1,
+            ) as bar:
+                yield lambda count: (bar.update(count), None)[1]
+        else:
+            yield from self._lines(name, total, unit, done)
+
+    def _lines(self, name: str, total: int | None, unit: str, done: int) -> Iterator[Advance]:
+        began = last = time.monotonic()
+        first = done
+
+        def write() -> None:
+            rate = (done - first) / max(time.monotonic() - began, 1e-9)
+            whole = "" if total is None else f" of {total}"
+            left = "" if total is None or not rate else f", {(total - done) / rate:.0f} s left"
+            self._stream.write(f"{name}: {done}{whole} {unit}, {rate:.0f}/s{left}\n")
+            self._stream.flush()
+
+        def advance(count: int) -> None:
+            nonlocal done, last
+            done += count
+            if time.monotonic() - last >= _LINE_SECONDS:
+                last = time.monotonic()
+                write()
+
+        yield advance
+        write()

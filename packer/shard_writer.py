@@ -1,0 +1,173 @@
+"""Writes one shard, a tar and its index: the same samples always give the same bytes."""
+
+import json
+import os
+import zlib
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+
+import numpy as np
+import xxhash
+
+from packer.images import ImageInfo
+from packer.sources import SourceSample
+from reader.format import FORMATS, Index, ShardEntry, index, tar
+
+_BUFFER = 1 << 20
+
+
+class ShardWriter:
+    """Builds a shard under temporary names; `finish` makes it appear whole, or it never does.
+
+    A context manager: leaving it without `finish` removes what was written.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """`path` is the tar's final name; its folder exists."""
+        self._tar_path = path
+        self._index_path = path.with_suffix(".safetensors")
+        self._tar_temp, self._index_temp = map(_temporary, (self._tar_path, self._index_path))
+        self._checksum = xxhash.xxh3_128()
+        self._rows: list[tuple[int, ...]] = []
+        self._keys: list[bytes] = []
+        self._names: list[bytes] = []
+        self._end = 0
+        self._file = self._tar_temp.open("wb", buffering=_BUFFER)
+
+    def __enter__(self) -> "ShardWriter":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._file.close()
+        for path in (self._tar_temp, self._index_temp):
+            path.unlink(missing_ok=True)
+
+    def add(self, sample: SourceSample, info: ImageInfo, image: bytes) -> None:
+        """Append one sample."""
+        offset = self._member(f"{sample.key}.{info.format}", image)
+        label_offset = label_size = 0
+        if sample.label >= 0:
+            label = b"%d" % sample.label
+            label_offset, label_size = self._member(f"{sample.key}.cls", label), len(label)
+        self._rows.append(
+            (
+                offset,
+                len(image),
+                sample.label,
+                info.height,
+                info.width,
+                FORMATS.index(info.format),
+                info.channels,
+                info.orientation,
+                zlib.crc32(image),
+                label_offset,
+                label_size,
+            )
+        )
+        self._keys.append(sample.key.encode("utf-8"))
+        self._names.append(os.fsencode(sample.name))
+
+    def finish(self, rejected: Sequence[tuple[str, str]]) -> ShardEntry:
+        """Close the archive and commit tar and index; `rejected` is kept in the index."""
+        self._write(tar.END)
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        metadata = {
+            "format": index.KIND,
+            "rejected": json.dumps(rejected),
+            "tar_bytes": str(self._end),
+            "tar_checksum": f"xxh3-128:{self._checksum.hexdigest()}",
+            "version": str(index.VERSION),
+        }
+        content = index.serialize(self._columns(), metadata)
+        with open(self._index_temp, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(self._tar_temp, self._tar_path)
+        os.replace(self._index_temp, self._index_path)
+        sync_folder(self._tar_path.parent)
+        return shard_entry(self._tar_path)
+
+    def _member(self, name: str, data: bytes) -> int:
+        """Write one member; its data's offset."""
+        self._write(tar.header(name, len(data)))
+        offset = self._end
+        self._write(data)
+        self._write(tar.padding(len(data)))
+        return offset
+
+    def _write(self, data: bytes) -> None:
+        self._file.write(data)
+        self._checksum.update(data)
+        self._end += len(data)
+
+    def _columns(self) -> dict[str, index.Column]:
+        rows = np.array(self._rows, dtype=np.int64).reshape(len(self._rows), 11).T
+        columns: dict[str, index.Column] = {
+            "offset": rows[0].astype("<u8"),
+            "size": rows[1].astype("<u8"),
+            "label": rows[2].astype("<i8"),
+            "height": rows[3].astype("<u4"),
+            "width": rows[4].astype("<u4"),
+            "format": rows[5].astype("u1"),
+            "channels": rows[6].astype("u1"),
+            "orientation": rows[7].astype("u1"),
+            "crc32": rows[8].astype("<u4"),
+        }
+        if (rows[2] >= 0).any():
+            columns["cls.offset"] = rows[9].astype("<u8")
+            columns["cls.size"] = rows[10].astype("<u8")
+        for name, values in (("key", self._keys), ("name", self._names)):
+            columns[name] = np.frombuffer(b"".join(values), dtype="u1")
+            columns[f"{name}_offset"] = np.cumsum([0, *map(len, values)]).astype("<u8")
+        return columns
+
+
+def shard_entry(path: Path) -> ShardEntry:
+    """What dataset.json says of the finished shard whose tar is at `path`.
+
+    Raises:
+        FormatError: the index is not usable.
+    """
+    shard = Index(path.with_suffix(".safetensors"))
+    content = shard.path.read_bytes()
+    return ShardEntry(
+        file=path.name,
+        split="",
+        samples=len(shard),
+        bytes=shard.tar_bytes,
+        checksum=shard.tar_checksum,
+        index_bytes=len(content),
+        index_checksum=f"xxh3-128:{xxhash.xxh3_128_hexdigest(content)}",
+    )
+
+
+def is_finished(path: Path) -> bool:
+    """Whether the shard at `path` was committed: the index comes last, so it speaks for both."""
+    return path.with_suffix(".safetensors").exists() and path.exists()
+
+
+def remove_temporaries(folder: Path) -> None:
+    """Remove what killed writers left in `folder`."""
+    for path in folder.glob(".shard-*.tmp-*"):
+        path.unlink(missing_ok=True)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the names in `folder` survive a power cut."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _temporary(path: Path) -> Path:
+    return path.with_name(f".{path.name}.tmp-{os.getpid()}")

@@ -1,0 +1,56 @@
+"""Feeds a training loop from a packed data set: shuffle, decode, batch, prefetch.
+
+``import reader`` does not import torch; `Loader` and `CUDAPrefetcher` bring it in when first used.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+from reader.dataset import Dataset
+from reader.errors import ReaderError, SampleError, WorkerError
+from reader.format import FormatError, ShardfeedError
+from reader.statistics import Statistics
+from reader.transforms import (
+    CenterCrop,
+    Geometry,
+    RandomHorizontalFlip,
+    RandomResizedCrop,
+    Resize,
+    Transform,
+)
+
+if TYPE_CHECKING:
+    from reader.cuda import CUDAPrefetcher
+    from reader.loader import Loader
+
+IMAGENET_MEAN = (0.485, 0.456, 0.406)
+IMAGENET_STD = (0.229, 0.224, 0.225)
+
+__all__ = [
+    "IMAGENET_MEAN",
+    "IMAGENET_STD",
+    "CUDAPrefetcher",
+    "CenterCrop",
+    "Dataset",
+    "FormatError",
+    "Geometry",
+    "Loader",
+    "RandomHorizontalFlip",
+    "RandomResizedCrop",
+    "ReaderError",
+    "Resize",
+    "SampleError",
+    "ShardfeedError",
+    "Statistics",
+    "Transform",
+    "WorkerError",
+]
+
+_NEED_TORCH = {"Loader": "reader.loader", "CUDAPrefetcher": "reader.cuda"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _NEED_TORCH:
+        raise AttributeError(f"module 'reader' has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(_NEED_TORCH[name]), name)

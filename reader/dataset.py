@@ -1,0 +1,164 @@
+"""A data set on disk: sample numbers to shards and rows."""
+
+import os
+from collections import OrderedDict
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reader.decode import DecodeError, Decoder, Pixels, StoredImage
+from reader.errors import ReaderError
+from reader.format import Index, Manifest
+from reader.shard import Shard
+
+_OPEN_SHARDS = 256  # descriptors and mappings a process may spend on shards
+
+
+class Dataset:
+    """The samples of one split, by number.
+
+    ``ds[i]`` is an (image, label) pair as torchvision's ImageFolder gives it: a (height, width, 3)
+    uint8 RGB array, and an int (-1 where the data set has no labels). Shards are opened when they
+    are first needed and at most 256 stay open.
+
+    Attributes:
+        folder: where dataset.json lies.
+        classes: class names in label order.
+    """
+
+    def __init__(
+        self, folder: str | os.PathLike[str], split: str | None = None, upright: bool = True
+    ) -> None:
+        """Open the data set.
+
+        Args:
+            folder: holds dataset.json.
+            split: its name; None for a data set without splits, or for all of them.
+            upright: apply the EXIF orientation, so that the model sees what people see.
+
+        Raises:
+            ReaderError: there is no such split.
+            FormatError: there is no data set, or it is damaged.
+        """
+        self.folder = Path(folder).absolute()
+        self.split = split
+        self.upright = upright
+        manifest = Manifest.load(self.folder)
+        if split is not None and split not in manifest.splits:
+            known = ", ".join(map(repr, manifest.splits))
+            raise ReaderError(f"{self.folder} has no split {split!r}; it has {known}.")
+        self.shards = tuple(s for s in manifest.shards if split in (None, s.split))
+        self.classes = list(manifest.classes)
+        self._ends = np.cumsum([0, *(shard.samples for shard in self.shards)])
+        self._open: OrderedDict[int, Shard] = OrderedDict()
+        self._decoder = Decoder()
+
+    def __len__(self) -> int:
+        return int(self._ends[-1])
+
+    def __getitem__(self, number: int) -> tuple[Pixels, int]:
+        shard, row = self.locate(number)
+        image = self.image_of(shard, row)
+        try:
+            return self._decoder.whole(image), int(shard.index.columns["label"][row])
+        except DecodeError as error:
+            raise shard.error(row, str(error)) from error
+
+    def __reduce__(self) -> tuple[type["Dataset"], tuple[Path, str | None, bool]]:
+        return Dataset, (self.folder, self.split, self.upright)
+
+    @property
+    def class_to_idx(self) -> dict[str, int]:
+        """Label of each class name."""
+        return {name: label for label, name in enumerate(self.classes)}
+
+    @cached_property
+    def labels(self) -> NDArray[np.int64]:
+        """The label of every sample, int64."""
+        columns = [Index(self.folder / shard.index).columns["label"] for shard in self.shards]
+        return np.concatenate([np.empty(0, np.int64), *columns]).astype(np.int64)
+
+    def sizes(self) -> set[tuple[int, int]]:
+        """The distinct (height, width) of the images, as `ds[i]` gives them."""
+        found: set[tuple[int, int]] = set()
+        for entry in self.shards:
+            columns = Index(self.folder / entry.index).columns
+            height, width = columns["height"].astype(np.int64), columns["width"].astype(np.int64)
+            turned = (columns["orientation"] > 4) & self.upright
+            both = np.where(turned, width << 32 | height, height << 32 | width)
+            found.update((int(size) >> 32, int(size) & 0xFFFFFFFF) for size in np.unique(both))
+        return found
+
+    @property
+    def keys(self) -> Sequence[str]:
+        """The key of every sample, read from the indexes as it is asked for."""
+        return _Keys(self)
+
+    def read(self, number: int, ext: str) -> bytes:
+        """The raw bytes of the member with extension `ext` of a sample.
+
+        Raises:
+            SampleError: it has no such member, or it cannot be read.
+        """
+        shard, row = self.locate(number)
+        return shard.read(row, ext)
+
+    def locate(self, number: int) -> tuple[Shard, int]:
+        """The opened shard of a sample, and its row there."""
+        count = len(self)
+        if not -count <= number < count:
+            raise IndexError(f"sample {number} of a data set of {count}")
+        number %= count
+        position = int(np.searchsorted(self._ends, number, side="right")) - 1
+        return self._shard(position), number - int(self._ends[position])
+
+    def image_of(self, shard: Shard, row: int) -> StoredImage:
+        """The stored image, with its orientation if the data set is to be upright."""
+        image = shard.image(row)
+        if not self.upright and image.orientation != 1:
+            return StoredImage(
+                image.data, image.format, image.height, image.width, image.channels, orientation=1
+            )
+        return image
+
+    def close(self) -> None:
+        """Close all shards; they open again when needed."""
+        while self._open:
+            self._open.popitem()[1].close()
+
+    def __del__(self) -> None:
+        if hasattr(self, "_open"):
+            self.close()
+
+    def _shard(self, position: int) -> Shard:
+        shard = self._open.get(position)
+        if shard is None:
+            if len(self._open) >= _OPEN_SHARDS:
+                self._open.popitem(last=False)[1].close()
+            shard = self._open[position] = Shard(self.folder, self.shards[position])
+        self._open.move_to_end(position)
+        return shard
+
+
+class _Keys(Sequence[str]):
+    """A data set's keys as a sequence that holds none of them."""
+
+    def __init__(self, dataset: Dataset) -> None:
+        self._dataset = dataset
+
+    def __len__(self) -> int:
+        return len(self._dataset)
+
+    @overload
+    def __getitem__(self, number: int) -> str: ...
+    @overload
+    def __getitem__(self, number: slice) -> list[str]: ...
+    def __getitem__(self, number: int | slice) -> str | list[str]:
+        if isinstance(number, slice):
+            return [self[i] for i in range(*number.indices(len(self)))]
+        shard, row = self._dataset.locate(number)
+        return shard.index.key(row)

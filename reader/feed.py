@@ -1,0 +1,263 @@
+"""Epochs -> tasks -> ring -> batches: what is decoded when, and where.
+
+Purpose: keep the workers supplied a few batches ahead and give the batches out in order.
+
+Guarantees: each step of an epoch is given out exactly once, in order, whatever became of workers;
+several epochs may be under way at a time (nested loops) and none waits for another's consumer.
+
+Assumptions: used by one thread at a time, in the process that made it. Work goes on between two
+calls, because the tasks of `depth` batches are queued where the workers themselves fetch them;
+nothing runs in the parent meanwhile.
+"""
+
+import os
+import time
+import weakref
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from reader.dataset import Dataset
+from reader.errors import ReaderError
+from reader.messages import Done, Setup, Task
+from reader.order import Order, Step, Steps
+from reader.pool import Pool, failure
+from reader.ring import BatchArrays, BatchLayout, Ring, RingMemory
+from reader.statistics import Statistics
+from reader.transforms import Transform
+
+_AHEAD_BYTES = 64 << 20  # small batches are decoded further ahead, up to this much memory
+_MAX_AHEAD = 16
+_MAX_CHUNK = 32
+
+
+@dataclass
+class Batch:
+    """A batch in the ring: FILLING while tasks of it are `missing`, then READY.
+
+    Attributes:
+        slot: where it lies; None once it was copied out to make room.
+    """
+
+    step: Step
+    slot: int | None
+    missing: set[int]
+    copy: BatchArrays | None = None
+    error: ReaderError | None = None
+    is_wanted: bool = True
+
+
+@dataclass(eq=False)
+class Epoch:
+    """One pass over the data: its batches that are queued and not yet given out."""
+
+    number: int
+    steps: Steps
+    queued: int = 0
+    batches: deque[Batch] = field(default_factory=deque)
+
+    @property
+    def is_queued(self) -> bool:
+        """Whether its last step has been queued."""
+        return self.queued >= len(self.steps)
+
+
+class Feed:
+    """Workers and ring behind one loader."""
+
+    def __init__(
+        self,
+        dataset: Dataset,
+        transforms: Sequence[Transform],
+        order: Order,
+        seed: int,
+        image: tuple[int, int],
+        batch_size: int,
+        workers: int,
+    ) -> None:
+        """Start `workers` processes; `image` is the (height, width) that every row has room for."""
+        layout = BatchLayout(batch_size, image)
+        self._order = order
+        self._chunk = min(_MAX_CHUNK, -(-batch_size // workers))
+        self._depth = _depth(layout.slot_bytes, batch_size, workers * self._chunk)
+        memory = RingMemory.create(self._depth + 2, layout)
+        setup = Setup(dataset, tuple(transforms), seed, memory.slots, layout)
+        self._ring = Ring(memory)
+        self._pool = Pool(workers, setup, memory.descriptor)
+        self._workers = workers
+        self._owners: dict[int, Batch] = {}  # by task
+        self._next_task = 0
+        self._epochs: list[Epoch] = []  # the oldest first
+        self._counts = _Counts()
+        self._finalizer = weakref.finalize(self, _shut_down, self._pool, memory, os.getpid())
+
+    @property
+    def is_open(self) -> bool:
+        """Whether there are workers."""
+        return self._finalizer.alive
+
+    def begin(self, number: int, steps: Steps) -> Epoch:
+        """Start to decode an epoch."""
+        epoch = Epoch(number, steps)
+        self._epochs.append(epoch)
+        self.supply()
+        return epoch
+
+    def take(self, epoch: Epoch) -> tuple[Step, BatchArrays]:
+        """The next batch of `epoch`; its memory is lent until its arrays are gone.
+
+        Raises:
+            ReaderError: a sample of it cannot be read, or the workers failed.
+        """
+        asked = time.perf_counter()
+        while not epoch.batches or epoch.batches[0].missing:
+            if not epoch.batches:
+                self._make_room()
+                self._queue(epoch)
+            else:
+                self._collect()
+        batch = epoch.batches.popleft()
+        self._counts.delivered(batch.step.valid, asked)
+        if batch.error is not None:
+            self._forget(batch)
+            raise batch.error
+        arrays = batch.copy
+        if arrays is None:
+            assert batch.slot is not None
+            arrays = self._ring.deliver(batch.slot, batch.step.rows)
+        self.supply()
+        return batch.step, arrays
+
+    def supply(self) -> None:
+        """Queue tasks while there are free slots, for the oldest epoch first."""
+        for epoch in self._epochs:
+            self._queue(epoch)
+
+    @property
+    def is_all_queued(self) -> bool:
+        """Whether no epoch under way has steps left to queue."""
+        return all(epoch.is_queued for epoch in self._epochs)
+
+    def drop(self, epoch: Epoch) -> None:
+        """Take back what is queued for an epoch and forget it; again, or when closed, no error."""
+        if not self.is_open or epoch not in self._epochs:
+            return
+        self._epochs.remove(epoch)
+        taken = self._pool.cancel({n for batch in epoch.batches for n in batch.missing})
+        for number in taken:
+            self._owners.pop(number).missing.discard(number)
+        for batch in epoch.batches:
+            batch.is_wanted = False
+            if not batch.missing:
+                self._forget(batch)
+        epoch.batches.clear()
+
+    def statistics(self) -> Statistics:
+        """What was done so far."""
+        counts, memory = self._counts, self._ring.memory
+        return Statistics(
+            batches=counts.batches,
+            samples=counts.samples,
+            workers=self._workers,
+            restarts=self._pool.restarts,
+            slots=memory.slots,
+            slot_bytes=memory.layout.slot_bytes,
+            copied=self._ring.copied,
+            elapsed=counts.last - counts.first,
+            waited=counts.waited,
+            busy=counts.busy,
+        )
+
+    def close(self) -> None:
+        """End the workers; what was given out stays valid."""
+        self._finalizer()
+        self._epochs = []
+
+    def _queue(self, epoch: Epoch) -> None:
+        while not epoch.is_queued and len(epoch.batches) < self._depth:
+            slot = self._ring.take()
+            if slot is None:
+                return
+            step = epoch.steps[epoch.queued]
+            tasks = self._tasks(step, epoch.number, slot)
+            batch = Batch(step, slot, {task.number for task in tasks})
+            self._owners.update((task.number, batch) for task in tasks)
+            epoch.queued += 1
+            epoch.batches.append(batch)
+            self._pool.submit(tasks)
+
+    def _tasks(self, step: Step, epoch: int, slot: int) -> list[Task]:
+        positions = step.position + np.arange(step.rows)
+        positions[step.valid :] = step.end - 1  # padding repeats a sample of the step
+        samples = self._order.samples(positions, epoch)
+        tasks = []
+        for row in range(0, step.rows, self._chunk):
+            chunk = samples[row : row + self._chunk]
+            valid = min(max(step.valid - row, 0), len(chunk))
+            position = step.position + row
+            tasks.append(Task(self._next_task, slot, row, epoch, position, chunk, valid))
+            self._next_task += 1
+        return tasks
+
+    def _collect(self) -> None:
+        """Wait for news from the workers and book it."""
+        try:
+            ended = self._pool.poll(None)
+        except ReaderError:
+            self.close()
+            raise
+        for message in ended:
+            batch = self._owners.pop(message.number)
+            batch.missing.discard(message.number)
+            if isinstance(message, Done):
+                self._counts.busy += message.seconds
+            else:
+                batch.error = batch.error or failure(message)
+            if not batch.missing and not batch.is_wanted:
+                self._forget(batch)
+
+    def _make_room(self) -> None:
+        """With no slot free, copy out a batch that another epoch's consumer has not fetched."""
+        while not self._ring.has_free():
+            for batch in (batch for epoch in self._epochs for batch in epoch.batches):
+                if not batch.missing and batch.slot is not None:
+                    batch.copy = self._ring.copy_out(batch.slot, batch.step.rows)
+                    batch.slot = None
+                    return
+            self._collect()
+
+    def _forget(self, batch: Batch) -> None:
+        if batch.slot is not None:
+            self._ring.release(batch.slot)
+
+
+@dataclass
+class _Counts:
+    batches: int = 0
+    samples: int = 0
+    first: float = 0.0
+    last: float = 0.0
+    waited: float = 0.0
+    busy: float = 0.0
+
+    def delivered(self, samples: int, asked: float) -> None:
+        """Book a batch that was asked for at `asked` and is there now."""
+        self.first = self.first or asked
+        self.last = time.perf_counter()
+        self.waited += self.last - asked
+        self.batches += 1
+        self.samples += samples
+
+
+def _depth(slot_bytes: int, batch_size: int, in_hand: int) -> int:
+    """Batches to decode ahead: enough for every worker to hold one chunk and find another."""
+    for_workers = 1 + -(-2 * in_hand // batch_size)
+    return max(2, for_workers, min(_MAX_AHEAD, _AHEAD_BYTES // slot_bytes))
+
+
+def _shut_down(pool: Pool, memory: RingMemory, owner: int) -> None:
+    if os.getpid() == owner:  # a forked child must not end its parent's workers
+        pool.close()
+    memory.close()

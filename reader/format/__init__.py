@@ -1,0 +1,60 @@
+"""THE FORMAT: how a data set lies on disk.
+
+::
+
+    shards/
+      dataset.json                       committed last; without it there is no data set
+      [SPLIT/]shard-000000.tar           WebDataset tar
+      [SPLIT/]shard-000000.safetensors   its index
+
+**Tar** (`tar.py`). POSIX.1-1988 USTAR blocks, every member a regular file with mode 0644 and
+mtime, uid and gid 0, so that the same input gives the same bytes. A PAX record appears only for a
+name that USTAR cannot hold. A sample is a run of adjacent members ``KEY.EXT``: the image first,
+then ``KEY.cls`` (decimal class number, if there are labels), then the other members. KEY is UTF-8;
+it holds no dot after its last ``/``, no white space and no control character, and is unique in the
+data set. EXT is lower case.
+
+**Index** (`index.py`). A safetensors file (8 bytes little-endian header length, a JSON header,
+columns back to back). One row a sample, in the order of the tar:
+
+=====================  ========  =================================================================
+column                 type      meaning
+=====================  ========  =================================================================
+``offset``, ``size``   u64       where the image's bytes lie in the tar
+``label``              i64       class number, -1 if there is none
+``height``, ``width``  u32       pixels as stored, before the EXIF orientation is applied
+``format``             u8        position in `FORMATS`
+``channels``           u8        components as stored: 1, 3 or 4 (2: grey with alpha)
+``orientation``        u8        EXIF orientation, 1 to 8
+``crc32``              u32       of the image's bytes
+``key``                u8        all keys, UTF-8, back to back
+``key_offset``         u64       N + 1 bounds into ``key``
+``name``               u8        the original names, as bytes, relative to the source
+``name_offset``        u64       N + 1 bounds into ``name``
+``M.offset, M.size``   u64       of each further member with extension M; offset 0: not there
+``segment``            u16/u32   lengths of a tiled JPEG's entropy-coded segments, all rows
+``segment_offset``     u64       N + 1 bounds into ``segment``; an empty range: not tiled
+``scan_offset``        u32       where the first segment begins within the image's bytes
+``frame_offset``       u32       where the frame header's height (2 bytes) lies in the image
+``restart_interval``   u16       MCUs a segment
+``mcu_height``         u8        rows of pixels in an MCU
+``mcu_width``          u8        columns of pixels in an MCU
+=====================  ========  =================================================================
+
+The seven columns from ``segment`` on are there only if a row of the shard is tiled. Segments
+follow each other with one RSTn marker (2 bytes, not counted) between two. A reader ignores columns
+that it does not know.
+
+The index's metadata (all strings): ``format`` (``shardfeed-index``), ``version``, ``tar_bytes``,
+``tar_checksum`` (``xxh3-128:`` and 32 hexadecimal digits), ``rejected`` (JSON: the source files
+that were planned for this shard and left out, ``[name, reason]`` each).
+
+**dataset.json** (`manifest.py`). Version, the options that shaped the bytes, the classes in label
+order, and the list of shards with their sizes and checksums.
+"""
+
+from reader.format.errors import FormatError, ShardfeedError
+from reader.format.index import FORMATS, Index
+from reader.format.manifest import Manifest, ShardEntry
+
+__all__ = ["FORMATS", "FormatError", "Index", "Manifest", "ShardEntry", "ShardfeedError"]

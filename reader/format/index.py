@@ -1,0 +1,237 @@
+"""A shard's index: columns in one safetensors file, mapped and never copied.
+
+Format of the file: https://huggingface.co/docs/safetensors (header length, JSON header, data).
+"""
+
+import json
+import mmap
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reader.format.errors import FormatError
+
+VERSION = 1
+KIND = "shardfeed-index"
+FORMATS = ("jpg", "png", "webp", "bmp", "gif", "tiff", "ppm", "raw")
+
+_DTYPES: dict[str, np.dtype[Any]] = {
+    "U8": np.dtype("u1"),
+    "U16": np.dtype("<u2"),
+    "U32": np.dtype("<u4"),
+    "U64": np.dtype("<u8"),
+    "I64": np.dtype("<i8"),
+}
+_NAMES = {dtype: name for name, dtype in _DTYPES.items()}
+_REQUIRED = {
+    "offset": "U64",
+    "size": "U64",
+    "label": "I64",
+    "height": "U32",
+    "width": "U32",
+    "format": "U8",
+    "channels": "U8",
+    "orientation": "U8",
+    "crc32": "U32",
+    "key": "U8",
+    "key_offset": "U64",
+    "name": "U8",
+    "name_offset": "U64",
+}
+_TILED = {
+    "segment_offset": "U64",
+    "scan_offset": "U32",
+    "frame_offset": "U32",
+    "restart_interval": "U16",
+    "mcu_height": "U8",
+    "mcu_width": "U8",
+}
+_LISTS = {"key": "key_offset", "name": "name_offset", "segment": "segment_offset"}
+_MAX_HEADER = 100_000_000  # what the safetensors library itself accepts
+
+Column = NDArray[Any]
+
+
+def serialize(columns: Mapping[str, Column], metadata: Mapping[str, str]) -> bytes:
+    """The bytes of an index: the same columns and metadata always give the same bytes."""
+    header: dict[str, object] = {"__metadata__": dict(metadata)}
+    blobs = []
+    end = 0
+    # The widest types first keep every column aligned to its own size.
+    for name, column in sorted(
+        columns.items(), key=lambda item: (-item[1].dtype.itemsize, item[0])
+    ):
+        blob = np.ascontiguousarray(column).tobytes()
+        header[name] = {
+            "dtype": _NAMES[column.dtype],
+            "shape": list(column.shape),
+            "data_offsets": [end, end + len(blob)],
+        }
+        end += len(blob)
+        blobs.append(blob)
+    text = json.dumps(header, separators=(",", ":")).encode()
+    text += b" " * (-len(text) % 8)
+    return b"".join([len(text).to_bytes(8, "little"), text, *blobs])
+
+
+class Index:
+    """The columns of one shard, one row a sample; see `reader.format` for their meaning.
+
+    The file stays mapped while a column is in use; every bound is checked once, here, so that
+    what follows may slice without looking.
+
+    Attributes:
+        columns: every column by name, read-only.
+        metadata: the file's strings.
+        tar_bytes: what the shard's tar must measure.
+        tar_checksum: and its checksum.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        """Map the index at `path`.
+
+        Raises:
+            FormatError: it is no index, or a row does not lie inside the tar.
+        """
+        self.path = Path(path)
+        buffer, data_start, header = _map(self.path)
+        metadata = header.pop("__metadata__", None)
+        if not isinstance(metadata, dict) or metadata.get("format") != KIND:
+            raise self._error(f"its metadata does not say format={KIND}")
+        if metadata.get("version") != str(VERSION):
+            raise self._error(
+                f"it is of version {metadata.get('version')}; this reader knows version {VERSION}"
+            )
+        self.metadata: dict[str, str] = metadata
+        try:
+            self.tar_bytes = int(metadata["tar_bytes"])
+            self.tar_checksum = str(metadata["tar_checksum"])
+            self.columns = {
+                name: _column(buffer, data_start, entry) for name, entry in header.items()
+            }
+        except (KeyError, TypeError, ValueError) as error:
+            raise self._error(f"its header is damaged ({error})") from error
+        self._check_columns()
+        self._check_bounds()
+
+    def __len__(self) -> int:
+        return len(self.columns["offset"])
+
+    @property
+    def tiled(self) -> bool:
+        """Whether any row has a segment table."""
+        return "segment" in self.columns
+
+    @property
+    def members(self) -> list[str]:
+        """Extensions of the members beside the image, in the order of the tar's bytes."""
+        return [name[:-5] for name in self.columns if name.endswith(".size")]
+
+    @property
+    def rejected(self) -> list[tuple[str, str]]:
+        """The (source name, reason) of what was planned for this shard and left out."""
+        return [(name, reason) for name, reason in json.loads(self.metadata.get("rejected", "[]"))]
+
+    def bytes_of(self, column: str, row: int) -> bytes:
+        """Row `row` of the list column ``key`` or ``name``."""
+        bounds = self.columns[_LISTS[column]]
+        return self.columns[column][int(bounds[row]) : int(bounds[row + 1])].tobytes()
+
+    def key(self, row: int) -> str:
+        """The sample's key."""
+        return self.bytes_of("key", row).decode("utf-8")
+
+    def span(self, ext: str, row: int) -> tuple[int, int] | None:
+        """(offset, size) of the member with extension `ext` in the tar, None if there is none."""
+        if ext == FORMATS[int(self.columns["format"][row])]:
+            return int(self.columns["offset"][row]), int(self.columns["size"][row])
+        if f"{ext}.offset" not in self.columns:
+            return None
+        offset = int(self.columns[f"{ext}.offset"][row])
+        return (offset, int(self.columns[f"{ext}.size"][row])) if offset else None
+
+    def _error(self, reason: str) -> FormatError:
+        return FormatError(
+            f"{self.path} is not a usable index: {reason}. "
+            "Restore it from a copy, or pack the data set again."
+        )
+
+    def _check_columns(self) -> None:
+        expected = dict(_REQUIRED)
+        if self.tiled:
+            expected |= _TILED
+            if self.columns["segment"].dtype not in (_DTYPES["U16"], _DTYPES["U32"]):
+                raise self._error("the column segment is neither U16 nor U32")
+        for name in self.columns:
+            if name.endswith((".offset", ".size")):
+                expected[name] = "U64"
+                expected[name.rsplit(".", 1)[0] + ".offset"] = "U64"
+                expected[name.rsplit(".", 1)[0] + ".size"] = "U64"
+        for name, dtype in expected.items():
+            if name not in self.columns:
+                raise self._error(f"it has no column {name}")
+            if self.columns[name].dtype != _DTYPES[dtype]:
+                raise self._error(f"the column {name} is not {dtype}")
+            rows = len(self) + 1 if name in _LISTS.values() else len(self)
+            if name not in _LISTS and len(self.columns[name]) != rows:
+                raise self._error(
+                    f"the column {name} has {len(self.columns[name])} rows, not {rows}"
+                )
+
+    def _check_bounds(self) -> None:
+        spans = [name[:-7] for name in self.columns if name.endswith(".offset")]
+        for name, prefix in [("image", "")] + [(span, f"{span}.") for span in spans]:
+            offset, size = self.columns[f"{prefix}offset"], self.columns[f"{prefix}size"]
+            outside = (offset > self.tar_bytes) | (
+                size > self.tar_bytes - np.minimum(offset, self.tar_bytes)
+            )
+            if outside.any():
+                raise self._error(f"row {int(outside.argmax())} ({name}) lies outside its tar")
+        if len(self) and int(self.columns["format"].max()) >= len(FORMATS):
+            raise self._error("it names an image format that this reader does not know")
+        for name, bounds in _LISTS.items():
+            if name in self.columns:
+                edges = self.columns[bounds]
+                if (
+                    int(edges[0]) != 0
+                    or int(edges[-1]) != len(self.columns[name])
+                    or (edges[1:] < edges[:-1]).any()
+                ):
+                    raise self._error(f"the bounds in {bounds} do not tile the column {name}")
+
+
+def _map(path: Path) -> tuple[mmap.mmap, int, dict[str, object]]:
+    """The mapped file, where its data starts, and its parsed header."""
+    try:
+        with open(path, "rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            length = int.from_bytes(file.read(8), "little")
+            if size < 8 or length > min(size - 8, _MAX_HEADER):
+                raise FormatError(
+                    f"{path} is not an index: it is cut short or damaged. Pack again."
+                )
+            header = json.loads(file.read(length))
+            buffer = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    except (ValueError, RecursionError) as error:
+        raise FormatError(f"{path} is not an index: its header is not JSON ({error}).") from error
+    except OSError as error:
+        raise FormatError(f"{path}: the index cannot be read: {error.strerror}.") from error
+    if not isinstance(header, dict):
+        raise FormatError(f"{path} is not an index: its header is not a JSON object.")
+    return buffer, 8 + length, header
+
+
+def _column(buffer: mmap.mmap, data_start: int, entry: object) -> Column:
+    if not isinstance(entry, dict):
+        raise ValueError("a column's entry is not an object")
+    dtype = _DTYPES[entry["dtype"]]
+    start, end = map(int, entry["data_offsets"])
+    (count,) = map(int, entry["shape"])
+    if not 0 <= start <= end <= len(buffer) - data_start or end - start != count * dtype.itemsize:
+        raise ValueError("a column lies outside the file")
+    column: Column = np.frombuffer(buffer, dtype, count, data_start + start)
+    return column

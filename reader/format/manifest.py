@@ -1,0 +1,111 @@
+"""dataset.json: what the data set is, without anything per sample."""
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from reader.format.errors import FormatError
+
+FILENAME = "dataset.json"
+VERSION = 1
+KIND = "shardfeed"
+
+
+@dataclass(frozen=True)
+class ShardEntry:
+    """One shard: its tar, relative to dataset.json, and what it must measure."""
+
+    file: str
+    split: str
+    samples: int
+    bytes: int
+    checksum: str
+    index_bytes: int
+    index_checksum: str
+
+    @property
+    def index(self) -> str:
+        """The index file's name, relative to dataset.json."""
+        return str(PurePosixPath(self.file).with_suffix(".safetensors"))
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """The contents of a dataset.json.
+
+    Attributes:
+        packer: version of the packer that wrote it.
+        options: the options that shaped the shards' bytes.
+        source: fingerprint of the list of source files.
+        classes: class names in label order; empty without labels.
+        fields: extensions of the members that samples have.
+        shards: in the order that numbers the samples.
+        rejected: how many source files are not in the data set; each index names its own.
+    """
+
+    packer: str
+    options: Mapping[str, Any]
+    source: str
+    classes: tuple[str, ...]
+    fields: tuple[str, ...]
+    shards: tuple[ShardEntry, ...]
+    rejected: int = 0
+    version: int = field(default=VERSION)
+
+    @property
+    def splits(self) -> tuple[str, ...]:
+        """Names of the splits in order of their shards; ``""`` is a data set without splits."""
+        return tuple(dict.fromkeys(shard.split for shard in self.shards))
+
+    def dump(self) -> str:
+        """The file's text."""
+        return json.dumps({"format": KIND, **asdict(self)}, indent=1, ensure_ascii=False) + "\n"
+
+    @classmethod
+    def load(cls, folder: str | os.PathLike[str]) -> "Manifest":
+        """Read ``folder/dataset.json``.
+
+        Raises:
+            FormatError: there is none, it is damaged, or it names a file outside its folder.
+        """
+        path = Path(folder) / FILENAME
+        try:
+            content = json.loads(path.read_text("utf-8"))
+        except FileNotFoundError:
+            raise FormatError(
+                f"{folder} is not a data set: it has no {FILENAME}. "
+                "An interrupted `packer pack` is finished by running the same command again."
+            ) from None
+        except OSError as error:
+            raise FormatError(f"{path} cannot be read: {error.strerror}.") from error
+        except (ValueError, RecursionError) as error:
+            raise FormatError(f"{path} is damaged: {error}. Restore it or pack again.") from error
+        if not isinstance(content, dict) or content.pop("format", None) != KIND:
+            raise FormatError(f"{path} does not describe a data set of this format.")
+        if content.get("version") != VERSION:
+            raise FormatError(
+                f"{path} is of version {content.get('version')}; this reader knows {VERSION}."
+            )
+        try:
+            shards = tuple(_shard(entry) for entry in content.pop("shards"))
+            for name in ("classes", "fields"):
+                content[name] = tuple(map(str, content[name]))
+            return cls(shards=shards, **content)
+        except (KeyError, TypeError, ValueError) as error:
+            raise FormatError(f"{path} is damaged: {error}. Restore it or pack again.") from error
+
+
+def _shard(entry: dict[str, Any]) -> ShardEntry:
+    shard = ShardEntry(**entry)
+    for name, kind in ShardEntry.__annotations__.items():
+        if type(getattr(shard, name)) is not kind:
+            raise ValueError(f"{name} of a shard is not {kind.__name__}")
+    path = PurePosixPath(shard.file)
+    if path.is_absolute() or ".." in path.parts or path.suffix != ".tar" or "\0" in shard.file:
+        raise ValueError(f"{shard.file!r} is not the name of a shard inside the data set")
+    if min(shard.samples, shard.bytes, shard.index_bytes) < 0:
+        raise ValueError(f"{shard.file} has a negative size")
+    return shard

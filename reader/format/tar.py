@@ -1,0 +1,68 @@
+"""USTAR headers (POSIX.1-1988, with PAX records of POSIX.1-2001 for names that do not fit).
+
+Only what a deterministic writer needs: regular files, mode 0644, no times and no owners.
+"""
+
+import struct
+
+BLOCK = 512
+END = bytes(2 * BLOCK)  # an archive ends with two zero blocks
+
+_MAX_SIZE = 8**11 - 1  # eleven octal digits
+_NAME, _PREFIX = 100, 155
+_HEADER = struct.Struct("100s8s8s8s12s12s8s1s100s6s2s32s32s8s8s155s12x")
+
+
+def header(name: str, size: int) -> bytes:
+    """The block, or with a PAX record the three or more blocks, before a member's data.
+
+    Raises:
+        ValueError: the size does not fit a USTAR header (8 GiB).
+    """
+    raw = name.encode("utf-8")
+    fits = _split(raw)
+    if fits is not None:
+        return _block(fits[0], fits[1], size, b"0")
+    record = _pax_record(b"path", raw)
+    pax = _block(b"pax/" + raw[: _NAME - 4].rsplit(b"/", 1)[0], b"", len(record), b"x")
+    return pax + record + padding(len(record)) + _block(raw[:_NAME], b"", size, b"0")
+
+
+def padding(size: int) -> bytes:
+    """The zeros that fill a member's last block."""
+    return bytes(-size % BLOCK)
+
+
+def padded(size: int) -> int:
+    """`size` rounded up to whole blocks."""
+    return size + -size % BLOCK
+
+
+def _split(name: bytes) -> tuple[bytes, bytes] | None:
+    """(name, prefix) as USTAR holds them, or None where it cannot."""
+    if len(name) <= _NAME:
+        return name, b""
+    if len(name) > _PREFIX + 1 + _NAME:
+        return None
+    slash = name.find(b"/", max(1, len(name) - _NAME - 1))
+    if slash < 0 or slash > _PREFIX or slash == len(name) - 1:
+        return None
+    return name[slash + 1 :], name[:slash]
+
+
+def _block(name: bytes, prefix: bytes, size: int, kind: bytes) -> bytes:
+    if size > _MAX_SIZE:
+        raise ValueError(f"a member of {size} bytes does not fit a tar header (8 GiB at most)")
+    fields = [name, b"0000644", b"0000000", b"0000000", b"%011o" % size, b"%011o" % 0]
+    fields += [b" " * 8, kind, b"", b"ustar", b"00", b"", b"", b"0000000", b"0000000", prefix]
+    block = _HEADER.pack(*fields)
+    return block[:148] + b"%06o\0 " % sum(block) + block[156:]
+
+
+def _pax_record(keyword: bytes, value: bytes) -> bytes:
+    """A line ``LENGTH KEYWORD=VALUE``, where LENGTH counts itself."""
+    body = len(keyword) + len(value) + 3
+    length = body + len(str(body))
+    if len(str(length)) > len(str(body)):
+        length += 1
+    return b"%d %b=%b\n" % (length, keyword, value)

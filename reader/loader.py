@@ -1,0 +1,229 @@
+"""Batches for a training loop, as torch tensors; every iterator is the next epoch.
+
+The loader belongs to the process that made it. Its iterators may be used from any thread, one
+call at a time.
+"""
+
+import os
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import torch
+
+from reader.cores import usable_cores
+from reader.dataset import Dataset
+from reader.errors import ReaderError
+from reader.feed import Epoch, Feed
+from reader.order import GlobalShuffle, Order, Sequential, Steps
+from reader.ring import BatchArrays
+from reader.statistics import Statistics
+from reader.transforms import Transform, largest_output
+
+_FIELDS = ("image", "label", "index", "valid", "key")
+_STATE_VERSION = 1
+
+
+class Loader:
+    """Iterates over a data set in decoded batches; every ``iter(loader)`` is the next epoch.
+
+    A batch is a tuple in the order of `fields`:
+
+    - ``image``: uint8 (B, 3, H, W) in channels_last memory, RGB. Where the transforms leave
+      different sizes, a list of B tensors (3, H, W).
+    - ``label``: int64 (B,), -1 without labels. ``index``: int64 (B,), sample numbers.
+    - ``valid``: bool (B,), False for rows that only pad the last step of a rank.
+    - ``key``: a list of B strings.
+
+    The last batch of an epoch may be shorter, unless `drop_last`.
+    """
+
+    def __init__(
+        self,
+        dataset: Dataset | str | os.PathLike[str],
+        *,
+        split: str | None = None,
+        batch_size: int = 1,
+        transforms: Sequence[Transform] = (),
+        shuffle: bool = False,
+        seed: int = 0,
+        workers: int | None = None,
+        drop_last: bool = False,
+        fields: Sequence[str] = ("image", "label"),
+        rank: int | None = None,
+        world_size: int | None = None,
+        upright: bool = True,
+    ) -> None:
+        """Open the data set and start the workers.
+
+        Args:
+            dataset: a Dataset, or the folder of one.
+            split: of the folder.
+            batch_size: samples a batch, on each rank.
+            transforms: applied in turn; see `reader.transforms`.
+            shuffle: a new order over the whole data set in every epoch.
+            seed: with the epoch it determines order and augmentation.
+            workers: processes; None for the cores this process may use.
+            drop_last: leave out the samples that do not fill a step.
+            fields: what a batch consists of.
+            rank, world_size: None to ask torch.distributed, if it is initialised.
+            upright: apply the EXIF orientation (of a folder).
+
+        Raises:
+            ReaderError: an argument cannot be met.
+            FormatError: there is no data set, or it is damaged.
+        """
+        if not isinstance(dataset, Dataset):
+            dataset = Dataset(dataset, split, upright)
+        if unknown := [name for name in fields if name not in _FIELDS]:
+            raise ReaderError(f"There is no field {unknown[0]!r}; there are {', '.join(_FIELDS)}.")
+        if batch_size < 1 or (workers is not None and workers < 1):
+            raise ReaderError("batch_size and workers must be at least 1.")
+        if not len(dataset):
+            raise ReaderError(f"{dataset.folder} has no samples to load.")
+        self.dataset = dataset
+        self.batch_size = batch_size
+        self.fields = tuple(fields)
+        self.rank, self.world_size = _rank(rank, world_size)
+        self._seed = seed
+        self._drop_last = drop_last
+        self._next = 0, 0  # (epoch, position) at which the next iterator begins
+        self._consumed = 0, 0
+        self._ahead: Epoch | None = None  # decoded before it is asked for
+        self._lock = threading.RLock()
+        order: Order = Sequential()
+        if shuffle:
+            order = GlobalShuffle(len(dataset), seed)
+        size, self._is_one_size = largest_output(transforms, dataset.sizes)
+        self._feed = Feed(
+            dataset, transforms, order, seed, size, batch_size, workers or usable_cores()
+        )
+
+    def __len__(self) -> int:
+        """Steps of a whole epoch."""
+        return len(self._steps(0))
+
+    def __iter__(self) -> "EpochIterator":
+        with self._lock:
+            self._check_open()
+            number, position = self._consumed = self._next
+            self._next = number + 1, 0
+            epoch, self._ahead = self._ahead, None
+            return EpochIterator(self, epoch or self._feed.begin(number, self._steps(position)))
+
+    def __enter__(self) -> "Loader":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def set_epoch(self, epoch: int) -> None:
+        """Make `epoch` the one that the next iterator delivers."""
+        self._jump(epoch, 0)
+
+    def state_dict(self) -> dict[str, int]:
+        """Where the newest iterator is: what was delivered, not what is decoded ahead."""
+        epoch, position = self._consumed
+        return {**self._identity(), "epoch": epoch, "position": position}
+
+    def load_state_dict(self, state: Mapping[str, int]) -> None:
+        """Go on from `state_dict`'s place, with any world size, batch size or workers.
+
+        Raises:
+            ReaderError: it is the state of another data set or seed.
+        """
+        for name, value in self._identity().items():
+            if state.get(name) != value:
+                raise ReaderError(
+                    f"This state does not fit: its {name} is {state.get(name)}, not {value}."
+                )
+        self._jump(state["epoch"], state["position"])
+
+    def statistics(self) -> Statistics:
+        """What was done so far, and what holds it back."""
+        return self._feed.statistics()
+
+    def close(self) -> None:
+        """End the workers. Tensors that were delivered stay valid."""
+        with self._lock:
+            self._feed.close()
+
+    def _deliver(self, epoch: Epoch, is_last: bool) -> tuple[Any, ...]:
+        """The next batch of `epoch`, for its iterator."""
+        with self._lock:
+            self._check_open()
+            step, arrays = self._feed.take(epoch)
+            self._consumed = (epoch.number + 1, 0) if is_last else (epoch.number, step.end)
+            if self._ahead is None and self._feed.is_all_queued:
+                number, position = self._next
+                self._ahead = self._feed.begin(number, self._steps(position))
+            return tuple(self._field(name, arrays) for name in self.fields)
+
+    def _finish(self, epoch: Epoch) -> None:
+        """`epoch` is delivered or abandoned."""
+        with self._lock:
+            self._feed.drop(epoch)
+
+    def _field(self, name: str, arrays: BatchArrays) -> Any:
+        if name == "key":
+            return [self.dataset.keys[number] for number in arrays.index.tolist()]
+        if name == "image":
+            if self._is_one_size:
+                return torch.from_numpy(arrays.image).permute(0, 3, 1, 2)
+            return [torch.from_numpy(image).permute(2, 0, 1) for image in arrays.images()]
+        return torch.from_numpy(getattr(arrays, name))
+
+    def _jump(self, epoch: int, position: int) -> None:
+        with self._lock:
+            self._check_open()
+            if self._ahead is not None and self._next != (epoch, position):
+                self._feed.drop(self._ahead)
+                self._ahead = None
+            self._next = self._consumed = epoch, position
+
+    def _steps(self, start: int) -> Steps:
+        count = len(self.dataset)
+        return Steps(count, self.batch_size, self.rank, self.world_size, self._drop_last, start)
+
+    def _identity(self) -> dict[str, int]:
+        return {"version": _STATE_VERSION, "seed": self._seed, "samples": len(self.dataset)}
+
+    def _check_open(self) -> None:
+        if not self._feed.is_open:
+            raise ReaderError("This loader is closed.")
+
+
+class EpochIterator(Iterator[tuple[Any, ...]]):
+    """One epoch of a loader. Dropped before its end, it gives back what was decoded ahead."""
+
+    def __init__(self, loader: Loader, epoch: Epoch) -> None:
+        self._loader = loader
+        self._epoch = epoch
+        self._left = len(epoch.steps)
+
+    def __len__(self) -> int:
+        """Steps still to come."""
+        return self._left
+
+    def __next__(self) -> tuple[Any, ...]:
+        if not self._left:
+            self._loader._finish(self._epoch)
+            raise StopIteration
+        self._left -= 1
+        return self._loader._deliver(self._epoch, is_last=not self._left)
+
+    def __del__(self) -> None:
+        self._loader._finish(self._epoch)
+
+
+def _rank(rank: int | None, world_size: int | None) -> tuple[int, int]:
+    if rank is None and world_size is None:
+        distributed = torch.distributed
+        if distributed.is_available() and distributed.is_initialized():
+            return distributed.get_rank(), distributed.get_world_size()
+        return 0, 1
+    if rank is None or world_size is None or not 0 <= rank < world_size:
+        raise ReaderError(
+            f"rank={rank} of world_size={world_size}: give both, rank below world_size."
+        )
+    return rank, world_size

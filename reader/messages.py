@@ -1,0 +1,84 @@
+"""What parent and workers say to each other; `reader.worker` tells in what order."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reader.dataset import Dataset
+from reader.ring import BatchLayout
+from reader.transforms import Transform
+
+MAX_TASK_BYTES = 1 << 16
+
+
+@dataclass(frozen=True)
+class Setup:
+    """Parent to worker, first: everything that does not change."""
+
+    dataset: Dataset
+    transforms: tuple[Transform, ...]
+    seed: int
+    slots: int
+    layout: BatchLayout
+
+
+@dataclass(frozen=True)
+class Task:
+    """A chunk of a batch.
+
+    Attributes:
+        slot, row: where its first sample goes.
+        epoch, position: of its first sample; with the seed they are the augmentations' dice.
+        samples: sample numbers, int64; the rows follow each other.
+        valid: how many of them count; the rest pad the batch.
+    """
+
+    number: int
+    slot: int
+    row: int
+    epoch: int
+    position: int
+    samples: NDArray[np.int64]
+    valid: int
+
+
+@dataclass(frozen=True)
+class Go:
+    """Parent to worker: tasks may be taken."""
+
+
+@dataclass(frozen=True)
+class Sync:
+    """Parent to worker: answer with `Idle` once no task is in hand."""
+
+
+@dataclass(frozen=True)
+class Ready:
+    """Worker to parent: set up."""
+
+
+@dataclass(frozen=True)
+class Idle:
+    """Worker to parent: no task in hand."""
+
+
+@dataclass(frozen=True)
+class Done:
+    """Worker to parent: a task's rows are written; it took so many seconds."""
+
+    number: int
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Failed:
+    """Worker to parent: a task, or (number -1) the set-up, ended in an error.
+
+    Attributes:
+        text: a sentence for a sample that cannot be read, a traceback for anything else.
+    """
+
+    number: int
+    text: str
+    is_sample: bool

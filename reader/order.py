@@ -1,0 +1,161 @@
+"""Who comes when, and with which dice: pure functions of (seed, epoch, position).
+
+Nothing is stored: any position of any epoch is computed at once, so resuming is one integer and
+neither workers nor world size can change an order.
+
+The shuffle is a Feistel network over the bits of N with cycle walking (Black and Rogaway, "Ciphers
+with arbitrary finite domains", 2002), so it is a bijection of [0, N) by construction. Its round
+function, and the dice of the augmentations, are splitmix64 (Steele, Lea, Flood, "Fast splittable
+pseudorandom number generators", 2014).
+"""
+
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+_M64 = 2**64 - 1
+_GOLDEN = 0x9E3779B97F4A7C15
+_ROUNDS = 8  # four would do for large halves; eight also mix the few bits of a small set
+
+Word = TypeVar("Word", int, NDArray[Any])
+
+
+def mix64(x: Word) -> Word:
+    """splitmix64's finalizer, on a Python integer below 2**64 or an array of uint64."""
+    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9 & _M64
+    x = (x ^ (x >> 27)) * 0x94D049BB133111EB & _M64
+    return x ^ (x >> 31)
+
+
+class Order(Protocol):
+    """An order of the samples in each epoch."""
+
+    def samples(self, positions: NDArray[np.int64], epoch: int) -> NDArray[np.int64]:
+        """The sample numbers at `positions` of `epoch`."""
+
+
+@dataclass(frozen=True)
+class Sequential:
+    """Position i is sample i."""
+
+    def samples(self, positions: NDArray[np.int64], epoch: int) -> NDArray[np.int64]:
+        """The sample numbers at `positions` of `epoch`."""
+        return positions
+
+
+@dataclass(frozen=True)
+class GlobalShuffle:
+    """Every epoch its own permutation of [0, count), with O(1) memory."""
+
+    count: int
+    seed: int
+
+    def samples(self, positions: NDArray[np.int64], epoch: int) -> NDArray[np.int64]:
+        """The sample numbers at `positions` (all in [0, count)) of `epoch`."""
+        if self.count < 2:
+            return positions
+        keys = _keys(self.seed, epoch, _ROUNDS)
+        with np.errstate(over="ignore"):
+            found = self._encrypt(positions.astype(np.uint64), keys)
+            while (outside := np.flatnonzero(found >= self.count)).size:
+                found[outside] = self._encrypt(found[outside], keys)
+        return found.astype(np.int64)
+
+    def sample(self, position: int, epoch: int) -> int:
+        """`samples` for one position, in plain integers."""
+        if self.count < 2:
+            return position
+        keys = _keys(self.seed, epoch, _ROUNDS)
+        position = self._encrypt(position, keys)
+        while position >= self.count:
+            position = self._encrypt(position, keys)
+        return position
+
+    def _encrypt(self, x: Word, keys: list[int]) -> Word:
+        """One pass over the smallest domain of whole bits that holds `count`."""
+        bits = (self.count - 1).bit_length()
+        low_bits = bits // 2
+        low_mask, high_mask = (1 << low_bits) - 1, (1 << (bits - low_bits)) - 1
+        low, high = x & low_mask, x >> low_bits
+        for number, key in enumerate(keys):
+            if number % 2:
+                low = low ^ (mix64(high ^ key) & low_mask)
+            else:
+                high = high ^ (mix64(low ^ key) & high_mask)
+        return high << low_bits | low
+
+
+class SampleRandom:
+    """The dice for one sample: a stream of numbers that (seed, epoch, position) determine."""
+
+    __slots__ = ("_state",)
+
+    def __init__(self, seed: int, epoch: int, position: int) -> None:
+        self._state = mix64((_keys(seed, epoch, 1)[0] + position * _GOLDEN) & _M64)
+
+    def uniform(self, low: float = 0.0, high: float = 1.0) -> float:
+        """A float in [low, high)."""
+        return low + (high - low) * (self._next() >> 11) * 2.0**-53
+
+    def integer(self, bound: int) -> int:
+        """An integer in [0, bound)."""
+        return self._next() * bound >> 64
+
+    def _next(self) -> int:
+        self._state = (self._state + _GOLDEN) & _M64
+        return mix64(self._state)
+
+
+def _keys(seed: int, epoch: int, count: int) -> list[int]:
+    state = mix64(mix64((seed + _GOLDEN) & _M64) ^ (epoch & _M64))
+    return [mix64((state + number * _GOLDEN) & _M64) for number in range(1, count + 1)]
+
+
+@dataclass(frozen=True)
+class Step:
+    """What one rank takes in one step.
+
+    Attributes:
+        position: global position of its first sample.
+        rows: samples in its batch, the same on every rank.
+        valid: how many of them are its own; the rest pad.
+        end: global position up to which all ranks together have then read.
+    """
+
+    position: int
+    rows: int
+    valid: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Steps:
+    """An epoch of `count` positions cut into steps of `world_size` batches.
+
+    A step takes the next ``batch_size * world_size`` positions, rank after rank, so the global
+    order does not depend on the world size. What is left for the last step is shared evenly.
+
+    Attributes:
+        start: positions that were read before (a resumed epoch).
+    """
+
+    count: int
+    batch_size: int
+    rank: int
+    world_size: int
+    drop_last: bool
+    start: int = 0
+
+    def __len__(self) -> int:
+        left, span = self.count - self.start, self.batch_size * self.world_size
+        return left // span if self.drop_last else -(-left // span)
+
+    def __getitem__(self, number: int) -> Step:
+        span = self.batch_size * self.world_size
+        first = self.start + number * span
+        end = min(first + span, self.count)
+        rows = -(-(end - first) // self.world_size)
+        position = min(first + self.rank * rows, end)
+        return Step(position, rows, min(rows, end - position), end)

@@ -1,0 +1,223 @@
+"""The parent's side of the workers: start, watch, replace, stop.
+
+Purpose: have tasks done by worker processes, whatever becomes of a single one.
+
+Guarantees: every task given to `submit` ends in exactly one `Done` or `Failed` from `poll`, or
+`poll` raises. When a worker dies, the queue is taken back, the living workers come to rest, and
+only then is what the dead one held handed out again: no task ever runs twice at a time. Workers
+that cannot start, and a task that kills whoever takes it, become a `WorkerError`.
+
+Assumptions: used by one thread at a time, in the process that made it. All workers take tasks from
+one datagram socket, so none is idle while there is work and a slow sample delays only its chunk.
+"""
+
+import os
+import pickle
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections import deque
+from collections.abc import Sequence
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+
+import cloudpickle
+
+from reader.errors import ReaderError, SampleError, WorkerError
+from reader.messages import MAX_TASK_BYTES, Done, Failed, Go, Idle, Ready, Setup, Sync, Task
+
+_MAX_DEATHS_A_TASK = 10
+_START_SECONDS = 8.0  # without one worker ready, while they die
+_ONE_THREAD = dict.fromkeys(
+    ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
+)
+
+
+class _Process:
+    """One worker as the parent sees it."""
+
+    def __init__(self, setup: bytes, tasks: socket.socket, memory: int) -> None:
+        ours, theirs = socket.socketpair()
+        fds = (theirs.fileno(), tasks.fileno(), memory)
+        package = str(Path(__file__).parent.parent)
+        path = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH"))))
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "reader.worker", *map(str, fds)],
+            stdin=subprocess.DEVNULL,
+            pass_fds=fds,
+            env={**os.environ, **_ONE_THREAD, "PYTHONPATH": path},
+        )
+        theirs.close()
+        self.control = Connection(ours.detach())
+        self.is_ready = False
+        self.is_resting = False
+        self.send(sys.path)
+        self.send_bytes(setup)
+
+    def send(self, message: object) -> None:
+        self.send_bytes(pickle.dumps(message))
+
+    def send_bytes(self, content: bytes) -> None:
+        try:
+            self.control.send_bytes(content)
+        except OSError:
+            return  # it died; that is seen, once, by reading
+
+    def stop(self) -> int:
+        self.control.close()
+        self.process.kill()
+        return self.process.wait()
+
+
+class Pool:
+    """Worker processes and the tasks in their hands."""
+
+    def __init__(self, workers: int, setup: Setup, memory: int) -> None:
+        """Start `workers` processes over the ring's file `memory`."""
+        self._setup = cloudpickle.dumps(setup)
+        self._memory = memory
+        self._queue, self._queue_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self._backlog: deque[Task] = deque()  # not yet in the queue
+        self._outstanding: dict[int, Task] = {}  # submitted and not ended
+        self._deaths: dict[int, int] = {}  # by task
+        self._last_ready = time.monotonic()
+        self.restarts = 0
+        self._processes = [self._start() for _ in range(workers)]
+
+    def submit(self, tasks: Sequence[Task]) -> None:
+        """Queue tasks; numbers are unique."""
+        for task in tasks:
+            self._outstanding[task.number] = task
+            self._backlog.append(task)
+        self._flush()
+
+    def cancel(self, numbers: set[int]) -> set[int]:
+        """Take back tasks that no worker has begun; which those are."""
+        self._take_back()
+        taken = {task.number for task in self._backlog if task.number in numbers}
+        self._backlog = deque(task for task in self._backlog if task.number not in taken)
+        for number in taken:
+            del self._outstanding[number]
+        self._flush()
+        return taken
+
+    def poll(self, timeout: float | None) -> list[Done | Failed]:
+        """What ended, after waiting for news for up to `timeout` seconds (None: for ever).
+
+        Raises:
+            WorkerError: workers cannot be set up, keep dying, or die of one task.
+        """
+        self._flush()
+        ended: list[Done | Failed] = []
+        died = self._receive(timeout, ended)
+        if died:
+            self._recover(died, ended)
+        self._flush()
+        return ended
+
+    def close(self) -> None:
+        """End all workers."""
+        for process in self._processes:
+            process.stop()
+        self._processes = []
+        self._queue.close()
+        self._queue_end.close()
+
+    def _start(self) -> _Process:
+        return _Process(self._setup, self._queue_end, self._memory)
+
+    def _flush(self) -> None:
+        while self._backlog:
+            try:
+                self._queue.send(pickle.dumps(self._backlog[0]), socket.MSG_DONTWAIT)
+            except (BlockingIOError, InterruptedError):
+                return  # full; the rest follows as workers take from it
+            except OSError as error:
+                if error.errno not in (getattr(os, "ENOBUFS", 105),):
+                    raise
+                return
+            self._backlog.popleft()
+
+    def _take_back(self) -> None:
+        """Move what lies in the queue back to the front of the backlog."""
+        taken: list[Task] = []
+        while True:
+            try:
+                taken.append(
+                    pickle.loads(self._queue_end.recv(MAX_TASK_BYTES, socket.MSG_DONTWAIT))
+                )
+            except BlockingIOError:
+                break
+        self._backlog.extendleft(reversed(taken))
+
+    def _receive(self, timeout: float | None, ended: list[Done | Failed]) -> list[_Process]:
+        """Take all messages that are there; the processes that turn out to be dead."""
+        died = []
+        by_control: dict[object, _Process] = {p.control: p for p in self._processes}
+        for control in wait([p.control for p in self._processes], timeout):
+            process = by_control[control]
+            try:
+                while process.control.poll():
+                    self._handle(process, process.control.recv(), ended)
+            except (EOFError, OSError):
+                died.append(process)
+        return died
+
+    def _handle(self, process: _Process, message: object, ended: list[Done | Failed]) -> None:
+        if isinstance(message, Failed) and message.number < 0:
+            raise WorkerError(f"A worker could not be set up:\n{message.text}")
+        if isinstance(message, (Done, Failed)):
+            self._deaths.pop(message.number, None)
+            del self._outstanding[message.number]
+            ended.append(message)
+        elif isinstance(message, Ready):
+            process.is_ready = True
+            self._last_ready = time.monotonic()
+            process.send(Go())
+        elif isinstance(message, Idle):
+            process.is_resting = True
+
+    def _recover(self, died: list[_Process], ended: list[Done | Failed]) -> None:
+        """Replace dead workers and hand out again what they held."""
+        causes = []
+        while died:
+            for process in died:
+                self._processes.remove(process)
+                causes.append(_cause(process.stop()))
+                self.restarts += 1
+            self._take_back()
+            for process in self._processes:
+                process.is_resting = not process.is_ready  # only ready ones can hold a task
+                if process.is_ready:
+                    process.send(Sync())
+            died = []
+            while not died and not all(process.is_resting for process in self._processes):
+                died = self._receive(None, ended)
+        waiting = {task.number for task in self._backlog}
+        lost = [task for number, task in self._outstanding.items() if number not in waiting]
+        for task in lost:
+            self._deaths[task.number] = self._deaths.get(task.number, 0) + 1
+            if self._deaths[task.number] > _MAX_DEATHS_A_TASK:
+                raise WorkerError(
+                    f"Workers die ({causes[-1]}) each time they decode one of the samples "
+                    f"{task.samples.tolist()}: find it by reading these from reader.Dataset."
+                )
+        self._backlog.extendleft(reversed(lost))
+        if time.monotonic() - self._last_ready > _START_SECONDS:
+            raise WorkerError(f"Workers die before they are ready ({causes[-1]}).")
+        self._processes += [self._start() for _ in causes]
+
+
+def failure(failed: Failed) -> ReaderError:
+    """The exception for a task that failed."""
+    if failed.is_sample:
+        return SampleError(failed.text)
+    return WorkerError(f"A worker failed:\n{failed.text}")
+
+
+def _cause(code: int) -> str:
+    if code == -signal.SIGKILL:
+        return "killed with SIGKILL, as the system does when memory runs out"
+    return f"ended by signal {signal.Signals(-code).name}" if code < 0 else f"exit status {code}"

@@ -1,0 +1,194 @@
+"""Batches in shared memory: slots of one anonymous file that workers fill and the parent lends.
+
+Purpose: a decoded pixel is written once, where the training loop reads it.
+
+Guarantees: the memory has no name, so nothing is left behind however the processes end; a slot's
+memory is used again only after every array over it is gone.
+
+Assumptions: the parent alone decides a slot's state, in the order FREE -> FILLING (workers write)
+-> READY (complete, not yet delivered) -> LENT (a consumer may hold arrays over it) -> FREE.
+"""
+
+import mmap
+import os
+import tempfile
+import weakref
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+_ALIGNMENT = 4096  # a slot begins on a page
+
+Bytes = NDArray[Any]  # uint8
+
+
+@dataclass(frozen=True)
+class BatchLayout:
+    """Where the arrays of a batch lie in its slot.
+
+    Attributes:
+        rows: samples a batch.
+        image: (height, width) of the largest image; every row has room for it.
+    """
+
+    rows: int
+    image: tuple[int, int]
+
+    @property
+    def slot_bytes(self) -> int:
+        """Bytes a slot, in whole pages."""
+        size = self._valid_offset + self.rows
+        return size + -size % _ALIGNMENT
+
+    @property
+    def _shape_offset(self) -> int:
+        return self._index_offset + 8 * self.rows
+
+    @property
+    def _label_offset(self) -> int:
+        size = self.rows * self.image[0] * self.image[1] * 3
+        return size + -size % 64
+
+    @property
+    def _index_offset(self) -> int:
+        return self._label_offset + 8 * self.rows
+
+    @property
+    def _valid_offset(self) -> int:
+        return self._shape_offset + 8 * self.rows
+
+    def arrays(self, slot: Bytes) -> "BatchArrays":
+        """The batch's arrays over a slot's bytes."""
+        height, width = self.image
+        return BatchArrays(
+            image=slot[: self.rows * height * width * 3].reshape(self.rows, height, width, 3),
+            label=slot[self._label_offset : self._index_offset].view(np.int64),
+            index=slot[self._index_offset : self._shape_offset].view(np.int64),
+            shape=slot[self._shape_offset : self._valid_offset].view(np.int32).reshape(-1, 2),
+            valid=slot[self._valid_offset : self._valid_offset + self.rows].view(np.bool_),
+        )
+
+
+@dataclass(frozen=True)
+class BatchArrays:
+    """A batch: image (B, H, W, 3) uint8, label and index (B,) int64, valid (B,) bool.
+
+    `shape` (B, 2) int32 is each image's own height and width; a smaller image fills the beginning
+    of its row's memory.
+    """
+
+    image: Bytes
+    label: NDArray[np.int64]
+    index: NDArray[np.int64]
+    shape: NDArray[np.int32]
+    valid: NDArray[np.bool_]
+
+    def image_of(self, row: int, height: int, width: int) -> Bytes:
+        """The (height, width, 3) image at the beginning of a row's memory.
+
+        Raises:
+            ValueError: the row has no room for it.
+        """
+        memory = self.image[row].reshape(-1)
+        if height * width * 3 > memory.size:
+            raise ValueError(f"an image of {height} x {width} pixels does not fit its place")
+        return memory[: height * width * 3].reshape(height, width, 3)
+
+    def images(self) -> list[Bytes]:
+        """Each image in its own shape."""
+        return [self.image_of(row, h, w) for row, (h, w) in enumerate(self.shape.tolist())]
+
+    def head(self, rows: int) -> "BatchArrays":
+        """The first `rows` samples."""
+        return self._each(lambda array: array[:rows])
+
+    def copy(self) -> "BatchArrays":
+        """The same in memory of its own."""
+        return self._each(np.copy)
+
+    def _each(self, change: Callable[[Any], Any]) -> "BatchArrays":
+        return BatchArrays(*(change(getattr(self, item.name)) for item in fields(self)))
+
+
+class RingMemory:
+    """The mapped slots; parent and workers each map the same file."""
+
+    def __init__(self, descriptor: int, slots: int, layout: BatchLayout) -> None:
+        self.descriptor = descriptor
+        self.slots = slots
+        self.layout = layout
+        self._memory = mmap.mmap(descriptor, slots * layout.slot_bytes)
+
+    @classmethod
+    def create(cls, slots: int, layout: BatchLayout) -> "RingMemory":
+        """New memory without a name."""
+        if hasattr(os, "memfd_create"):
+            descriptor = os.memfd_create("shardfeed", os.MFD_CLOEXEC)
+        else:
+            with tempfile.TemporaryFile() as file:
+                descriptor = os.dup(file.fileno())
+        os.ftruncate(descriptor, slots * layout.slot_bytes)
+        return cls(descriptor, slots, layout)
+
+    def slot(self, number: int) -> Bytes:
+        """A new array over one slot; the arrays made from it keep it alive."""
+        size = self.layout.slot_bytes
+        return np.frombuffer(self._memory, np.uint8, size, number * size)
+
+    def close(self) -> None:
+        """Close the file; the memory goes when the last array over it does."""
+        os.close(self.descriptor)
+
+
+class Ring:
+    """The parent's account of the slots."""
+
+    def __init__(self, memory: RingMemory) -> None:
+        self.memory = memory
+        self._free = list(range(memory.slots))
+        self._lent = 0
+        self.copied = 0
+        self._returned: deque[int] = deque()  # filled by finalizers, in whatever thread
+
+    def take(self) -> int | None:
+        """A FREE slot, now FILLING; None if there is none."""
+        self._reclaim()
+        return self._free.pop() if self._free else None
+
+    def release(self, slot: int) -> None:
+        """A FILLING or READY slot that nobody will look at is FREE."""
+        self._free.append(slot)
+
+    def deliver(self, slot: int, rows: int) -> BatchArrays:
+        """A READY slot's arrays; the slot is LENT until they are gone.
+
+        Where the consumer already holds so many that the workers would run dry, the batch is
+        copied instead and the slot is FREE at once.
+        """
+        self._reclaim()
+        if self._lent + 2 >= self.memory.slots:
+            return self.copy_out(slot, rows)
+        base = self.memory.slot(slot)
+        self._lent += 1
+        weakref.finalize(base, self._returned.append, slot).atexit = False
+        return self.memory.layout.arrays(base).head(rows)
+
+    def copy_out(self, slot: int, rows: int) -> BatchArrays:
+        """A READY slot's arrays in memory of their own; the slot is FREE at once."""
+        self.copied += 1
+        self._free.append(slot)
+        return self.memory.layout.arrays(self.memory.slot(slot)).head(rows).copy()
+
+    def has_free(self) -> bool:
+        """Whether `take` would find a slot."""
+        self._reclaim()
+        return bool(self._free)
+
+    def _reclaim(self) -> None:
+        while self._returned:
+            self._free.append(self._returned.popleft())
+            self._lent -= 1

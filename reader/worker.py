@@ -1,0 +1,112 @@
+"""A worker process: ``python -m reader.worker CONTROL TASKS MEMORY``, three inherited descriptors.
+
+Purpose: take tasks, decode their samples into the ring.
+
+Guarantees: what a task writes is a pure function of its message and of the set-up, so a task may
+be done again by another worker after this one died. The process ends when the other end of its
+control connection is closed, whatever closed it; it never imports torch.
+
+Assumptions: nobody else writes to the rows of a task while it runs.
+
+States: STARTING (reads `Setup`, sends `Ready`) -> IDLE (waits for `Go`, then for tasks, answers
+`Sync` with `Idle`) -> BUSY (one task; sends `Done` or `Failed`) -> IDLE.
+"""
+
+import pickle
+import select
+import socket
+import sys
+import time
+import traceback
+from multiprocessing.connection import Connection
+
+from reader.decode import DecodeError, Decoder
+from reader.errors import SampleError
+from reader.messages import MAX_TASK_BYTES, Done, Failed, Go, Idle, Ready, Setup, Sync, Task
+from reader.order import SampleRandom
+from reader.ring import BatchArrays, RingMemory
+from reader.transforms import Geometry
+
+
+class Worker:
+    """Does tasks, one after the other."""
+
+    def __init__(self, setup: Setup, memory: RingMemory) -> None:
+        self._setup = setup
+        self._memory = memory
+        self._decoder = Decoder()
+
+    def run(self, task: Task) -> Done | Failed:
+        """Fill the task's rows."""
+        began = time.perf_counter()
+        arrays = self._setup.layout.arrays(self._memory.slot(task.slot))
+        try:
+            for step, sample in enumerate(task.samples.tolist()):
+                self._fill(arrays, task.row + step, sample, task.epoch, task.position + step)
+                arrays.valid[task.row + step] = step < task.valid
+        except SampleError as error:
+            return Failed(task.number, str(error), is_sample=True)
+        except Exception:
+            return Failed(task.number, traceback.format_exc(), is_sample=False)
+        return Done(task.number, time.perf_counter() - began)
+
+    def _fill(self, arrays: BatchArrays, row: int, sample: int, epoch: int, position: int) -> None:
+        shard, shard_row = self._setup.dataset.locate(sample)
+        image = self._setup.dataset.image_of(shard, shard_row)
+        geometry = Geometry.of(*image.upright_size)
+        dice = SampleRandom(self._setup.seed, epoch, position)
+        for transform in self._setup.transforms:
+            transform.apply(geometry, dice)
+        try:
+            out = arrays.image_of(row, geometry.height, geometry.width)
+            self._decoder.render(image, geometry, out)
+        except DecodeError as error:
+            raise shard.error(shard_row, str(error)) from error
+        arrays.label[row] = shard.index.columns["label"][shard_row]
+        arrays.index[row] = sample
+        arrays.shape[row] = geometry.height, geometry.width
+
+
+def serve(control: Connection, tasks: socket.socket, worker: Worker) -> None:
+    """Answer the parent and take tasks until the parent hangs up."""
+    going = False
+    while True:
+        sources: list[Connection | socket.socket] = [control, tasks] if going else [control]
+        ready, _, _ = select.select(sources, [], [])
+        if control in ready:
+            message = control.recv()
+            if isinstance(message, Go):
+                going = True
+            elif isinstance(message, Sync):
+                control.send(Idle())
+        elif tasks in ready:
+            try:
+                content = tasks.recv(MAX_TASK_BYTES, socket.MSG_DONTWAIT)
+            except BlockingIOError:
+                continue  # another worker was faster
+            control.send(worker.run(pickle.loads(content)))
+
+
+def main(arguments: list[str]) -> None:
+    """Set up and serve."""
+    control_fd, tasks_fd, memory_fd = map(int, arguments)
+    control = Connection(control_fd)
+    try:
+        sys.path[:] = control.recv()
+        try:
+            import cv2
+
+            cv2.setNumThreads(1)  # the processes are the parallelism
+            setup: Setup = pickle.loads(control.recv_bytes())
+            worker = Worker(setup, RingMemory(memory_fd, setup.slots, setup.layout))
+        except Exception:
+            control.send(Failed(-1, traceback.format_exc(), is_sample=False))
+            return
+        control.send(Ready())
+        serve(control, socket.socket(fileno=tasks_fd), worker)
+    except (EOFError, ConnectionError, KeyboardInterrupt):
+        return  # the parent is gone, or the user interrupts both and the parent says so
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,14 @@
+# Sourced by the other scripts: makes the environment .venv in the checkout, once, and enters it.
+# Needs Python 3.10 or newer with venv; PYTHON names another interpreter than python3.
+
+if [ ! -e .venv/complete ] || [ -n "$(find pyproject.toml scripts/constraints.txt -newer .venv/complete)" ]; then
+    echo "Installing into .venv (once; later runs skip this) ..."
+    "${PYTHON:-python3}" -m venv .venv
+    # torch alone first: where an index has a build without CUDA, it must not be looked past.
+    .venv/bin/python -m pip install --quiet --disable-pip-version-check \
+        "$(grep '^torch==' scripts/constraints.txt)"
+    .venv/bin/python -m pip install --quiet --disable-pip-version-check \
+        --constraint scripts/constraints.txt --editable '.[test]'
+    touch .venv/complete
+fi
+export PATH="$PWD/.venv/bin:$PATH"

@@ -1,0 +1,87 @@
+"""Images and data sets that the tests make for themselves."""
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from packer.pack import PackOptions, PackReport, pack
+
+
+@pytest.fixture(scope="session")
+def make_image() -> Callable[..., Image.Image]:
+    """`make_image(seed, height, width, mode)`: smooth shapes and some noise, as photographs have."""
+
+    def make(seed: int, height: int = 60, width: int = 80, mode: str = "RGB") -> Image.Image:
+        rng = np.random.default_rng(seed)
+        rows = np.linspace(0, 1, height)[:, None, None]
+        columns = np.linspace(0, 1, width)[None, :, None]
+        frequency, phase = rng.uniform(2, 12, (2, 1, 1, 3)), rng.uniform(0, 6, (1, 1, 3))
+        waves = np.sin(frequency[0] * rows + frequency[1] * columns + phase)
+        noise = rng.normal(0, 6, (height, width, 3))
+        pixels = (127 + 110 * waves + noise).clip(0, 255).astype(np.uint8)
+        return Image.fromarray(pixels).convert(mode)
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def encode() -> Callable[..., bytes]:
+    """`encode(image, "JPEG", quality=90)`: the bytes of an image file."""
+
+    def to_bytes(image: Image.Image, kind: str, **options: object) -> bytes:
+        file = io.BytesIO()
+        image.save(file, kind, **options)
+        return file.getvalue()
+
+    return to_bytes
+
+
+@pytest.fixture(scope="session")
+def make_folder(
+    make_image: Callable[..., Image.Image], encode: Callable[..., bytes]
+) -> Callable[..., Path]:
+    """`make_folder(root, classes=3, images=8)`: class folders of JPEGs of different sizes."""
+
+    def make(root: Path, classes: int = 3, images: int = 8) -> Path:
+        for label in range(classes):
+            folder = root / f"class{label}"
+            folder.mkdir(parents=True)
+            for number in range(images):
+                seed = label * images + number
+                image = make_image(seed, 50 + 7 * (seed % 5), 64 + 9 * (seed % 4))
+                (folder / f"image{number:03d}.jpg").write_bytes(encode(image, "JPEG", quality=90))
+        return root
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def source(tmp_path_factory: pytest.TempPathFactory, make_folder: Callable[..., Path]) -> Path:
+    """A folder of 3 classes with 13 JPEGs each; not to be changed."""
+    return make_folder(tmp_path_factory.mktemp("source") / "images", images=13)
+
+
+@pytest.fixture(scope="session")
+def run_pack() -> Callable[..., PackReport]:
+    """`run_pack(src, dst, shard_samples=5)`: pack with one process."""
+
+    def run(
+        src: Path, dst: Path, jobs: int = 1, skip_rejected: bool = False, **options: object
+    ) -> PackReport:
+        return pack(src, dst, PackOptions(**options), jobs, skip_rejected=skip_rejected)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def packed(
+    tmp_path_factory: pytest.TempPathFactory, source: Path, run_pack: Callable[..., PackReport]
+) -> Path:
+    """The packed `source`, 39 samples in 4 shards; not to be changed."""
+    dst = tmp_path_factory.mktemp("packed") / "shards"
+    run_pack(source, dst, shard_samples=10)
+    return dst
