@@ -80,6 +80,15 @@ def main() -> None:
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the shuffle.")
 @click.option(
+    "--jpeg",
+    type=click.Choice(["tiled", "verbatim"]),
+    help="Transcode JPEGs without loss so that crops decode faster, or keep their bytes. "
+    "Default: tiled, if jpegtran is installed.",
+)
+@click.option("--check", is_flag=True, help="Compare every pixel before and after transcoding.")
+@click.option("--max-side", type=click.IntRange(1), help="Shrink larger images. Loses quality.")
+@click.option("--quality", type=click.IntRange(1, 100), help="Re-encode as JPEG. Loses quality.")
+@click.option(
     "--on-error",
     type=click.Choice(["stop", "skip"]),
     default="stop",
@@ -98,6 +107,10 @@ def pack(
     shard_samples: int | None,
     shuffle: bool,
     seed: int,
+    jpeg: str | None,
+    check: bool,
+    max_side: int | None,
+    quality: int | None,
     on_error: str,
     overwrite: bool,
     as_json: bool,
@@ -108,12 +121,23 @@ def pack(
     SRC holds a folder for each class, as torchvision's ImageFolder has it, or images without
     classes. The same command finishes an interrupted run.
     """
-    from packer.errors import Rejected
+    from packer.errors import Rejected, UnusableInput
     from packer.pack import PackOptions
     from packer.pack import pack as run
     from packer.progress import Progress
+    from packer.tiles import PACKAGE, jpegtran
 
-    options = PackOptions(shard_size, shard_samples, seed if shuffle else None)
+    options = PackOptions(
+        shard_size,
+        shard_samples,
+        seed if shuffle else None,
+        jpeg or _default_jpeg(quiet),
+        max_side,
+        quality,
+        check,
+    )
+    if jpeg == "tiled" and jpegtran() is None:
+        raise UnusableInput(f"--jpeg tiled needs jpegtran: install the package {PACKAGE}.")
     try:
         report = run(
             src,
@@ -134,13 +158,28 @@ def pack(
         _print_json({"committed": True, **vars(report)})
     elif not quiet:
         _name_files("ignored", report.ignored)
+        _name_files("not tiled", report.untiled)
         click.echo(
             f"{report.dataset}: {report.samples} samples in {report.classes} classes, "
             f"{report.shards} shards ({report.shards_written} written now), "
             f"{report.bytes / 1e6:.1f} MB, {report.seconds:.1f} s; "
-            f"{len(report.rejected)} files rejected, {len(report.ignored)} ignored"
+            f"{len(report.rejected)} files rejected, {len(report.ignored)} ignored, "
+            f"{len(report.untiled)} JPEGs not tiled"
         )
     return 1 if report.rejected else 0
+
+
+def _default_jpeg(quiet: bool) -> str:
+    from packer.tiles import PACKAGE, jpegtran
+
+    if jpegtran() is not None:
+        return "tiled"
+    if not quiet:
+        _say(
+            "packer: jpegtran is not installed, so JPEGs are kept as they are and crops of them "
+            f"decode more slowly. The package {PACKAGE} has it."
+        )
+    return "verbatim"
 
 
 def usable_cores() -> int:
@@ -156,7 +195,7 @@ def _name_files(what: str, files: list[tuple[str, str]]) -> None:
 
 
 def _print_json(report: dict[str, Any]) -> None:
-    for kind in ("rejected", "ignored"):
+    for kind in ("rejected", "ignored", "untiled"):
         if kind in report:
             report[kind] = [{"file": name, "reason": reason} for name, reason in report[kind]]
     click.echo(json.dumps(report))

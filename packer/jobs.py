@@ -12,8 +12,15 @@ import multiprocessing
 import os
 import signal
 import threading
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    Future,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+    wait,
+)
 from concurrent.futures.process import BrokenProcessPool
 from ctypes import c_uint64
 from dataclasses import dataclass
@@ -22,8 +29,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
+from packer.encode import Encoded, Policy, encode
 from packer.errors import BadImage, PackingFailed
-from packer.images import probe
 from packer.shard_writer import ShardWriter
 from packer.sources import Source, SourceSample
 
@@ -32,11 +39,19 @@ _POLL_SECONDS = 0.2  # how often progress is looked at
 
 @dataclass(frozen=True)
 class ShardJob:
-    """One shard to be written: `path` is its tar."""
+    """One shard to be written.
+
+    Attributes:
+        path: of its tar.
+        threads: that encode at a time; a process that packs alone needs several, because jpegtran
+            is a process of its own.
+    """
 
     path: Path
     source: Source
     samples: list[SourceSample]
+    policy: Policy
+    threads: int = 1
 
 
 def pack_shard(job: ShardJob, tick: Callable[[], None]) -> None:
@@ -48,12 +63,11 @@ def pack_shard(job: ShardJob, tick: Callable[[], None]) -> None:
     rejected = []
     try:
         with ShardWriter(job.path) as writer:
-            for sample in job.samples:
-                try:
-                    data = job.source.read(sample)
-                    writer.add(sample, probe(data), data)
-                except BadImage as error:
-                    rejected.append((sample.name, str(error)))
+            for sample, result in _encoded(job):
+                if isinstance(result, BadImage):
+                    rejected.append((sample.name, str(result)))
+                else:
+                    writer.add(sample, result)
                 tick()
             writer.finish(rejected)
     except OSError as error:
@@ -61,6 +75,32 @@ def pack_shard(job: ShardJob, tick: Callable[[], None]) -> None:
             f"{job.path} cannot be written: {error.strerror}. Finished shards are kept: "
             "once the cause is gone, run the same command again to go on."
         ) from error
+
+
+def _encoded(job: ShardJob) -> Iterator[tuple[SourceSample, Encoded | BadImage]]:
+    """Each sample with what is to be stored for it, in order, some encoded ahead by threads."""
+
+    def encode_one(sample: SourceSample) -> Encoded | BadImage:
+        try:
+            return encode(job.source.read(sample), job.policy)
+        except BadImage as error:
+            return error
+
+    if job.threads == 1:
+        yield from ((sample, encode_one(sample)) for sample in job.samples)
+        return
+    with ThreadPoolExecutor(job.threads) as pool:
+        ahead: deque[tuple[SourceSample, Future[Encoded | BadImage]]] = deque()
+        try:
+            for sample in job.samples:
+                ahead.append((sample, pool.submit(encode_one, sample)))
+                if len(ahead) > 2 * job.threads:
+                    first, result = ahead.popleft()
+                    yield first, result.result()
+            for first, result in ahead:
+                yield first, result.result()
+        finally:
+            pool.shutdown(cancel_futures=True)
 
 
 def run_jobs(jobs: Iterable[ShardJob], processes: int, advance: Callable[[int], None]) -> None:

@@ -7,6 +7,9 @@ _BARE = frozenset({0x01, *range(0xD0, 0xD8)})
 # Start-of-frame markers: C0 to CF without DHT (C4), JPG (C8) and DAC (CC).
 _FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 
+# The code lengths of annex K's table for luminance AC coefficients (T.81, table K.5).
+_ANNEX_K_COUNTS = bytes.fromhex("0002010303020403050504040000017d")
+
 
 @dataclass(frozen=True)
 class JpegHeader:
@@ -21,6 +24,7 @@ class JpegHeader:
         scan_offset: where the first scan's entropy-coded data begins.
         restart_interval: MCUs between two restart markers, 0 without.
         exif: the APP1 segment that begins with ``Exif``, or nothing.
+        is_optimized: its Huffman tables are its own and not those of annex K.
     """
 
     process: int
@@ -32,6 +36,7 @@ class JpegHeader:
     scan_offset: int
     restart_interval: int
     exif: bytes
+    is_optimized: bool
 
 
 def read_header(data: bytes) -> JpegHeader:
@@ -88,6 +93,7 @@ def read_header(data: bytes) -> JpegHeader:
         scan_offset=end,
         restart_interval=restart_interval,
         exif=exif,
+        is_optimized=_ANNEX_K_COUNTS not in data[:end],
     )
 
 

@@ -8,12 +8,13 @@ from pathlib import Path
 import numpy as np
 
 from packer import __version__, journal
+from packer.encode import Policy
 from packer.errors import Rejected, UnusableInput
 from packer.jobs import ShardJob, run_jobs
 from packer.listing import Listing
 from packer.plan import Plan, plan_shards
 from packer.progress import Progress
-from packer.shard_writer import is_finished, shard_entry
+from packer.shard_writer import index_of, is_finished, shard_entry
 from packer.sources import LeftOut
 from packer.sources.folder import FolderSource
 from reader.format import FORMATS, Index, Manifest, manifest
@@ -27,16 +28,31 @@ class PackOptions:
         shard_size: bytes a shard should not exceed.
         shard_samples: samples a shard may hold, None for any number.
         seed: of the shuffle; None keeps the source's order.
+        jpeg: "tiled" or "verbatim".
+        max_side, quality, check: see `packer.encode.Policy`.
     """
 
     shard_size: int = 10**9
     shard_samples: int | None = None
     seed: int | None = 0
+    jpeg: str = "tiled"
+    max_side: int | None = None
+    quality: int | None = None
+    check: bool = False
+
+    @property
+    def policy(self) -> Policy:
+        """What is done with each image."""
+        return Policy(self.jpeg == "tiled", self.max_side, self.quality, self.check)
 
 
 @dataclass(frozen=True)
 class PackReport:
-    """What became of a source: every file of it is a sample, rejected or ignored."""
+    """What became of a source: every file of it is a sample, rejected or ignored.
+
+    Attributes:
+        untiled: (name, reason) of the JPEGs that could not be tiled and are stored as they were.
+    """
 
     dataset: str
     samples: int
@@ -46,6 +62,7 @@ class PackReport:
     bytes: int
     seconds: float
     rejected: list[tuple[str, str]]
+    untiled: list[tuple[str, str]]
     ignored: list[tuple[str, str]]
 
 
@@ -82,7 +99,7 @@ def pack(
     if overwrite or not _is_packed(dst, options, listing, source.classes):
         identity = {**asdict(options), "state": listing.state(), "packer": __version__}
         with journal.packing(dst, identity, overwrite):
-            written = _write_shards(source, listing, plan, paths, jobs, progress)
+            written = _write_shards(source, listing, plan, paths, options.policy, jobs, progress)
             _refuse_rejected(paths, listing, skip_rejected)
             _refuse_empty_classes(paths, source.classes)
             journal.commit(dst, _manifest(paths, options, listing, source.classes))
@@ -96,6 +113,7 @@ def pack(
         bytes=sum(shard.bytes + shard.index_bytes for shard in content.shards),
         seconds=time.monotonic() - began,
         rejected=_rejected(paths, listing),
+        untiled=[item for path in paths for item in Index(index_of(path)).untiled],
         ignored=[(item.name, item.reason) for item in listing.left_out if item.ignored],
     )
 
@@ -138,19 +156,24 @@ def _write_shards(
     listing: Listing,
     plan: Plan,
     paths: Sequence[Path],
+    policy: Policy,
     jobs: int,
     progress: Progress,
 ) -> int:
     """Write the shards that are not there yet; how many."""
     missing = [number for number, path in enumerate(paths) if not is_finished(path)]
     todo = sum(len(plan.shard(number)) for number in missing)
+    processes = min(jobs, max(len(missing), 1))
+    threads = -(-jobs // processes)
     with progress.phase("pack", len(listing), "samples", len(listing) - todo) as advance:
         run_jobs(
             (
-                ShardJob(paths[number], source, listing.samples(plan.shard(number)))
+                ShardJob(
+                    paths[number], source, listing.samples(plan.shard(number)), policy, threads
+                )
                 for number in missing
             ),
-            min(jobs, max(len(missing), 1)),
+            processes,
             advance,
         )
     return len(missing)
@@ -159,7 +182,7 @@ def _write_shards(
 def _rejected(paths: Sequence[Path], listing: Listing) -> list[tuple[str, str]]:
     found = [(item.name, item.reason) for item in listing.left_out if not item.ignored]
     for path in paths:
-        found += Index(path.with_suffix(".safetensors")).rejected
+        found += Index(index_of(path)).rejected
     return sorted(found)
 
 
@@ -173,7 +196,7 @@ def _refuse_empty_classes(paths: Sequence[Path], classes: Sequence[str]) -> None
     """A class whose every file was rejected would be a class that nothing can belong to."""
     counts = np.zeros(len(classes), dtype=np.int64)
     for path in paths:
-        labels = Index(path.with_suffix(".safetensors")).columns["label"]
+        labels = Index(index_of(path)).columns["label"]
         counts += np.bincount(labels[labels >= 0], minlength=len(classes))
     empty = [name for name, count in zip(classes, counts, strict=True) if not count]
     if empty:
@@ -188,7 +211,7 @@ def _manifest(
 ) -> Manifest:
     fields: list[str] = []
     for path in paths:
-        shard = Index(path.with_suffix(".safetensors"))
+        shard = Index(index_of(path))
         formats = np.unique(shard.columns["format"])
         fields += [FORMATS[int(code)] for code in formats] + shard.members
     return Manifest(

@@ -10,8 +10,9 @@ from types import TracebackType
 import numpy as np
 import xxhash
 
-from packer.images import ImageInfo
+from packer.encode import Encoded
 from packer.sources import SourceSample
+from packer.tiles import Tiles
 from reader.format import FORMATS, Index, ShardEntry, index, tar
 
 _BUFFER = 1 << 20
@@ -26,12 +27,14 @@ class ShardWriter:
     def __init__(self, path: Path) -> None:
         """`path` is the tar's final name; its folder exists."""
         self._tar_path = path
-        self._index_path = path.with_suffix(".safetensors")
+        self._index_path = index_of(path)
         self._tar_temp, self._index_temp = map(_temporary, (self._tar_path, self._index_path))
         self._checksum = xxhash.xxh3_128()
         self._rows: list[tuple[int, ...]] = []
         self._keys: list[bytes] = []
         self._names: list[bytes] = []
+        self._tiles: list[Tiles | None] = []
+        self._untiled: list[tuple[str, str]] = []
         self._end = 0
         self._file = self._tar_temp.open("wb", buffering=_BUFFER)
 
@@ -48,8 +51,9 @@ class ShardWriter:
         for path in (self._tar_temp, self._index_temp):
             path.unlink(missing_ok=True)
 
-    def add(self, sample: SourceSample, info: ImageInfo, image: bytes) -> None:
+    def add(self, sample: SourceSample, encoded: Encoded) -> None:
         """Append one sample."""
+        info, image = encoded.info, encoded.data
         offset = self._member(f"{sample.key}.{info.format}", image)
         label_offset = label_size = 0
         if sample.label >= 0:
@@ -70,6 +74,9 @@ class ShardWriter:
                 label_size,
             )
         )
+        self._tiles.append(encoded.tiles)
+        if encoded.untiled is not None:
+            self._untiled.append((sample.name, encoded.untiled))
         self._keys.append(sample.key.encode("utf-8"))
         self._names.append(os.fsencode(sample.name))
 
@@ -83,6 +90,7 @@ class ShardWriter:
             "rejected": json.dumps(rejected),
             "tar_bytes": str(self._end),
             "tar_checksum": f"xxh3-128:{self._checksum.hexdigest()}",
+            "untiled": json.dumps(self._untiled),
             "version": str(index.VERSION),
         }
         content = index.serialize(self._columns(), metadata)
@@ -127,7 +135,28 @@ class ShardWriter:
         for name, values in (("key", self._keys), ("name", self._names)):
             columns[name] = np.frombuffer(b"".join(values), dtype="u1")
             columns[f"{name}_offset"] = np.cumsum([0, *map(len, values)]).astype("<u8")
+        if any(self._tiles):
+            columns |= _tile_columns(self._tiles)
         return columns
+
+
+def _tile_columns(tiles: Sequence[Tiles | None]) -> dict[str, index.Column]:
+    lengths = [row.segments for row in tiles if row is not None]
+    segments = np.concatenate(lengths)
+    counts = [0 if row is None else len(row.segments) for row in tiles]
+
+    def column(name: str, dtype: str) -> index.Column:
+        return np.array([0 if row is None else getattr(row, name) for row in tiles], dtype)
+
+    return {
+        "segment": segments.astype("<u2" if segments.max() < 2**16 else "<u4"),
+        "segment_offset": np.cumsum([0, *counts]).astype("<u8"),
+        "scan_offset": column("scan_offset", "<u4"),
+        "frame_offset": column("frame_offset", "<u4"),
+        "restart_interval": column("restart_interval", "<u2"),
+        "mcu_height": column("mcu_height", "u1"),
+        "mcu_width": column("mcu_width", "u1"),
+    }
 
 
 def shard_entry(path: Path) -> ShardEntry:
@@ -136,7 +165,7 @@ def shard_entry(path: Path) -> ShardEntry:
     Raises:
         FormatError: the index is not usable.
     """
-    shard = Index(path.with_suffix(".safetensors"))
+    shard = Index(index_of(path))
     content = shard.path.read_bytes()
     return ShardEntry(
         file=path.name,
@@ -149,9 +178,14 @@ def shard_entry(path: Path) -> ShardEntry:
     )
 
 
+def index_of(path: Path) -> Path:
+    """The index of the shard whose tar is at `path`."""
+    return path.with_suffix(".safetensors")
+
+
 def is_finished(path: Path) -> bool:
     """Whether the shard at `path` was committed: the index comes last, so it speaks for both."""
-    return path.with_suffix(".safetensors").exists() and path.exists()
+    return index_of(path).exists() and path.exists()
 
 
 def remove_temporaries(folder: Path) -> None:

@@ -3,6 +3,7 @@
 import os
 from collections import OrderedDict
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import overload
@@ -120,9 +121,7 @@ class Dataset:
         """The stored image, with its orientation if the data set is to be upright."""
         image = shard.image(row)
         if not self.upright and image.orientation != 1:
-            return StoredImage(
-                image.data, image.format, image.height, image.width, image.channels, orientation=1
-            )
+            return replace(image, orientation=1)
         return image
 
     def close(self) -> None:

@@ -8,6 +8,7 @@ and turned upright on its way into the output.
 import io
 import math
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +17,7 @@ import numpy as np
 import simplejpeg
 from numpy.typing import NDArray
 
+from reader.splice import BadTable, Box, TileTable, cut
 from reader.transforms import Geometry
 
 Pixels = NDArray[Any]  # uint8, (height, width, 3)
@@ -35,14 +37,26 @@ _UPRIGHT = {
 
 @dataclass(frozen=True)
 class StoredImage:
-    """An image as it lies in a shard; `height` and `width` before `orientation`."""
+    """An image as it lies in a shard; `height` and `width` before `orientation`.
 
-    data: bytes
+    Attributes:
+        read: ``read(start, stop)`` gives a range of the image's `size` bytes.
+        tiles: the segment table of a tiled JPEG.
+    """
+
+    read: Callable[[int, int], bytes]
+    size: int
     format: str
     height: int
     width: int
     channels: int
     orientation: int
+    tiles: TileTable | None = None
+
+    @property
+    def data(self) -> bytes:
+        """All its bytes."""
+        return self.read(0, self.size)
 
     @property
     def upright_size(self) -> tuple[int, int]:
@@ -98,43 +112,63 @@ class Decoder:
         pixels = self._decode(image, box, height, width)
         self._place(pixels, transpose, hflip != geometry.hflip, vflip != geometry.vflip, out)
 
-    def _decode(self, image: StoredImage, box: "Box", height: int, width: int) -> Pixels:
+    def _decode(self, image: StoredImage, box: Box, height: int, width: int) -> Pixels:
         """The box of the stored image, at least (height, width) large where the box is."""
-        if image.format == "jpg" and image.channels != 4:
-            pixels = self._jpeg(image, box, height, width)
-        else:
-            pixels = _any_format(image)
-        down, across = pixels.shape[0] / image.height, pixels.shape[1] / image.width
-        top, left, box_height, box_width = box
-        rows = slice(
-            round(top * down), max(round((top + box_height) * down), round(top * down) + 1)
-        )
-        columns = slice(
-            round(left * across), max(round((left + box_width) * across), round(left * across) + 1)
-        )
-        return pixels[rows, columns]
+        if image.format != "jpg" or image.channels == 4:
+            return _part(_any_format(image), box)
+        # Scales are eighths: the smallest that keeps the box as large as the target.
+        eighths = 8
+        if box[2] >= 2 * height and box[3] >= 2 * width:
+            eighths = math.ceil(8 / min(box[2] / height, box[3] / width))
+        pixels = None
+        if image.tiles is not None:
+            pixels = self._spliced(image, image.tiles, box, eighths)
+        if pixels is None:
+            try:
+                whole = self._jpeg(image.data, image.height, image.width, eighths)
+            except ValueError:
+                # Pillow forgives more than simplejpeg, and says better what is wrong.
+                return _part(_any_format(image), box)
+            pixels = _part(whole, _scaled(box, eighths))
+        return pixels
 
-    def _jpeg(self, image: StoredImage, box: "Box", height: int, width: int) -> Pixels:
-        needed = image.height * image.width * 3
-        if self._pixels.size < needed:
-            self._pixels = np.empty(needed, np.uint8)
-        reduction = min(box[2] / height, box[3] / width)
-        smallest = (image.height, image.width)
-        if reduction >= 2:
-            smallest = (math.ceil(image.height / reduction), math.ceil(image.width / reduction))
+    def _spliced(
+        self, image: StoredImage, tiles: TileTable, box: Box, eighths: int
+    ) -> Pixels | None:
+        """The box, decoded from the segments that it touches; None if that is not worth it."""
         try:
-            pixels = simplejpeg.decode_jpeg(
-                image.data,
-                "RGB",
-                min_height=smallest[0],
-                min_width=smallest[1],
-                min_factor=2 if reduction >= 2 else 1,
-                buffer=self._pixels,
-            )
-        except ValueError:
-            return _any_format(image)  # Pillow forgives more, and says better what is wrong
-        if reduction < 2 and pixels.shape[:2] != smallest:
-            raise DecodeError(_size_differs(image, pixels.shape[1], pixels.shape[0]))
+            part = cut(tiles, image.size, image.height, image.width, box, eighths < 8, image.read)
+            if part is None:
+                return None
+            pixels = self._jpeg(part.data, part.height, part.width, eighths)
+        except BadTable as error:
+            raise DecodeError(str(error)) from error
+        except ValueError as error:
+            raise DecodeError(f"a part of it does not decode ({error})") from error
+        if part.shifts is not None:
+            _align(pixels, part.shifts, eighths)
+        inside = (box[0] - part.top, box[1] - part.left, box[2], box[3])
+        return _part(pixels, _scaled(inside, eighths))
+
+    def _jpeg(self, data: bytes | bytearray, height: int, width: int, eighths: int) -> Pixels:
+        """Decode a JPEG of (height, width) at a scale of eighths.
+
+        Raises:
+            ValueError: it does not decode without a warning, or has another size.
+        """
+        if self._pixels.size < height * width * 3:
+            self._pixels = np.empty(height * width * 3, np.uint8)
+        scaled = -(-height * eighths // 8), -(-width * eighths // 8)
+        pixels = simplejpeg.decode_jpeg(
+            data,
+            "RGB",
+            min_height=scaled[0],
+            min_width=scaled[1],
+            min_factor=1 if eighths == 8 else 2,
+            buffer=self._pixels,
+        )
+        if pixels.shape[:2] != scaled:
+            raise ValueError(f"its own header says {pixels.shape[1]} x {pixels.shape[0]} pixels")
         return pixels
 
     def _place(
@@ -164,9 +198,6 @@ class Decoder:
         return self._resized.reshape(height, width, 3)
 
 
-Box = tuple[int, int, int, int]  # top, left, height, width
-
-
 def _visible(geometry: Geometry, size: tuple[int, int]) -> tuple[Box, Box]:
     """The part of the geometry's box inside the image, in whole pixels, and where it goes."""
     tops = _clip(geometry.top, geometry.box_height, size[0], geometry.height)
@@ -185,6 +216,30 @@ def _clip(start: float, length: float, limit: int, target: int) -> Box:
         return 0, 0, 0, 0
     begin, stop = round((inside - start) * scale), round((end - start) * scale)
     return round(inside), max(round(end) - round(inside), 1), begin, stop - begin
+
+
+def _scaled(box: Box, eighths: int) -> Box:
+    """The same box, to the nearest pixel, in an image decoded at a scale of eighths."""
+    if eighths == 8:
+        return box
+    # Halves are rounded up, so that moving the box by whole MCUs moves the result alike.
+    top, left, bottom, right = (
+        (edge * eighths + 4) // 8 for edge in (box[0], box[1], box[0] + box[2], box[1] + box[3])
+    )
+    return top, left, max(bottom - top, 1), max(right - left, 1)
+
+
+def _align(pixels: Pixels, shifts: NDArray[Any], eighths: int) -> None:
+    """Move each row of MCUs, 8 pixels high before scaling, left by its shift."""
+    for row, shift in enumerate((shifts * eighths // 8).tolist()):
+        if shift:
+            rows = pixels[row * eighths : (row + 1) * eighths]
+            rows[:, :-shift] = rows[:, shift:]
+
+
+def _part(pixels: Pixels, box: Box) -> Pixels:
+    top, left, height, width = box
+    return pixels[top : top + height, left : left + width]
 
 
 def _as_stored(box: Box, upright: tuple[int, int], orientation: int) -> Box:

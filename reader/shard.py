@@ -6,6 +6,7 @@ from pathlib import Path
 from reader.decode import StoredImage
 from reader.errors import ReaderError, SampleError
 from reader.format import FORMATS, Index, ShardEntry
+from reader.splice import TileTable
 
 
 class Shard:
@@ -50,16 +51,36 @@ class Shard:
         return self._pread(row, *span)
 
     def image(self, row: int) -> StoredImage:
-        """The image's bytes and what the index says of them."""
+        """The image and what the index says of it; its bytes are read when they are asked for."""
         columns = self.index.columns
         offset, size = int(columns["offset"][row]), int(columns["size"][row])
+
+        def read(start: int, stop: int) -> bytes:
+            return self._pread(row, offset + start, stop - start)
+
         return StoredImage(
-            self._pread(row, offset, size),
+            read,
+            size,
             FORMATS[columns["format"][row]],
             int(columns["height"][row]),
             int(columns["width"][row]),
             int(columns["channels"][row]),
             int(columns["orientation"][row]),
+            self._tiles(row) if self.index.tiled else None,
+        )
+
+    def _tiles(self, row: int) -> TileTable | None:
+        columns = self.index.columns
+        start, stop = columns["segment_offset"][row : row + 2].tolist()
+        if start == stop:
+            return None
+        return TileTable(
+            columns["segment"][start:stop],
+            int(columns["scan_offset"][row]),
+            int(columns["frame_offset"][row]),
+            int(columns["restart_interval"][row]),
+            int(columns["mcu_height"][row]),
+            int(columns["mcu_width"][row]),
         )
 
     def error(self, row: int, reason: str) -> SampleError:

@@ -42,12 +42,15 @@ column                 type      meaning
 =====================  ========  =================================================================
 
 The seven columns from ``segment`` on are there only if a row of the shard is tiled. Segments
-follow each other with one RSTn marker (2 bytes, not counted) between two. A reader ignores columns
-that it does not know.
+follow each other with one RSTn marker (2 bytes, not counted) between two, and an EOI marker ends
+the image. A segment has ``restart_interval`` MCUs, the last one maybe fewer; where that number
+does not divide the MCUs of a row, segments run on from row to row. A reader ignores columns that
+it does not know.
 
 The index's metadata (all strings): ``format`` (``shardfeed-index``), ``version``, ``tar_bytes``,
 ``tar_checksum`` (``xxh3-128:`` and 32 hexadecimal digits), ``rejected`` (JSON: the source files
-that were planned for this shard and left out, ``[name, reason]`` each).
+that were planned for this shard and left out, ``[name, reason]`` each), ``untiled`` (likewise, the
+JPEGs that could not be tiled).
 
 **dataset.json** (`manifest.py`). Version, the options that shaped the bytes, the classes in label
 order, and the list of shards with their sizes and checksums.

@@ -134,7 +134,15 @@ class Index:
     @property
     def rejected(self) -> list[tuple[str, str]]:
         """The (source name, reason) of what was planned for this shard and left out."""
-        return [(name, reason) for name, reason in json.loads(self.metadata.get("rejected", "[]"))]
+        return self._names("rejected")
+
+    @property
+    def untiled(self) -> list[tuple[str, str]]:
+        """The (source name, reason) of the JPEGs that could not be tiled."""
+        return self._names("untiled")
+
+    def _names(self, entry: str) -> list[tuple[str, str]]:
+        return [(str(name), str(reason)) for name, reason in json.loads(self.metadata[entry])]
 
     def bytes_of(self, column: str, row: int) -> bytes:
         """Row `row` of the list column ``key`` or ``name``."""

@@ -1,0 +1,154 @@
+"""Cuts the part of a tiled JPEG that a crop needs, as a JPEG of its own.
+
+Segments between restart markers (ITU-T T.81, E.1.4) are byte-aligned and begin with fresh DC
+predictions. A cut is the file's header with a smaller height and width in its frame header, the
+segments that the box touches with their RSTn markers numbered anew, and an EOI marker. It decodes
+to the very pixels that the whole image would: where chroma is subsampled, the cut holds the few
+pixels around the box that upsampling looks at.
+
+The segment table comes from a file that may lie: every number is checked against the others before
+it is used, so that a cut never reaches outside the image's bytes.
+"""
+
+import struct
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Box = tuple[int, int, int, int]  # top, left, height, width
+
+_RST = np.arange(0xD0, 0xD8, dtype=np.uint8)
+_EOI = b"\xff\xd9"
+_MAX_SIDE = 0xFFFF
+
+
+class BadTable(ValueError):
+    """A segment table that does not fit its image; the text is the reason."""
+
+
+@dataclass(frozen=True)
+class TileTable:
+    """An image's row of the index's tile columns; see `reader.format`."""
+
+    segments: NDArray[Any]
+    scan_offset: int
+    frame_offset: int
+    restart_interval: int
+    mcu_height: int
+    mcu_width: int
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A part of an image as a JPEG of its own.
+
+    Attributes:
+        data: the JPEG.
+        top, left: the pixel of the whole image that is its first.
+        height, width: pixels.
+        shifts: by how many pixels each row of MCUs is to be moved left; None where all rows begin
+            at `left`.
+    """
+
+    data: bytearray
+    top: int
+    left: int
+    height: int
+    width: int
+    shifts: NDArray[np.int64] | None
+
+
+def cut(
+    table: TileTable,
+    size: int,
+    height: int,
+    width: int,
+    box: Box,
+    is_scaled: bool,
+    read: Callable[[int, int], bytes],
+) -> Cut | None:
+    """Cut `box` out of a tiled JPEG of (height, width) pixels and `size` bytes.
+
+    Args:
+        is_scaled: it will be decoded at a reduced scale.
+        read: ``read(start, stop)`` gives a range of the image's bytes.
+
+    Returns:
+        None where the box needs the odd end of a table whose tiles run on from row to row: then
+        the whole image is to be decoded.
+
+    Raises:
+        BadTable: the table contradicts itself, or the image's size.
+    """
+    interval, mcu_height, mcu_width = table.restart_interval, table.mcu_height, table.mcu_width
+    if not interval or not mcu_height or not mcu_width:
+        raise BadTable("its tiles have no size")
+    in_row, rows = -(-width // mcu_width), -(-height // mcu_height)
+    starts = _starts(table, -(-in_row * rows // interval), size)
+    row, row_end = _span(box[0], box[2], height, mcu_height, is_scaled)
+    column, column_end = _span(box[1], box[3], width, mcu_width, is_scaled)
+    if in_row % interval == 0:
+        first, count = column // interval, -(-column_end // interval) - column // interval
+        firsts = np.arange(row, row_end) * (in_row // interval) + first
+        left = first * interval * mcu_width
+        cut_width = min(count * interval * mcu_width, width - left)
+        shifts = None
+    elif mcu_height != 8 or mcu_width != 8:
+        raise BadTable("its tiles run on from row to row although chroma is subsampled")
+    else:
+        begins = np.arange(row, row_end) * in_row + column
+        ends = begins + (column_end - column)
+        firsts = begins // interval
+        count = int((-(-ends // interval) - firsts).max())
+        # Rows of equal length: one that needs less takes more on its right, or at the end of the
+        # table on its left. A shorter last segment cannot be in a row of whole ones.
+        usable = in_row * rows // interval
+        firsts = np.minimum(firsts, usable - count)
+        left = column * mcu_width
+        cut_width = count * interval * mcu_width
+        shifts = (begins - firsts * interval) * mcu_width
+        if firsts[0] < 0 or ends[-1] > usable * interval or cut_width > _MAX_SIDE:
+            return None
+    cut_height = min(row_end * mcu_height, height) - row * mcu_height
+    begin, end = starts[firsts], starts[firsts + count]
+    start = int(begin[0])
+    header = bytearray(read(0, table.scan_offset))
+    header[table.frame_offset : table.frame_offset + 4] = struct.pack(">HH", cut_height, cut_width)
+    content = memoryview(read(start, int(end[-1])))
+    begin, end = begin - start, end - start
+    parts = [content[i:j] for i, j in zip(begin.tolist(), end.tolist(), strict=True)]
+    data = bytearray().join([header, *parts])
+    # The second byte of the marker behind each segment, counted from the data's beginning.
+    markers = starts[firsts[:, None] + np.arange(1, count + 1)]
+    markers -= (begin - np.concatenate(([0], np.cumsum(end - begin)[:-1])))[:, None]
+    markers += table.scan_offset - start - 1
+    np.frombuffer(data, np.uint8)[markers.ravel()] = _RST[np.arange(markers.size) % 8]
+    data[-2:] = _EOI
+    return Cut(data, row * mcu_height, left, cut_height, cut_width, shifts)
+
+
+def _starts(table: TileTable, total: int, size: int) -> NDArray[np.int64]:
+    """Where in the image's `size` bytes each of `total` segments begins, and the end."""
+    if len(table.segments) != total:
+        raise BadTable(f"its segment table has {len(table.segments)} entries, not {total}")
+    lengths = np.empty(total + 1, np.int64)
+    lengths[0] = table.scan_offset
+    np.add(table.segments, 2, out=lengths[1:], casting="unsafe")
+    starts = np.cumsum(lengths)
+    if starts[-1] != size or table.frame_offset + 4 > table.scan_offset:
+        raise BadTable("its segment table does not add up to its size")
+    return starts
+
+
+def _span(start: int, length: int, limit: int, mcu: int, is_scaled: bool) -> tuple[int, int]:
+    """The MCUs along one axis that `length` pixels at `start` need.
+
+    Fancy upsampling of chroma looks one chroma sample over the edge. What a reduced scale does
+    differs with the scale, so a whole MCU is added there.
+    """
+    margin = 0 if mcu == 8 else mcu if is_scaled else mcu // 8
+    first = max(start - margin, 0) // mcu
+    return first, -(-min(start + length + margin, limit) // mcu)

@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+"""Reading speed: this reader beside its peers, on the same images, in interleaved rounds.
+
+    scripts/bench_read.py SHARDS --images DIR [--crop random|center] [--workers N] [--rounds N]
+
+SHARDS is DIR packed. In each round every candidate is built anew, reads one epoch to warm up and
+then the measured ones. Printed are medians over the rounds, and the ratio to the first peer.
+"""
+
+import argparse
+import importlib.util
+import json
+import statistics
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import psutil
+from peers import CROPS, PEERS, Task
+
+import reader
+
+OURS = "shardfeed"
+
+
+@dataclass
+class Measured:
+    """One candidate's rounds."""
+
+    rate: list[float] = field(default_factory=list)
+    first_batch: list[float] = field(default_factory=list)
+    cpu: list[float] = field(default_factory=list)
+    pss: list[float] = field(default_factory=list)
+    workers_pss: list[float] = field(default_factory=list)
+
+
+def ours(task: Task) -> reader.Loader:
+    """This reader."""
+    crop = [reader.RandomResizedCrop(224), reader.RandomHorizontalFlip()]
+    if task.crop == "center":
+        crop = [reader.Resize(256), reader.CenterCrop(224)]
+    return reader.Loader(
+        task.shards,
+        batch_size=task.batch_size,
+        transforms=crop,
+        shuffle=task.crop == "random",
+        workers=task.workers,
+    )
+
+
+def family() -> list[psutil.Process]:
+    """This process and all its descendants."""
+    me = psutil.Process()
+    return [me, *me.children(recursive=True)]
+
+
+def cpu_seconds() -> float:
+    """CPU time of the whole family so far."""
+    return sum(sum(process.cpu_times()[:2]) for process in family())
+
+
+def epoch(batches: Iterable[Any]) -> int:
+    """Read everything once; the number of images."""
+    return sum(len(images) for images, *_ in batches)
+
+
+def measure(
+    build: Callable[[Task], Iterable[Any]], task: Task, epochs: int, result: Measured
+) -> None:
+    """One round of one candidate."""
+    began = time.perf_counter()
+    batches = build(task)
+    iterator = iter(batches)
+    next(iterator)
+    result.first_batch.append(time.perf_counter() - began)
+    for _ in iterator:
+        pass
+    began, cpu = time.perf_counter(), cpu_seconds()
+    count = sum(epoch(batches) for _ in range(epochs))
+    result.rate.append(count / (time.perf_counter() - began))
+    result.cpu.append((cpu_seconds() - cpu) / count * 1e3)
+    pss = [process.memory_full_info().pss / 1e6 for process in family()]
+    result.pss.append(sum(pss))
+    result.workers_pss.append(sum(pss[1:]))
+    if isinstance(batches, reader.Loader):
+        batches.close()
+
+
+def table(measured: dict[str, Measured], baseline: str) -> str:
+    """The medians, a line each."""
+    lines = [
+        f"{'':32}{'images/s':>10}{'ratio':>8}{'CPU ms':>8}{'1st batch s':>13}"
+        f"{'PSS MB':>8}{'of workers':>12}"
+    ]
+    base = statistics.median(measured[baseline].rate)
+    for name, result in measured.items():
+        rate, cpu, first, pss, workers = (
+            statistics.median(values)
+            for values in (
+                result.rate,
+                result.cpu,
+                result.first_batch,
+                result.pss,
+                result.workers_pss,
+            )
+        )
+        lines.append(
+            f"{name:32}{rate:10.0f}{rate / base:8.2f}{cpu:8.2f}{first:13.2f}"
+            f"{pss:8.0f}{workers:12.0f}"
+        )
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("shards", type=Path)
+    parser.add_argument("--images", type=Path, required=True, help="the folder SHARDS was made of")
+    parser.add_argument("--crop", choices=CROPS, default="random")
+    parser.add_argument("--batch-size", type=int, default=256)
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--epochs", type=int, default=2, help="measured epochs a round")
+    parser.add_argument("--peers", help="only those whose name contains this")
+    parser.add_argument("--json", action="store_true")
+    arguments = parser.parse_args()
+
+    task = Task(
+        arguments.shards, arguments.images, arguments.crop, arguments.batch_size, arguments.workers
+    )
+    candidates: dict[str, Callable[[Task], Iterable[Any]]] = {OURS: ours}
+    for name, (package, build) in PEERS.items():
+        if importlib.util.find_spec(package) and (arguments.peers or "") in name:
+            candidates[name] = build
+    measured = {name: Measured() for name in candidates}
+    for _ in range(arguments.rounds):
+        for name, build in candidates.items():
+            measure(build, task, arguments.epochs, measured[name])
+    if arguments.json:
+        print(json.dumps({name: vars(result) for name, result in measured.items()}))
+        return
+    print(
+        f"{len(reader.Dataset(task.shards))} images, {task.crop} crop 224, batch "
+        f"{task.batch_size}, {task.workers} workers, medians of {arguments.rounds} rounds"
+    )
+    print(table(measured, next(name for name in candidates if name != OURS)))
+
+
+if __name__ == "__main__":
+    main()
