@@ -12,3 +12,15 @@ if [ ! -e .venv/complete ] || [ -n "$(find pyproject.toml scripts/constraints.tx
     touch .venv/complete
 fi
 export PATH="$PWD/.venv/bin:$PATH"
+
+if ! command -v jpegtran >/dev/null; then
+    if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+        echo "Installing jpegtran (the package libjpeg-turbo-progs) ..."
+        (apt-get update -qq && apt-get install -y -qq libjpeg-turbo-progs) >/dev/null ||
+            echo "That failed; JPEGs are packed as they are."
+    else
+        echo "jpegtran is not installed: JPEGs are packed as they are, and crops of them decode" \
+            "more slowly. Install libjpeg-turbo-progs (Debian, Ubuntu), libjpeg-turbo-utils" \
+            "(Fedora) or jpeg-turbo (Homebrew)."
+    fi
+fi

@@ -29,7 +29,7 @@ class Task:
 
 
 def random_box(height: int, width: int) -> tuple[int, int, int, int]:
-    """torchvision's RandomResizedCrop(scale=(0.08, 1), ratio=(3/4, 4/3)): top, left, h, w."""
+    """The box of torchvision's RandomResizedCrop(scale=(0.08, 1), ratio=(3/4, 4/3)): top, left, h, w."""
     for _ in range(10):
         area = height * width * random.uniform(0.08, 1)
         aspect = math.exp(random.uniform(math.log(3 / 4), math.log(4 / 3)))
@@ -57,7 +57,7 @@ def with_cv2(data: bytes, crop: str) -> np.ndarray:
 
 
 def with_pillow(data: bytes, crop: str) -> np.ndarray:
-    """torchvision's way: Pillow's decoder and its antialiased resize."""
+    """As torchvision does it: Pillow's decoder and its antialiased resize."""
     from PIL import Image
 
     image = Image.open(io.BytesIO(data)).convert("RGB")
@@ -67,11 +67,11 @@ def with_pillow(data: bytes, crop: str) -> np.ndarray:
         image = image.crop((left, top, left + w, top + h)).resize((224, 224), Image.BILINEAR)
         if random.random() < 0.5:
             image = image.transpose(Image.FLIP_LEFT_RIGHT)
-        return np.asarray(image)
+        return np.array(image)
     scale = 256 / min(height, width)
     image = image.resize((max(256, int(width * scale)), max(256, int(height * scale))))
     left, top = (image.width - 224) // 2, (image.height - 224) // 2
-    return np.asarray(image.crop((left, top, left + 224, top + 224)))
+    return np.array(image.crop((left, top, left + 224, top + 224)))
 
 
 class Folder:
@@ -120,17 +120,17 @@ def _data_loader(task: Task, decode: Callable[[bytes, str], np.ndarray]) -> Iter
 
 
 def data_loader_cv2(task: Task) -> Iterable[Any]:
-    """torch's DataLoader over the folder, the fast way to write it."""
+    """DataLoader over the folder, the fast way to write it."""
     return _data_loader(task, with_cv2)
 
 
 def data_loader_pillow(task: Task) -> Iterable[Any]:
-    """torch's DataLoader over the folder, as torchvision has it."""
+    """DataLoader over the folder, as torchvision has it."""
     return _data_loader(task, with_pillow)
 
 
 def webdataset(task: Task) -> Iterable[Any]:
-    """webdataset over the same shards, with simplejpeg and OpenCV."""
+    """The webdataset library over the same shards, with simplejpeg and OpenCV."""
     import webdataset as wds
     from torch.utils.data import default_collate
 
@@ -160,7 +160,7 @@ def webdataset(task: Task) -> Iterable[Any]:
 
 
 def grain(task: Task) -> Iterable[Any]:
-    """Grain's threads over the folder, with simplejpeg and OpenCV."""
+    """Threads of Grain over the folder, with simplejpeg and OpenCV."""
     import grain.python as pygrain
 
     source = Folder(task, with_cv2)
