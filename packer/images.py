@@ -1,7 +1,7 @@
 """What an image file is, from its bytes: format, size, channels, orientation.
 
-A sound JPEG is known by its markers alone. Whatever looks odd, and every other format, is opened
-(and where its structure does not tell, decoded) with Pillow, which has the last word.
+A sound JPEG is known by its markers alone. Whatever looks odd, and every other format, is decoded
+with Pillow, which has the last word.
 """
 
 import io
@@ -17,7 +17,6 @@ MAX_PIXELS = 1 << 29  # half a gigapixel; 1.6 GB decoded
 
 _FORMATS = {
     "JPEG": "jpg",
-    "MPO": "jpg",
     "PNG": "png",
     "WEBP": "webp",
     "BMP": "bmp",
@@ -25,6 +24,7 @@ _FORMATS = {
     "TIFF": "tiff",
     "PPM": "ppm",
 }
+_NAMES = {**_FORMATS, "MPO": "jpg"}  # what Pillow calls a JPEG with further images behind it
 _ORIENTATION = 0x0112
 _ONE_CHANNEL = {"1", "L", "I", "F", "I;16", "I;16B", "I;16L", "I;16N"}
 
@@ -77,17 +77,14 @@ def _probe_with_pillow(data: bytes) -> ImageInfo:
             with Image.open(io.BytesIO(data), formats=list(_FORMATS)) as image:
                 _check_pixels(image.height, image.width)
                 info = ImageInfo(
-                    _FORMATS[str(image.format)],
+                    _NAMES[str(image.format)],
                     image.height,
                     image.width,
                     1 if image.mode in _ONE_CHANNEL else len(image.getbands()),
                     # Pillow turns a TIFF upright itself, and gives its upright size.
                     1 if image.format == "TIFF" else _clamp(image.getexif().get(_ORIENTATION)),
                 )
-                if image.format == "PNG":
-                    image.verify()  # every chunk's checksum, without inflating
-                else:
-                    image.load()
+                image.load()  # cut short or damaged, it does not
     except UnidentifiedImageError:
         raise BadImage("it is not an image of a known format") from None
     except (OSError, SyntaxError, ValueError, EOFError, Image.DecompressionBombError) as error:

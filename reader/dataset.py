@@ -1,6 +1,7 @@
 """A data set on disk: sample numbers to shards and rows."""
 
 import os
+import threading
 from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,10 +12,11 @@ from typing import overload
 import numpy as np
 from numpy.typing import NDArray
 
-from reader.decode import DecodeError, Decoder, Pixels, StoredImage
+from reader.decode import DecodeError, Decoder, Pixels
 from reader.errors import ReaderError
 from reader.format import Index, Manifest
-from reader.shard import Shard
+from reader.shard import ReadBuffer, Shard
+from reader.view import StoredImage
 
 _OPEN_SHARDS = 256  # descriptors and mappings a process may spend on shards
 
@@ -24,7 +26,7 @@ class Dataset:
 
     ``ds[i]`` is an (image, label) pair as torchvision's ImageFolder gives it: a (height, width, 3)
     uint8 RGB array, and an int (-1 where the data set has no labels). Shards are opened when they
-    are first needed and at most 256 stay open.
+    are first needed and at most 256 stay open, in each thread that reads.
 
     Attributes:
         folder: where dataset.json lies.
@@ -55,8 +57,7 @@ class Dataset:
         self.shards = tuple(s for s in manifest.shards if split in (None, s.split))
         self.classes = list(manifest.classes)
         self._ends = np.cumsum([0, *(shard.samples for shard in self.shards)])
-        self._open: OrderedDict[int, Shard] = OrderedDict()
-        self._decoder = Decoder()
+        self._own = _OwnOfThread()
 
     def __len__(self) -> int:
         return int(self._ends[-1])
@@ -65,7 +66,7 @@ class Dataset:
         shard, row = self.locate(number)
         image = self.image_of(shard, row)
         try:
-            return self._decoder.whole(image), int(shard.index.columns["label"][row])
+            return self._own.decoder.whole(image), int(shard.index.columns["label"][row])
         except DecodeError as error:
             raise shard.error(row, str(error)) from error
 
@@ -124,23 +125,25 @@ class Dataset:
             return replace(image, orientation=1)
         return image
 
-    def close(self) -> None:
-        """Close all shards; they open again when needed."""
-        while self._open:
-            self._open.popitem()[1].close()
-
-    def __del__(self) -> None:
-        if hasattr(self, "_open"):
-            self.close()
-
     def _shard(self, position: int) -> Shard:
-        shard = self._open.get(position)
+        own = self._own
+        shard = own.shards.get(position)
         if shard is None:
-            if len(self._open) >= _OPEN_SHARDS:
-                self._open.popitem(last=False)[1].close()
-            shard = self._open[position] = Shard(self.folder, self.shards[position])
-        self._open.move_to_end(position)
+            if len(own.shards) >= _OPEN_SHARDS:
+                own.shards.popitem(last=False)  # closes once nobody holds it
+            shard = Shard(self.folder, self.shards[position], own.buffer)
+            own.shards[position] = shard
+        own.shards.move_to_end(position)
         return shard
+
+
+class _OwnOfThread(threading.local):
+    """What each thread that reads a data set has for itself."""
+
+    def __init__(self) -> None:
+        self.shards: OrderedDict[int, Shard] = OrderedDict()
+        self.buffer = ReadBuffer()
+        self.decoder = Decoder()
 
 
 class _Keys(Sequence[str]):

@@ -1,15 +1,11 @@
 """Doing it: from a member's bytes to pixels in the caller's memory.
 
-The box of a `Geometry` is carried back through the EXIF orientation into the image as stored, that
-box is decoded (a JPEG at a reduced scale where the box is at least twice the target), resized once
-and turned upright on its way into the output.
+A view's box is decoded (from its own segments, if the JPEG is tiled), resized once, and turned on
+its way into the output.
 """
 
 import io
-import math
 import warnings
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import cv2
@@ -17,53 +13,11 @@ import numpy as np
 import simplejpeg
 from numpy.typing import NDArray
 
-from reader.splice import BadTable, Box, TileTable, cut
+from reader.splice import BadTable, Box
 from reader.transforms import Geometry
+from reader.view import StoredImage, View, plan_view
 
 Pixels = NDArray[Any]  # uint8, (height, width, 3)
-
-# EXIF orientation -> (transpose, then mirror left-right, then mirror up-down) makes it upright.
-_UPRIGHT = {
-    1: (False, False, False),
-    2: (False, True, False),
-    3: (False, True, True),
-    4: (False, False, True),
-    5: (True, False, False),
-    6: (True, True, False),
-    7: (True, True, True),
-    8: (True, False, True),
-}
-
-
-@dataclass(frozen=True)
-class StoredImage:
-    """An image as it lies in a shard; `height` and `width` before `orientation`.
-
-    Attributes:
-        read: ``read(start, stop)`` gives a range of the image's `size` bytes.
-        tiles: the segment table of a tiled JPEG.
-    """
-
-    read: Callable[[int, int], bytes]
-    size: int
-    format: str
-    height: int
-    width: int
-    channels: int
-    orientation: int
-    tiles: TileTable | None = None
-
-    @property
-    def data(self) -> bytes:
-        """All its bytes."""
-        return self.read(0, self.size)
-
-    @property
-    def upright_size(self) -> tuple[int, int]:
-        """(height, width) as people see it."""
-        if _UPRIGHT[self.orientation][0]:
-            return self.width, self.height
-        return self.height, self.width
 
 
 class DecodeError(ValueError):
@@ -84,73 +38,48 @@ class Decoder:
             DecodeError: it does not decode.
         """
         out = np.empty((*image.upright_size, 3), np.uint8)
-        self.render(image, Geometry.of(*image.upright_size), out)
+        self.draw(plan(image, Geometry.of(*image.upright_size)), out)
         return out
 
-    def render(self, image: StoredImage, geometry: Geometry, out: Pixels) -> None:
-        """Fill `out`, (geometry.height, geometry.width, 3) RGB, with what `geometry` shows.
+    def draw(self, view: View, out: Pixels) -> None:
+        """Fill `out`, (height, width, 3) RGB of the view's geometry.
 
         Raises:
             DecodeError: the image does not decode.
         """
-        box, target = _visible(geometry, image.upright_size)
-        if target != (0, 0, geometry.height, geometry.width):
+        top, left, height, width = view.target
+        if (height, width) != out.shape[:2]:
             out[:] = 0
-            top, left, height, width = target
-            if geometry.vflip:
-                top = geometry.height - top - height
-            if geometry.hflip:
-                left = geometry.width - left - width
-            out = out[top : top + height, left : left + width]
             if not height or not width:
                 return
-        transpose, hflip, vflip = _UPRIGHT[image.orientation]
-        box = _as_stored(box, image.upright_size, image.orientation)
-        height, width = out.shape[:2]
-        if transpose:
-            height, width = width, height
-        pixels = self._decode(image, box, height, width)
-        self._place(pixels, transpose, hflip != geometry.hflip, vflip != geometry.vflip, out)
+            out = out[top : top + height, left : left + width]
+        self._place(self._decode(view), view.transpose, view.hflip, view.vflip, out)
 
-    def _decode(self, image: StoredImage, box: Box, height: int, width: int) -> Pixels:
-        """The box of the stored image, at least (height, width) large where the box is."""
+    def _decode(self, view: View) -> Pixels:
+        """The view's box of the stored image, before resizing."""
+        image = view.image
         if image.format != "jpg" or image.channels == 4:
-            return _part(_any_format(image), box)
-        # Scales are eighths: the smallest that keeps the box as large as the target.
-        eighths = 8
-        if box[2] >= 2 * height and box[3] >= 2 * width:
-            eighths = math.ceil(8 / min(box[2] / height, box[3] / width))
-        pixels = None
-        if image.tiles is not None:
-            pixels = self._spliced(image, image.tiles, box, eighths)
-        if pixels is None:
+            return _part(_any_format(image), view.box)
+        if view.cut is not None:
             try:
-                whole = self._jpeg(image.data, image.height, image.width, eighths)
-            except ValueError:
-                # Pillow forgives more than simplejpeg, and says better what is wrong.
-                return _part(_any_format(image), box)
-            pixels = _part(whole, _scaled(box, eighths))
-        return pixels
-
-    def _spliced(
-        self, image: StoredImage, tiles: TileTable, box: Box, eighths: int
-    ) -> Pixels | None:
-        """The box, decoded from the segments that it touches; None if that is not worth it."""
+                data = view.cut.build(image.read)
+                pixels = self._jpeg(data, view.cut.height, view.cut.width, view.eighths)
+            except ValueError as error:
+                raise DecodeError(f"a part of it does not decode ({error})") from error
+            if view.cut.shifts is not None:
+                _align(pixels, view.cut.shifts, view.eighths)
+            top, left, height, width = view.box
+            box = (top - view.cut.top, left - view.cut.left, height, width)
+            return _part(pixels, _scaled(box, view.eighths))
         try:
-            part = cut(tiles, image.size, image.height, image.width, box, eighths < 8, image.read)
-            if part is None:
-                return None
-            pixels = self._jpeg(part.data, part.height, part.width, eighths)
-        except BadTable as error:
-            raise DecodeError(str(error)) from error
-        except ValueError as error:
-            raise DecodeError(f"a part of it does not decode ({error})") from error
-        if part.shifts is not None:
-            _align(pixels, part.shifts, eighths)
-        inside = (box[0] - part.top, box[1] - part.left, box[2], box[3])
-        return _part(pixels, _scaled(inside, eighths))
+            whole = image.read(0, image.size)
+            pixels = self._jpeg(whole, image.height, image.width, view.eighths)
+        except ValueError:
+            # Pillow forgives more than simplejpeg, and says better what is wrong.
+            return _part(_any_format(image), view.box)
+        return _part(pixels, _scaled(view.box, view.eighths))
 
-    def _jpeg(self, data: bytes | bytearray, height: int, width: int, eighths: int) -> Pixels:
+    def _jpeg(self, data: bytearray | memoryview, height: int, width: int, eighths: int) -> Pixels:
         """Decode a JPEG of (height, width) at a scale of eighths.
 
         Raises:
@@ -198,24 +127,16 @@ class Decoder:
         return self._resized.reshape(height, width, 3)
 
 
-def _visible(geometry: Geometry, size: tuple[int, int]) -> tuple[Box, Box]:
-    """The part of the geometry's box inside the image, in whole pixels, and where it goes."""
-    tops = _clip(geometry.top, geometry.box_height, size[0], geometry.height)
-    lefts = _clip(geometry.left, geometry.box_width, size[1], geometry.width)
-    return (tops[0], lefts[0], tops[1], lefts[1]), (tops[2], lefts[2], tops[3], lefts[3])
+def plan(image: StoredImage, geometry: Geometry) -> View:
+    """`plan_view`, for a caller that names the sample.
 
-
-def _clip(start: float, length: float, limit: int, target: int) -> Box:
-    """(source start, source length, target start, target length) along one axis."""
-    if start >= -0.5 and start + length <= limit + 0.5:
-        first = min(max(round(start), 0), limit - 1)
-        return first, max(min(round(start + length), limit) - first, 1), 0, target
-    scale = target / length
-    inside, end = max(start, 0.0), min(start + length, float(limit))
-    if end <= inside:
-        return 0, 0, 0, 0
-    begin, stop = round((inside - start) * scale), round((end - start) * scale)
-    return round(inside), max(round(end) - round(inside), 1), begin, stop - begin
+    Raises:
+        DecodeError: the image's segment table is wrong.
+    """
+    try:
+        return plan_view(image, geometry)
+    except BadTable as error:
+        raise DecodeError(str(error)) from error
 
 
 def _scaled(box: Box, eighths: int) -> Box:
@@ -242,37 +163,27 @@ def _part(pixels: Pixels, box: Box) -> Pixels:
     return pixels[top : top + height, left : left + width]
 
 
-def _as_stored(box: Box, upright: tuple[int, int], orientation: int) -> Box:
-    """The same box in the image before it was turned upright."""
-    transpose, hflip, vflip = _UPRIGHT[orientation]
-    top, left, height, width = box
-    if vflip:
-        top = upright[0] - top - height
-    if hflip:
-        left = upright[1] - left - width
-    return (left, top, width, height) if transpose else (top, left, height, width)
-
-
 def _any_format(image: StoredImage) -> Pixels:
     """The whole stored image by OpenCV (PNG) or Pillow, in memory of its own."""
-    pixels = None
+    data = image.read(0, image.size)
+    pixels: Pixels | None = None
     if image.format == "png":
         flags = cv2.IMREAD_COLOR_RGB | cv2.IMREAD_IGNORE_ORIENTATION
-        pixels = cv2.imdecode(np.frombuffer(image.data, np.uint8), flags)
+        pixels = cv2.imdecode(np.frombuffer(data, np.uint8), flags)
     if pixels is None:
-        pixels = _with_pillow(image)
+        pixels = _with_pillow(image, data)
     if pixels.shape[:2] != (image.height, image.width):
         raise DecodeError(_size_differs(image, pixels.shape[1], pixels.shape[0]))
     return pixels
 
 
-def _with_pillow(image: StoredImage) -> Pixels:
+def _with_pillow(image: StoredImage, data: memoryview) -> Pixels:
     from PIL import Image  # few data sets need it, and workers should start fast
 
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # remarks on metadata
-            with Image.open(io.BytesIO(image.data)) as opened:
+            with Image.open(io.BytesIO(data)) as opened:
                 if opened.size != (image.width, image.height):
                     raise DecodeError(_size_differs(image, *opened.size))
                 if opened.mode.startswith("I;16"):

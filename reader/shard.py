@@ -1,18 +1,36 @@
 """One shard: its mapped index and its open tar."""
 
 import os
+import weakref
 from pathlib import Path
 
-from reader.decode import StoredImage
 from reader.errors import ReaderError, SampleError
 from reader.format import FORMATS, Index, ShardEntry
 from reader.splice import TileTable
+from reader.view import StoredImage, View
+
+
+class ReadBuffer:
+    """Memory that a thread's reads go to, one after the other."""
+
+    def __init__(self) -> None:
+        self._memory = memoryview(bytearray(1 << 18))
+
+    def take(self, size: int) -> memoryview:
+        """`size` bytes, the same ones each time."""
+        if size > len(self._memory):
+            self._memory = memoryview(bytearray(2 * size))
+        return self._memory[:size]
 
 
 class Shard:
-    """Reads members by row; bytes come by `pread`, so a file cut short is an error, not a crash."""
+    """Reads members by row, for one thread.
 
-    def __init__(self, folder: Path, entry: ShardEntry) -> None:
+    Bytes come by `preadv` into a buffer that is used again: as fast as a mapping from a warm cache,
+    faster from a cold one, and a file that is cut short is an error instead of a crash.
+    """
+
+    def __init__(self, folder: Path, entry: ShardEntry, buffer: ReadBuffer) -> None:
         """Open tar and index.
 
         Raises:
@@ -20,24 +38,22 @@ class Shard:
         """
         self.path = folder / entry.file
         self.index = Index(folder / entry.index)
+        self._buffer = buffer
         try:
             self._file = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
         except OSError as error:
             raise ReaderError(
                 f"{self.path}: the shard cannot be opened: {error.strerror}."
             ) from error
+        self.close = weakref.finalize(self, os.close, self._file)
         size = os.fstat(self._file).st_size
         if not size == self.index.tar_bytes == entry.bytes or len(self.index) != entry.samples:
-            os.close(self._file)
+            self.close()
             raise ReaderError(
                 f"{self.path} has {size} bytes and its index {len(self.index)} samples of a tar of "
                 f"{self.index.tar_bytes}; dataset.json says {entry.samples} samples, {entry.bytes} "
                 "bytes. The shard was cut short or replaced: restore it or pack again."
             )
-
-    def close(self) -> None:
-        """Close the tar; the index unmaps when its last column is dropped."""
-        os.close(self._file)
 
     def read(self, row: int, ext: str) -> bytes:
         """The bytes of the member with extension `ext`.
@@ -48,14 +64,14 @@ class Shard:
         span = self.index.span(ext, row)
         if span is None:
             raise self.error(row, f"it has no member .{ext}")
-        return self._pread(row, *span)
+        return bytes(self._pread(row, *span))
 
     def image(self, row: int) -> StoredImage:
         """The image and what the index says of it; its bytes are read when they are asked for."""
         columns = self.index.columns
         offset, size = int(columns["offset"][row]), int(columns["size"][row])
 
-        def read(start: int, stop: int) -> bytes:
+        def read(start: int, stop: int) -> memoryview:
             return self._pread(row, offset + start, stop - start)
 
         return StoredImage(
@@ -68,6 +84,13 @@ class Shard:
             int(columns["orientation"][row]),
             self._tiles(row) if self.index.tiled else None,
         )
+
+    def read_ahead(self, row: int, view: View) -> None:
+        """Ask the system for the bytes that `view` of the row's image is going to read."""
+        if hasattr(os, "posix_fadvise"):
+            start, stop = view.needs
+            offset = int(self.index.columns["offset"][row]) + start
+            os.posix_fadvise(self._file, offset, stop - start, os.POSIX_FADV_WILLNEED)
 
     def _tiles(self, row: int) -> TileTable | None:
         columns = self.index.columns
@@ -90,13 +113,17 @@ class Shard:
             f"{self.path}: sample {self.index.key(row)!r} at byte {offset}: {reason}."
         )
 
-    def _pread(self, row: int, offset: int, size: int) -> bytes:
+    def _pread(self, row: int, offset: int, size: int) -> memoryview:
+        memory = self._buffer.take(size)
         try:
-            data = os.pread(self._file, size, offset)
+            done = os.preadv(self._file, [memory], offset)
+            while 0 < done < size:
+                more = os.preadv(self._file, [memory[done:]], offset + done)
+                done = done + more if more else -1
         except OSError as error:
             raise self.error(row, f"it cannot be read: {error.strerror}") from error
-        if len(data) != size:
+        if done != size:
             raise self.error(
                 row, "the tar ends within it; the shard was cut short since it was opened"
             )
-        return data
+        return memory

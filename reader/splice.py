@@ -20,7 +20,9 @@ from numpy.typing import NDArray
 
 Box = tuple[int, int, int, int]  # top, left, height, width
 
-_RST = np.arange(0xD0, 0xD8, dtype=np.uint8)
+_MAX_SEGMENTS = 1 << 16  # more than any sensible image has; beyond, the whole image is decoded
+_COUNT = np.arange(_MAX_SEGMENTS + 1)
+_RST = (0xD0 + _COUNT % 8).astype(np.uint8)
 _EOI = b"\xff\xd9"
 _MAX_SIDE = 0xFFFF
 
@@ -43,22 +45,39 @@ class TileTable:
 
 @dataclass(frozen=True)
 class Cut:
-    """A part of an image as a JPEG of its own.
+    """A part of an image that makes a JPEG of its own.
 
     Attributes:
-        data: the JPEG.
+        start, stop: the range of the image's bytes that holds its segments.
+        rows: (begin, end) of the segments of each row of MCUs, from `start` on.
+        markers: where in the new JPEG each segment's RSTn code is.
         top, left: the pixel of the whole image that is its first.
         height, width: pixels.
         shifts: by how many pixels each row of MCUs is to be moved left; None where all rows begin
             at `left`.
     """
 
-    data: bytearray
+    table: TileTable
+    start: int
+    stop: int
+    rows: list[tuple[int, int]]
+    markers: NDArray[np.int64]
     top: int
     left: int
     height: int
     width: int
     shifts: NDArray[np.int64] | None
+
+    def build(self, read: Callable[[int, int], memoryview]) -> bytearray:
+        """The JPEG; ``read(start, stop)`` gives a range of the image's bytes for the moment."""
+        header = bytearray(read(0, self.table.scan_offset))
+        frame = self.table.frame_offset
+        header[frame : frame + 4] = struct.pack(">HH", self.height, self.width)
+        content = read(self.start, self.stop)
+        data = bytearray().join([header, *[content[begin:end] for begin, end in self.rows]])
+        np.frombuffer(data, np.uint8)[self.markers] = _RST[: self.markers.size]
+        data[-2:] = _EOI
+        return data
 
 
 def cut(
@@ -68,17 +87,15 @@ def cut(
     width: int,
     box: Box,
     is_scaled: bool,
-    read: Callable[[int, int], bytes],
 ) -> Cut | None:
-    """Cut `box` out of a tiled JPEG of (height, width) pixels and `size` bytes.
+    """Plan to cut `box` out of a tiled JPEG of (height, width) pixels and `size` bytes.
 
     Args:
         is_scaled: it will be decoded at a reduced scale.
-        read: ``read(start, stop)`` gives a range of the image's bytes.
 
     Returns:
-        None where the box needs the odd end of a table whose tiles run on from row to row: then
-        the whole image is to be decoded.
+        None where the whole image is to be decoded: the box needs the odd end of a table whose
+        tiles run on from row to row, or there are too many segments.
 
     Raises:
         BadTable: the table contradicts itself, or the image's size.
@@ -87,19 +104,21 @@ def cut(
     if not interval or not mcu_height or not mcu_width:
         raise BadTable("its tiles have no size")
     in_row, rows = -(-width // mcu_width), -(-height // mcu_height)
+    if len(table.segments) > _MAX_SEGMENTS:
+        return None
     starts = _starts(table, -(-in_row * rows // interval), size)
     row, row_end = _span(box[0], box[2], height, mcu_height, is_scaled)
     column, column_end = _span(box[1], box[3], width, mcu_width, is_scaled)
     if in_row % interval == 0:
         first, count = column // interval, -(-column_end // interval) - column // interval
-        firsts = np.arange(row, row_end) * (in_row // interval) + first
+        firsts = _COUNT[row:row_end] * (in_row // interval) + first
         left = first * interval * mcu_width
         cut_width = min(count * interval * mcu_width, width - left)
         shifts = None
     elif mcu_height != 8 or mcu_width != 8:
         raise BadTable("its tiles run on from row to row although chroma is subsampled")
     else:
-        begins = np.arange(row, row_end) * in_row + column
+        begins = _COUNT[row:row_end] * in_row + column
         ends = begins + (column_end - column)
         firsts = begins // interval
         count = int((-(-ends // interval) - firsts).max())
@@ -112,22 +131,24 @@ def cut(
         shifts = (begins - firsts * interval) * mcu_width
         if firsts[0] < 0 or ends[-1] > usable * interval or cut_width > _MAX_SIDE:
             return None
-    cut_height = min(row_end * mcu_height, height) - row * mcu_height
     begin, end = starts[firsts], starts[firsts + count]
+    sizes = end - begin
+    # Behind each segment is its marker; rows move up behind the header and each other.
+    moved = begin - table.scan_offset - np.cumsum(sizes) + sizes
+    markers = starts[firsts[:, None] + _COUNT[1 : count + 1]] - moved[:, None] - 1
     start = int(begin[0])
-    header = bytearray(read(0, table.scan_offset))
-    header[table.frame_offset : table.frame_offset + 4] = struct.pack(">HH", cut_height, cut_width)
-    content = memoryview(read(start, int(end[-1])))
-    begin, end = begin - start, end - start
-    parts = [content[i:j] for i, j in zip(begin.tolist(), end.tolist(), strict=True)]
-    data = bytearray().join([header, *parts])
-    # The second byte of the marker behind each segment, counted from the data's beginning.
-    markers = starts[firsts[:, None] + np.arange(1, count + 1)]
-    markers -= (begin - np.concatenate(([0], np.cumsum(end - begin)[:-1])))[:, None]
-    markers += table.scan_offset - start - 1
-    np.frombuffer(data, np.uint8)[markers.ravel()] = _RST[np.arange(markers.size) % 8]
-    data[-2:] = _EOI
-    return Cut(data, row * mcu_height, left, cut_height, cut_width, shifts)
+    return Cut(
+        table,
+        start,
+        int(end[-1]),
+        list(zip((begin - start).tolist(), (end - start).tolist(), strict=True)),
+        markers.ravel(),
+        row * mcu_height,
+        left,
+        min(row_end * mcu_height, height) - row * mcu_height,
+        cut_width,
+        shifts,
+    )
 
 
 def _starts(table: TileTable, total: int, size: int) -> NDArray[np.int64]:

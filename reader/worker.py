@@ -19,13 +19,18 @@ import sys
 import time
 import traceback
 from multiprocessing.connection import Connection
+from typing import NamedTuple
 
-from reader.decode import DecodeError, Decoder
+import numpy as np
+
+from reader.decode import DecodeError, Decoder, plan
 from reader.errors import SampleError
 from reader.messages import MAX_TASK_BYTES, Done, Failed, Go, Idle, Ready, Setup, Sync, Task
 from reader.order import SampleRandom
 from reader.ring import BatchArrays, RingMemory
+from reader.shard import Shard
 from reader.transforms import Geometry
+from reader.view import View
 
 
 class Worker:
@@ -41,30 +46,51 @@ class Worker:
         began = time.perf_counter()
         arrays = self._setup.layout.arrays(self._memory.slot(task.slot))
         try:
-            for step, sample in enumerate(task.samples.tolist()):
-                self._fill(arrays, task.row + step, sample, task.epoch, task.position + step)
-                arrays.valid[task.row + step] = step < task.valid
+            planned = [
+                self._plan(sample, task.epoch, task.position + step)
+                for step, sample in enumerate(task.samples.tolist())
+            ]
+            for row, plan_of_row in enumerate(planned, task.row):
+                self._fill(arrays, row, plan_of_row)
+            arrays.index[task.row : task.row + len(planned)] = task.samples
+            arrays.valid[task.row : task.row + len(planned)] = np.arange(len(planned)) < task.valid
         except SampleError as error:
             return Failed(task.number, str(error), is_sample=True)
         except Exception:
             return Failed(task.number, traceback.format_exc(), is_sample=False)
         return Done(task.number, time.perf_counter() - began)
 
-    def _fill(self, arrays: BatchArrays, row: int, sample: int, epoch: int, position: int) -> None:
-        shard, shard_row = self._setup.dataset.locate(sample)
-        image = self._setup.dataset.image_of(shard, shard_row)
+    def _plan(self, sample: int, epoch: int, position: int) -> "_Planned":
+        """Decide what a sample will show, and let the system fetch the bytes meanwhile."""
+        shard, row = self._setup.dataset.locate(sample)
+        image = self._setup.dataset.image_of(shard, row)
         geometry = Geometry.of(*image.upright_size)
         dice = SampleRandom(self._setup.seed, epoch, position)
         for transform in self._setup.transforms:
             transform.apply(geometry, dice)
         try:
-            out = arrays.image_of(row, geometry.height, geometry.width)
-            self._decoder.render(image, geometry, out)
+            view = plan(image, geometry)
+        except DecodeError as error:
+            raise shard.error(row, str(error)) from error
+        shard.read_ahead(row, view)
+        return _Planned(shard, row, geometry.height, geometry.width, view)
+
+    def _fill(self, arrays: BatchArrays, row: int, planned: "_Planned") -> None:
+        shard, shard_row, height, width, view = planned
+        try:
+            self._decoder.draw(view, arrays.image_of(row, height, width))
         except DecodeError as error:
             raise shard.error(shard_row, str(error)) from error
         arrays.label[row] = shard.index.columns["label"][shard_row]
-        arrays.index[row] = sample
-        arrays.shape[row] = geometry.height, geometry.width
+        arrays.shape[row] = height, width
+
+
+class _Planned(NamedTuple):
+    shard: Shard
+    row: int
+    height: int
+    width: int
+    view: View
 
 
 def serve(control: Connection, tasks: socket.socket, worker: Worker) -> None:

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import psutil
+import stages
 from peers import CROPS, PEERS, Task
 
 import reader
@@ -36,15 +37,19 @@ class Measured:
     workers_pss: list[float] = field(default_factory=list)
 
 
+def transforms(crop: str) -> list[reader.Transform]:
+    """The pipeline that all candidates run."""
+    if crop == "center":
+        return [reader.Resize(256), reader.CenterCrop(224)]
+    return [reader.RandomResizedCrop(224), reader.RandomHorizontalFlip()]
+
+
 def ours(task: Task) -> reader.Loader:
     """This reader."""
-    crop = [reader.RandomResizedCrop(224), reader.RandomHorizontalFlip()]
-    if task.crop == "center":
-        crop = [reader.Resize(256), reader.CenterCrop(224)]
     return reader.Loader(
         task.shards,
         batch_size=task.batch_size,
-        transforms=crop,
+        transforms=transforms(task.crop),
         shuffle=task.crop == "random",
         workers=task.workers,
     )
@@ -126,6 +131,7 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--epochs", type=int, default=2, help="measured epochs a round")
     parser.add_argument("--peers", help="only those whose name contains this")
+    parser.add_argument("--ablate", action="store_true", help="what each optimisation is worth")
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
 
@@ -147,7 +153,18 @@ def main() -> None:
         f"{len(reader.Dataset(task.shards))} images, {task.crop} crop 224, batch "
         f"{task.batch_size}, {task.workers} workers, medians of {arguments.rounds} rounds"
     )
-    print(table(measured, next(name for name in candidates if name != OURS)))
+    baseline = next(name for name in candidates if name != OURS)
+    print(table(measured, baseline))
+    text, needed = stages.report(
+        reader.Dataset(task.shards), transforms(task.crop), arguments.ablate
+    )
+    print(text)
+    limit = task.workers / needed * 1e3
+    rate = statistics.median(measured[OURS].rate)
+    print(
+        f"decode and resize alone on {task.workers} cores: {limit:.0f} images/s; "
+        f"{rate / limit:.0%} of it reached"
+    )
 
 
 if __name__ == "__main__":

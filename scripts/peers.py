@@ -29,7 +29,7 @@ class Task:
 
 
 def random_box(height: int, width: int) -> tuple[int, int, int, int]:
-    """The box of torchvision's RandomResizedCrop(scale=(0.08, 1), ratio=(3/4, 4/3)): top, left, h, w."""
+    """(top, left, height, width) by the rules of torchvision's RandomResizedCrop."""
     for _ in range(10):
         area = height * width * random.uniform(0.08, 1)
         aspect = math.exp(random.uniform(math.log(3 / 4), math.log(4 / 3)))

@@ -1,0 +1,133 @@
+"""Which part of a stored image a geometry shows: pure planning, before a byte is read.
+
+The box of a `Geometry` is carried back through the EXIF orientation into the image as stored; the
+segments of a tiled JPEG that it needs, and the scale at which to decode it, follow from that.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from reader.splice import Box, Cut, TileTable, cut
+from reader.transforms import Geometry
+
+MIN_REDUCTION = 2  # from here on a reduced scale pays; less has no fast inverse DCT
+
+# EXIF orientation -> (transpose, then mirror left-right, then mirror up-down) makes it upright.
+_UPRIGHT = {
+    1: (False, False, False),
+    2: (False, True, False),
+    3: (False, True, True),
+    4: (False, False, True),
+    5: (True, False, False),
+    6: (True, True, False),
+    7: (True, True, True),
+    8: (True, False, True),
+}
+
+
+@dataclass(frozen=True)
+class StoredImage:
+    """An image as it lies in a shard; `height` and `width` before `orientation`.
+
+    Attributes:
+        read: ``read(start, stop)`` gives a range of the image's `size` bytes, for the moment.
+        tiles: the segment table of a tiled JPEG.
+    """
+
+    read: Callable[[int, int], memoryview]
+    size: int
+    format: str
+    height: int
+    width: int
+    channels: int
+    orientation: int
+    tiles: TileTable | None = None
+
+    @property
+    def upright_size(self) -> tuple[int, int]:
+        """(height, width) as people see it."""
+        if _UPRIGHT[self.orientation][0]:
+            return self.width, self.height
+        return self.height, self.width
+
+
+@dataclass(frozen=True)
+class View:
+    """What to decode, and what to do with it.
+
+    Attributes:
+        box: the part of the stored image.
+        eighths: the scale to decode a JPEG at.
+        cut: the segments to decode; None for the whole image.
+        target: the part of the output that the box fills; the rest is black.
+        transpose, hflip, vflip: done, in this order, to the resized box.
+    """
+
+    image: StoredImage
+    box: Box
+    eighths: int
+    cut: Cut | None
+    target: Box
+    transpose: bool
+    hflip: bool
+    vflip: bool
+
+    @property
+    def needs(self) -> tuple[int, int]:
+        """The range of the image's bytes that is going to be read, but for a JPEG's header."""
+        return (0, self.image.size) if self.cut is None else (self.cut.start, self.cut.stop)
+
+
+def plan_view(image: StoredImage, geometry: Geometry) -> View:
+    """Plan to show `geometry`, whose box is one of the upright image.
+
+    Raises:
+        BadTable: the image's segment table is wrong.
+    """
+    upright = image.upright_size
+    tops = _clip(geometry.top, geometry.box_height, upright[0], geometry.height)
+    lefts = _clip(geometry.left, geometry.box_width, upright[1], geometry.width)
+    target = [tops[2], lefts[2], tops[3], lefts[3]]
+    if geometry.vflip:
+        target[0] = geometry.height - target[0] - target[2]
+    if geometry.hflip:
+        target[1] = geometry.width - target[1] - target[3]
+    transpose, hflip, vflip = _UPRIGHT[image.orientation]
+    top, left, height, width = tops[0], lefts[0], tops[1], lefts[1]
+    if vflip:
+        top = upright[0] - top - height
+    if hflip:
+        left = upright[1] - left - width
+    box = (left, top, width, height) if transpose else (top, left, height, width)
+    eighths, part = 8, None
+    if image.format == "jpg" and image.channels != 4 and target[2] and target[3]:
+        # Scales are eighths: the smallest that keeps the box as large as the target.
+        reduction = min(height / target[2], width / target[3])
+        eighths = 8 if reduction < MIN_REDUCTION else math.ceil(8 / reduction)
+        if image.tiles is not None:
+            part = cut(image.tiles, image.size, image.height, image.width, box, eighths < 8)
+    return View(
+        image,
+        box,
+        eighths,
+        part,
+        (target[0], target[1], target[2], target[3]),
+        transpose,
+        hflip != geometry.hflip,
+        vflip != geometry.vflip,
+    )
+
+
+def _clip(start: float, length: float, limit: int, target: int) -> Box:
+    """Along one axis, in whole pixels: source start and length, target start and length."""
+    if start >= -0.5 and start + length <= limit + 0.5:
+        first = min(max(round(start), 0), limit - 1)
+        return first, max(min(round(start + length), limit) - first, 1), 0, target
+    scale = target / length
+    inside, end = max(start, 0.0), min(start + length, float(limit))
+    if end <= inside:
+        return 0, 0, 0, 0
+    begin, stop = round((inside - start) * scale), round((end - start) * scale)
+    first = min(round(inside), limit - 1)
+    return first, max(round(end) - first, 1), begin, stop - begin

@@ -1,0 +1,144 @@
+"""Crops of tiled JPEGs: the same pixels as from the whole image, and never a byte outside of it."""
+
+import contextlib
+import io
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from PIL import Image
+
+from packer.tiles import find_tiles
+from reader.decode import DecodeError, Decoder, plan
+from reader.splice import BadTable, TileTable, cut
+from reader.transforms import Geometry
+from reader.view import StoredImage
+
+Make = Callable[..., Image.Image]
+
+# Sampling factors as Pillow names them; 4:4:0 and 4:1:1 it writes, too, but only by a copy.
+SAMPLINGS = ["4:4:4", "4:2:2", "4:2:0", "grey"]
+
+
+def tiled(image: Image.Image, sampling: str, interval: int, **options: object) -> StoredImage:
+    """A JPEG with a restart marker every `interval` MCUs, as a shard holds it."""
+    file = io.BytesIO()
+    if sampling == "grey":
+        image = image.convert("L")
+    else:
+        options["subsampling"] = sampling
+    image.save(file, "JPEG", restart_marker_blocks=interval, **options)
+    data = file.getvalue()
+    found = find_tiles(data)
+    table = TileTable(
+        found.segments.astype(np.uint16),
+        found.scan_offset,
+        found.frame_offset,
+        found.restart_interval,
+        found.mcu_height,
+        found.mcu_width,
+    )
+    return stored(data, image, table)
+
+
+def stored(data: bytes, image: Image.Image, table: TileTable | None) -> StoredImage:
+    def read(start: int, stop: int) -> memoryview:
+        assert 0 <= start <= stop <= len(data)
+        return memoryview(data)[start:stop]
+
+    channels = len(image.getbands())
+    return StoredImage(read, len(data), "jpg", image.height, image.width, channels, 1, table)
+
+
+def show(image: StoredImage, box: tuple[int, int, int, int], out: tuple[int, int]) -> np.ndarray:
+    geometry = Geometry.of(image.height, image.width)
+    geometry.crop(*box)
+    geometry.resize(*out)
+    pixels = np.full((*out, 3), 7, np.uint8)
+    Decoder().draw(plan(image, geometry), pixels)
+    return pixels
+
+
+@settings(
+    max_examples=400,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(data=st.data())
+def test_a_crop_of_a_tiled_jpeg_is_the_crop_of_the_whole(
+    make_image: Make, data: st.DataObject
+) -> None:
+    height = data.draw(st.sampled_from([1, 7, 8, 17, 40, 63, 90]), "height")
+    width = data.draw(st.sampled_from([1, 9, 8, 33, 72, 95, 130]), "width")
+    sampling = data.draw(st.sampled_from(SAMPLINGS), "sampling")
+    mcu = 8 if sampling in ("4:4:4", "grey") else 16
+    in_row = -(-width // mcu)
+    divisors = [d for d in range(1, in_row + 1) if in_row % d == 0]
+    anything = st.integers(1, in_row) if mcu == 8 else st.sampled_from(divisors)
+    image = tiled(make_image(3, height, width), sampling, data.draw(anything, "interval"))
+    top, left = data.draw(st.integers(0, height - 1)), data.draw(st.integers(0, width - 1))
+    box = (
+        top,
+        left,
+        data.draw(st.integers(1, height - top)),
+        data.draw(st.integers(1, width - left)),
+    )
+    out = data.draw(st.sampled_from([box[2:], (5, 6), (100, 80)]), "out")
+    whole = replace(image, tiles=None)
+    assert np.array_equal(show(image, box, out), show(whole, box, out))
+
+
+@pytest.mark.parametrize("sampling", SAMPLINGS)
+def test_a_crop_of_a_very_wide_or_high_jpeg_is_the_crop_of_the_whole(
+    make_image: Make, sampling: str
+) -> None:
+    for height, width in ((4001, 3), (3, 4001)):
+        picture = make_image(4, height, width)
+        image = tiled(picture, sampling, 1)
+        whole = replace(image, tiles=None)
+        box = (height // 3, width // 3, height - height // 2, width - width // 2)
+        assert np.array_equal(show(image, box, (3, 3)), show(whole, box, (3, 3)))
+
+
+def test_a_crop_reads_only_the_rows_that_it_needs(make_image: Make) -> None:
+    image = tiled(make_image(5, 400, 400), "4:2:0", 5)
+    assert image.tiles is not None
+    part = cut(image.tiles, image.size, 400, 400, (200, 200, 30, 30), is_scaled=False)
+    assert part is not None
+    assert part.stop - part.start < image.size // 4
+
+
+@settings(max_examples=400, deadline=None)
+@given(data=st.data())
+def test_a_lying_segment_table_never_reaches_outside_its_image(data: st.DataObject) -> None:
+    picture = Image.new("RGB", (100, 60), (10, 200, 30))
+    image = tiled(picture, "4:4:4", 3)
+    assert image.tiles is not None
+    segments = image.tiles.segments.copy()
+    for _ in range(data.draw(st.integers(0, 3))):
+        segments[data.draw(st.integers(0, len(segments) - 1))] = data.draw(st.integers(0, 65535))
+    lie = TileTable(
+        segments[: data.draw(st.integers(0, len(segments)))]
+        if data.draw(st.booleans())
+        else segments,
+        data.draw(st.sampled_from([image.tiles.scan_offset, 0, 5, 2**32 - 1])),
+        data.draw(st.sampled_from([image.tiles.frame_offset, 0, 2**32 - 1])),
+        data.draw(st.sampled_from([3, 0, 1, 65535])),
+        data.draw(st.sampled_from([8, 0, 1, 16, 255])),
+        data.draw(st.sampled_from([8, 0, 1, 16, 255])),
+    )
+    with contextlib.suppress(DecodeError):  # nothing else, and `stored` watches what is read
+        show(replace(image, tiles=lie), (10, 20, 30, 40), (30, 40))
+
+
+def test_a_table_that_does_not_add_up_is_refused_with_a_reason(make_image: Make) -> None:
+    image = tiled(make_image(6), "4:4:4", 2)
+    assert image.tiles is not None
+    segments = image.tiles.segments.copy()
+    segments[0] += 1
+    lie = TileTable(segments, image.tiles.scan_offset, image.tiles.frame_offset, 2, 8, 8)
+    with pytest.raises(BadTable, match="add up"):
+        cut(lie, image.size, image.height, image.width, (0, 0, 8, 8), is_scaled=False)
