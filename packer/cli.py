@@ -159,12 +159,13 @@ def pack(
     elif not quiet:
         _name_files("ignored", report.ignored)
         _name_files("not tiled", report.untiled)
-        click.echo(
+        _say(
             f"{report.dataset}: {report.samples} samples in {report.classes} classes, "
             f"{report.shards} shards ({report.shards_written} written now), "
             f"{report.bytes / 1e6:.1f} MB, {report.seconds:.1f} s; "
             f"{len(report.rejected)} files rejected, {len(report.ignored)} ignored, "
-            f"{len(report.untiled)} JPEGs not tiled"
+            f"{len(report.untiled)} JPEGs not tiled",
+            err=False,
         )
     return 1 if report.rejected else 0
 
@@ -191,7 +192,7 @@ def usable_cores() -> int:
 
 def _name_files(what: str, files: list[tuple[str, str]]) -> None:
     for name, reason in files:
-        _say(f"{what}: {os.fsencode(name).decode('utf-8', 'backslashreplace')}: {reason}")
+        _say(f"{what}: {name}: {reason}")
 
 
 def _print_json(report: dict[str, Any]) -> None:
@@ -201,5 +202,6 @@ def _print_json(report: dict[str, Any]) -> None:
     click.echo(json.dumps(report))
 
 
-def _say(text: str) -> None:
-    click.echo(text, err=True)
+def _say(text: str, err: bool = True) -> None:
+    """Print; bytes of file names that are no UTF-8 as escapes."""
+    click.echo(text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace"), err=err)

@@ -8,7 +8,7 @@ import simplejpeg
 from PIL import Image
 
 from packer.errors import BadImage
-from packer.images import ImageInfo, probe
+from packer.images import PILLOW_ERRORS, ImageInfo, probe
 from packer.jpeg import read_header
 from packer.tiles import Tiles, Untileable, find_tiles, restart_interval, tile
 
@@ -93,7 +93,7 @@ def _reencoded(data: bytes, info: ImageInfo, policy: Policy, max_side: int | Non
                     name: image.info[name] for name in ("exif", "icc_profile") if name in image.info
                 }
                 pixels = image.convert("L" if info.channels == 1 else "RGB")
-    except (OSError, SyntaxError, ValueError, EOFError) as error:
+    except PILLOW_ERRORS as error:
         raise BadImage(f"it is damaged or cut short ({error})") from error
     if max_side is not None:
         pixels.thumbnail((max_side, max_side), Image.Resampling.LANCZOS)

@@ -1,5 +1,7 @@
 """What can go wrong in packing; the root, `ShardfeedError`, is shared with the reader."""
 
+from pathlib import Path
+
 from reader.format import ShardfeedError
 
 
@@ -28,3 +30,11 @@ class BadImage(ShardfeedError):
 
 class PackingFailed(ShardfeedError):
     """Packing stopped half-way (a full disk, a killed process); running it again continues it."""
+
+
+def cannot_write(path: Path, error: OSError) -> PackingFailed:
+    """The error for a file of the data set that could not be written."""
+    return PackingFailed(
+        f"{path} cannot be written: {error.strerror}. Finished shards are kept: once the cause is "
+        "gone, run the same command again to go on."
+    )

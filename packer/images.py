@@ -5,7 +5,10 @@ with Pillow, which has the last word.
 """
 
 import io
+import struct
 import warnings
+import zlib
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from PIL import Image, UnidentifiedImageError
@@ -14,6 +17,23 @@ from packer import jpeg
 from packer.errors import BadImage
 
 MAX_PIXELS = 1 << 29  # half a gigapixel; 1.6 GB decoded
+Image.MAX_IMAGE_PIXELS = None  # this module sets the limit, and says so in its own words
+
+# What Pillow's plugins raise on damaged files.
+PILLOW_ERRORS = (
+    OSError,
+    SyntaxError,
+    ValueError,
+    EOFError,
+    AttributeError,
+    IndexError,
+    KeyError,
+    OverflowError,
+    RuntimeError,
+    TypeError,
+    struct.error,
+    zlib.error,
+)
 
 _FORMATS = {
     "JPEG": "jpg",
@@ -26,6 +46,7 @@ _FORMATS = {
 }
 _NAMES = {**_FORMATS, "MPO": "jpg"}  # what Pillow calls a JPEG with further images behind it
 _ORIENTATION = 0x0112
+_PNG = b"\x89PNG\r\n"
 _ONE_CHANNEL = {"1", "L", "I", "F", "I;16", "I;16B", "I;16L", "I;16N"}
 
 
@@ -63,10 +84,12 @@ def _probe_jpeg(data: bytes) -> ImageInfo | None:
         return None
     if header.height == 0 or header.width == 0 or len(header.sampling) not in (1, 3):
         return None
+    if not all(1 <= factor <= 4 for factors in header.sampling for factor in factors):
+        return None
     if not jpeg.is_complete(data, header):
         return None
     _check_pixels(header.height, header.width)
-    orientation = _orientation(header.exif) if header.exif else 1
+    orientation = _orientation(lambda: _parsed(header.exif)) if header.exif else 1
     return ImageInfo("jpg", header.height, header.width, len(header.sampling), orientation)
 
 
@@ -74,6 +97,9 @@ def _probe_with_pillow(data: bytes) -> ImageInfo:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Pillow's remarks on metadata; the pixels decide
+            if data.startswith(_PNG):
+                with Image.open(io.BytesIO(data), formats=["PNG"]) as image:
+                    image.verify()  # the checksums, which decoding passes over
             with Image.open(io.BytesIO(data), formats=list(_FORMATS)) as image:
                 _check_pixels(image.height, image.width)
                 info = ImageInfo(
@@ -82,12 +108,12 @@ def _probe_with_pillow(data: bytes) -> ImageInfo:
                     image.width,
                     1 if image.mode in _ONE_CHANNEL else len(image.getbands()),
                     # Pillow turns a TIFF upright itself, and gives its upright size.
-                    1 if image.format == "TIFF" else _clamp(image.getexif().get(_ORIENTATION)),
+                    1 if image.format == "TIFF" else _orientation(image.getexif),
                 )
                 image.load()  # cut short or damaged, it does not
     except UnidentifiedImageError:
         raise BadImage("it is not an image of a known format") from None
-    except (OSError, SyntaxError, ValueError, EOFError, Image.DecompressionBombError) as error:
+    except PILLOW_ERRORS as error:
         raise BadImage(f"it is damaged or cut short ({error})") from error
     return info
 
@@ -99,16 +125,17 @@ def _check_pixels(height: int, width: int) -> None:
         )
 
 
-def _orientation(exif: bytes) -> int:
+def _orientation(read: Callable[[], Image.Exif]) -> int:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            tags = Image.Exif()
-            tags.load(exif)
-            return _clamp(tags.get(_ORIENTATION))
-    except (OSError, SyntaxError, ValueError, KeyError, TypeError, EOFError):
+            value = read().get(_ORIENTATION)
+    except PILLOW_ERRORS:
         return 1  # metadata that cannot be read says nothing
-
-
-def _clamp(value: object) -> int:
     return value if isinstance(value, int) and 1 <= value <= 8 else 1
+
+
+def _parsed(exif: bytes) -> Image.Exif:
+    tags = Image.Exif()
+    tags.load(exif)
+    return tags

@@ -30,7 +30,7 @@ from pathlib import Path
 from typing import Any
 
 from packer.encode import Encoded, Policy, encode
-from packer.errors import BadImage, PackingFailed
+from packer.errors import BadImage, PackingFailed, cannot_write
 from packer.shard_writer import ShardWriter
 from packer.sources import Source, SourceSample
 
@@ -71,10 +71,7 @@ def pack_shard(job: ShardJob, tick: Callable[[], None]) -> None:
                 tick()
             writer.finish(rejected)
     except OSError as error:
-        raise PackingFailed(
-            f"{job.path} cannot be written: {error.strerror}. Finished shards are kept: "
-            "once the cause is gone, run the same command again to go on."
-        ) from error
+        raise cannot_write(job.path, error) from error
 
 
 def _encoded(job: ShardJob) -> Iterator[tuple[SourceSample, Encoded | BadImage]]:
@@ -140,12 +137,21 @@ def run_jobs(jobs: Iterable[ShardJob], processes: int, advance: Callable[[int], 
 
 def _in_window(pool: ProcessPoolExecutor, jobs: Iterator[ShardJob], window: int) -> Iterator[None]:
     """Keep `window` jobs submitted, so that ten million samples are never pickled at once."""
-    running: set[Future[None]] = {pool.submit(_run, job) for job in islice(jobs, window)}
+
+    def submit(job: ShardJob) -> Future[None]:
+        # This may start a process, which inherits the mask: Ctrl-C is for the parent alone.
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            return pool.submit(_run, job)
+        finally:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
+
+    running = {submit(job) for job in islice(jobs, window)}
     while running:
         finished, running = wait(running, _POLL_SECONDS, FIRST_COMPLETED)
         for future in finished:
             future.result()
-        running.update(pool.submit(_run, job) for job in islice(jobs, len(finished)))
+        running.update(submit(job) for job in islice(jobs, len(finished)))
         yield
 
 
@@ -157,7 +163,6 @@ class _Process:
 
 
 def _start_process(lifeline: Connection, counters: Any, slots: Any) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides
     _Process.counters = counters
     _Process.slot = slots.get()
     threading.Thread(target=_die_with_parent, args=(lifeline,), daemon=True).start()

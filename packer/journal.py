@@ -8,16 +8,19 @@ that packs.
 import fcntl
 import json
 import os
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from packer.errors import UnusableInput
+from packer.errors import UnusableInput, cannot_write
 from packer.shard_writer import remove_temporaries, sync_folder
 from reader.format import Manifest, manifest
 
 FILENAME = ".packing.json"
+
+_SHARD = re.compile(r"shard-\d{6,}\.(tar|safetensors)")
 
 
 @contextmanager
@@ -27,10 +30,14 @@ def packing(folder: Path, identity: Mapping[str, Any], overwrite: bool) -> Itera
     Raises:
         UnusableInput: another process packs there, or something else is there already.
     """
-    folder.mkdir(parents=True, exist_ok=True)
     path = folder / FILENAME
     resumes = path.exists()
-    with open(path, "a+", encoding="utf-8") as file:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        journal = path.open("a+", encoding="utf-8")
+    except OSError as error:
+        raise UnusableInput(f"{folder} cannot be written to: {error.strerror}.") from error
+    with journal as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -60,15 +67,24 @@ def packing(folder: Path, identity: Mapping[str, Any], overwrite: bool) -> Itera
 
 
 def commit(folder: Path, content: Manifest) -> None:
-    """Write dataset.json: from here on there is a data set."""
+    """Write dataset.json: from here on there is a data set.
+
+    Raises:
+        PackingFailed: it cannot be written.
+    """
     temporary = folder / f".{manifest.FILENAME}.tmp-{os.getpid()}"
-    with open(temporary, "w", encoding="utf-8") as file:
-        file.write(content.dump())
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(temporary, folder / manifest.FILENAME)
-    (folder / FILENAME).unlink()
-    sync_folder(folder)
+    try:
+        with open(temporary, "w", encoding="utf-8") as file:
+            file.write(content.dump())
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, folder / manifest.FILENAME)
+        (folder / FILENAME).unlink()
+        sync_folder(folder)
+    except OSError as error:
+        raise cannot_write(folder / manifest.FILENAME, error) from error
+    finally:
+        temporary.unlink(missing_ok=True)
 
 
 def _parse(text: str) -> object:
@@ -79,7 +95,7 @@ def _parse(text: str) -> object:
 
 
 def _ours(folder: Path) -> list[Path]:
-    shards = sorted([*folder.glob("shard-*.tar"), *folder.glob("shard-*.safetensors")])
+    shards = sorted(path for path in folder.iterdir() if _SHARD.fullmatch(path.name))
     return [path for path in (folder / manifest.FILENAME, *shards) if path.exists()]
 
 

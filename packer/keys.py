@@ -2,7 +2,8 @@
 
 A key is the path relative to the source without its extension. What WebDataset or DALI's index
 would misread is percent-encoded (RFC 3986, section 2.1, on the bytes of the name): dots of the
-basename, white space, control characters, bytes that are not UTF-8, and the per cent sign itself.
+basename, white space, control characters, bytes that are not UTF-8, the per cent sign itself, and
+a leading underscore of what webdataset takes for metadata (``__name__/``).
 """
 
 import os
@@ -13,11 +14,14 @@ from urllib.parse import unquote_to_bytes
 
 _UNSAFE = re.compile(r"[\s%\x00-\x1f\x7f-\x9f\udc80-\udcff]")
 
+_METADATA = re.compile(r"__[^/]*__(/|$)")  # what webdataset skips
+
 
 def escape(stem: str) -> str:
     """The key of a path without extension; `stem` as `os.fsdecode` gives it."""
     folder, slash, base = stem.rpartition("/")
-    return _quote(folder) + slash + _quote(base).replace(".", "%2E")
+    key = _quote(folder) + slash + _quote(base).replace(".", "%2E")
+    return "%5F" + key[1:] if _METADATA.match(key) else key
 
 
 def unescape(key: str) -> str:

@@ -56,6 +56,12 @@ class Listing:
         return np.frombuffer(self._sizes, dtype=np.int64) if self._sizes else np.empty(0, np.int64)
 
     @property
+    def name_lengths(self) -> NDArray[np.int64]:
+        """Bytes of the longest member name that each sample may have."""
+        bounds = np.frombuffer(self._bounds, dtype=np.uint64).astype(np.int64)
+        return bounds[2::2] - bounds[1::2] + len(".webp")
+
+    @property
     def newest_ns(self) -> int:
         """When the newest file was written."""
         return max(self._mtimes, default=0)

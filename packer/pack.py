@@ -1,5 +1,6 @@
 """`packer pack`: scan, plan, write, commit."""
 
+import os
 import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -84,7 +85,7 @@ def pack(
     """
     began = time.monotonic()
     progress = progress or Progress(quiet=True)
-    src, dst = src.resolve(), dst.resolve()
+    src, dst = Path(os.path.realpath(src)), Path(os.path.realpath(dst))
     if dst == src or src in dst.parents:
         raise UnusableInput(
             f"{dst} lies inside {src}, the folder to be packed. Choose another place."
@@ -93,7 +94,13 @@ def pack(
     listing = _scan(source, progress)
     if not len(listing):
         raise UnusableInput(f"{src} holds no file to pack.{_sentences(listing.left_out)}")
-    plan = plan_shards(listing.sizes, options.shard_size, options.shard_samples, options.seed)
+    plan = plan_shards(
+        listing.sizes,
+        options.shard_size,
+        options.shard_samples,
+        options.seed,
+        listing.name_lengths,
+    )
     paths = [dst / f"shard-{number:06d}.tar" for number in range(len(plan))]
     written = 0
     if overwrite or not _is_packed(dst, options, listing, source.classes):

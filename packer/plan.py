@@ -27,7 +27,11 @@ class Plan:
 
 
 def plan_shards(
-    sizes: NDArray[np.int64], shard_size: int, shard_samples: int | None, seed: int | None
+    sizes: NDArray[np.int64],
+    shard_size: int,
+    shard_samples: int | None,
+    seed: int | None,
+    name_lengths: NDArray[np.int64] | None = None,
 ) -> Plan:
     """Order the samples and cut the order into shards.
 
@@ -36,10 +40,14 @@ def plan_shards(
         shard_size: bytes a shard's tar should not exceed (a single sample may).
         shard_samples: samples a shard may hold, None for any number.
         seed: of the shuffle; None keeps the source's order.
+        name_lengths: bytes of each sample's longest member name, where some need PAX records.
     """
     order = np.arange(len(sizes)) if seed is None else shuffled(len(sizes), seed)
     # An image and its class: two headers, the padded image and one block for the number.
-    spans = 3 * tar.BLOCK + (sizes + tar.BLOCK - 1) // tar.BLOCK * tar.BLOCK
+    spans = 3 * tar.BLOCK + -(-sizes // tar.BLOCK) * tar.BLOCK
+    if name_lengths is not None:
+        records = np.where(name_lengths > 100, -(-(name_lengths + 20) // tar.BLOCK) + 1, 0)
+        spans += 2 * records * tar.BLOCK
     ends = np.cumsum(spans[order])
     bounds = [0]
     while bounds[-1] < len(order):

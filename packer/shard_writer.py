@@ -1,5 +1,6 @@
 """Writes one shard, a tar and its index: the same samples always give the same bytes."""
 
+import contextlib
 import json
 import os
 import zlib
@@ -47,7 +48,8 @@ class ShardWriter:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._file.close()
+        with contextlib.suppress(OSError):  # a full disk is told once, by who wrote
+            self._file.close()
         for path in (self._tar_temp, self._index_temp):
             path.unlink(missing_ok=True)
 

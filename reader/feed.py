@@ -91,12 +91,13 @@ class Feed:
         self._next_task = 0
         self._epochs: list[Epoch] = []  # the oldest first
         self._counts = _Counts()
-        self._finalizer = weakref.finalize(self, _shut_down, self._pool, memory, os.getpid())
+        self._owner = os.getpid()
+        self._finalizer = weakref.finalize(self, _shut_down, self._pool, memory, self._owner)
 
     @property
     def is_open(self) -> bool:
-        """Whether there are workers."""
-        return self._finalizer.alive
+        """Whether there are workers, and they are this process's."""
+        return self._finalizer.alive and self._owner == os.getpid()
 
     def begin(self, number: int, steps: Steps) -> Epoch:
         """Start to decode an epoch."""

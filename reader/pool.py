@@ -82,7 +82,7 @@ class Pool:
         self._backlog: deque[Task] = deque()  # not yet in the queue
         self._outstanding: dict[int, Task] = {}  # submitted and not ended
         self._deaths: dict[int, int] = {}  # by task
-        self._last_ready = time.monotonic()
+        self._failing_since: float | None = None  # when workers began to die before they are ready
         self.restarts = 0
         self._processes = [self._start() for _ in range(workers)]
 
@@ -174,7 +174,7 @@ class Pool:
             ended.append(message)
         elif isinstance(message, Ready):
             process.is_ready = True
-            self._last_ready = time.monotonic()
+            self._failing_since = None
             process.send(Go())
         elif isinstance(message, Idle):
             process.is_resting = True
@@ -186,6 +186,8 @@ class Pool:
             for process in died:
                 self._processes.remove(process)
                 causes.append(_cause(process.stop()))
+                if not process.is_ready and self._failing_since is None:
+                    self._failing_since = time.monotonic()
                 self.restarts += 1
             self._take_back()
             for process in self._processes:
@@ -205,7 +207,8 @@ class Pool:
                     f"{task.samples.tolist()}: find it by reading these from reader.Dataset."
                 )
         self._backlog.extendleft(reversed(lost))
-        if time.monotonic() - self._last_ready > _START_SECONDS:
+        since = self._failing_since
+        if since is not None and time.monotonic() - since > _START_SECONDS:
             raise WorkerError(f"Workers die before they are ready ({causes[-1]}).")
         self._processes += [self._start() for _ in causes]
 

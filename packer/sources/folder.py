@@ -55,14 +55,13 @@ class FolderSource:
         Raises:
             UnusableInput: a class folder holds no file, or the folder cannot be listed.
         """
-        if not self.classes:
-            yield from self._files("", label=-1)
-            return
         for entry in sorted(set(os.listdir(self.root)).difference(self.classes)):
             if os.path.isdir(self.root / entry):
                 yield LeftOut(entry, _LOOP)
-            else:
+            elif self.classes:
                 yield _left_out(entry, "it lies beside the class folders and belongs to no class")
+        if not self.classes:
+            yield from self._files("", label=-1)
         empty = []
         for label, name in enumerate(self.classes):
             found = False

@@ -113,8 +113,10 @@ class Index:
             self.columns = {
                 name: _column(buffer, data_start, entry) for name, entry in header.items()
             }
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise self._error(f"its header is damaged ({error})") from error
+        if not 0 <= self.tar_bytes < 2**63:
+            raise self._error(f"no tar has {self.tar_bytes} bytes")
         self._check_columns()
         self._check_bounds()
 
@@ -142,7 +144,10 @@ class Index:
         return self._names("untiled")
 
     def _names(self, entry: str) -> list[tuple[str, str]]:
-        return [(str(name), str(reason)) for name, reason in json.loads(self.metadata[entry])]
+        try:
+            return [(str(name), str(reason)) for name, reason in json.loads(self.metadata[entry])]
+        except (KeyError, TypeError, ValueError, RecursionError) as error:
+            raise self._error(f"its list of {entry} files is damaged ({error})") from error
 
     def bytes_of(self, column: str, row: int) -> bytes:
         """Row `row` of the list column ``key`` or ``name``."""
@@ -151,7 +156,10 @@ class Index:
 
     def key(self, row: int) -> str:
         """The sample's key."""
-        return self.bytes_of("key", row).decode("utf-8")
+        try:
+            return self.bytes_of("key", row).decode("utf-8")
+        except UnicodeDecodeError as error:
+            raise self._error(f"the key of row {row} is not UTF-8") from error
 
     def span(self, ext: str, row: int) -> tuple[int, int] | None:
         """(offset, size) of the member with extension `ext` in the tar, None if there is none."""

@@ -62,7 +62,7 @@ class Manifest:
 
     def dump(self) -> str:
         """The file's text."""
-        return json.dumps({"format": KIND, **asdict(self)}, indent=1, ensure_ascii=False) + "\n"
+        return json.dumps({"format": KIND, **asdict(self)}, indent=1) + "\n"
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str]) -> "Manifest":
