@@ -118,6 +118,8 @@ def _each_tensor(batch: Any, change: Callable[[torch.Tensor], Any]) -> Any:
         return change(batch)
     if isinstance(batch, dict):
         return {name: _each_tensor(value, change) for name, value in batch.items()}
+    if isinstance(batch, tuple) and hasattr(batch, "_fields"):
+        return type(batch)(*(_each_tensor(value, change) for value in batch))
     if isinstance(batch, (tuple, list)):
         return type(batch)(_each_tensor(value, change) for value in batch)
     return batch

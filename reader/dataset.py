@@ -18,7 +18,7 @@ from reader.format import Index, Manifest
 from reader.shard import ReadBuffer, Shard
 from reader.view import StoredImage
 
-_OPEN_SHARDS = 256  # descriptors and mappings a process may spend on shards
+_OPEN_SHARDS = 128  # each costs two descriptors: the tar and the mapped index
 
 
 class Dataset:
@@ -26,7 +26,7 @@ class Dataset:
 
     ``ds[i]`` is an (image, label) pair as torchvision's ImageFolder gives it: a (height, width, 3)
     uint8 RGB array, and an int (-1 where the data set has no labels). Shards are opened when they
-    are first needed and at most 256 stay open, in each thread that reads.
+    are first needed and at most 128 stay open, in each thread that reads.
 
     Attributes:
         folder: where dataset.json lies.
@@ -81,8 +81,11 @@ class Dataset:
     @cached_property
     def labels(self) -> NDArray[np.int64]:
         """The label of every sample, int64."""
-        columns = [Index(self.folder / shard.index).columns["label"] for shard in self.shards]
-        return np.concatenate([np.empty(0, np.int64), *columns]).astype(np.int64)
+        labels = np.empty(len(self), np.int64)
+        for shard, start in zip(self.shards, self._ends.tolist(), strict=False):
+            column = Index(self.folder / shard.index).columns["label"]
+            labels[start : start + shard.samples] = column
+        return labels
 
     def sizes(self) -> set[tuple[int, int]]:
         """The distinct (height, width) of the images, as `ds[i]` gives them."""

@@ -186,8 +186,8 @@ def _with_pillow(image: StoredImage, data: memoryview) -> Pixels:
             with Image.open(io.BytesIO(data)) as opened:
                 if opened.size != (image.width, image.height):
                     raise DecodeError(_size_differs(image, *opened.size))
-                if opened.mode.startswith("I;16"):
-                    grey = (np.asarray(opened) >> 8).astype(np.uint8)
+                if opened.mode.startswith("I"):  # 16 bits, also where Pillow holds them in 32
+                    grey = (np.asarray(opened).clip(0, 0xFFFF) >> 8).astype(np.uint8)
                     return np.stack([grey] * 3, axis=-1)
                 return np.asarray(opened.convert("RGB"))
     except (OSError, SyntaxError, ValueError, EOFError) as error:

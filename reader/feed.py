@@ -85,7 +85,11 @@ class Feed:
         memory = RingMemory.create(self._depth + 2, layout)
         setup = Setup(dataset, tuple(transforms), seed, memory.slots, layout)
         self._ring = Ring(memory)
-        self._pool = Pool(workers, setup, memory.descriptor)
+        try:
+            self._pool = Pool(workers, setup, memory.descriptor)
+        except BaseException:
+            memory.close()
+            raise
         self._workers = workers
         self._owners: dict[int, Batch] = {}  # by task
         self._next_task = 0

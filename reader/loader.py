@@ -6,6 +6,7 @@ call at a time.
 
 import os
 import threading
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -90,6 +91,7 @@ class Loader:
         self._next = 0, 0  # (epoch, position) at which the next iterator begins
         self._consumed = 0, 0
         self._ahead: Epoch | None = None  # decoded before it is asked for
+        self._abandoned: deque[Epoch] = deque()  # filled by the garbage collector, at any moment
         self._lock = threading.RLock()
         order: Order = Sequential()
         if shuffle:
@@ -106,6 +108,7 @@ class Loader:
     def __iter__(self) -> "EpochIterator":
         with self._lock:
             self._check_open()
+            self._drop_abandoned()
             number, position = self._consumed = self._next
             self._next = number + 1, 0
             epoch, self._ahead = self._ahead, None
@@ -152,6 +155,7 @@ class Loader:
         """The next batch of `epoch`, for its iterator."""
         with self._lock:
             self._check_open()
+            self._drop_abandoned()
             step, arrays = self._feed.take(epoch)
             self._consumed = (epoch.number + 1, 0) if is_last else (epoch.number, step.end)
             if self._ahead is None and self._feed.is_all_queued:
@@ -160,9 +164,13 @@ class Loader:
             return tuple(self._field(name, arrays) for name in self.fields)
 
     def _finish(self, epoch: Epoch) -> None:
-        """`epoch` is delivered or abandoned."""
+        """`epoch` is delivered."""
         with self._lock:
             self._feed.drop(epoch)
+
+    def _drop_abandoned(self) -> None:
+        while self._abandoned:
+            self._feed.drop(self._abandoned.popleft())
 
     def _field(self, name: str, arrays: BatchArrays) -> Any:
         if name == "key":
@@ -194,7 +202,7 @@ class Loader:
 
 
 class EpochIterator(Iterator[tuple[Any, ...]]):
-    """One epoch of a loader. Dropped before its end, it gives back what was decoded ahead."""
+    """One epoch of a loader. Dropped before its end, the loader takes back what it had ahead."""
 
     def __init__(self, loader: Loader, epoch: Epoch) -> None:
         self._loader = loader
@@ -213,7 +221,7 @@ class EpochIterator(Iterator[tuple[Any, ...]]):
         return self._loader._deliver(self._epoch, is_last=not self._left)
 
     def __del__(self) -> None:
-        self._loader._finish(self._epoch)
+        self._loader._abandoned.append(self._epoch)
 
 
 def _rank(rank: int | None, world_size: int | None) -> tuple[int, int]:

@@ -47,7 +47,7 @@ class _Process:
             [sys.executable, "-m", "reader.worker", *map(str, fds)],
             stdin=subprocess.DEVNULL,
             pass_fds=fds,
-            env={**os.environ, **_ONE_THREAD, "PYTHONPATH": path},
+            env={**os.environ, **_ONE_THREAD, "PYTHONPATH": path, "PYTHONSAFEPATH": "1"},
         )
         theirs.close()
         self.control = Connection(ours.detach())

@@ -107,12 +107,8 @@ class CenterCrop:
     def apply(self, geometry: Geometry, dice: SampleRandom) -> None:
         """Crop."""
         height, width = _pair(self.size)
-        geometry.crop(
-            round((geometry.height - height) / 2),
-            round((geometry.width - width) / 2),
-            height,
-            width,
-        )
+        top, left = _middle(geometry.height, height), _middle(geometry.width, width)
+        geometry.crop(top, left, height, width)
 
 
 @dataclass(frozen=True)
@@ -167,6 +163,11 @@ def _output(transforms: Sequence[Transform], size: tuple[int, int]) -> tuple[int
     for transform in transforms:
         transform.apply(geometry, dice)
     return geometry.height, geometry.width
+
+
+def _middle(length: int, crop: int) -> int:
+    """Where torchvision's center_crop begins along one axis; padding has its own rounding."""
+    return round((length - crop) / 2) if crop <= length else -((crop - length) // 2)
 
 
 def _pair(size: Size) -> tuple[int, int]:
