@@ -22,6 +22,7 @@ from concurrent.futures import (
     wait,
 )
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from ctypes import c_uint64
 from dataclasses import dataclass
 from itertools import islice
@@ -139,12 +140,8 @@ def _in_window(pool: ProcessPoolExecutor, jobs: Iterator[ShardJob], window: int)
     """Keep `window` jobs submitted, so that ten million samples are never pickled at once."""
 
     def submit(job: ShardJob) -> Future[None]:
-        # This may start a process, which inherits the mask: Ctrl-C is for the parent alone.
-        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-        try:
+        with _signals_held():  # this may start a process
             return pool.submit(_run, job)
-        finally:
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
 
     running = {submit(job) for job in islice(jobs, window)}
     while running:
@@ -153,6 +150,31 @@ def _in_window(pool: ProcessPoolExecutor, jobs: Iterator[ShardJob], window: int)
             future.result()
         running.update(submit(job) for job in islice(jobs, len(finished)))
         yield
+
+
+@contextmanager
+def _signals_held() -> Iterator[None]:
+    """Keep SIGINT and SIGTERM until the end, and from processes that are started meanwhile.
+
+    One that is half started would die with a traceback, and later on the parent decides.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    caught: list[int] = []
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    handlers = [
+        signal.signal(number, lambda number, _: caught.append(number)) for number in numbers
+    ]
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # what a child inherits
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        for number, handler in zip(numbers, handlers, strict=True):
+            signal.signal(number, handler)
+        if caught:
+            signal.raise_signal(caught[0])
 
 
 class _Process:

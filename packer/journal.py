@@ -31,7 +31,6 @@ def packing(folder: Path, identity: Mapping[str, Any], overwrite: bool) -> Itera
         UnusableInput: another process packs there, or something else is there already.
     """
     path = folder / FILENAME
-    resumes = path.exists()
     try:
         folder.mkdir(parents=True, exist_ok=True)
         journal = path.open("a+", encoding="utf-8")
@@ -42,28 +41,36 @@ def packing(folder: Path, identity: Mapping[str, Any], overwrite: bool) -> Itera
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             raise UnusableInput(f"{folder}: another packer is at work there.") from None
+        if not path.exists() or not os.path.samestat(os.fstat(file.fileno()), path.stat()):
+            raise UnusableInput(f"{folder}: another packer has just finished there.")
         file.seek(0)
         text = file.read()
-        if overwrite and _parse(text) != identity:
-            _remove_data_set(folder)
-        elif resumes and text and _parse(text) != identity:
-            raise UnusableInput(
-                f"{folder} holds an unfinished run with other options or another source. Repeat "
-                "that command to finish it, or give --overwrite to discard it and begin anew."
-            )
-        elif not text:
-            try:
-                _refuse_strangers(folder)
-            except UnusableInput:
-                path.unlink()
-                raise
-        file.truncate(0)
-        file.write(json.dumps(identity))
-        file.flush()
-        os.fsync(file.fileno())
-        sync_folder(folder)
+        if _parse(text) != identity:
+            _begin(folder, path, text, overwrite)
+            file.truncate(0)
+            file.write(json.dumps(identity))
+            file.flush()
+            os.fsync(file.fileno())
+            sync_folder(folder)
         remove_temporaries(folder)
         yield
+
+
+def _begin(folder: Path, path: Path, text: str, overwrite: bool) -> None:
+    """Make way for a run that is not the one that `text` tells of."""
+    if overwrite:
+        _remove_data_set(folder)
+    elif _parse(text) is not None:
+        raise UnusableInput(
+            f"{folder} holds an unfinished run with other options or another source. Repeat "
+            "that command to finish it, or give --overwrite to discard it and begin anew."
+        )
+    else:
+        try:
+            _refuse_strangers(folder)
+        except UnusableInput:
+            path.unlink()
+            raise
 
 
 def commit(folder: Path, content: Manifest) -> None:

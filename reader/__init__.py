@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from reader.dataset import Dataset
 from reader.errors import ReaderError, SampleError, WorkerError
 from reader.format import FormatError, ShardfeedError
+from reader.sampling import BlockShuffle, ClassBalanced
 from reader.statistics import Statistics
 from reader.transforms import (
     CenterCrop,
@@ -28,8 +29,10 @@ IMAGENET_STD = (0.229, 0.224, 0.225)
 __all__ = [
     "IMAGENET_MEAN",
     "IMAGENET_STD",
+    "BlockShuffle",
     "CUDAPrefetcher",
     "CenterCrop",
+    "ClassBalanced",
     "Dataset",
     "FormatError",
     "Geometry",

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import overload
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,11 +81,16 @@ class Dataset:
     @cached_property
     def labels(self) -> NDArray[np.int64]:
         """The label of every sample, int64."""
-        labels = np.empty(len(self), np.int64)
-        for shard, start in zip(self.shards, self._ends.tolist(), strict=False):
-            column = Index(self.folder / shard.index).columns["label"]
-            labels[start : start + shard.samples] = column
-        return labels
+        return self.columns("label")["label"].astype(np.int64, copy=False)
+
+    def columns(self, *names: str) -> dict[str, NDArray[Any]]:
+        """Columns of the index (see `reader.format`) over all samples, without opening a tar."""
+        found: dict[str, list[NDArray[Any]]] = {name: [] for name in names}
+        for shard in self.shards:
+            columns = Index(self.folder / shard.index).columns
+            for name in names:
+                found[name].append(columns[name].copy())  # lets go of the mapping
+        return {name: np.concatenate(parts or [np.empty(0)]) for name, parts in found.items()}
 
     def sizes(self) -> set[tuple[int, int]]:
         """The distinct (height, width) of the images, as `ds[i]` gives them."""

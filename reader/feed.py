@@ -16,6 +16,7 @@ import weakref
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import numpy as np
 
@@ -53,7 +54,6 @@ class Batch:
 class Epoch:
     """One pass over the data: its batches that are queued and not yet given out."""
 
-    number: int
     steps: Steps
     queued: int = 0
     batches: deque[Batch] = field(default_factory=deque)
@@ -103,9 +103,9 @@ class Feed:
         """Whether there are workers, and they are this process's."""
         return self._finalizer.alive and self._owner == os.getpid()
 
-    def begin(self, number: int, steps: Steps) -> Epoch:
+    def begin(self, steps: Steps) -> Epoch:
         """Start to decode an epoch."""
-        epoch = Epoch(number, steps)
+        epoch = Epoch(steps)
         self._epochs.append(epoch)
         self.supply()
         return epoch
@@ -186,23 +186,26 @@ class Feed:
             if slot is None:
                 return
             step = epoch.steps[epoch.queued]
-            tasks = self._tasks(step, epoch.number, slot)
+            tasks = self._tasks(step, slot)
             batch = Batch(step, slot, {task.number for task in tasks})
             self._owners.update((task.number, batch) for task in tasks)
             epoch.queued += 1
             epoch.batches.append(batch)
             self._pool.submit(tasks)
 
-    def _tasks(self, step: Step, epoch: int, slot: int) -> list[Task]:
+    def _tasks(self, step: Step, slot: int) -> list[Task]:
+        """Chunks of the step, none of which reaches from one epoch into the next."""
         positions = step.position + np.arange(step.rows)
         positions[step.valid :] = step.end - 1  # padding repeats a sample of the step
-        samples = self._order.samples(positions, epoch)
+        epochs = positions // self._order.count
+        edges = {*range(0, step.rows, self._chunk), *(np.flatnonzero(np.diff(epochs)) + 1).tolist()}
         tasks = []
-        for row in range(0, step.rows, self._chunk):
-            chunk = samples[row : row + self._chunk]
-            valid = min(max(step.valid - row, 0), len(chunk))
-            position = step.position + row
-            tasks.append(Task(self._next_task, slot, row, epoch, position, chunk, valid))
+        for row, end in pairwise([*sorted(edges), step.rows]):
+            epoch = int(epochs[row])
+            inside = positions[row:end] - epoch * self._order.count
+            samples = self._order.samples(inside, epoch)
+            valid = min(max(step.valid - row, 0), end - row)
+            tasks.append(Task(self._next_task, slot, row, epoch, int(inside[0]), samples, valid))
             self._next_task += 1
         return tasks
 

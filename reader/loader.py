@@ -7,22 +7,25 @@ call at a time.
 import os
 import threading
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
+from numpy.typing import NDArray
 
 from reader.cores import usable_cores
 from reader.dataset import Dataset
 from reader.errors import ReaderError
 from reader.feed import Epoch, Feed
-from reader.order import GlobalShuffle, Order, Sequential, Steps
+from reader.order import Steps
 from reader.ring import BatchArrays
+from reader.sampling import BlockShuffle, ClassBalanced, Subset, build_order
 from reader.statistics import Statistics
 from reader.transforms import Transform, largest_output
 
 _FIELDS = ("image", "label", "index", "valid", "key")
 _STATE_VERSION = 1
+_ENDLESS = 2**62
 
 
 class Loader:
@@ -46,8 +49,12 @@ class Loader:
         split: str | None = None,
         batch_size: int = 1,
         transforms: Sequence[Transform] = (),
-        shuffle: bool = False,
+        shuffle: bool | BlockShuffle = False,
         seed: int = 0,
+        epochs: int | None = 1,
+        subset: Subset | None = None,
+        weights: NDArray[Any] | Sequence[float] | ClassBalanced | None = None,
+        sampler: Iterable[int] | None = None,
         workers: int | None = None,
         drop_last: bool = False,
         fields: Sequence[str] = ("image", "label"),
@@ -62,8 +69,16 @@ class Loader:
             split: of the folder.
             batch_size: samples a batch, on each rank.
             transforms: applied in turn; see `reader.transforms`.
-            shuffle: a new order over the whole data set in every epoch.
+            shuffle: a new order over the whole data set in every epoch; BlockShuffle(shards) for
+                long reads.
             seed: with the epoch it determines order and augmentation.
+            epochs: that one iterator reads, without a break between them; None: for ever.
+            subset: sample numbers, or a function from the columns label, height and width (arrays)
+                to a bool for each sample.
+            weights: draw with replacement, in proportion to a number for each sample;
+                ClassBalanced() makes all classes equally likely.
+            sampler: a torch Sampler, or any sized iterable of sample numbers, iterated once an
+                epoch. One that has `num_replicas` has chosen this rank's share already.
             workers: processes; None for the cores this process may use.
             drop_last: leave out the samples that do not fill a step.
             fields: what a batch consists of.
@@ -78,41 +93,50 @@ class Loader:
             dataset = Dataset(dataset, split, upright)
         if unknown := [name for name in fields if name not in _FIELDS]:
             raise ReaderError(f"There is no field {unknown[0]!r}; there are {', '.join(_FIELDS)}.")
+        if epochs is not None and epochs < 1:
+            raise ReaderError("epochs must be at least 1, or None for no end.")
         if batch_size < 1 or (workers is not None and workers < 1):
             raise ReaderError("batch_size and workers must be at least 1.")
-        if not len(dataset):
-            raise ReaderError(f"{dataset.folder} has no samples to load.")
         self.dataset = dataset
         self.batch_size = batch_size
         self.fields = tuple(fields)
         self.rank, self.world_size = _rank(rank, world_size)
         self._seed = seed
+        self._epochs = epochs
         self._drop_last = drop_last
-        self._next = 0, 0  # (epoch, position) at which the next iterator begins
-        self._consumed = 0, 0
+        self._next = 0  # the position, counted over all epochs, at which the next iterator begins
+        self._consumed = 0
         self._ahead: Epoch | None = None  # decoded before it is asked for
         self._abandoned: deque[Epoch] = deque()  # filled by the garbage collector, at any moment
         self._lock = threading.RLock()
-        order: Order = Sequential()
-        if shuffle:
-            order = GlobalShuffle(len(dataset), seed)
+        self._order = build_order(dataset, shuffle, seed, subset, weights, sampler)
+        if not self._order.count:
+            raise ReaderError(f"{dataset.folder}: there are no samples to load.")
+        if sampler is not None and hasattr(sampler, "num_replicas"):
+            self.rank, self.world_size = 0, 1  # a distributed sampler has chosen this rank's share
         size, self._is_one_size = largest_output(transforms, dataset.sizes)
         self._feed = Feed(
-            dataset, transforms, order, seed, size, batch_size, workers or usable_cores()
+            dataset, transforms, self._order, seed, size, batch_size, workers or usable_cores()
         )
 
     def __len__(self) -> int:
-        """Steps of a whole epoch."""
+        """Steps of a whole iteration.
+
+        Raises:
+            TypeError: it has no end (``epochs=None``).
+        """
+        if self._epochs is None:
+            raise TypeError("a Loader with epochs=None has no length")
         return len(self._steps(0))
 
     def __iter__(self) -> "EpochIterator":
         with self._lock:
             self._check_open()
             self._drop_abandoned()
-            number, position = self._consumed = self._next
-            self._next = number + 1, 0
             epoch, self._ahead = self._ahead, None
-            return EpochIterator(self, epoch or self._feed.begin(number, self._steps(position)))
+            epoch = epoch or self._feed.begin(self._steps(self._next))
+            self._consumed, self._next = epoch.steps.start, epoch.steps.stop
+            return EpochIterator(self, epoch)
 
     def __enter__(self) -> "Loader":
         return self
@@ -122,11 +146,11 @@ class Loader:
 
     def set_epoch(self, epoch: int) -> None:
         """Make `epoch` the one that the next iterator delivers."""
-        self._jump(epoch, 0)
+        self._jump(epoch * self._order.count)
 
     def state_dict(self) -> dict[str, int]:
         """Where the newest iterator is: what was delivered, not what is decoded ahead."""
-        epoch, position = self._consumed
+        epoch, position = divmod(self._consumed, self._order.count)
         return {**self._identity(), "epoch": epoch, "position": position}
 
     def load_state_dict(self, state: Mapping[str, int]) -> None:
@@ -140,7 +164,7 @@ class Loader:
                 raise ReaderError(
                     f"This state does not fit: its {name} is {state.get(name)}, not {value}."
                 )
-        self._jump(state["epoch"], state["position"])
+        self._jump(state["epoch"] * self._order.count + state["position"])
 
     def statistics(self) -> Statistics:
         """What was done so far, and what holds it back."""
@@ -157,10 +181,9 @@ class Loader:
             self._check_open()
             self._drop_abandoned()
             step, arrays = self._feed.take(epoch)
-            self._consumed = (epoch.number + 1, 0) if is_last else (epoch.number, step.end)
+            self._consumed = epoch.steps.stop if is_last else step.end
             if self._ahead is None and self._feed.is_all_queued:
-                number, position = self._next
-                self._ahead = self._feed.begin(number, self._steps(position))
+                self._ahead = self._feed.begin(self._steps(self._next))
             return tuple(self._field(name, arrays) for name in self.fields)
 
     def _finish(self, epoch: Epoch) -> None:
@@ -181,20 +204,21 @@ class Loader:
             return [torch.from_numpy(image).permute(2, 0, 1) for image in arrays.images()]
         return torch.from_numpy(getattr(arrays, name))
 
-    def _jump(self, epoch: int, position: int) -> None:
+    def _jump(self, position: int) -> None:
         with self._lock:
             self._check_open()
-            if self._ahead is not None and self._next != (epoch, position):
+            if self._ahead is not None and self._next != position:
                 self._feed.drop(self._ahead)
                 self._ahead = None
-            self._next = self._consumed = epoch, position
+            self._next = self._consumed = position
 
     def _steps(self, start: int) -> Steps:
-        count = len(self.dataset)
-        return Steps(count, self.batch_size, self.rank, self.world_size, self._drop_last, start)
+        count = self._order.count
+        stop = _ENDLESS if self._epochs is None else (start // count + self._epochs) * count
+        return Steps(stop, self.batch_size, self.rank, self.world_size, self._drop_last, start)
 
     def _identity(self) -> dict[str, int]:
-        return {"version": _STATE_VERSION, "seed": self._seed, "samples": len(self.dataset)}
+        return {"version": _STATE_VERSION, "seed": self._seed, "samples": self._order.count}
 
     def _check_open(self) -> None:
         if not self._feed.is_open:

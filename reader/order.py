@@ -30,7 +30,11 @@ def mix64(x: Word) -> Word:
 
 
 class Order(Protocol):
-    """An order of the samples in each epoch."""
+    """An order of `count` samples in each epoch."""
+
+    @property
+    def count(self) -> int:
+        """Positions an epoch."""
 
     def samples(self, positions: NDArray[np.int64], epoch: int) -> NDArray[np.int64]:
         """The sample numbers at `positions` of `epoch`."""
@@ -39,6 +43,8 @@ class Order(Protocol):
 @dataclass(frozen=True)
 class Sequential:
     """Position i is sample i."""
+
+    count: int
 
     def samples(self, positions: NDArray[np.int64], epoch: int) -> NDArray[np.int64]:
         """The sample numbers at `positions` of `epoch`."""
@@ -118,10 +124,10 @@ class Step:
     """What one rank takes in one step.
 
     Attributes:
-        position: global position of its first sample.
+        position: of its first sample.
         rows: samples in its batch, the same on every rank.
         valid: how many of them are its own; the rest pad.
-        end: global position up to which all ranks together have then read.
+        end: position up to which all ranks together have then read.
     """
 
     position: int
@@ -132,16 +138,14 @@ class Step:
 
 @dataclass(frozen=True)
 class Steps:
-    """An epoch of `count` positions cut into steps of `world_size` batches.
+    """The positions from `start` to `stop`, cut into steps of `world_size` batches.
 
-    A step takes the next ``batch_size * world_size`` positions, rank after rank, so the global
-    order does not depend on the world size. What is left for the last step is shared evenly.
-
-    Attributes:
-        start: positions that were read before (a resumed epoch).
+    Positions count on from epoch to epoch: epoch e begins at e times the samples of an epoch. A
+    step takes the next ``batch_size * world_size`` positions, rank after rank, so the global order
+    does not depend on the world size. What is left for the last step is shared evenly.
     """
 
-    count: int
+    stop: int
     batch_size: int
     rank: int
     world_size: int
@@ -149,13 +153,13 @@ class Steps:
     start: int = 0
 
     def __len__(self) -> int:
-        left, span = self.count - self.start, self.batch_size * self.world_size
+        left, span = self.stop - self.start, self.batch_size * self.world_size
         return left // span if self.drop_last else -(-left // span)
 
     def __getitem__(self, number: int) -> Step:
         span = self.batch_size * self.world_size
         first = self.start + number * span
-        end = min(first + span, self.count)
+        end = min(first + span, self.stop)
         rows = -(-(end - first) // self.world_size)
         position = min(first + self.rank * rows, end)
         return Step(position, rows, min(rows, end - position), end)

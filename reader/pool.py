@@ -18,6 +18,7 @@ import socket
 import subprocess
 import sys
 import time
+import weakref
 from collections import deque
 from collections.abc import Sequence
 from multiprocessing.connection import Connection, wait
@@ -84,6 +85,7 @@ class Pool:
         self._deaths: dict[int, int] = {}  # by task
         self._failing_since: float | None = None  # when workers began to die before they are ready
         self.restarts = 0
+        _pools.add(self)
         self._processes = [self._start() for _ in range(workers)]
 
     def submit(self, tasks: Sequence[Task]) -> None:
@@ -122,6 +124,13 @@ class Pool:
         for process in self._processes:
             process.stop()
         self._processes = []
+        self._queue.close()
+        self._queue_end.close()
+
+    def let_go(self) -> None:
+        """Close this process's ends and leave the workers alone: it is a fork of their owner."""
+        for process in self._processes:
+            process.control.close()
         self._queue.close()
         self._queue_end.close()
 
@@ -211,6 +220,18 @@ class Pool:
         if since is not None and time.monotonic() - since > _START_SECONDS:
             raise WorkerError(f"Workers die before they are ready ({causes[-1]}).")
         self._processes += [self._start() for _ in causes]
+
+
+_pools: "weakref.WeakSet[Pool]" = weakref.WeakSet()
+
+
+def _let_go_after_fork() -> None:
+    # A forked child that kept the connections would keep the workers alive after their owner.
+    for pool in _pools:
+        pool.let_go()
+
+
+os.register_at_fork(after_in_child=_let_go_after_fork)
 
 
 def failure(failed: Failed) -> ReaderError:

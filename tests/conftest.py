@@ -13,7 +13,7 @@ from packer.pack import PackOptions, PackReport, pack
 
 @pytest.fixture(scope="session")
 def make_image() -> Callable[..., Image.Image]:
-    """`make_image(seed, height, width, mode)`: smooth shapes and some noise, as photographs have."""
+    """`make_image(seed, height, width, mode)`: smooth shapes and some noise, as in photographs."""
 
     def make(seed: int, height: int = 60, width: int = 80, mode: str = "RGB") -> Image.Image:
         rng = np.random.default_rng(seed)

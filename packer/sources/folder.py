@@ -15,6 +15,8 @@ from packer.errors import BadImage, UnusableInput
 from packer.keys import clashing, escape
 from packer.sources import LeftOut, SourceSample
 
+MAX_FILE = 1 << 30  # a larger file is no image, and would be read whole to find out
+
 _LITTER = {".DS_Store", "Thumbs.db", "ehthumbs.db", "desktop.ini", ".directory"}
 _LOOP = "it is a symbolic link back to a folder that holds it (a loop)"
 
@@ -134,6 +136,8 @@ class FolderSource:
                 yield _left_out(path, "")
             elif status.st_size == 0:
                 yield LeftOut(path, "it is empty")
+            elif status.st_size > MAX_FILE:
+                yield LeftOut(path, f"it has {status.st_size} bytes; {MAX_FILE} are the most")
             else:
                 key = escape(path if name in whole else os.path.splitext(path)[0])
                 yield SourceSample(path, key, label, status.st_size, status.st_mtime_ns)

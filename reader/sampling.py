@@ -1,0 +1,205 @@
+"""Which samples an epoch is made of, and in what order, beyond a plain shuffle.
+
+All orders are functions of (seed, epoch, position), so that a run resumes at any of them.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reader.dataset import Dataset
+from reader.errors import ReaderError
+from reader.order import GlobalShuffle, Order, Sequential, mix64
+
+_KEPT_EPOCHS = 2  # of a sampler: the one that is read and the one that is decoded ahead
+
+
+@dataclass(frozen=True)
+class BlockShuffle:
+    """Shuffle in windows: shards in random order, `shards` of them open at a time.
+
+    For disks and networks that want long reads. Every window of `shards` shards is shuffled in
+    itself, so a sample moves at most a window away from its shard's place; all windows together
+    are every sample once.
+    """
+
+    shards: int
+
+
+@dataclass(frozen=True)
+class ClassBalanced:
+    """Weights that make every class equally likely, whatever the number of its samples."""
+
+
+Subset = Sequence[int] | NDArray[Any] | Callable[[Mapping[str, NDArray[Any]]], NDArray[Any]]
+
+
+class BlockShuffled:
+    """The order of a `BlockShuffle`."""
+
+    def __init__(self, shard_sizes: Sequence[int], shards: int, seed: int) -> None:
+        self._sizes = np.array([size for size in shard_sizes if size], np.int64)
+        self._starts = np.cumsum(self._sizes) - self._sizes
+        self._shards = shards
+        self._seed = seed
+        self.count = int(self._sizes.sum())
+
+    def samples(self, positions: NDArray[np.int64], epoch: int) -> NDArray[np.int64]:
+        """The sample numbers at `positions` of `epoch`."""
+        number = len(self._sizes)
+        shards = GlobalShuffle(number, self._seed).samples(np.arange(number), epoch)
+        ends = np.cumsum(self._sizes[shards])
+        windows = ends[
+            np.minimum(
+                np.arange(self._shards - 1, number + self._shards - 1, self._shards), number - 1
+            )
+        ]
+        found = np.empty_like(positions)
+        of_position = np.searchsorted(windows, positions, side="right")
+        for window in np.unique(of_position).tolist():
+            begin = int(windows[window - 1]) if window else 0
+            inside = GlobalShuffle(
+                int(windows[window]) - begin, mix64(self._seed + window & 2**64 - 1)
+            )
+            chosen = of_position == window
+            place = begin + inside.samples(positions[chosen] - begin, epoch)
+            shard = np.searchsorted(ends, place, side="right")
+            found[chosen] = (
+                self._starts[shards[shard]] + place - ends[shard] + self._sizes[shards[shard]]
+            )
+        return found
+
+
+class Weighted:
+    """Draws with replacement, sample i with a probability in proportion to ``weights[i]``."""
+
+    def __init__(self, weights: NDArray[Any], seed: int) -> None:
+        """Take the weights.
+
+        Raises:
+            ReaderError: they are no weights.
+        """
+        ends = np.cumsum(np.asarray(weights, np.float64))
+        if (
+            ends.ndim != 1
+            or not len(ends)
+            or not np.isfinite(ends[-1])
+            or ends[-1] <= 0
+            or np.min(weights) < 0
+        ):
+            raise ReaderError("weights must be one finite number of at least 0 for each sample.")
+        self._ends = ends / ends[-1]
+        self._seed = seed
+        self.count = len(ends)
+
+    def samples(self, positions: NDArray[np.int64], epoch: int) -> NDArray[np.int64]:
+        """The sample numbers at `positions` of `epoch`."""
+        key = mix64(mix64(self._seed & 2**64 - 1) + epoch & 2**64 - 1)
+        with np.errstate(over="ignore"):
+            dice = mix64(mix64(positions.astype(np.uint64) ^ np.uint64(key)))
+        draws = (dice >> np.uint64(11)).astype(np.float64) * 2.0**-53
+        return np.minimum(np.searchsorted(self._ends, draws, side="right"), self.count - 1)
+
+
+class Sampled:
+    """The order of a torch Sampler, or of any sized iterable of indices: iterated once an epoch."""
+
+    def __init__(self, sampler: Any) -> None:
+        self._sampler = sampler
+        self._epochs: dict[int, NDArray[np.int64]] = {}
+        self.count = len(sampler)
+
+    def samples(self, positions: NDArray[np.int64], epoch: int) -> NDArray[np.int64]:
+        """The sample numbers at `positions` of `epoch`.
+
+        Raises:
+            ReaderError: the sampler gives another number of indices than its length.
+        """
+        if epoch not in self._epochs:
+            if hasattr(self._sampler, "set_epoch"):
+                self._sampler.set_epoch(epoch)
+            indices = np.fromiter(self._sampler, np.int64)
+            if len(indices) != self.count:
+                raise ReaderError(f"The sampler has length {self.count} and gave {len(indices)}.")
+            self._epochs[epoch] = indices
+            for old in sorted(self._epochs)[:-_KEPT_EPOCHS]:
+                del self._epochs[old]
+        return self._epochs[epoch][positions]
+
+
+class Among:
+    """An order of some samples: `order` counts within `chosen`, an array of sample numbers."""
+
+    def __init__(self, order: Order, chosen: NDArray[np.int64]) -> None:
+        self._order = order
+        self._chosen = chosen
+        self.count = order.count
+
+    def samples(self, positions: NDArray[np.int64], epoch: int) -> NDArray[np.int64]:
+        """The sample numbers at `positions` of `epoch`."""
+        return self._chosen[self._order.samples(positions, epoch)]
+
+
+def build_order(
+    dataset: Dataset,
+    shuffle: bool | BlockShuffle,
+    seed: int,
+    subset: Subset | None,
+    weights: NDArray[Any] | Sequence[float] | ClassBalanced | None,
+    sampler: Iterable[int] | None,
+) -> Order:
+    """The order that a Loader's arguments ask for.
+
+    Raises:
+        ReaderError: the arguments contradict each other, or name samples that are not there.
+    """
+    if (sampler is not None) + (weights is not None) + bool(shuffle) > 1:
+        raise ReaderError("Give one of shuffle, weights and sampler: each decides the order.")
+    if sampler is not None:
+        if subset is not None:
+            raise ReaderError("A sampler chooses its samples itself; give no subset beside it.")
+        return Sampled(sampler)
+    chosen = None if subset is None else _chosen(dataset, subset)
+    count = len(dataset) if chosen is None else len(chosen)
+    order: Order = Sequential(count)
+    if weights is not None:
+        order = Weighted(_weights(dataset, weights, chosen), seed)
+    elif isinstance(shuffle, BlockShuffle):
+        if shuffle.shards < 1:
+            raise ReaderError("BlockShuffle needs at least one shard.")
+        sizes = [shard.samples for shard in dataset.shards]
+        if chosen is not None:
+            chosen = np.sort(chosen)
+            sizes = np.diff(np.searchsorted(chosen, np.cumsum([0, *sizes]))).tolist()
+        order = BlockShuffled(sizes, shuffle.shards, seed)
+    elif shuffle:
+        order = GlobalShuffle(count, seed)
+    return order if chosen is None else Among(order, chosen)
+
+
+def _chosen(dataset: Dataset, subset: Subset) -> NDArray[np.int64]:
+    if callable(subset):
+        mask = np.asarray(subset(dataset.columns("label", "height", "width")))
+        if mask.shape != (len(dataset),) or mask.dtype != np.bool_:
+            raise ReaderError("A subset's predicate must give one bool for each sample.")
+        return np.flatnonzero(mask)
+    chosen = np.asarray(subset, np.int64)
+    if chosen.ndim != 1 or (len(chosen) and not -1 < chosen.min() <= chosen.max() < len(dataset)):
+        raise ReaderError(f"A subset must be sample numbers from 0 to {len(dataset) - 1}.")
+    return chosen
+
+
+def _weights(dataset: Dataset, weights: Any, chosen: NDArray[np.int64] | None) -> NDArray[Any]:
+    if isinstance(weights, ClassBalanced):
+        labels = dataset.labels if chosen is None else dataset.labels[chosen]
+        if (labels < 0).any():
+            raise ReaderError("ClassBalanced needs a label for every sample.")
+        counts: NDArray[Any] = np.bincount(labels)
+        return 1.0 / counts[labels]
+    given = np.asarray(weights, np.float64)
+    if given.shape != (len(dataset),):
+        raise ReaderError(f"weights must be {len(dataset)} numbers, one for each sample.")
+    return given if chosen is None else given[chosen]

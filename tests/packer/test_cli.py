@@ -1,0 +1,406 @@
+import json
+import os
+import random
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import click
+import psutil
+import pytest
+
+from packer import journal
+from packer.cli import ByteSize
+from packer.pack import PackReport
+from reader.format import Manifest
+
+StartPacker = Callable[..., "subprocess.Popen[str]"]
+RunPacker = Callable[..., "subprocess.CompletedProcess[str]"]
+FilesOf = Callable[[Path], dict[str, bytes]]
+
+# Enough shards of the fixture `many` to be interrupted among.
+SMALL_SHARDS = ("--shard-samples", 1, "--jpeg", "verbatim")
+
+
+@pytest.fixture(scope="module")
+def packed_many(
+    tmp_path_factory: pytest.TempPathFactory,
+    many: Path,
+    run_pack: Callable[..., PackReport],
+    files_of: FilesOf,
+) -> dict[str, bytes]:
+    """The files of `many` packed with SMALL_SHARDS and never interrupted."""
+    dst = tmp_path_factory.mktemp("packed") / "many"
+    run_pack(many, dst, jobs=2, shard_samples=1, jpeg="verbatim")
+    return files_of(dst)
+
+
+@pytest.fixture
+def bad_source(own_source: Path) -> Path:
+    """A source with two bad files."""
+    (own_source / "class0" / "text.jpg").write_text("text")
+    (own_source / "class1" / os.fsdecode(b"\xff empty.jpg")).touch()
+    return own_source
+
+
+def wait_until(condition: Callable[[], object], seconds: float = 30) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "it never came to pass"
+        time.sleep(0.002)
+
+
+def packing_processes(process: "subprocess.Popen[str]") -> list[psutil.Process]:
+    """Those of the packer's processes that pack."""
+    found = []
+    for child in psutil.Process(process.pid).children(recursive=True):
+        try:
+            if "spawn_main" in " ".join(child.cmdline()):
+                found.append(child)
+        except psutil.Error:
+            continue
+    return found
+
+
+def is_alive(process: psutil.Process) -> bool:
+    """Whether it still runs; one that has ended may wait for its parent to notice."""
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+def shards(dst: Path) -> int:
+    return len(list(dst.glob("shard-*.safetensors")))
+
+
+def test_packing_tells_what_it_did_and_exits_0(
+    tmp_path: Path, source: Path, run_packer: RunPacker
+) -> None:
+    done = run_packer("pack", source, tmp_path / "dst", "--jobs", 1, "--shard-samples", 10)
+    assert done.returncode == 0
+    assert re.fullmatch(
+        r".*/dst: 39 samples in 3 classes, 4 shards \(4 written now\), .* 0 files rejected.*\n",
+        done.stdout,
+    )
+    assert Manifest.load(tmp_path / "dst").classes == ("class0", "class1", "class2")
+
+
+def test_the_command_line_and_the_function_write_the_same(
+    tmp_path: Path, source: Path, packed: Path, run_packer: RunPacker, files_of: FilesOf
+) -> None:
+    run_packer("pack", source, tmp_path / "dst", "--jobs", 3, "--shard-samples", 10)
+    assert files_of(tmp_path / "dst") == files_of(packed)
+
+
+def test_a_second_run_writes_nothing(source: Path, packed: Path, run_packer: RunPacker) -> None:
+    done = run_packer("pack", source, packed, "--shard-samples", 10)
+    assert done.returncode == 0
+    assert "4 shards (0 written now)" in done.stdout
+
+
+def test_piped_progress_is_plain_lines(tmp_path: Path, source: Path, run_packer: RunPacker) -> None:
+    done = run_packer("pack", source, tmp_path / "dst", "--jobs", 2)
+    assert re.search(r"^scan: 39 files, \d+/s$", done.stderr, re.MULTILINE)
+    assert re.search(r"^pack: 39 of 39 samples, \d+/s, 0 s left$", done.stderr, re.MULTILINE)
+    assert "\r" not in done.stderr + done.stdout
+    assert "\x1b" not in done.stderr + done.stdout
+
+
+def test_quiet_prints_nothing(tmp_path: Path, source: Path, run_packer: RunPacker) -> None:
+    done = run_packer("pack", source, tmp_path / "dst", "--quiet")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_quiet_still_names_what_is_wrong(
+    tmp_path: Path, bad_source: Path, run_packer: RunPacker
+) -> None:
+    done = run_packer("pack", bad_source, tmp_path / "dst", "-q", "--on-error", "skip")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert len(done.stderr.splitlines()) == 2
+
+
+def test_json_is_the_whole_of_the_output(
+    tmp_path: Path, bad_source: Path, run_packer: RunPacker
+) -> None:
+    done = run_packer("pack", bad_source, tmp_path / "dst", "--json", "--on-error", "skip")
+    report = json.loads(done.stdout)
+    assert done.returncode == 1
+    assert (report["committed"], report["samples"], report["classes"]) == (True, 39, 3)
+    assert report["dataset"] == str(tmp_path / "dst")
+    assert {entry["file"]: entry["reason"] for entry in report["rejected"]} == {
+        "class0/text.jpg": "it is not an image of a known format",
+        os.fsdecode(b"class1/\xff empty.jpg"): "it is empty",
+    }
+
+
+def test_bad_files_stop_and_can_then_be_skipped(
+    tmp_path: Path, bad_source: Path, run_packer: RunPacker
+) -> None:
+    dst = tmp_path / "dst"
+    command = ("pack", bad_source, dst, "--shard-samples", 10, "--json")
+    stopped = run_packer(*command, "--on-error", "stop")
+    assert stopped.returncode == 2
+    assert "class0/text.jpg: it is not an image" in stopped.stderr
+    assert r"class1/\xff empty.jpg: it is empty" in stopped.stderr
+    assert "Traceback" not in stopped.stderr
+    assert json.loads(stopped.stdout)["committed"] is False
+    assert len(json.loads(stopped.stdout)["rejected"]) == 2
+    assert not (dst / "dataset.json").exists()
+    before = {path: path.stat() for path in dst.glob("shard-*")}
+    skipped = run_packer(*command, "--on-error", "skip")
+    assert skipped.returncode == 1
+    assert json.loads(skipped.stdout)["shards_written"] == 0
+    assert len(before) == 8
+    for path, stat in before.items():
+        assert (path.stat().st_ino, path.stat().st_mtime_ns) == (stat.st_ino, stat.st_mtime_ns)
+    assert run_packer(*command, "--on-error", "skip").returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [
+        *(("1", 1), ("500", 500), ("10MB", 10**7), ("1GB", 10**9), ("1GiB", 2**30)),
+        *(("2kb", 2000), ("1.5k", 1500), ("64KiB", 2**16), ("0.5 GB", 5 * 10**8), ("7b", 7)),
+        (" 3TB ", 3 * 10**12),
+    ],
+)
+def test_sizes_may_have_units(text: str, size: int) -> None:
+    assert ByteSize().convert(text, None, None) == size
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "ten", "MB", "B", "1XB", "1M5", "0", "0.1", "-1MB", "nan", "inf", "1e400", "1MBB", "1 2"],
+)
+def test_what_is_no_size_is_refused(text: str) -> None:
+    with pytest.raises(click.BadParameter, match="is not a size"):
+        ByteSize().convert(text, None, None)
+
+
+def test_the_shard_size_is_kept(tmp_path: Path, source: Path, run_packer: RunPacker) -> None:
+    run_packer("pack", source, tmp_path / "dst", "--shard-size", "20kB", "--jpeg", "verbatim")
+    sizes = [path.stat().st_size for path in (tmp_path / "dst").glob("*.tar")]
+    assert len(sizes) > 1
+    assert max(sizes) <= 20_000
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("pack", "Missing argument"),
+        ("pack missing dst", "does not exist"),
+        ("pack file dst", "is a file"),
+        ("pack src file", "is a file"),
+        ("pack src file/dst", "file"),
+        ("pack src loop/dst", "loop"),
+        ("pack src /proc/dst", "/proc/dst"),
+        ("pack src src", "lies inside"),
+        ("pack src src/class0/dst", "lies inside"),
+        ("pack void dst", "no file to pack"),
+        ("pack classes dst", "without images: one, two"),
+        ("pack src dst --shard-size ten", "is not a size"),
+        ("pack src dst --jobs 0", "not in the range"),
+        ("pack src dst --shard-samples 0", "not in the range"),
+        ("pack src dst --seed x", "not a valid integer"),
+        ("pack src dst --on-error maybe", "is not one of"),
+        ("pack src dst --fast", "No such option"),
+        ("unpack", "No such command"),
+    ],
+)
+def test_a_mistake_is_told_in_a_sentence_and_exits_2(
+    monkeypatch: pytest.MonkeyPatch,
+    own_source: Path,
+    run_packer: RunPacker,
+    arguments: str,
+    message: str,
+) -> None:
+    monkeypatch.chdir(own_source.parent)
+    own_source.rename("src")
+    Path("file").touch()
+    Path("loop").symlink_to("loop")
+    for name in ("void", "classes/one", "classes/two"):
+        Path(name).mkdir(parents=True)
+    done = run_packer(*arguments.split())
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+    assert not Path("dst").exists()
+
+
+def test_names_that_are_no_utf8_are_told_all_the_same(
+    tmp_path: Path, bad_source: Path, run_packer: RunPacker
+) -> None:
+    dst = tmp_path / os.fsdecode(b"dst \xff")
+    done = run_packer("pack", bad_source, dst, "--on-error", "skip")
+    assert done.returncode == 1
+    assert r"\xff empty.jpg: it is empty" in done.stderr
+    assert "39 samples" in done.stdout
+    again = run_packer("pack", bad_source, dst, "--on-error", "skip", "--json")
+    assert json.loads(again.stdout)["dataset"] == str(dst)
+
+
+def test_other_options_are_refused_until_overwrite(
+    tmp_path: Path, source: Path, run_packer: RunPacker, files_of: FilesOf
+) -> None:
+    dst = tmp_path / "dst"
+    run_packer("pack", source, dst)
+    (dst / "notes.txt").write_text("mine")
+    before = files_of(dst)
+    refused = run_packer("pack", source, dst, "--seed", 1)
+    assert refused.returncode == 2
+    assert "--overwrite" in refused.stderr
+    assert files_of(dst) == before
+    assert run_packer("pack", source, dst, "--seed", 1, "--overwrite").returncode == 0
+    after = files_of(dst)
+    assert after["notes.txt"] == b"mine"
+    assert after["shard-000000.tar"] != before["shard-000000.tar"]
+    assert json.loads(after["dataset.json"])["options"]["seed"] == 1
+
+
+@pytest.mark.parametrize("overwrite", [(), ("--overwrite",)], ids=["plain", "overwrite"])
+def test_a_destination_at_which_another_packer_works_is_refused(
+    tmp_path: Path, source: Path, run_packer: RunPacker, overwrite: tuple[str, ...]
+) -> None:
+    with journal.packing(tmp_path / "dst", {"of": "another"}, overwrite=False):
+        done = run_packer("pack", source, tmp_path / "dst", *overwrite)
+    assert done.returncode == 2
+    assert "another packer is at work" in done.stderr
+    assert [path.name for path in (tmp_path / "dst").iterdir()] == [journal.FILENAME]
+
+
+@pytest.mark.parametrize(
+    ("jobs", "number", "send"),
+    [
+        (1, signal.SIGTERM, os.kill),
+        (2, signal.SIGTERM, os.kill),
+        (1, signal.SIGINT, os.killpg),  # Ctrl-C goes to all processes of a terminal
+        (2, signal.SIGINT, os.killpg),
+    ],
+)
+def test_an_interrupted_run_exits_130_and_is_finished_by_the_next(
+    tmp_path: Path,
+    many: Path,
+    packed_many: dict[str, bytes],
+    start_packer: StartPacker,
+    run_packer: RunPacker,
+    files_of: FilesOf,
+    jobs: int,
+    number: signal.Signals,
+    send: Callable[[int, int], None],
+) -> None:
+    dst = tmp_path / "dst"
+    command = ("pack", many, dst, "--jobs", jobs, *SMALL_SHARDS)
+    with start_packer(*command) as process:
+        wait_until(lambda: shards(dst) > 5)
+        send(process.pid, number)
+        _, stderr = process.communicate()
+    assert process.returncode == 130, stderr
+    assert "Run the same command again" in stderr
+    assert "Traceback" not in stderr
+    assert not (dst / "dataset.json").exists()
+    assert run_packer(*command).returncode == 0
+    assert files_of(dst) == packed_many
+
+
+def test_ctrl_c_while_the_processes_start_shows_no_traceback(
+    tmp_path: Path, many: Path, start_packer: StartPacker
+) -> None:
+    with start_packer("pack", many, tmp_path / "dst", "--jobs", 2, *SMALL_SHARDS) as process:
+        wait_until(lambda: len(packing_processes(process)) == 2)
+        os.killpg(process.pid, signal.SIGINT)
+        _, stderr = process.communicate()
+    assert process.returncode == 130, stderr
+    assert "Traceback" not in stderr
+
+
+def test_runs_killed_at_random_moments_lead_to_the_same_files(
+    tmp_path: Path,
+    many: Path,
+    packed_many: dict[str, bytes],
+    start_packer: StartPacker,
+    run_packer: RunPacker,
+    files_of: FilesOf,
+) -> None:
+    dst = tmp_path / "dst"
+    command = ("pack", many, dst, "--jobs", 2, *SMALL_SHARDS)
+    rng = random.Random()
+    interrupted = 0
+    for _ in range(5):
+        with start_packer(*command) as process:
+            wait_until(lambda: dst.exists() or process.poll() is not None)
+            time.sleep(rng.uniform(0, 0.3))
+            process.kill()
+            process.communicate()
+        interrupted += not (dst / "dataset.json").exists()
+    assert interrupted
+    assert run_packer(*command).returncode == 0
+    assert files_of(dst) == packed_many
+
+
+def test_no_process_outlives_a_killed_packer(
+    tmp_path: Path, many: Path, start_packer: StartPacker
+) -> None:
+    dst = tmp_path / "dst"
+    with start_packer("pack", many, dst, "--jobs", 2, *SMALL_SHARDS) as process:
+        wait_until(lambda: shards(dst) > 5)
+        children = psutil.Process(process.pid).children(recursive=True)
+        assert len(packing_processes(process)) == 2
+        process.kill()
+        wait_until(lambda: not any(map(is_alive, children)), seconds=5)
+        process.communicate()
+
+
+def test_a_killed_packing_process_is_told_and_the_next_run_finishes(
+    tmp_path: Path,
+    many: Path,
+    packed_many: dict[str, bytes],
+    start_packer: StartPacker,
+    run_packer: RunPacker,
+    files_of: FilesOf,
+) -> None:
+    dst = tmp_path / "dst"
+    command = ("pack", many, dst, "--jobs", 2, *SMALL_SHARDS)
+    with start_packer(*command) as process:
+        wait_until(lambda: shards(dst) > 5)
+        packing_processes(process)[0].kill()
+        _, stderr = process.communicate()
+    assert process.returncode == 2
+    assert "A packing process died" in stderr
+    assert "Traceback" not in stderr
+    assert run_packer(*command).returncode == 0
+    assert files_of(dst) == packed_many
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_file_that_may_grow_no_more_is_told_and_the_next_run_finishes(
+    tmp_path: Path, source: Path, run_packer: RunPacker, files_of: FilesOf, jobs: int
+) -> None:
+    dst = tmp_path / "dst"
+    command = ("pack", source, dst, "--shard-samples", 10, "--jpeg", "verbatim", "--jobs", jobs)
+    failed = run_packer(*command, ulimit="16")
+    assert failed.returncode == 2
+    assert re.search(r"shard-00000\d\.tar cannot be written: File too large", failed.stderr)
+    assert "Traceback" not in failed.stderr
+    assert not (dst / "dataset.json").exists()
+    assert not list(dst.glob(".shard-*")), "what was half written was left behind"
+    assert run_packer(*command).returncode == 0
+    assert not list(dst.glob(".*"))
+
+
+def test_the_help_names_every_option(run_packer: RunPacker) -> None:
+    done = run_packer("pack", "--help")
+    assert done.returncode == 0
+    for option in ("--jobs", "--shard-size", "--seed", "--on-error", "--overwrite", "--json"):
+        assert option in done.stdout
+
+
+def test_the_module_can_be_imported_without_running_it() -> None:
+    code = "import packer.cli, packer.__main__"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

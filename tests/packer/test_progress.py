@@ -1,0 +1,71 @@
+import io
+import itertools
+import re
+
+import pytest
+
+from packer.progress import Progress
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_quiet_progress_writes_nothing() -> None:
+    for stream in (io.StringIO(), Terminal()):
+        with Progress(quiet=True, stream=stream).phase("pack", 10, "samples") as advance:
+            advance(10)
+        assert stream.getvalue() == ""
+
+
+def test_piped_progress_is_plain_lines() -> None:
+    stream = io.StringIO()
+    with Progress(stream=stream).phase("pack", 10, "samples", done=4) as advance:
+        advance(2)
+        advance(4)
+    assert re.fullmatch(r"pack: 10 of 10 samples, \d+/s, 0 s left\n", stream.getvalue())
+
+
+def test_a_phase_of_unknown_length_counts_alone() -> None:
+    stream = io.StringIO()
+    with Progress(stream=stream).phase("scan", None, "files") as advance:
+        advance(3)
+    assert re.fullmatch(r"scan: 3 files, \d+/s\n", stream.getvalue())
+
+
+def test_a_line_comes_every_ten_seconds_and_tells_the_rate(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = itertools.count(step=4)  # four seconds at every look
+    monkeypatch.setattr("packer.progress.time.monotonic", lambda: float(next(clock)))
+    stream = io.StringIO()
+    with Progress(stream=stream).phase("pack", 1000, "samples") as advance:
+        for _ in range(10):
+            advance(10)
+    lines = stream.getvalue().splitlines()
+    assert 2 <= len(lines) <= 6
+    assert all(re.fullmatch(r"pack: \d+0 of 1000 samples, \d+/s, \d+ s left", x) for x in lines)
+    assert lines[-1].startswith("pack: 100 of 1000")
+
+
+def test_nothing_to_do_is_a_line_too() -> None:
+    stream = io.StringIO()
+    with Progress(stream=stream).phase("pack", 5, "samples", done=5):
+        pass
+    assert stream.getvalue() == "pack: 5 of 5 samples, 0/s\n"
+
+
+def test_a_failing_phase_does_not_hide_its_error() -> None:
+    with (
+        pytest.raises(ZeroDivisionError),
+        Progress(stream=io.StringIO()).phase("pack", 5, "samples"),
+    ):
+        raise ZeroDivisionError
+
+
+def test_a_terminal_shows_a_bar() -> None:
+    stream = Terminal()
+    with Progress(stream=stream).phase("pack", 10, "samples", done=4) as advance:
+        advance(6)
+    assert "pack: 100%" in stream.getvalue()
+    assert "10/10" in stream.getvalue()
+    assert "\r" in stream.getvalue()

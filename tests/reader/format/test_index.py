@@ -1,0 +1,398 @@
+import itertools
+import json
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from safetensors import safe_open
+from safetensors.numpy import load_file
+
+from reader.format import FORMATS, FormatError, Index
+from reader.format.index import serialize
+
+Columns = dict[str, NDArray[Any]]
+METADATA = {
+    "format": "shardfeed-index",
+    "version": "1",
+    "tar_bytes": "10240",
+    "tar_checksum": "xxh3-128:0123",
+    "rejected": json.dumps([["cat/b.jpg", "it is empty"]]),
+    "untiled": json.dumps([["cat/a.jpg", "it has four channels"]]),
+}
+TMP = settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+def lists(values: list[bytes]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """A list column and its bounds."""
+    ends = itertools.accumulate(map(len, values), initial=0)
+    return np.frombuffer(b"".join(values), "u1"), np.array(list(ends), "<u8")
+
+
+def columns(**changes: NDArray[Any] | list[int]) -> Columns:
+    """A sound index of three rows, with a class for two of them, and one of them tiled."""
+    key, key_offset = lists([b"cat/a", "猫".encode(), b"dog"])
+    name, name_offset = lists([b"cat/a.jpg", b"\xe7\x8c\xab.png", b"dog\xff"])
+    sound: Columns = {
+        "offset": np.array([512, 2048, 4096], "<u8"),
+        "size": np.array([100, 700, 5000], "<u8"),
+        "label": np.array([0, 1, -1], "<i8"),
+        "height": np.array([60, 50, 2**32 - 1], "<u4"),
+        "width": np.array([80, 90, 1], "<u4"),
+        "format": np.array([0, 1, 5], "u1"),
+        "channels": np.array([3, 4, 1], "u1"),
+        "orientation": np.array([1, 6, 8], "u1"),
+        "crc32": np.array([0, 1, 2**32 - 1], "<u4"),
+        "key": key,
+        "key_offset": key_offset,
+        "name": name,
+        "name_offset": name_offset,
+        "cls.offset": np.array([1536, 3584, 0], "<u8"),
+        "cls.size": np.array([1, 1, 0], "<u8"),
+        "segment": np.array([10, 20, 30], "<u2"),
+        "segment_offset": np.array([0, 3, 3, 3], "<u8"),
+        "scan_offset": np.array([40, 0, 0], "<u4"),
+        "frame_offset": np.array([20, 0, 0], "<u4"),
+        "restart_interval": np.array([4, 0, 0], "<u2"),
+        "mcu_height": np.array([16, 0, 0], "u1"),
+        "mcu_width": np.array([16, 0, 0], "u1"),
+    }
+    for column, values in changes.items():
+        sound[column] = np.array(values, sound[column].dtype)
+    return sound
+
+
+@pytest.fixture
+def write(tmp_path: Path) -> Callable[..., Path]:
+    """`write(columns(), version="2")`: an index file with these columns and this metadata."""
+
+    def to_file(columns: Columns, **metadata: Any) -> Path:
+        path = tmp_path / "shard.safetensors"
+        path.write_bytes(serialize(columns, METADATA | metadata))
+        return path
+
+    return to_file
+
+
+def raw(header: object, data: bytes = b"", length: int | None = None) -> bytes:
+    text = header if isinstance(header, bytes) else json.dumps(header).encode()
+    return (len(text) if length is None else length).to_bytes(8, "little") + text + data
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.text(st.characters(exclude_categories=["Cs"])),
+            st.binary(),
+            st.integers(-1, 2**40),
+            st.integers(0, len(FORMATS) - 1),
+            st.integers(0, 2**32 - 1),
+        )
+    )
+)
+@TMP
+def test_an_index_gives_back_what_was_written(
+    tmp_path: Path, rows: list[tuple[str, bytes, int, int, int]]
+) -> None:
+    keys, names, labels, formats, crcs = zip(*rows, strict=True) if rows else [()] * 5
+    written = {name: sound[: len(rows)] for name, sound in columns().items() if "seg" not in name}
+    written |= {
+        name: np.resize(sound, len(rows)).astype(sound.dtype) for name, sound in written.items()
+    }
+    written["label"] = np.array(labels, "<i8")
+    written["format"] = np.array(formats, "u1")
+    written["crc32"] = np.array(crcs, "<u4")
+    written["key"], written["key_offset"] = lists([key.encode() for key in keys])
+    written["name"], written["name_offset"] = lists(list(names))
+    (tmp_path / "index").write_bytes(serialize(written, METADATA))
+    index = Index(tmp_path / "index")
+    assert len(index) == len(rows)
+    assert index.metadata == METADATA
+    assert set(index.columns) == set(written)
+    for name, column in written.items():
+        np.testing.assert_array_equal(index.columns[name], column)
+    assert [index.key(row) for row in range(len(rows))] == list(keys)
+    assert [index.bytes_of("name", row) for row in range(len(rows))] == list(names)
+
+
+def test_an_index_says_what_it_knows(write: Callable[..., Path]) -> None:
+    index = Index(write(columns()))
+    assert (index.tar_bytes, index.tar_checksum) == (10240, "xxh3-128:0123")
+    assert index.rejected == [("cat/b.jpg", "it is empty")]
+    assert index.untiled == [("cat/a.jpg", "it has four channels")]
+    assert index.members == ["cls"]
+    assert index.tiled
+    assert index.key(1) == "猫"
+
+
+def test_a_span_is_where_a_member_lies(write: Callable[..., Path]) -> None:
+    index = Index(write(columns()))
+    assert index.span("jpg", 0) == (512, 100)
+    assert index.span("png", 0) is None
+    assert index.span("cls", 1) == (3584, 1)
+    assert index.span("cls", 2) is None
+    assert index.span("json", 0) is None
+
+
+def test_columns_lie_aligned_and_cannot_be_changed(write: Callable[..., Path]) -> None:
+    for name, column in Index(write(columns())).columns.items():
+        assert column.flags.aligned, name
+        assert not column.flags.writeable, name
+
+
+def test_the_order_in_which_columns_were_made_changes_nothing() -> None:
+    backwards = dict(reversed(columns().items()))
+    assert serialize(backwards, METADATA) == serialize(columns(), METADATA)
+
+
+def test_the_library_of_safetensors_sees_the_same(write: Callable[..., Path]) -> None:
+    path = write(columns())
+    index, theirs = Index(path), load_file(path)
+    assert set(theirs) == set(index.columns)
+    for name, column in theirs.items():
+        assert column.dtype == index.columns[name].dtype
+        np.testing.assert_array_equal(column, index.columns[name])
+    with safe_open(path, "numpy") as file:
+        assert file.metadata() == index.metadata == METADATA
+
+
+def test_an_index_without_tiles_needs_no_columns_for_them(write: Callable[..., Path]) -> None:
+    plain = {
+        name: column
+        for name, column in columns().items()
+        if not name.startswith(("segment", "scan", "frame", "restart", "mcu"))
+    }
+    assert not Index(write(plain)).tiled
+
+
+def test_a_column_that_is_not_known_is_no_hindrance(write: Callable[..., Path]) -> None:
+    index = Index(write(columns() | {"of_the_future": np.arange(5, dtype="<u4")}))
+    assert len(index) == 3
+
+
+@pytest.mark.parametrize("prefix", ["", "cls."])
+@pytest.mark.parametrize(
+    ("offset", "size"),
+    [
+        (10241, 0),
+        (10240, 1),
+        (0, 10241),
+        (5000, 5241),
+        (2**64 - 1, 2),
+        (2**63, 2**63),
+        (1, 2**64 - 1),
+    ],
+)
+def test_a_row_outside_the_tar_is_refused(
+    write: Callable[..., Path], prefix: str, offset: int, size: int
+) -> None:
+    changed = columns(**{f"{prefix}offset": [512, offset, 512], f"{prefix}size": [1, size, 1]})
+    with pytest.raises(FormatError, match=r"row 1 .* lies outside its tar"):
+        Index(write(changed))
+
+
+def test_a_row_may_end_with_the_tar(write: Callable[..., Path]) -> None:
+    changed = columns(offset=[512, 10240, 240], size=[1, 0, 10000])
+    assert Index(write(changed)).span("tiff", 2) == (240, 10000)
+
+
+@pytest.mark.parametrize("name", [name for name in columns() if name != "segment"])
+def test_a_missing_column_is_refused(write: Callable[..., Path], name: str) -> None:
+    fewer = columns()
+    del fewer[name]
+    with pytest.raises(FormatError, match=f"no column {name}"):
+        Index(write(fewer))
+
+
+@pytest.mark.parametrize("name", columns())
+def test_a_column_of_another_type_is_refused(write: Callable[..., Path], name: str) -> None:
+    other = columns()
+    other[name] = other[name].astype("<i8" if name != "label" else "<u8")
+    with pytest.raises(FormatError, match=f"column {name} is n"):
+        Index(write(other))
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in columns() if name not in ("key", "name", "segment")]
+)
+@pytest.mark.parametrize("change", [-1, 1])
+def test_a_column_of_another_length_is_refused(
+    write: Callable[..., Path], name: str, change: int
+) -> None:
+    other = columns()
+    other[name] = np.resize(other[name], len(other[name]) + change)
+    with pytest.raises(FormatError, match=r"has \d rows, not \d|do not tile"):
+        Index(write(other))
+
+
+@pytest.mark.parametrize("name", ["key_offset", "name_offset", "segment_offset"])
+@pytest.mark.parametrize("damage", ["begin", "end", "beyond", "back", "huge"])
+def test_bounds_that_do_not_tile_their_column_are_refused(
+    write: Callable[..., Path], name: str, damage: str
+) -> None:
+    bounds = columns()[name].tolist()
+    bounds = {
+        "begin": [1, *bounds[1:]],
+        "end": [*bounds[:3], bounds[3] - 1],
+        "beyond": [*bounds[:3], bounds[3] + 1],
+        "back": [0, 3, 1, bounds[3]],
+        "huge": [0, 2**64 - 1, *bounds[2:]],
+    }[damage]
+    with pytest.raises(FormatError, match=f"bounds in {name} do not tile"):
+        Index(write(columns(**{name: bounds})))
+
+
+def test_an_unknown_image_format_is_refused(write: Callable[..., Path]) -> None:
+    with pytest.raises(FormatError, match="image format"):
+        Index(write(columns(format=[0, 0, len(FORMATS)])))
+
+
+@pytest.mark.parametrize(
+    ("metadata", "reason"),
+    [
+        ({"version": "2"}, "version 2"),
+        ({"version": "0"}, "version 0"),
+        ({"version": 1}, "version 1"),
+        ({"format": "pt"}, "format=shardfeed-index"),
+        *(({"tar_bytes": value}, ".") for value in ("-1", "x", "", "9" * 30, "1e9", None, [])),
+        *(({"tar_bytes": float(value)}, ".") for value in ("inf", "nan")),
+    ],
+    ids=str,
+)
+def test_metadata_that_does_not_fit_is_refused(
+    write: Callable[..., Path], metadata: dict[str, Any], reason: str
+) -> None:
+    with pytest.raises(FormatError, match=reason):
+        Index(write(columns(), **metadata))
+
+
+@pytest.mark.parametrize("name", ["format", "version", "tar_bytes", "tar_checksum"])
+def test_missing_metadata_is_refused(tmp_path: Path, name: str) -> None:
+    metadata = {key: value for key, value in METADATA.items() if key != name}
+    (tmp_path / "index").write_bytes(serialize(columns(), metadata))
+    with pytest.raises(FormatError):
+        Index(tmp_path / "index")
+
+
+COLUMN = {"dtype": "U8", "shape": [4], "data_offsets": [0, 4]}
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        *(None, [], {}, "U8", COLUMN | {"dtype": "F32"}, COLUMN | {"dtype": ["U8"]}),
+        *(COLUMN | {"shape": shape} for shape in ([], [2, 2], [3], [-4], ["x"], None, [1e999])),
+        *(
+            COLUMN | {"data_offsets": offsets}
+            for offsets in ([0], [4, 0], [-4, 0], [0, 5], [6, 10], None, [2**70, 2**70 + 4])
+        ),
+    ],
+    ids=str,
+)
+def test_a_damaged_entry_of_the_header_is_refused(tmp_path: Path, entry: object) -> None:
+    (tmp_path / "index").write_bytes(raw({"__metadata__": METADATA, "offset": entry}, bytes(4)))
+    with pytest.raises(FormatError, match="its header is damaged"):
+        Index(tmp_path / "index")
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"1234567",
+        bytes(8),
+        raw({}),
+        raw([]),
+        raw(b"{"),
+        raw(b"\xff\xfe{}"),
+        raw(b"[" * 100_000),
+        raw({"__metadata__": []}),
+        raw({"__metadata__": METADATA}),
+        raw({"__metadata__": METADATA}, length=10**6),
+        raw({"__metadata__": METADATA}, length=2**64 - 1),
+    ],
+    ids=lambda data: repr(data[:20]),
+)
+def test_what_is_no_index_is_refused(tmp_path: Path, data: bytes) -> None:
+    (tmp_path / "index").write_bytes(data)
+    with pytest.raises(FormatError, match="index"):
+        Index(tmp_path / "index")
+
+
+def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
+    for path in (tmp_path, tmp_path / "missing"):
+        with pytest.raises(FormatError, match="cannot be read"):
+            Index(path)
+
+
+def test_an_index_cut_short_is_refused(write: Callable[..., Path]) -> None:
+    path = write(columns())
+    whole = path.read_bytes()
+    for length in range(0, len(whole), 7):
+        path.write_bytes(whole[:length])
+        with pytest.raises(FormatError):
+            Index(path)
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 10_000), st.integers(0, 255)), min_size=1, max_size=4),
+)
+@settings(TMP, max_examples=300)
+def test_flipped_bytes_are_read_or_refused(tmp_path: Path, flips: list[tuple[int, int]]) -> None:
+    data = bytearray(serialize(columns(), METADATA))
+    for at, value in flips:
+        data[at % len(data)] = value
+    (tmp_path / "index").write_bytes(data)
+    try:
+        index = Index(tmp_path / "index")
+    except FormatError:
+        return
+    for row in range(len(index)):  # what was let in can be sliced without looking
+        assert index.bytes_of("name", row) is not None
+        for ext in ("jpg", "cls"):
+            span = index.span(ext, row)
+            assert span is None or sum(span) <= index.tar_bytes
+
+
+@given(st.integers(0, 10_000), st.sampled_from(b'-+_ .0123456789eE"[]{},:'))
+@settings(TMP, max_examples=300)
+def test_a_flipped_character_of_the_header_is_read_or_refused(
+    tmp_path: Path, at: int, value: int
+) -> None:
+    data = bytearray(serialize(columns(), METADATA))
+    length = int.from_bytes(data[:8], "little")
+    data[8 + at % length] = value
+    (tmp_path / "index").write_bytes(data)
+    with suppress(FormatError):
+        assert len(Index(tmp_path / "index").columns) > 0
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "3", "null", "[1]", '[["a"]]', '[["a", "b", "c"]]', None]
+)
+def test_a_damaged_list_of_files_is_refused(write: Callable[..., Path], text: str | None) -> None:
+    with pytest.raises(FormatError):
+        _ = Index(write(columns(), rejected=text)).rejected
+    with pytest.raises(FormatError):
+        _ = Index(write(columns(), untiled=text)).untiled
+
+
+@pytest.mark.parametrize("name", ["rejected", "untiled"])
+def test_a_missing_list_of_files_is_refused(tmp_path: Path, name: str) -> None:
+    metadata = {key: value for key, value in METADATA.items() if key != name}
+    (tmp_path / "index").write_bytes(serialize(columns(), metadata))
+    with pytest.raises(FormatError):
+        getattr(Index(tmp_path / "index"), name)
+
+
+def test_a_key_that_is_no_utf8_is_refused(write: Callable[..., Path]) -> None:
+    key = columns()["key"].copy()
+    key[0] = 0xFF
+    path = write(columns(key=key))
+    with pytest.raises(FormatError):
+        Index(path).key(0)

@@ -1,0 +1,197 @@
+import json
+import os
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from reader.format import FormatError, Manifest, ShardEntry
+
+ENTRY = ShardEntry("shard-000000.tar", "", 3, 5120, "xxh3-128:00", 900, "xxh3-128:11")
+TMP = settings(
+    deadline=None,
+    max_examples=50,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+MANIFEST = Manifest(
+    packer="1.0",
+    options={"shard_size": 10**9, "shard_samples": None, "seed": 0},
+    source="0123",
+    classes=("cat", "狗"),
+    fields=("cls", "jpg"),
+    shards=(ENTRY, ShardEntry("val/shard-000000.tar", "val", 0, 1024, "a", 1, "b")),
+    rejected=2,
+)
+
+utf8 = st.text(st.characters(exclude_categories=["Cs"]))
+entries = st.builds(
+    ShardEntry,
+    split=utf8,
+    checksum=utf8,
+    index_checksum=utf8,
+    file=st.from_regex(r"\A([a-z]{1,5}/)?shard-[0-9]{6}\.tar\Z"),
+    samples=st.integers(0, 2**40),
+    bytes=st.integers(0, 2**60),
+    index_bytes=st.integers(0, 2**60),
+)
+manifests = st.builds(
+    Manifest,
+    packer=utf8,
+    source=utf8,
+    options=st.dictionaries(utf8, st.none() | st.integers() | utf8),
+    classes=st.lists(utf8).map(tuple),
+    fields=st.lists(utf8).map(tuple),
+    shards=st.lists(entries, max_size=4).map(tuple),
+    rejected=st.integers(0, 2**40),
+    version=st.just(1),
+)
+
+
+def write(folder: Path, content: object) -> None:
+    (folder / "dataset.json").write_text(json.dumps(content), "utf-8")
+
+
+def content(**changes: Any) -> dict[str, Any]:
+    return json.loads(MANIFEST.dump()) | changes
+
+
+@given(manifests)
+@TMP
+def test_a_manifest_reads_back_as_written(tmp_path: Path, manifest: Manifest) -> None:
+    (tmp_path / "dataset.json").write_text(manifest.dump(), "utf-8")
+    assert Manifest.load(tmp_path) == manifest
+
+
+def test_a_class_name_that_is_no_utf8_reads_back_as_written(tmp_path: Path) -> None:
+    manifest = replace(MANIFEST, classes=(os.fsdecode(b"caf\xe9"),))
+    (tmp_path / "dataset.json").write_text(manifest.dump(), "utf-8")
+    assert Manifest.load(tmp_path) == manifest
+
+
+def test_the_splits_come_in_the_order_of_their_shards(tmp_path: Path) -> None:
+    (tmp_path / "dataset.json").write_text(MANIFEST.dump(), "utf-8")
+    assert Manifest.load(tmp_path).splits == ("", "val")
+
+
+def test_the_index_lies_beside_its_tar() -> None:
+    assert [shard.index for shard in MANIFEST.shards] == [
+        "shard-000000.safetensors",
+        "val/shard-000000.safetensors",
+    ]
+
+
+def test_a_packed_data_set_describes_its_files(packed: Path) -> None:
+    manifest = Manifest.load(packed)
+    assert manifest.classes == ("class0", "class1", "class2")
+    assert sum(shard.samples for shard in manifest.shards) == 39
+    for shard in manifest.shards:
+        assert (packed / shard.file).stat().st_size == shard.bytes
+        assert (packed / shard.index).stat().st_size == shard.index_bytes
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        *("/etc/shard.tar", "../shard.tar", "a/../../shard.tar", "shard.zip", "shard", ""),
+        *("..", ".tar", "a\0b.tar"),
+    ],
+)
+def test_a_shard_outside_the_data_set_is_refused(tmp_path: Path, file: str) -> None:
+    write(tmp_path, content(shards=[asdict(ENTRY) | {"file": file}]))
+    with pytest.raises(FormatError, match="damaged"):
+        Manifest.load(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        *({"samples": -1}, {"bytes": -1}, {"index_bytes": -1}, {"samples": "3"}, {"bytes": 1.5}),
+        *({"samples": True}, {"checksum": None}, {"split": 1}, {"file": None}, {"more": 1}),
+    ],
+    ids=str,
+)
+def test_a_damaged_shard_is_refused(tmp_path: Path, changes: dict[str, Any]) -> None:
+    write(tmp_path, content(shards=[asdict(ENTRY) | changes]))
+    with pytest.raises(FormatError, match="damaged"):
+        Manifest.load(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["packer", "options", "source", "classes", "fields", "shards"])
+def test_a_manifest_without_a_part_is_refused(tmp_path: Path, name: str) -> None:
+    damaged = content()
+    del damaged[name]
+    write(tmp_path, damaged)
+    with pytest.raises(FormatError, match="damaged"):
+        Manifest.load(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        *({"shards": None}, {"shards": [None]}, {"shards": ["a"]}, {"shards": [[]]}),
+        *({"classes": None}, {"classes": 3}, {"fields": None}, {"unknown": 1}),
+    ],
+    ids=str,
+)
+def test_a_manifest_of_wrong_types_is_refused(tmp_path: Path, changes: dict[str, Any]) -> None:
+    write(tmp_path, content(**changes))
+    with pytest.raises(FormatError, match="damaged"):
+        Manifest.load(tmp_path)
+
+
+@pytest.mark.parametrize("version", [0, 2, "1", None, [1]])
+def test_another_version_is_refused(tmp_path: Path, version: object) -> None:
+    write(tmp_path, content(version=version))
+    with pytest.raises(FormatError, match="version"):
+        Manifest.load(tmp_path)
+
+
+@pytest.mark.parametrize("other", [[], None, "text", {}, content(format="another")], ids=str)
+def test_json_that_is_no_manifest_is_refused(tmp_path: Path, other: object) -> None:
+    write(tmp_path, other)
+    with pytest.raises(FormatError, match="does not describe a data set"):
+        Manifest.load(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda data: data[:-10],
+        lambda data: b"",
+        lambda data: b"\xff" + data,
+        lambda data: data.replace(b":", b"", 1),
+        lambda data: b"[" * 100_000,
+    ],
+    ids=["cut short", "empty", "no text", "no JSON", "deep"],
+)
+def test_damaged_json_is_refused(tmp_path: Path, damage: Callable[[bytes], bytes]) -> None:
+    (tmp_path / "dataset.json").write_bytes(damage(MANIFEST.dump().encode()))
+    with pytest.raises(FormatError, match="damaged"):
+        Manifest.load(tmp_path)
+
+
+@given(st.integers(0, 5000), st.integers(0, 255))
+@TMP
+def test_a_flipped_byte_is_read_or_refused(tmp_path: Path, at: int, value: int) -> None:
+    data = bytearray(MANIFEST.dump().encode())
+    data[at % len(data)] = value
+    (tmp_path / "dataset.json").write_bytes(data)
+    with suppress(FormatError):
+        assert len(Manifest.load(tmp_path).shards) >= 0
+
+
+def test_a_folder_without_a_manifest_is_no_data_set(tmp_path: Path) -> None:
+    for folder in (tmp_path, tmp_path / "missing"):
+        with pytest.raises(FormatError, match="is not a data set"):
+            Manifest.load(folder)
+
+
+def test_a_manifest_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "dataset.json").mkdir()
+    with pytest.raises(FormatError, match="cannot be read"):
+        Manifest.load(tmp_path)

@@ -1,0 +1,176 @@
+"""Every task ends exactly once, whatever becomes of the workers."""
+
+import random
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing
+from pathlib import Path
+
+import numpy as np
+import psutil
+import pytest
+
+from reader import CenterCrop, Dataset, Geometry, SampleError, Transform, WorkerError
+from reader.messages import Done, Failed, Setup, Task
+from reader.order import SampleRandom
+from reader.pool import Pool, failure
+from reader.ring import BatchLayout, RingMemory
+
+LAYOUT = BatchLayout(rows=4, image=(16, 16))
+SLOTS = 6
+
+pytestmark = pytest.mark.usefixtures("no_leftovers")
+
+
+@pytest.fixture
+def start(packed: Path) -> Iterator[Callable[..., Pool]]:
+    """`start(workers, *transforms, memory=...)`: a pool over `packed`."""
+    with ExitStack() as stack:
+
+        def make(workers: int, *transforms: Transform, memory: RingMemory | None = None) -> Pool:
+            if memory is None:
+                memory = stack.enter_context(closing(RingMemory.create(SLOTS, LAYOUT)))
+            setup = Setup(Dataset(packed), (*transforms, CenterCrop(16)), 0, SLOTS, LAYOUT)
+            return stack.enter_context(closing(Pool(workers, setup, memory.descriptor)))
+
+        yield make
+
+
+def tasks(count: int) -> list[Task]:
+    return [
+        Task(number, number % SLOTS, 0, 0, number, np.arange(4) + number % 35, 4)
+        for number in range(count)
+    ]
+
+
+def ended(pool: Pool, count: int) -> list[Done | Failed]:
+    found: list[Done | Failed] = []
+    while len(found) < count:
+        found += pool.poll(None)
+    return found
+
+
+def numbers(messages: Sequence[Done | Failed]) -> list[int]:
+    assert all(isinstance(message, Done) for message in messages)
+    return sorted(message.number for message in messages)
+
+
+def slow(seconds: float) -> Transform:
+    class Slow:
+        def apply(self, geometry: Geometry, dice: SampleRandom) -> None:
+            time.sleep(seconds)
+
+    return Slow()
+
+
+def test_more_tasks_than_the_queue_holds_all_end_exactly_once(start: Callable[..., Pool]) -> None:
+    pool = start(2)
+    pool.submit(tasks(500))
+    assert numbers(ended(pool, 500)) == list(range(500))
+    assert pool.poll(0) == []
+
+
+def test_what_a_task_writes_lies_in_its_rows(start: Callable[..., Pool]) -> None:
+    with closing(RingMemory.create(SLOTS, LAYOUT)) as memory:
+        pool = start(1, memory=memory)
+        pool.submit([Task(0, 3, 1, 0, 0, np.array([7, 11]), 1)])
+        assert numbers(ended(pool, 1)) == [0]
+        arrays = LAYOUT.arrays(memory.slot(3))
+        assert arrays.index.tolist() == [0, 7, 11, 0]
+        assert arrays.valid.tolist() == [False, True, False, False]
+        assert [bool(image.any()) for image in arrays.image] == [False, True, True, False]
+
+
+def test_polling_ends_when_its_time_is_up(start: Callable[..., Pool]) -> None:
+    pool = start(1)
+    assert pool.poll(0) == []
+    assert pool.poll(0.01) == []
+
+
+def test_a_cancelled_task_never_ends_and_all_others_do(start: Callable[..., Pool]) -> None:
+    pool = start(2, slow(0.002))
+    pool.submit(tasks(60))
+    first = ended(pool, 5)
+    taken = pool.cancel(set(range(20, 60)))
+    assert taken  # some had not begun
+    rest = ended(pool, 60 - len(first) - len(taken))
+    assert numbers([*first, *rest]) == sorted(set(range(60)) - taken)
+    assert pool.poll(0.05) == []
+
+
+def test_cancelling_what_has_ended_or_never_was_takes_nothing(start: Callable[..., Pool]) -> None:
+    pool = start(1)
+    pool.submit(tasks(3))
+    ended(pool, 3)
+    assert pool.cancel({0, 1, 2, 99}) == set()
+
+
+def test_every_task_ends_exactly_once_while_workers_are_killed(start: Callable[..., Pool]) -> None:
+    rng = random.Random(0)
+    pool = start(3, slow(0.001))
+    pool.submit(tasks(300))
+    found: list[Done | Failed] = []
+    kills = 0
+    while len(found) < 300:
+        found += pool.poll(None)
+        if kills < 12 and len(found) > 20 * kills:
+            for child in rng.sample(psutil.Process().children(), rng.randint(1, 2)):
+                child.kill()
+            kills += 1
+    assert pool.poll(0.05) == []
+    assert numbers(found) == list(range(300))
+    assert kills == 12
+    assert pool.restarts >= 12
+
+
+def test_a_stopped_worker_delays_only_its_own_task(start: Callable[..., Pool]) -> None:
+    pool = start(2, slow(0.001))
+    pool.submit(tasks(4))
+    first = ended(pool, 4)
+    stopped = psutil.Process().children()[0]
+    pool.submit(tasks(100)[4:])
+    stopped.suspend()
+    rest = ended(pool, 95)
+    stopped.resume()
+    rest += ended(pool, 96 - len(rest))
+    assert numbers([*first, *rest]) == list(range(100))
+
+
+def test_a_worker_that_cannot_be_set_up_says_why(start: Callable[..., Pool]) -> None:
+    class Unloadable(CenterCrop):
+        def __reduce__(self) -> tuple[Callable[[], None], tuple[()]]:
+            def load() -> None:
+                raise RuntimeError("it is not here")
+
+            return load, ()
+
+    pool = start(2, Unloadable(8))
+    pool.submit(tasks(1))
+    with pytest.raises(WorkerError, match="it is not here"):
+        ended(pool, 1)
+
+
+def test_an_error_in_a_task_is_that_tasks_alone(start: Callable[..., Pool]) -> None:
+    class Picky:
+        def apply(self, geometry: Geometry, dice: SampleRandom) -> None:
+            if geometry.width == 91:
+                raise ZeroDivisionError("no 91")
+
+    pool = start(2, Picky())
+    work = [Task(number, 0, 0, 0, 0, np.array([number]), 1) for number in range(39)]
+    pool.submit(work)
+    messages = ended(pool, 39)
+    failed = [message for message in messages if isinstance(message, Failed)]
+    assert Counter(message.number for message in messages) == Counter(range(39))
+    assert 0 < len(failed) < 39
+    assert all("no 91" in message.text and not message.is_sample for message in failed)
+
+
+def test_a_failure_becomes_the_error_of_its_kind() -> None:
+    sample = failure(Failed(1, "shard.tar: sample 'a'", is_sample=True))
+    assert isinstance(sample, SampleError)
+    assert str(sample) == "shard.tar: sample 'a'"
+    worker = failure(Failed(1, "Traceback ...", is_sample=False))
+    assert isinstance(worker, WorkerError)
+    assert "Traceback ..." in str(worker)

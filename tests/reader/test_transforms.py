@@ -1,0 +1,322 @@
+"""Transforms follow torchvision's rules; a geometry composes them as array operations would."""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from reader import (
+    CenterCrop,
+    Geometry,
+    RandomHorizontalFlip,
+    RandomResizedCrop,
+    Resize,
+    Transform,
+)
+from reader.order import SampleRandom
+from reader.transforms import largest_output
+
+Coordinates = NDArray[np.int64]  # (height, width, 2): which pixel of the source is where; -1: none
+
+SIDE = st.integers(1, 400)
+
+
+def dice(position: int = 0) -> SampleRandom:
+    return SampleRandom(0, 0, position)
+
+
+def applied(transform: Transform, height: int, width: int, position: int = 0) -> Geometry:
+    geometry = Geometry.of(height, width)
+    transform.apply(geometry, dice(position))
+    return geometry
+
+
+def coordinates(height: int, width: int) -> Coordinates:
+    return np.stack(np.mgrid[:height, :width], axis=-1)
+
+
+def cut(image: Coordinates, top: int, left: int, height: int, width: int) -> Coordinates:
+    """The box of `image`, -1 where it reaches over the edge."""
+    out = np.full((height, width, 2), -1)
+    rows = range(max(top, 0), min(top + height, image.shape[0]))
+    columns = range(max(left, 0), min(left + width, image.shape[1]))
+    if len(rows) and len(columns):
+        out[
+            rows.start - top : rows.stop - top,
+            columns.start - left : columns.stop - left,
+        ] = image[rows.start : rows.stop, columns.start : columns.stop]
+    return out
+
+
+def shown(geometry: Geometry, height: int, width: int) -> Coordinates:
+    """What a geometry without scaling shows of a source of that size."""
+    assert (geometry.box_height, geometry.box_width) == (geometry.height, geometry.width)
+    box = (geometry.top, geometry.left, geometry.height, geometry.width)
+    assert all(float(number).is_integer() for number in box)
+    out = cut(coordinates(height, width), *map(int, box))
+    out = out[::-1] if geometry.vflip else out
+    return out[:, ::-1] if geometry.hflip else out
+
+
+def torchvision_resized_crop(
+    height: int, width: int, scale: tuple[float, float], ratio: tuple[float, float], seed: int
+) -> tuple[int, int, int, int]:
+    """RandomResizedCrop.get_params of torchvision, with numpy's dice."""
+    rng = np.random.default_rng(seed)
+    area = height * width
+    log_ratio = np.log(ratio)
+    for _ in range(10):
+        target_area = area * rng.uniform(*scale)
+        aspect_ratio = math.exp(rng.uniform(*log_ratio))
+        w = round(math.sqrt(target_area * aspect_ratio))
+        h = round(math.sqrt(target_area / aspect_ratio))
+        if 0 < w <= width and 0 < h <= height:
+            return int(rng.integers(height - h + 1)), int(rng.integers(width - w + 1)), h, w
+    return torchvision_fallback(height, width, ratio)
+
+
+def torchvision_fallback(
+    height: int, width: int, ratio: tuple[float, float]
+) -> tuple[int, int, int, int]:
+    in_ratio = width / height
+    if in_ratio < min(ratio):
+        w, h = width, round(width / min(ratio))
+    elif in_ratio > max(ratio):
+        w, h = round(height * max(ratio)), height
+    else:
+        w, h = width, height
+    return (height - h) // 2, (width - w) // 2, h, w
+
+
+def torchvision_center_crop(image: Coordinates, height: int, width: int) -> Coordinates:
+    """torchvision.transforms.functional.center_crop, with -1 for its zeros."""
+    down, across = image.shape[:2]
+    if width > across or height > down:
+        padding = (
+            ((height - down) // 2, (height - down + 1) // 2) if height > down else (0, 0),
+            ((width - across) // 2, (width - across + 1) // 2) if width > across else (0, 0),
+            (0, 0),
+        )
+        image = np.pad(image, padding, constant_values=-1)
+        down, across = image.shape[:2]
+    top, left = round((down - height) / 2.0), round((across - width) / 2.0)
+    return image[top : top + height, left : left + width]
+
+
+boxes = st.tuples(
+    st.integers(-30, 60), st.integers(-30, 60), st.integers(1, 60), st.integers(1, 60)
+)
+
+
+@given(
+    height=st.integers(1, 50),
+    width=st.integers(1, 50),
+    steps=st.lists(st.one_of(boxes, st.sampled_from(["hflip", "vflip"])), max_size=6),
+)
+@settings(deadline=None)
+def test_crops_and_flips_compose_as_they_do_on_an_array(
+    height: int, width: int, steps: list[tuple[int, int, int, int] | str]
+) -> None:
+    geometry, image = Geometry.of(height, width), coordinates(height, width)
+    for step in steps:
+        if step == "hflip":
+            geometry.hflip = not geometry.hflip
+            image = image[:, ::-1]
+        elif step == "vflip":
+            geometry.vflip = not geometry.vflip
+            image = image[::-1]
+        else:
+            geometry.crop(*step)
+            image = cut(image, *step)
+    seen = shown(geometry, height, width)
+    assert seen.shape == image.shape
+    # A geometry is a box of the source: a crop over the edge of an earlier crop shows the source.
+    is_known = (image != -1).all(axis=-1)
+    assert np.array_equal(seen[is_known], image[is_known])
+
+
+@given(
+    height=SIDE,
+    width=SIDE,
+    down=st.integers(1, 5),
+    across=st.integers(1, 5),
+    data=st.data(),
+    hflip=st.booleans(),
+    vflip=st.booleans(),
+)
+@settings(deadline=None)
+def test_a_crop_of_an_enlarged_image_shows_the_matching_part_of_the_source(
+    height: int,
+    width: int,
+    down: int,
+    across: int,
+    data: st.DataObject,
+    hflip: bool,
+    vflip: bool,
+) -> None:
+    top, left = data.draw(st.integers(0, height - 1)), data.draw(st.integers(0, width - 1))
+    h, w = data.draw(st.integers(1, height - top)), data.draw(st.integers(1, width - left))
+    geometry = Geometry.of(height, width)
+    geometry.hflip, geometry.vflip = hflip, vflip
+    geometry.resize(height * down, width * across)
+    geometry.crop(top * down, left * across, h * down, w * across)
+    assert (geometry.height, geometry.width) == (h * down, w * across)
+    box = (geometry.top, geometry.left, geometry.box_height, geometry.box_width)
+    expected = (height - top - h if vflip else top, width - left - w if hflip else left, h, w)
+    assert box == pytest.approx(expected, abs=1e-6)
+
+
+@given(
+    height=SIDE,
+    width=SIDE,
+    low=st.floats(0.01, 1),
+    high=st.floats(0.01, 1),
+    narrow=st.floats(0.3, 1),
+    wide=st.floats(1, 3),
+    position=st.integers(0, 2**40),
+)
+@settings(deadline=None, max_examples=300)
+def test_a_random_resized_crop_keeps_to_scale_and_ratio_or_falls_back_as_torchvision_does(
+    height: int, width: int, low: float, high: float, narrow: float, wide: float, position: int
+) -> None:
+    scale, ratio = (min(low, high), max(low, high)), (narrow, wide)
+    got = applied(RandomResizedCrop((17, 23), scale, ratio), height, width, position)
+    box = (got.top, got.left, got.box_height, got.box_width)
+    top, left, h, w = map(int, box)
+    assert box == (top, left, h, w)
+    assert (got.height, got.width, got.hflip, got.vflip) == (17, 23, False, False)
+    assert top >= 0
+    assert left >= 0
+    assert h >= 1
+    assert w >= 1
+    assert top + h <= height
+    assert left + w <= width
+    # Both sides were rounded to whole pixels.
+    area = height * width
+    is_within = (
+        (h - 0.5) * (w - 0.5) <= scale[1] * area * 1.0001
+        and (h + 0.5) * (w + 0.5) >= scale[0] * area * 0.9999
+        and (w - 0.5) / (h + 0.5) <= ratio[1] * 1.0001
+        and (w + 0.5) / (h - 0.5) >= ratio[0] * 0.9999
+    )
+    assert is_within or (top, left, h, w) == torchvision_fallback(height, width, ratio)
+
+
+@pytest.mark.parametrize(("height", "width"), [(300, 400), (400, 300), (200, 900)])
+def test_the_boxes_of_a_random_resized_crop_are_spread_as_torchvisions_are(
+    height: int, width: int
+) -> None:
+    count, scale, ratio = 3000, (0.08, 1.0), (3 / 4, 4 / 3)
+    theirs = np.array(
+        [torchvision_resized_crop(height, width, scale, ratio, seed) for seed in range(count)]
+    )
+    drawn = [applied(RandomResizedCrop(224), height, width, number) for number in range(count)]
+    ours = np.array([(box.top, box.left, box.box_height, box.box_width) for box in drawn])
+    for one, other in [
+        *zip(ours.T, theirs.T, strict=True),
+        (ours[:, 2] * ours[:, 3], theirs[:, 2] * theirs[:, 3]),
+        (ours[:, 3] / ours[:, 2], theirs[:, 3] / theirs[:, 2]),
+    ]:
+        # Kolmogorov and Smirnov's distance; 0.05 is exceeded by chance once in 1000 draws.
+        values = np.sort(np.concatenate([one, other]))
+        below = [np.searchsorted(np.sort(each), values, "right") / count for each in (one, other)]
+        assert np.abs(below[0] - below[1]).max() < 0.05
+
+
+@pytest.mark.parametrize(("height", "width"), [(1, 1), (1, 500), (500, 1), (2, 3)])
+def test_a_random_resized_crop_of_a_tiny_or_thin_image_lies_within_it(
+    height: int, width: int
+) -> None:
+    for position in range(200):
+        got = applied(RandomResizedCrop(8), height, width, position)
+        assert 0 <= got.top <= got.top + got.box_height <= height
+        assert 0 <= got.left <= got.left + got.box_width <= width
+        assert min(got.box_height, got.box_width) >= 1
+
+
+short_side = st.integers(1, 60)
+
+
+@given(height=short_side, width=short_side, size=st.tuples(short_side, short_side))
+@settings(deadline=None)
+def test_a_center_crop_takes_and_pads_what_torchvisions_does(
+    height: int, width: int, size: tuple[int, int]
+) -> None:
+    expected = torchvision_center_crop(coordinates(height, width), *size)
+    assert np.array_equal(shown(applied(CenterCrop(size), height, width), height, width), expected)
+
+
+@given(height=SIDE, width=SIDE, size=SIDE)
+@settings(deadline=None)
+def test_resize_with_one_number_gives_the_shorter_side_that_length(
+    height: int, width: int, size: int
+) -> None:
+    short, long = sorted((height, width))
+    longer = int(size * long / short)  # torchvision's rule
+    expected = (size, longer) if height <= width else (longer, size)
+    for argument in (size, [size]):
+        got = applied(Resize(argument), height, width)
+        assert (got.height, got.width) == expected
+        assert (got.top, got.left, got.box_height, got.box_width) == (0, 0, height, width)
+
+
+def test_resize_with_two_numbers_gives_height_and_width() -> None:
+    got = applied(Resize((30, 50)), 200, 100)
+    assert (got.height, got.width) == (30, 50)
+
+
+@pytest.mark.parametrize(
+    ("transform", "expected"),
+    [
+        (CenterCrop(20), (20, 20)),
+        (CenterCrop([20]), (20, 20)),
+        (CenterCrop((20, 30)), (20, 30)),
+        (RandomResizedCrop(20), (20, 20)),
+        (RandomResizedCrop([20, 30]), (20, 30)),
+    ],
+)
+def test_a_size_is_one_number_or_height_and_width(
+    transform: Transform, expected: tuple[int, int]
+) -> None:
+    got = applied(transform, 100, 90)
+    assert (got.height, got.width) == expected
+
+
+@pytest.mark.parametrize(("p", "least", "most"), [(0.0, 0, 0), (0.3, 0.26, 0.34), (1.0, 1, 1)])
+def test_a_horizontal_flip_comes_with_its_probability(p: float, least: float, most: float) -> None:
+    flips = [applied(RandomHorizontalFlip(p), 8, 8, number).hflip for number in range(2000)]
+    assert least <= np.mean(flips) <= most
+
+
+def test_two_flips_undo_each_other() -> None:
+    geometry = Geometry.of(8, 8)
+    for _ in range(2):
+        RandomHorizontalFlip(1.0).apply(geometry, dice())
+    assert not geometry.hflip
+
+
+def not_asked() -> set[tuple[int, int]]:
+    raise AssertionError("the images' sizes are asked for without need")
+
+
+@pytest.mark.parametrize(
+    ("transforms", "sizes", "expected"),
+    [
+        ([Resize(64), CenterCrop(32)], not_asked, ((32, 32), True)),
+        ([RandomResizedCrop((20, 30))], not_asked, ((20, 30), True)),
+        ([], lambda: {(40, 50), (30, 90)}, ((30, 90), False)),
+        ([], lambda: {(40, 50)}, ((40, 50), True)),
+        ([Resize(10)], lambda: {(40, 50), (100, 40)}, ((25, 10), False)),
+        ([Resize(10)], lambda: {(40, 50), (80, 100)}, ((10, 12), True)),
+    ],
+)
+def test_the_room_that_a_pipeline_needs_is_known_beforehand(
+    transforms: list[Transform],
+    sizes: Callable[[], set[tuple[int, int]]],
+    expected: tuple[tuple[int, int], bool],
+) -> None:
+    assert largest_output(transforms, sizes) == expected
