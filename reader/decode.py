@@ -186,7 +186,8 @@ def _with_pillow(image: StoredImage, data: memoryview) -> Pixels:
             with Image.open(io.BytesIO(data)) as opened:
                 if opened.size != (image.width, image.height):
                     raise DecodeError(_size_differs(image, *opened.size))
-                if opened.mode.startswith("I"):  # 16 bits, also where Pillow holds them in 32
+                # Pillow holds the 16 bits of a PGM in 32.
+                if opened.mode.startswith("I;16") or (opened.mode, image.format) == ("I", "ppm"):
                     grey = (np.asarray(opened).clip(0, 0xFFFF) >> 8).astype(np.uint8)
                     return np.stack([grey] * 3, axis=-1)
                 return np.asarray(opened.convert("RGB"))

@@ -50,7 +50,9 @@ class Go:
 
 @dataclass(frozen=True)
 class Sync:
-    """Parent to worker: answer with `Idle` once no task is in hand."""
+    """Parent to worker: answer with an `Idle` of the same number once no task is in hand."""
+
+    number: int
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,8 @@ class Ready:
 @dataclass(frozen=True)
 class Idle:
     """Worker to parent: no task in hand."""
+
+    number: int
 
 
 @dataclass(frozen=True)

@@ -31,6 +31,11 @@ from reader.messages import MAX_TASK_BYTES, Done, Failed, Go, Idle, Ready, Setup
 
 _MAX_DEATHS_A_TASK = 10
 _START_SECONDS = 8.0  # without one worker ready, while they die
+# Like ``python -m reader.worker``, but no module in the working directory can get in the way.
+_START = (
+    "import sys; sys.path[:] = filter(None, sys.path); "
+    "from reader.worker import main; main(sys.argv[1:])"
+)
 _ONE_THREAD = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
 )
@@ -45,10 +50,10 @@ class _Process:
         package = str(Path(__file__).parent.parent)
         path = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH"))))
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "reader.worker", *map(str, fds)],
+            [sys.executable, "-c", _START, *map(str, fds)],
             stdin=subprocess.DEVNULL,
             pass_fds=fds,
-            env={**os.environ, **_ONE_THREAD, "PYTHONPATH": path, "PYTHONSAFEPATH": "1"},
+            env={**os.environ, **_ONE_THREAD, "PYTHONPATH": path},
         )
         theirs.close()
         self.control = Connection(ours.detach())
@@ -84,6 +89,7 @@ class Pool:
         self._outstanding: dict[int, Task] = {}  # submitted and not ended
         self._deaths: dict[int, int] = {}  # by task
         self._failing_since: float | None = None  # when workers began to die before they are ready
+        self._syncs = 0  # the number of the newest Sync
         self.restarts = 0
         _pools.add(self)
         self._processes = [self._start() for _ in range(workers)]
@@ -186,7 +192,7 @@ class Pool:
             self._failing_since = None
             process.send(Go())
         elif isinstance(message, Idle):
-            process.is_resting = True
+            process.is_resting = message.number == self._syncs
 
     def _recover(self, died: list[_Process], ended: list[Done | Failed]) -> None:
         """Replace dead workers and hand out again what they held."""
@@ -199,10 +205,11 @@ class Pool:
                     self._failing_since = time.monotonic()
                 self.restarts += 1
             self._take_back()
+            self._syncs += 1
             for process in self._processes:
                 process.is_resting = not process.is_ready  # only ready ones can hold a task
                 if process.is_ready:
-                    process.send(Sync())
+                    process.send(Sync(self._syncs))
             died = []
             while not died and not all(process.is_resting for process in self._processes):
                 died = self._receive(None, ended)

@@ -1,4 +1,4 @@
-"""A worker process: ``python -m reader.worker CONTROL TASKS MEMORY``, three inherited descriptors.
+"""A worker process: `main` of this module, with three inherited descriptors as arguments.
 
 Purpose: take tasks, decode their samples into the ring.
 
@@ -14,6 +14,7 @@ States: STARTING (reads `Setup`, sends `Ready`) -> IDLE (waits for `Go`, then fo
 
 import pickle
 import select
+import signal
 import socket
 import sys
 import time
@@ -104,7 +105,7 @@ def serve(control: Connection, tasks: socket.socket, worker: Worker) -> None:
             if isinstance(message, Go):
                 going = True
             elif isinstance(message, Sync):
-                control.send(Idle())
+                control.send(Idle(message.number))
         elif tasks in ready:
             try:
                 content = tasks.recv(MAX_TASK_BYTES, socket.MSG_DONTWAIT)
@@ -115,6 +116,7 @@ def serve(control: Connection, tasks: socket.socket, worker: Worker) -> None:
 
 def main(arguments: list[str]) -> None:
     """Set up and serve."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which says when to end
     control_fd, tasks_fd, memory_fd = map(int, arguments)
     control = Connection(control_fd)
     try:
@@ -130,9 +132,5 @@ def main(arguments: list[str]) -> None:
             return
         control.send(Ready())
         serve(control, socket.socket(fileno=tasks_fd), worker)
-    except (EOFError, ConnectionError, KeyboardInterrupt):
-        return  # the parent is gone, or the user interrupts both and the parent says so
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])
+    except (EOFError, ConnectionError):
+        return  # the parent is gone

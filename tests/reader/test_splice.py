@@ -2,6 +2,8 @@
 
 import contextlib
 import io
+import shutil
+import subprocess
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -19,7 +21,7 @@ from reader.view import StoredImage
 
 Make = Callable[..., Image.Image]
 
-# Sampling factors as Pillow names them; 4:4:0 and 4:1:1 it writes, too, but only by a copy.
+# As Pillow names them.
 SAMPLINGS = ["4:4:4", "4:2:2", "4:2:0", "grey"]
 
 
@@ -31,7 +33,16 @@ def tiled(image: Image.Image, sampling: str, interval: int, **options: object) -
     else:
         options["subsampling"] = sampling
     image.save(file, "JPEG", restart_marker_blocks=interval, **options)
-    data = file.getvalue()
+    return stored(file.getvalue(), image.height, image.width)
+
+
+def stored(data: bytes, height: int, width: int) -> StoredImage:
+    """A JPEG with restart markers, as a shard holds it; reads outside of it fail the test."""
+
+    def read(start: int, stop: int) -> memoryview:
+        assert 0 <= start <= stop <= len(data)
+        return memoryview(data)[start:stop]
+
     found = find_tiles(data)
     table = TileTable(
         found.segments.astype(np.uint16),
@@ -41,16 +52,7 @@ def tiled(image: Image.Image, sampling: str, interval: int, **options: object) -
         found.mcu_height,
         found.mcu_width,
     )
-    return stored(data, image, table)
-
-
-def stored(data: bytes, image: Image.Image, table: TileTable | None) -> StoredImage:
-    def read(start: int, stop: int) -> memoryview:
-        assert 0 <= start <= stop <= len(data)
-        return memoryview(data)[start:stop]
-
-    channels = len(image.getbands())
-    return StoredImage(read, len(data), "jpg", image.height, image.width, channels, 1, table)
+    return StoredImage(read, len(data), "jpg", height, width, 3, 1, table)
 
 
 def show(image: StoredImage, box: tuple[int, int, int, int], out: tuple[int, int]) -> np.ndarray:
@@ -101,6 +103,27 @@ def test_a_crop_of_a_very_wide_or_high_jpeg_is_the_crop_of_the_whole(
         whole = replace(image, tiles=None)
         box = (height // 3, width // 3, height - height // 2, width - width // 2)
         assert np.array_equal(show(image, box, (3, 3)), show(whole, box, (3, 3)))
+
+
+@pytest.mark.skipif(
+    shutil.which("jpegtran") is None, reason="jpegtran is not installed (libjpeg-turbo-progs)"
+)
+def test_a_crop_of_a_jpeg_with_chroma_subsampled_downwards_is_the_crop_of_the_whole(
+    make_image: Make,
+) -> None:
+    file = io.BytesIO()
+    make_image(8, 90, 130).save(file, "JPEG", subsampling="4:2:2")
+    command = ["jpegtran", "-transpose", "-restart", "2B"]  # 4:2:2 on its side is 4:4:0
+    done = subprocess.run(command, input=file.getvalue(), capture_output=True, check=True)
+    image = stored(done.stdout, 130, 90)
+    assert image.tiles is not None
+    assert (image.tiles.mcu_height, image.tiles.mcu_width) == (16, 8)
+    for top in range(0, 100, 7):
+        for left in range(0, 60, 5):
+            for out in ((30, 30), (7, 7)):
+                box = (top, left, 30, 30)
+                part = show(image, box, out)
+                assert np.array_equal(part, show(replace(image, tiles=None), box, out))
 
 
 def test_a_crop_reads_only_the_rows_that_it_needs(make_image: Make) -> None:
