@@ -162,10 +162,11 @@ def _jpegtran(data: bytes, interval: int) -> bytes:
 
 
 def _read_all(pipe: int, deadline: float) -> bytes:
+    poller = select.poll()
+    poller.register(pipe, select.POLLIN)
     parts: list[bytes] = []
     while True:
-        ready, _, _ = select.select([pipe], [], [], max(0.0, deadline - time.monotonic()))
-        if not ready:
+        if not poller.poll(max(0.0, deadline - time.monotonic()) * 1e3):
             raise Untileable(f"jpegtran took longer than {_SECONDS:.0f} s")
         part = os.read(pipe, 1 << 20)
         if not part:

@@ -21,7 +21,7 @@ from itertools import pairwise
 import numpy as np
 
 from reader.dataset import Dataset
-from reader.errors import ReaderError
+from reader.errors import ReaderError, SampleError
 from reader.messages import Done, Setup, Task
 from reader.order import Order, Step, Steps
 from reader.pool import Pool, failure
@@ -76,14 +76,22 @@ class Feed:
         image: tuple[int, int],
         batch_size: int,
         workers: int,
+        on_error: str = "raise",
+        max_bad: int = 0,
     ) -> None:
-        """Start `workers` processes; `image` is the (height, width) that every row has room for."""
+        """Start the workers.
+
+        Args:
+            image: the (height, width) that every row has room for.
+            on_error: see `Setup`.
+            max_bad: how many samples may be substituted or masked.
+        """
         layout = BatchLayout(batch_size, image)
         self._order = order
         self._chunk = min(_MAX_CHUNK, -(-batch_size // workers))
         self._depth = _depth(layout.slot_bytes, batch_size, workers * self._chunk)
         memory = RingMemory.create(self._depth + 2, layout)
-        setup = Setup(dataset, tuple(transforms), seed, memory.slots, layout)
+        setup = Setup(dataset, tuple(transforms), seed, memory.slots, layout, on_error)
         self._ring = Ring(memory)
         try:
             self._pool = Pool(workers, setup, memory.descriptor)
@@ -95,6 +103,8 @@ class Feed:
         self._next_task = 0
         self._epochs: list[Epoch] = []  # the oldest first
         self._counts = _Counts()
+        self.bad: dict[int, str] = {}  # why, by sample number
+        self._max_bad = max_bad
         self._owner = os.getpid()
         self._finalizer = weakref.finalize(self, _shut_down, self._pool, memory, self._owner)
 
@@ -173,6 +183,7 @@ class Feed:
             elapsed=counts.last - counts.first,
             waited=counts.waited,
             busy=counts.busy,
+            bad=len(self.bad),
         )
 
     def close(self) -> None:
@@ -221,10 +232,17 @@ class Feed:
             batch.missing.discard(message.number)
             if isinstance(message, Done):
                 self._counts.busy += message.seconds
+                self.bad.update(message.bad)
             else:
                 batch.error = batch.error or failure(message)
             if not batch.missing and not batch.is_wanted:
                 self._forget(batch)
+        if len(self.bad) > self._max_bad:
+            self.close()
+            raise SampleError(
+                f"{len(self.bad)} samples cannot be read, more than max_bad allows "
+                f"({self._max_bad}). The first: {next(iter(self.bad.values()))}"
+            )
 
     def _make_room(self) -> None:
         """With no slot free, copy out a batch that another epoch's consumer has not fetched."""

@@ -61,8 +61,10 @@ class Loader:
         rank: int | None = None,
         world_size: int | None = None,
         upright: bool = True,
+        on_error: str = "raise",
+        max_bad: float = 0.01,
     ) -> None:
-        """Open the data set and start the workers.
+        """Open the data set, start the workers, and let them begin with the first epoch.
 
         Args:
             dataset: a Dataset, or the folder of one.
@@ -84,6 +86,10 @@ class Loader:
             fields: what a batch consists of.
             rank, world_size: None to ask torch.distributed, if it is initialised.
             upright: apply the EXIF orientation (of a folder).
+            on_error: for a sample that cannot be read. "raise": a SampleError at its batch;
+                "substitute": the next sample that can be read takes its place; "mask": a black
+                image with label -1 and `valid` False. Batches keep their shapes.
+            max_bad: share of the samples that may be substituted or masked; more is an error.
 
         Raises:
             ReaderError: an argument cannot be met.
@@ -93,6 +99,8 @@ class Loader:
             dataset = Dataset(dataset, split, upright)
         if unknown := [name for name in fields if name not in _FIELDS]:
             raise ReaderError(f"There is no field {unknown[0]!r}; there are {', '.join(_FIELDS)}.")
+        if on_error not in ("raise", "substitute", "mask"):
+            raise ReaderError(f"on_error is 'raise', 'substitute' or 'mask', not {on_error!r}.")
         if epochs is not None and epochs < 1:
             raise ReaderError("epochs must be at least 1, or None for no end.")
         if batch_size < 1 or (workers is not None and workers < 1):
@@ -116,8 +124,18 @@ class Loader:
             self.rank, self.world_size = 0, 1  # a distributed sampler has chosen this rank's share
         size, self._is_one_size = largest_output(transforms, dataset.sizes)
         self._feed = Feed(
-            dataset, transforms, self._order, seed, size, batch_size, workers or usable_cores()
+            dataset,
+            transforms,
+            self._order,
+            seed,
+            size,
+            batch_size,
+            workers or usable_cores(),
+            on_error,
+            int(max_bad * len(dataset)),
         )
+        if sampler is None:  # a sampler is asked for its order when an epoch begins, not before
+            self._ahead = self._feed.begin(self._steps(0))
 
     def __len__(self) -> int:
         """Steps of a whole iteration.
@@ -169,6 +187,11 @@ class Loader:
     def statistics(self) -> Statistics:
         """What was done so far, and what holds it back."""
         return self._feed.statistics()
+
+    @property
+    def bad_samples(self) -> dict[int, str]:
+        """Why each sample that was substituted or masked could not be read, by its number."""
+        return dict(self._feed.bad)
 
     def close(self) -> None:
         """End the workers. Tensors that were delivered stay valid."""

@@ -14,13 +14,18 @@ MAX_TASK_BYTES = 1 << 16
 
 @dataclass(frozen=True)
 class Setup:
-    """Parent to worker, first: everything that does not change."""
+    """Parent to worker, first: everything that does not change.
+
+    Attributes:
+        on_error: what becomes of a sample that cannot be read: "raise", "substitute" or "mask".
+    """
 
     dataset: Dataset
     transforms: tuple[Transform, ...]
     seed: int
     slots: int
     layout: BatchLayout
+    on_error: str = "raise"
 
 
 @dataclass(frozen=True)
@@ -69,10 +74,15 @@ class Idle:
 
 @dataclass(frozen=True)
 class Done:
-    """Worker to parent: a task's rows are written; it took so many seconds."""
+    """Worker to parent: a task's rows are written; it took so many seconds.
+
+    Attributes:
+        bad: (sample number, reason) of what could not be read and was substituted or masked.
+    """
 
     number: int
     seconds: float
+    bad: tuple[tuple[int, str], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ class Statistics:
         elapsed: between the first request for a batch and the last delivery.
         waited: of these, spent by the consumer waiting for a batch.
         busy: spent by all workers together on tasks.
+        bad: samples that could not be read and were substituted or masked.
     """
 
     batches: int
@@ -27,6 +28,7 @@ class Statistics:
     elapsed: float
     waited: float
     busy: float
+    bad: int = 0
 
     @property
     def bottleneck(self) -> str:

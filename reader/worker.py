@@ -13,16 +13,13 @@ States: STARTING (reads `Setup`, sends `Ready`) -> IDLE (waits for `Go`, then fo
 """
 
 import pickle
-import select
 import signal
 import socket
 import sys
 import time
 import traceback
-from multiprocessing.connection import Connection
+from multiprocessing.connection import Connection, wait
 from typing import NamedTuple
-
-import numpy as np
 
 from reader.decode import DecodeError, Decoder, plan
 from reader.errors import SampleError
@@ -32,6 +29,8 @@ from reader.ring import BatchArrays, RingMemory
 from reader.shard import Shard
 from reader.transforms import Geometry
 from reader.view import View
+
+_NEIGHBOURS = 16  # tried in place of a bad sample
 
 
 class Worker:
@@ -46,20 +45,51 @@ class Worker:
         """Fill the task's rows."""
         began = time.perf_counter()
         arrays = self._setup.layout.arrays(self._memory.slot(task.slot))
+        bad: list[tuple[int, str]] = []
         try:
+            # All of the chunk first, so that the system reads one sample while another is decoded.
             planned = [
-                self._plan(sample, task.epoch, task.position + step)
+                self._plan_or_error(sample, task.epoch, task.position + step)
                 for step, sample in enumerate(task.samples.tolist())
             ]
-            for row, plan_of_row in enumerate(planned, task.row):
-                self._fill(arrays, row, plan_of_row)
-            arrays.index[task.row : task.row + len(planned)] = task.samples
-            arrays.valid[task.row : task.row + len(planned)] = np.arange(len(planned)) < task.valid
+            for step, found in enumerate(planned):
+                sample, row = int(task.samples[step]), task.row + step
+                arrays.index[row], arrays.valid[row] = sample, step < task.valid
+                try:
+                    self._fill(arrays, row, found)
+                except SampleError as error:
+                    if self._setup.on_error == "raise":
+                        raise
+                    bad.append((sample, str(error)))
+                    self._replace(arrays, row, sample, task.epoch, task.position + step)
         except SampleError as error:
             return Failed(task.number, str(error), is_sample=True)
         except Exception:
             return Failed(task.number, traceback.format_exc(), is_sample=False)
-        return Done(task.number, time.perf_counter() - began)
+        return Done(task.number, time.perf_counter() - began, tuple(bad))
+
+    def _replace(
+        self, arrays: BatchArrays, row: int, sample: int, epoch: int, position: int
+    ) -> None:
+        """Put the next sound sample into the row, or, to mask it, black that is not valid."""
+        if self._setup.on_error == "substitute":
+            for step in range(1, _NEIGHBOURS + 1):
+                neighbour = (sample + step) % len(self._setup.dataset)
+                try:
+                    self._fill(arrays, row, self._plan_or_error(neighbour, epoch, position))
+                except SampleError:
+                    continue
+                arrays.index[row] = neighbour
+                return
+        arrays.image[row] = 0
+        arrays.label[row], arrays.valid[row] = -1, False
+        arrays.shape[row] = self._setup.layout.image
+
+    def _plan_or_error(self, sample: int, epoch: int, position: int) -> "_Planned | SampleError":
+        try:
+            return self._plan(sample, epoch, position)
+        except SampleError as error:
+            return error
 
     def _plan(self, sample: int, epoch: int, position: int) -> "_Planned":
         """Decide what a sample will show, and let the system fetch the bytes meanwhile."""
@@ -76,7 +106,9 @@ class Worker:
         shard.read_ahead(row, view)
         return _Planned(shard, row, geometry.height, geometry.width, view)
 
-    def _fill(self, arrays: BatchArrays, row: int, planned: "_Planned") -> None:
+    def _fill(self, arrays: BatchArrays, row: int, planned: "_Planned | SampleError") -> None:
+        if isinstance(planned, SampleError):
+            raise planned
         shard, shard_row, height, width, view = planned
         try:
             self._decoder.draw(view, arrays.image_of(row, height, width))
@@ -99,7 +131,7 @@ def serve(control: Connection, tasks: socket.socket, worker: Worker) -> None:
     going = False
     while True:
         sources: list[Connection | socket.socket] = [control, tasks] if going else [control]
-        ready, _, _ = select.select(sources, [], [])
+        ready = wait(sources)
         if control in ready:
             message = control.recv()
             if isinstance(message, Go):

@@ -1,6 +1,7 @@
 """Images and data sets that the tests make for themselves."""
 
 import io
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,6 +10,9 @@ import pytest
 from PIL import Image
 
 from packer.pack import PackOptions, PackReport, pack
+
+# A shell that starts the tests in the background makes them ignore Ctrl-C, and their children too.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
