@@ -58,6 +58,7 @@ class _Process:
         theirs.close()
         self.control = Connection(ours.detach())
         self.is_ready = False
+        self.is_going = False
         self.is_resting = False
         self.send(sys.path)
         self.send_bytes(setup)
@@ -70,6 +71,11 @@ class _Process:
             self.control.send_bytes(content)
         except OSError:
             return  # it died; that is seen, once, by reading
+
+    def go(self) -> None:
+        """Let it take tasks, now or as soon as it is ready."""
+        self.is_going = True
+        self.send(Go())
 
     def stop(self) -> int:
         self.control.close()
@@ -93,6 +99,8 @@ class Pool:
         self.restarts = 0
         _pools.add(self)
         self._processes = [self._start() for _ in range(workers)]
+        for process in self._processes:
+            process.go()  # tasks may be queued before anybody asks for news
 
     def submit(self, tasks: Sequence[Task]) -> None:
         """Queue tasks; numbers are unique."""
@@ -190,7 +198,8 @@ class Pool:
         elif isinstance(message, Ready):
             process.is_ready = True
             self._failing_since = None
-            process.send(Go())
+            if not process.is_going:
+                process.go()
         elif isinstance(message, Idle):
             process.is_resting = message.number == self._syncs
 
@@ -207,8 +216,8 @@ class Pool:
             self._take_back()
             self._syncs += 1
             for process in self._processes:
-                process.is_resting = not process.is_ready  # only ready ones can hold a task
-                if process.is_ready:
+                process.is_resting = not process.is_going  # others cannot hold a task
+                if process.is_going:
                     process.send(Sync(self._syncs))
             died = []
             while not died and not all(process.is_resting for process in self._processes):
