@@ -11,6 +11,7 @@ Assumptions: used by one thread at a time, in the process that made it. All work
 one datagram socket, so none is idle while there is work and a slow sample delays only its chunk.
 """
 
+import errno
 import os
 import pickle
 import signal
@@ -158,7 +159,7 @@ class Pool:
             except (BlockingIOError, InterruptedError):
                 return  # full; the rest follows as workers take from it
             except OSError as error:
-                if error.errno not in (getattr(os, "ENOBUFS", 105),):
+                if error.errno != errno.ENOBUFS:  # how macOS says that it is full
                     raise
                 return
             self._backlog.popleft()
