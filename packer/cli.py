@@ -43,14 +43,15 @@ def _exits(command: Callable[..., int]) -> Callable[..., None]:
 
     @wraps(command)
     def run(*args: Any, **kwargs: Any) -> None:
-        from reader.format import ShardfeedError
-
         signal.signal(signal.SIGTERM, signal.default_int_handler)
         try:
-            code = command(*args, **kwargs)
-        except ShardfeedError as error:
-            _say(f"packer: {error}")
-            code = 2
+            from reader.format import ShardfeedError
+
+            try:
+                code = command(*args, **kwargs)
+            except ShardfeedError as error:
+                _say(f"packer: {error}")
+                code = 2
         except KeyboardInterrupt:
             _say("packer: interrupted. Run the same command again to go on.")
             code = 130

@@ -53,7 +53,10 @@ def packing(folder: Path, identity: Mapping[str, Any], overwrite: bool) -> Itera
             os.fsync(file.fileno())
             sync_folder(folder)
         remove_temporaries(folder)
-        yield
+        try:
+            yield
+        finally:
+            remove_temporaries(folder)  # of processes that were ended
 
 
 def _begin(folder: Path, path: Path, text: str, overwrite: bool) -> None:

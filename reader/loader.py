@@ -97,6 +97,14 @@ class Loader:
         """
         if not isinstance(dataset, Dataset):
             dataset = Dataset(dataset, split, upright)
+        if isinstance(fields, str) or not fields:
+            raise ReaderError('fields is a sequence of names, such as ("image", "label").')
+        if not isinstance(transforms, Sequence) or not all(hasattr(t, "apply") for t in transforms):
+            raise ReaderError(
+                "transforms is a list of reader's transforms, or of classes like them."
+            )
+        if not 0 <= max_bad <= 1:
+            raise ReaderError(f"max_bad is a share from 0 to 1, not {max_bad}.")
         if unknown := [name for name in fields if name not in _FIELDS]:
             raise ReaderError(f"There is no field {unknown[0]!r}; there are {', '.join(_FIELDS)}.")
         if on_error not in ("raise", "substitute", "mask"):

@@ -90,7 +90,7 @@ class Failed:
     """Worker to parent: a task, or (number -1) the set-up, ended in an error.
 
     Attributes:
-        text: a sentence for a sample that cannot be read, a traceback for anything else.
+        text: a sentence for a sample or shard that cannot be read, a traceback for anything else.
     """
 
     number: int

@@ -156,6 +156,8 @@ def build_order(
     Raises:
         ReaderError: the arguments contradict each other, or name samples that are not there.
     """
+    if not isinstance(shuffle, (bool, BlockShuffle)):
+        raise ReaderError("shuffle is True, False or a BlockShuffle(shards=...).")
     if (sampler is not None) + (weights is not None) + bool(shuffle) > 1:
         raise ReaderError("Give one of shuffle, weights and sampler: each decides the order.")
     if sampler is not None:
@@ -186,7 +188,12 @@ def _chosen(dataset: Dataset, subset: Subset) -> NDArray[np.int64]:
         if mask.shape != (len(dataset),) or mask.dtype != np.bool_:
             raise ReaderError("A subset's predicate must give one bool for each sample.")
         return np.flatnonzero(mask)
-    chosen = np.asarray(subset, np.int64)
+    given = np.asarray(subset)
+    if given.dtype == np.bool_ and given.shape == (len(dataset),):
+        return np.flatnonzero(given)
+    if given.size and given.dtype.kind not in "iu":
+        raise ReaderError("A subset must be sample numbers, or one bool for each sample.")
+    chosen = given.astype(np.int64)
     if chosen.ndim != 1 or (len(chosen) and not -1 < chosen.min() <= chosen.max() < len(dataset)):
         raise ReaderError(f"A subset must be sample numbers from 0 to {len(dataset) - 1}.")
     return chosen

@@ -23,6 +23,7 @@ from typing import NamedTuple
 
 from reader.decode import DecodeError, Decoder, plan
 from reader.errors import SampleError
+from reader.format import ShardfeedError
 from reader.messages import MAX_TASK_BYTES, Done, Failed, Go, Idle, Ready, Setup, Sync, Task
 from reader.order import SampleRandom
 from reader.ring import BatchArrays, RingMemory
@@ -62,7 +63,7 @@ class Worker:
                         raise
                     bad.append((sample, str(error)))
                     self._replace(arrays, row, sample, task.epoch, task.position + step)
-        except SampleError as error:
+        except ShardfeedError as error:
             return Failed(task.number, str(error), is_sample=True)
         except Exception:
             return Failed(task.number, traceback.format_exc(), is_sample=False)

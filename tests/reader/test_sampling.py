@@ -184,3 +184,27 @@ def test_a_shuffle_is_as_even_as_numpys() -> None:
         assert abs(chi_square - (bins - 1) ** 2) < 5 * np.sqrt(2 * (bins - 1) ** 2)
         correlation = np.corrcoef(ours[:-1], ours[1:])[0, 1]
         assert abs(correlation) < 5 / np.sqrt(count)
+
+
+def test_a_subset_may_be_a_mask(packed: Path) -> None:
+    with load(packed, subset=np.arange(COUNT) < 5) as loader:
+        assert numbers(loader) == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize(
+    "mistake",
+    [
+        {"subset": [1.5, 2.0]},
+        {"shuffle": "yes"},
+        {"shuffle": BlockShuffle},
+        {"fields": "image"},
+        {"fields": ()},
+        {"transforms": CenterCrop(8)},
+        {"transforms": [lambda image: image]},
+        {"max_bad": -1},
+    ],
+    ids=str,
+)
+def test_a_mistake_in_an_argument_is_told_at_once(packed: Path, mistake: dict[str, Any]) -> None:
+    with pytest.raises(ReaderError):
+        load(packed, **mistake)
