@@ -102,14 +102,17 @@ def pack(
         listing.name_lengths,
     )
     paths = [dst / f"shard-{number:06d}.tar" for number in range(len(plan))]
-    written = 0
-    if overwrite or not _is_packed(dst, options, listing, source.classes):
+    if not overwrite and _is_packed(dst, options, listing, source.classes):
+        written, rejected = 0, _rejected(paths, listing)
+    else:
         identity = {**asdict(options), "state": listing.state(), "packer": __version__}
         with journal.packing(dst, identity, overwrite):
             written = _write_shards(source, listing, plan, paths, options.policy, jobs, progress)
-            _refuse_rejected(paths, listing, skip_rejected)
+            rejected = _rejected(paths, listing)
+            if rejected and not skip_rejected:
+                raise Rejected(rejected)
             _refuse_empty_classes(paths, source.classes)
-            journal.commit(dst, _manifest(paths, options, listing, source.classes))
+            journal.commit(dst, _manifest(paths, options, listing, source.classes, len(rejected)))
     content = Manifest.load(dst)
     return PackReport(
         dataset=str(dst),
@@ -119,7 +122,7 @@ def pack(
         shards_written=written,
         bytes=sum(shard.bytes + shard.index_bytes for shard in content.shards),
         seconds=time.monotonic() - began,
-        rejected=_rejected(paths, listing),
+        rejected=rejected,
         untiled=[item for path in paths for item in Index(index_of(path)).untiled],
         ignored=[(item.name, item.reason) for item in listing.left_out if item.ignored],
     )
@@ -193,12 +196,6 @@ def _rejected(paths: Sequence[Path], listing: Listing) -> list[tuple[str, str]]:
     return sorted(found)
 
 
-def _refuse_rejected(paths: Sequence[Path], listing: Listing, skip_rejected: bool) -> None:
-    rejected = _rejected(paths, listing)
-    if rejected and not skip_rejected:
-        raise Rejected(rejected)
-
-
 def _refuse_empty_classes(paths: Sequence[Path], classes: Sequence[str]) -> None:
     """A class whose every file was rejected would be a class that nothing can belong to."""
     counts = np.zeros(len(classes), dtype=np.int64)
@@ -214,7 +211,11 @@ def _refuse_empty_classes(paths: Sequence[Path], classes: Sequence[str]) -> None
 
 
 def _manifest(
-    paths: Sequence[Path], options: PackOptions, listing: Listing, classes: tuple[str, ...]
+    paths: Sequence[Path],
+    options: PackOptions,
+    listing: Listing,
+    classes: tuple[str, ...],
+    rejected: int,
 ) -> Manifest:
     fields: list[str] = []
     for path in paths:
@@ -228,7 +229,7 @@ def _manifest(
         classes=classes,
         fields=tuple(sorted(set(fields))),
         shards=tuple(map(shard_entry, paths)),
-        rejected=len(_rejected(paths, listing)),
+        rejected=rejected,
     )
 
 
