@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from packer import journal
-from packer.cli import ByteSize
+from packer.commands.options import ByteSize
 from packer.pack import PackReport
 from reader.format import Manifest
 

@@ -1,0 +1,23 @@
+"""Printing: the report goes to stdout, what went wrong to stderr."""
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import click
+
+
+def say(text: str, err: bool = True) -> None:
+    """Print; bytes of file names that are no UTF-8 as escapes."""
+    click.echo(text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace"), err=err)
+
+
+def name_files(what: str, files: Iterable[tuple[str, str]]) -> None:
+    """A line for each file with its reason."""
+    for name, reason in files:
+        say(f"{what}: {name}: {reason}")
+
+
+def print_json(report: Mapping[str, Any]) -> None:
+    """The report as one line of JSON."""
+    click.echo(json.dumps(report))
