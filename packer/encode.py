@@ -2,10 +2,14 @@
 
 import io
 import warnings
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
 
+import numpy as np
 import simplejpeg
-from PIL import Image
+from numpy.typing import NDArray
+from PIL import Image, ImageOps
 
 from packer.errors import BadImage
 from packer.images import PILLOW_ERRORS, ImageInfo, probe
@@ -13,6 +17,8 @@ from packer.jpeg import read_header
 from packer.tiles import Tiles, Untileable, find_tiles, restart_interval, tile
 
 DEFAULT_QUALITY = 90
+
+Pixels = NDArray[np.uint8]
 
 
 @dataclass(frozen=True)
@@ -24,12 +30,14 @@ class Policy:
         max_side: longest side in pixels; larger images are made smaller. None: any size.
         quality: re-encode every image as a JPEG of this quality. None: only those that are resized.
         check: decode what was transcoded and compare every pixel.
+        raw: store pixels, upright and RGB, as (height, width): scaled to cover it, and cut.
     """
 
     tiled: bool = True
     max_side: int | None = None
     quality: int | None = None
     check: bool = False
+    raw: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -47,17 +55,21 @@ class Encoded:
     untiled: str | None = None
 
 
-def encode(data: bytes, policy: Policy) -> Encoded:
-    """Apply `policy` to the bytes of an image file.
+def encode(image: bytes | Pixels, policy: Policy) -> Encoded:
+    """Apply `policy` to an image file's bytes or to pixels (uint8, height x width x 1 or 3).
 
     Raises:
         BadImage: it is no sound image.
     """
-    info = probe(data)
-    longest = max(info.height, info.width)
-    shrinks = policy.max_side is not None and longest > policy.max_side
-    if shrinks or policy.quality is not None:
-        return _reencoded(data, info, policy, policy.max_side if shrinks else None)
+    if not isinstance(image, bytes):
+        return _pixels_encoded(image, policy)
+    data, info = image, probe(image)
+    if policy.raw is not None:
+        with _opened(data) as file:
+            upright = ImageOps.exif_transpose(file).convert("RGB")
+        return _raw(_fitted(upright, policy.raw))
+    if _shrinks(info.height, info.width, policy) or policy.quality is not None:
+        return _file_reencoded(data, info, policy)
     if not policy.tiled or info.format != "jpg":
         return Encoded(data, info)
     if info.channels == 4:
@@ -83,26 +95,60 @@ def _same_pixels(one: bytes, other: bytes) -> bool:
     return bool((pixels == simplejpeg.decode_jpeg(other)).all())
 
 
-def _reencoded(data: bytes, info: ImageInfo, policy: Policy, max_side: int | None) -> Encoded:
-    """A JPEG of the image as stored, resized if `max_side` is given; EXIF and ICC are kept."""
+def _pixels_encoded(pixels: Pixels, policy: Policy) -> Encoded:
+    """Pixels stay pixels unless they are to be re-encoded."""
+    image = Image.fromarray(pixels[:, :, 0] if pixels.shape[2] == 1 else pixels)
+    if policy.raw is not None:
+        return _raw(_fitted(image.convert("RGB"), policy.raw))
+    if _shrinks(image.height, image.width, policy) or policy.quality is not None:
+        return _reencoded(image, policy, {}, orientation=1)
+    return _raw(pixels)
+
+
+def _raw(pixels: Pixels) -> Encoded:
+    height, width, channels = pixels.shape
+    return Encoded(pixels.tobytes(), ImageInfo("raw", height, width, channels, orientation=1))
+
+
+def _fitted(image: Image.Image, size: tuple[int, int]) -> Pixels:
+    """Scaled to cover (height, width) and cut about the centre."""
+    return np.asarray(ImageOps.fit(image, size[::-1], Image.Resampling.LANCZOS))
+
+
+def _shrinks(height: int, width: int, policy: Policy) -> bool:
+    return policy.max_side is not None and max(height, width) > policy.max_side
+
+
+@contextmanager
+def _opened(data: bytes) -> Iterator[Image.Image]:
+    """The image as Pillow has it; what goes wrong with it is a BadImage."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             with Image.open(io.BytesIO(data)) as image:
-                kept = {
-                    name: image.info[name] for name in ("exif", "icc_profile") if name in image.info
-                }
-                pixels = image.convert("L" if info.channels == 1 else "RGB")
+                yield image
     except PILLOW_ERRORS as error:
         raise BadImage(f"it is damaged or cut short ({error})") from error
-    if max_side is not None:
-        pixels.thumbnail((max_side, max_side), Image.Resampling.LANCZOS)
+
+
+def _file_reencoded(data: bytes, info: ImageInfo, policy: Policy) -> Encoded:
+    """A JPEG of the image as stored; EXIF and ICC are kept."""
+    with _opened(data) as image:
+        kept = {k: v for k, v in image.info.items() if k in ("exif", "icc_profile")}
+        pixels = image.convert("L" if info.channels == 1 else "RGB")
     if pixels.mode == "L":
         kept.pop("icc_profile", None)  # it may describe the colours that convert() dropped
+    return _reencoded(pixels, policy, kept, info.orientation)
+
+
+def _reencoded(
+    pixels: Image.Image, policy: Policy, kept: Mapping[str, object], orientation: int
+) -> Encoded:
+    if policy.max_side is not None and _shrinks(pixels.height, pixels.width, policy):
+        pixels.thumbnail((policy.max_side, policy.max_side), Image.Resampling.LANCZOS)
     options = {"quality": policy.quality or DEFAULT_QUALITY, "optimize": True, **kept}
     encoded = _jpeg(pixels, options)
-    channels = len(pixels.getbands())
-    info = replace(info, format="jpg", height=pixels.height, width=pixels.width, channels=channels)
+    info = ImageInfo("jpg", pixels.height, pixels.width, len(pixels.getbands()), orientation)
     if not policy.tiled:
         return Encoded(encoded, info)
     interval = restart_interval(read_header(encoded), len(encoded))

@@ -13,7 +13,7 @@ import os
 import signal
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import (
     FIRST_COMPLETED,
     Future,
@@ -32,6 +32,7 @@ from typing import Any
 
 from packer.encode import Encoded, Policy, encode
 from packer.errors import BadImage, PackingFailed, cannot_write
+from packer.listing import Listing
 from packer.shard_writer import ShardWriter
 from packer.sources import Source, SourceSample
 
@@ -50,7 +51,7 @@ class ShardJob:
 
     path: Path
     source: Source
-    samples: list[SourceSample]
+    samples: Listing
     policy: Policy
     threads: int = 1
 
@@ -66,21 +67,30 @@ def pack_shard(job: ShardJob, tick: Callable[[], None]) -> None:
         with ShardWriter(job.path) as writer:
             for sample, result in _encoded(job):
                 if isinstance(result, BadImage):
+                    stem = os.path.splitext(sample.name)[0]
                     rejected.append((sample.name, str(result)))
+                    rejected += [
+                        (f"{stem}.{ext}", f"it belongs to {sample.name}, which is rejected")
+                        for ext in sample.members
+                    ]
                 else:
-                    writer.add(sample, result)
+                    writer.add(sample, *result)
                 tick()
             writer.finish(rejected)
     except OSError as error:
         raise cannot_write(job.path, error) from error
 
 
-def _encoded(job: ShardJob) -> Iterator[tuple[SourceSample, Encoded | BadImage]]:
+_Result = tuple[Encoded, Mapping[str, bytes]] | BadImage
+
+
+def _encoded(job: ShardJob) -> Iterator[tuple[SourceSample, _Result]]:
     """Each sample with what is to be stored for it, in order, some encoded ahead by threads."""
 
-    def encode_one(sample: SourceSample) -> Encoded | BadImage:
+    def encode_one(sample: SourceSample) -> _Result:
         try:
-            return encode(job.source.read(sample), job.policy)
+            content = job.source.read(sample)
+            return encode(content.image, job.policy), content.members
         except BadImage as error:
             return error
 
@@ -88,7 +98,7 @@ def _encoded(job: ShardJob) -> Iterator[tuple[SourceSample, Encoded | BadImage]]
         yield from ((sample, encode_one(sample)) for sample in job.samples)
         return
     with ThreadPoolExecutor(job.threads) as pool:
-        ahead: deque[tuple[SourceSample, Future[Encoded | BadImage]]] = deque()
+        ahead: deque[tuple[SourceSample, Future[_Result]]] = deque()
         try:
             for sample in job.samples:
                 ahead.append((sample, pool.submit(encode_one, sample)))

@@ -5,18 +5,19 @@ there from the first byte written until dataset.json is committed, and is locked
 that packs.
 """
 
+import contextlib
 import fcntl
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from packer.errors import UnusableInput, cannot_write
 from packer.shard_writer import remove_temporaries, sync_folder
-from reader.format import Manifest, manifest
+from reader.format import FormatError, Manifest, manifest
 
 FILENAME = ".packing.json"
 
@@ -24,8 +25,16 @@ _SHARD = re.compile(r"shard-\d{6,}\.(tar|safetensors)")
 
 
 @contextmanager
-def packing(folder: Path, identity: Mapping[str, Any], overwrite: bool) -> Iterator[None]:
+def packing(
+    folder: Path, identity: Mapping[str, Any], overwrite: bool, keep: Manifest | None = None
+) -> Iterator[None]:
     """Hold the destination for one packing run; the body writes shards and calls `commit`.
+
+    Args:
+        folder: the destination.
+        identity: what is being packed; `splits` are the folders that shards go into.
+        overwrite: remove what is there.
+        keep: the data set that is there and is added to.
 
     Raises:
         UnusableInput: another process packs there, or something else is there already.
@@ -45,35 +54,28 @@ def packing(folder: Path, identity: Mapping[str, Any], overwrite: bool) -> Itera
             raise UnusableInput(f"{folder}: another packer has just finished there.")
         file.seek(0)
         text = file.read()
+        splits = {*identity.get("splits", ()), *_parse(text).get("splits", ())}
         if _parse(text) != identity:
-            _begin(folder, path, text, overwrite)
+            if overwrite:
+                _remove_data_set(folder, splits)
+            elif _parse(text) and not (keep and _parse(text).get("source") == keep.source):
+                raise UnusableInput(
+                    f"{folder} holds an unfinished run with other options or another source. "
+                    "Repeat that command to finish it, or give --overwrite to discard it and "
+                    "begin anew."
+                )
+            else:
+                _refuse_strangers(folder, splits, keep, path)
             file.truncate(0)
             file.write(json.dumps(identity))
             file.flush()
             os.fsync(file.fileno())
             sync_folder(folder)
-        remove_temporaries(folder)
+        _remove_temporaries(folder, splits)
         try:
             yield
         finally:
-            remove_temporaries(folder)  # of processes that were ended
-
-
-def _begin(folder: Path, path: Path, text: str, overwrite: bool) -> None:
-    """Make way for a run that is not the one that `text` tells of."""
-    if overwrite:
-        _remove_data_set(folder)
-    elif _parse(text) is not None:
-        raise UnusableInput(
-            f"{folder} holds an unfinished run with other options or another source. Repeat "
-            "that command to finish it, or give --overwrite to discard it and begin anew."
-        )
-    else:
-        try:
-            _refuse_strangers(folder)
-        except UnusableInput:
-            path.unlink()
-            raise
+            _remove_temporaries(folder, splits)  # of processes that were ended
 
 
 def commit(folder: Path, content: Manifest) -> None:
@@ -97,28 +99,53 @@ def commit(folder: Path, content: Manifest) -> None:
         temporary.unlink(missing_ok=True)
 
 
-def _parse(text: str) -> object:
+def forget(folder: Path) -> None:
+    """Remove the journal that a crash right after the commit has left."""
+    (folder / FILENAME).unlink(missing_ok=True)
+
+
+def _parse(text: str) -> dict[str, Any]:
+    """What a journal says; nothing, if a crash cut it short before any shard was begun."""
     try:
-        return json.loads(text)
-    except ValueError:
-        return None  # cut short by a crash before any shard was begun
+        return dict(json.loads(text))
+    except (TypeError, ValueError):
+        return {}
 
 
-def _ours(folder: Path) -> list[Path]:
-    shards = sorted(path for path in folder.iterdir() if _SHARD.fullmatch(path.name))
+def _ours(folder: Path, splits: Iterable[str]) -> list[Path]:
+    """dataset.json, then every shard in `folder` and in the folders of the splits."""
+    folders = sorted({folder, *(folder / split for split in splits)})
+    found = [path for inside in folders if inside.is_dir() for path in sorted(inside.iterdir())]
+    shards = [path for path in found if _SHARD.fullmatch(path.name)]
     return [path for path in (folder / manifest.FILENAME, *shards) if path.exists()]
 
 
-def _refuse_strangers(folder: Path) -> None:
-    if found := _ours(folder):
+def _refuse_strangers(
+    folder: Path, splits: Iterable[str], keep: Manifest | None, journal: Path
+) -> None:
+    kept = {folder / manifest.FILENAME} if keep else set()
+    for shard in keep.shards if keep else ():
+        kept |= {folder / shard.file, folder / shard.index}
+    if found := [path for path in _ours(folder, splits) if path not in kept]:
+        journal.unlink()
         raise UnusableInput(
-            f"{folder} already holds {found[0].name}, which this command did not write. "
-            "Choose another destination, or give --overwrite to replace the data set there."
+            f"{folder} already holds {found[0].relative_to(folder)}, which this command did not "
+            "write. Choose another destination, or give --overwrite to replace the data set there."
         )
 
 
-def _remove_data_set(folder: Path) -> None:
+def _remove_data_set(folder: Path, splits: set[str]) -> None:
     """dataset.json goes first: what is half removed is no data set."""
-    for path in _ours(folder):
+    with contextlib.suppress(FormatError):
+        splits = splits.union(Manifest.load(folder).splits)
+    for path in _ours(folder, splits):
         path.unlink()
+    for split in filter(None, splits):
+        with contextlib.suppress(OSError):  # not there, or not empty
+            (folder / split).rmdir()
     sync_folder(folder)
+
+
+def _remove_temporaries(folder: Path, splits: Iterable[str]) -> None:
+    for split in ("", *splits):
+        remove_temporaries(folder / split)

@@ -1,70 +1,22 @@
 """`packer pack`: scan, plan, write, commit."""
 
 import os
+import shutil
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
 
 from packer import __version__, journal
-from packer.encode import Policy
 from packer.errors import Rejected, UnusableInput
-from packer.jobs import ShardJob, run_jobs
-from packer.listing import Listing
-from packer.plan import Plan, plan_shards
+from packer.jobs import run_jobs
+from packer.options import PackOptions
+from packer.prepare import Work, prepare
 from packer.progress import Progress
-from packer.shard_writer import index_of, is_finished, shard_entry
-from packer.sources import LeftOut
-from packer.sources.folder import FolderSource
-from reader.format import FORMATS, Index, Manifest, manifest
-
-
-@dataclass(frozen=True)
-class PackOptions:
-    """The options that shape the shards' bytes; they are kept in dataset.json.
-
-    Attributes:
-        shard_size: bytes a shard should not exceed.
-        shard_samples: samples a shard may hold, None for any number.
-        seed: of the shuffle; None keeps the source's order.
-        jpeg: "tiled" or "verbatim".
-        max_side, quality, check: see `packer.encode.Policy`.
-    """
-
-    shard_size: int = 10**9
-    shard_samples: int | None = None
-    seed: int | None = 0
-    jpeg: str = "tiled"
-    max_side: int | None = None
-    quality: int | None = None
-    check: bool = False
-
-    @property
-    def policy(self) -> Policy:
-        """What is done with each image."""
-        return Policy(self.jpeg == "tiled", self.max_side, self.quality, self.check)
-
-
-@dataclass(frozen=True)
-class PackReport:
-    """What became of a source: every file of it is a sample, rejected or ignored.
-
-    Attributes:
-        untiled: (name, reason) of the JPEGs that could not be tiled and are stored as they were.
-    """
-
-    dataset: str
-    samples: int
-    classes: int
-    shards: int
-    shards_written: int
-    bytes: int
-    seconds: float
-    rejected: list[tuple[str, str]]
-    untiled: list[tuple[str, str]]
-    ignored: list[tuple[str, str]]
+from packer.report import PackReport, Written, read_shards
+from packer.shard_writer import is_finished, remove_shard
+from reader.format import Manifest, manifest
 
 
 def pack(
@@ -72,11 +24,14 @@ def pack(
     dst: Path,
     options: PackOptions,
     jobs: int,
+    *,
+    classes: Sequence[str] | None = None,
+    append: bool = False,
     skip_rejected: bool = False,
     overwrite: bool = False,
     progress: Progress | None = None,
 ) -> PackReport:
-    """Pack the folder `src` into the data set `dst`, or finish what an earlier run began.
+    """Pack `src` into the data set `dst`, or finish what an earlier run began.
 
     Raises:
         UnusableInput: there is nothing to pack, or `dst` holds something else.
@@ -90,54 +45,57 @@ def pack(
         raise UnusableInput(
             f"{dst} lies inside {src}, the folder to be packed. Choose another place."
         )
-    source = FolderSource.open(src)
-    listing = _scan(source, progress)
-    if not len(listing):
-        raise UnusableInput(f"{src} holds no file to pack.{_sentences(listing.left_out)}")
-    plan = plan_shards(
-        listing.sizes,
-        options.shard_size,
-        options.shard_samples,
-        options.seed,
-        listing.name_lengths,
-    )
-    paths = [dst / f"shard-{number:06d}.tar" for number in range(len(plan))]
-    if not overwrite and _is_packed(dst, options, listing, source.classes):
-        written, rejected = 0, _rejected(paths, listing)
+    if append:
+        _refuse_other_options(dst, options)
+    work = prepare(src, options, progress, classes, onto=dst if append else None)
+    if not len(work.plan) if append else not overwrite and _is_packed(dst, work):
+        count, written = 0, _committed(dst)
+        rejected = _rejected(work, written)
     else:
-        identity = {**asdict(options), "state": listing.state(), "packer": __version__}
-        with journal.packing(dst, identity, overwrite):
-            written = _write_shards(source, listing, plan, paths, options.policy, jobs, progress)
-            rejected = _rejected(paths, listing)
+        identity = {
+            **options.dump(),
+            "packer": __version__,
+            "source": work.scanned.fingerprint,
+            "splits": sorted(set(work.plan.splits)),
+            "state": work.scanned.listing.state(),
+        }
+        with journal.packing(dst, identity, overwrite, keep=work.base):
+            count = _write_shards(work, dst, jobs, progress)
+            written = read_shards(work.paths(dst), work.plan.splits)
+            rejected = _rejected(work, written)
             if rejected and not skip_rejected:
                 raise Rejected(rejected)
-            _refuse_empty_classes(paths, source.classes)
-            journal.commit(dst, _manifest(paths, options, listing, source.classes, len(rejected)))
+            _refuse_lost_classes(work, written)
+            if append:
+                _drop_empty_shards(dst, written)
+            journal.commit(dst, _manifest(work, written, len(rejected)))
     content = Manifest.load(dst)
     return PackReport(
         dataset=str(dst),
         samples=sum(shard.samples for shard in content.shards),
         classes=len(content.classes),
+        splits={name: count for name, count in content.split_samples.items() if name},
         shards=len(content.shards),
-        shards_written=written,
+        shards_written=count,
         bytes=sum(shard.bytes + shard.index_bytes for shard in content.shards),
         seconds=time.monotonic() - began,
         rejected=rejected,
-        untiled=[item for path in paths for item in Index(index_of(path)).untiled],
-        ignored=[(item.name, item.reason) for item in listing.left_out if item.ignored],
+        untiled=written.untiled,
+        ignored=[
+            (item.name, item.reason) for item in work.scanned.listing.left_out if item.ignored
+        ],
     )
 
 
-def _scan(source: FolderSource, progress: Progress) -> Listing:
-    listing = Listing()
-    with progress.phase("scan", None, "files") as advance:
-        for record in source.scan():
-            listing.add(record)
-            advance(1)
-    return listing
+def _refuse_other_options(dst: Path, options: PackOptions) -> None:
+    if Manifest.load(dst).options != options.dump():
+        raise UnusableInput(
+            f"{dst} was packed with other options. Repeat them to append to it "
+            "(dataset.json names them)."
+        )
 
 
-def _is_packed(dst: Path, options: PackOptions, listing: Listing, classes: Sequence[str]) -> bool:
+def _is_packed(dst: Path, work: Work) -> bool:
     """Whether an earlier run of the same command has committed `dst`.
 
     Raises:
@@ -148,90 +106,90 @@ def _is_packed(dst: Path, options: PackOptions, listing: Listing, classes: Seque
         return False
     content = Manifest.load(dst)
     if (
-        content.options != asdict(options)
-        or content.source != listing.fingerprint()
-        or list(content.classes) != list(classes)
-        or listing.newest_ns > committed.stat().st_mtime_ns
+        content.options != work.options.dump()
+        or content.source != work.scanned.fingerprint
+        or content.classes != work.scanned.classes
+        or work.scanned.listing.newest_ns > committed.stat().st_mtime_ns
     ):
         raise UnusableInput(
             f"{dst} already holds a data set, made with other options or from a source that has "
-            "changed since. Choose another destination, or give --overwrite to replace it."
+            "changed since. Choose another destination, give --append to add what is new, or "
+            "--overwrite to replace it."
         )
-    (dst / journal.FILENAME).unlink(missing_ok=True)  # left by a crash right after the commit
+    journal.forget(dst)
     return True
 
 
-def _write_shards(
-    source: FolderSource,
-    listing: Listing,
-    plan: Plan,
-    paths: Sequence[Path],
-    policy: Policy,
-    jobs: int,
-    progress: Progress,
-) -> int:
+def _committed(dst: Path) -> Written:
+    shards = Manifest.load(dst).shards
+    return read_shards([dst / shard.file for shard in shards], [shard.split for shard in shards])
+
+
+def _write_shards(work: Work, dst: Path, jobs: int, progress: Progress) -> int:
     """Write the shards that are not there yet; how many."""
+    paths = work.paths(dst)
+    for folder in {path.parent for path in paths}:
+        folder.mkdir(exist_ok=True)
     missing = [number for number, path in enumerate(paths) if not is_finished(path)]
-    todo = sum(len(plan.shard(number)) for number in missing)
+    _refuse_full_disk(work, dst, missing)
+    total = len(work.scanned.listing)
+    todo = sum(len(work.plan.shard(number)) for number in missing)
     processes = min(jobs, max(len(missing), 1))
     threads = -(-jobs // processes)
-    with progress.phase("pack", len(listing), "samples", len(listing) - todo) as advance:
-        run_jobs(
-            (
-                ShardJob(
-                    paths[number], source, listing.samples(plan.shard(number)), policy, threads
-                )
-                for number in missing
-            ),
-            processes,
-            advance,
-        )
+    with progress.phase("pack", total, "samples", total - todo) as advance:
+        run_jobs((work.job(dst, number, threads) for number in missing), processes, advance)
     return len(missing)
 
 
-def _rejected(paths: Sequence[Path], listing: Listing) -> list[tuple[str, str]]:
-    found = [(item.name, item.reason) for item in listing.left_out if not item.ignored]
-    for path in paths:
-        found += Index(index_of(path)).rejected
-    return sorted(found)
-
-
-def _refuse_empty_classes(paths: Sequence[Path], classes: Sequence[str]) -> None:
-    """A class whose every file was rejected would be a class that nothing can belong to."""
-    counts = np.zeros(len(classes), dtype=np.int64)
-    for path in paths:
-        labels = Index(index_of(path)).columns["label"]
-        counts += np.bincount(labels[labels >= 0], minlength=len(classes))
-    empty = [name for name, count in zip(classes, counts, strict=True) if not count]
-    if empty:
+def _refuse_full_disk(work: Work, dst: Path, missing: Sequence[int]) -> None:
+    """Tell before hours of work that the disk is too small for it."""
+    needed, free = work.bytes_needed(missing), shutil.disk_usage(dst).free
+    if needed is not None and needed > free:
         raise UnusableInput(
-            f"No file of these class folders is an image: {', '.join(empty)}. "
+            f"{dst}: the shards to be written take {needed / 1e9:.3g} GB, and the disk has "
+            f"{free / 1e9:.3g} GB left. Make room, and run the same command again."
+        )
+
+
+def _rejected(work: Work, written: Written) -> list[tuple[str, str]]:
+    left_out = work.scanned.listing.left_out
+    return sorted(
+        [(item.name, item.reason) for item in left_out if not item.ignored] + written.rejected
+    )
+
+
+def _refuse_lost_classes(work: Work, written: Written) -> None:
+    """A class whose every file was rejected would be a class that nothing can belong to."""
+    scanned = work.scanned
+    kept = len(work.base.classes) if work.base else 0
+    lost = [
+        scanned.classes[label]
+        for label in np.unique(scanned.listing.labels).tolist()
+        if label >= kept and label not in written.labels
+    ]
+    if lost:
+        raise UnusableInput(
+            f"No file of these classes is an image: {', '.join(lost)}. "
             "Mend or remove them; nothing was committed."
         )
 
 
-def _manifest(
-    paths: Sequence[Path],
-    options: PackOptions,
-    listing: Listing,
-    classes: tuple[str, ...],
-    rejected: int,
-) -> Manifest:
-    fields: list[str] = []
-    for path in paths:
-        shard = Index(index_of(path))
-        formats = np.unique(shard.columns["format"])
-        fields += [FORMATS[int(code)] for code in formats] + shard.members
+def _drop_empty_shards(dst: Path, written: Written) -> None:
+    """What is rejected is rejected again at every append; it leaves no trace in the data set."""
+    for entry in written.entries:
+        if not entry.samples:
+            remove_shard(dst / entry.file)
+    written.entries = [entry for entry in written.entries if entry.samples]
+
+
+def _manifest(work: Work, written: Written, rejected: int) -> Manifest:
+    base = work.base
     return Manifest(
         packer=__version__,
-        options=asdict(options),
-        source=listing.fingerprint(),
-        classes=classes,
-        fields=tuple(sorted(set(fields))),
-        shards=tuple(map(shard_entry, paths)),
-        rejected=rejected,
+        options=work.options.dump(),
+        source=work.scanned.fingerprint,
+        classes=work.scanned.classes,
+        fields=tuple(sorted(written.fields.union(base.fields if base else ()))),
+        shards=(*(base.shards if base else ()), *written.entries),
+        rejected=rejected + (base.rejected if base else 0),
     )
-
-
-def _sentences(left_out: Sequence[LeftOut]) -> str:
-    return "".join(f"\n  {item.name}: {item.reason}" for item in left_out)

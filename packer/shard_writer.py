@@ -4,7 +4,9 @@ import contextlib
 import json
 import os
 import zlib
-from collections.abc import Sequence
+from array import array
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 
@@ -31,7 +33,10 @@ class ShardWriter:
         self._index_path = index_of(path)
         self._tar_temp, self._index_temp = map(_temporary, (self._tar_path, self._index_path))
         self._checksum = xxhash.xxh3_128()
-        self._rows: list[tuple[int, ...]] = []
+        self._rows = array("q")  # nine numbers a sample
+        self._spans: dict[str, tuple[array[int], array[int]]] = defaultdict(
+            lambda: (array("Q"), array("Q"))  # offset and size of the members of one extension
+        )
         self._keys: list[bytes] = []
         self._names: list[bytes] = []
         self._tiles: list[Tiles | None] = []
@@ -53,36 +58,35 @@ class ShardWriter:
         for path in (self._tar_temp, self._index_temp):
             path.unlink(missing_ok=True)
 
-    def add(self, sample: SourceSample, encoded: Encoded) -> None:
-        """Append one sample."""
+    def add(
+        self, sample: SourceSample, encoded: Encoded, members: Mapping[str, bytes] | None = None
+    ) -> None:
+        """Append one sample: its image, its class if it has one, then its further `members`."""
         info, image = encoded.info, encoded.data
         offset = self._member(f"{sample.key}.{info.format}", image)
-        label_offset = label_size = 0
         if sample.label >= 0:
-            label = b"%d" % sample.label
-            label_offset, label_size = self._member(f"{sample.key}.cls", label), len(label)
-        self._rows.append(
-            (
-                offset,
-                len(image),
-                sample.label,
-                info.height,
-                info.width,
-                FORMATS.index(info.format),
-                info.channels,
-                info.orientation,
-                zlib.crc32(image),
-                label_offset,
-                label_size,
-            )
+            self._further_member(sample.key, "cls", b"%d" % sample.label)
+        for ext, data in (members or {}).items():
+            self._further_member(sample.key, ext, data)
+        row = (
+            offset,
+            len(image),
+            sample.label,
+            info.height,
+            info.width,
+            FORMATS.index(info.format),
+            info.channels,
+            info.orientation,
+            zlib.crc32(image),
         )
+        self._rows.extend(row)
         self._tiles.append(encoded.tiles)
         if encoded.untiled is not None:
             self._untiled.append((sample.name, encoded.untiled))
         self._keys.append(sample.key.encode("utf-8"))
         self._names.append(os.fsencode(sample.name))
 
-    def finish(self, rejected: Sequence[tuple[str, str]]) -> ShardEntry:
+    def finish(self, rejected: Sequence[tuple[str, str]]) -> None:
         """Close the archive and commit tar and index; `rejected` is kept in the index."""
         self._write(tar.END)
         self._file.flush()
@@ -103,7 +107,6 @@ class ShardWriter:
         os.replace(self._tar_temp, self._tar_path)
         os.replace(self._index_temp, self._index_path)
         sync_folder(self._tar_path.parent)
-        return shard_entry(self._tar_path)
 
     def _member(self, name: str, data: bytes) -> int:
         """Write one member; its data's offset."""
@@ -113,13 +116,19 @@ class ShardWriter:
         self._write(tar.padding(len(data)))
         return offset
 
+    def _further_member(self, key: str, ext: str, data: bytes) -> None:
+        offset = self._member(f"{key}.{ext}", data)
+        for column, value in zip(self._spans[ext], (offset, len(data)), strict=True):
+            column.extend([0] * (len(self._keys) - len(column)))  # rows that have no such member
+            column.append(value)
+
     def _write(self, data: bytes) -> None:
         self._file.write(data)
         self._checksum.update(data)
         self._end += len(data)
 
     def _columns(self) -> dict[str, index.Column]:
-        rows = np.array(self._rows, dtype=np.int64).reshape(len(self._rows), 11).T
+        rows = np.array(self._rows, dtype=np.int64).reshape(len(self._keys), 9).T
         columns: dict[str, index.Column] = {
             "offset": rows[0].astype("<u8"),
             "size": rows[1].astype("<u8"),
@@ -131,9 +140,11 @@ class ShardWriter:
             "orientation": rows[7].astype("u1"),
             "crc32": rows[8].astype("<u4"),
         }
-        if (rows[2] >= 0).any():
-            columns["cls.offset"] = rows[9].astype("<u8")
-            columns["cls.size"] = rows[10].astype("<u8")
+        for ext, spans in self._spans.items():
+            for what, given in zip(("offset", "size"), spans, strict=True):
+                column = np.zeros(len(self._keys), "<u8")
+                column[: len(given)] = given
+                columns[f"{ext}.{what}"] = column
         for name, values in (("key", self._keys), ("name", self._names)):
             columns[name] = np.frombuffer(b"".join(values), dtype="u1")
             columns[f"{name}_offset"] = np.cumsum([0, *map(len, values)]).astype("<u8")
@@ -161,8 +172,8 @@ def _tile_columns(tiles: Sequence[Tiles | None]) -> dict[str, index.Column]:
     }
 
 
-def shard_entry(path: Path) -> ShardEntry:
-    """What dataset.json says of the finished shard whose tar is at `path`.
+def shard_entry(path: Path, split: str = "") -> ShardEntry:
+    """What dataset.json says of the finished shard of `split` whose tar is at `path`.
 
     Raises:
         FormatError: the index is not usable.
@@ -170,8 +181,8 @@ def shard_entry(path: Path) -> ShardEntry:
     shard = Index(index_of(path))
     content = shard.path.read_bytes()
     return ShardEntry(
-        file=path.name,
-        split="",
+        file=f"{split}/{path.name}" if split else path.name,
+        split=split,
         samples=len(shard),
         bytes=shard.tar_bytes,
         checksum=shard.tar_checksum,
@@ -188,6 +199,12 @@ def index_of(path: Path) -> Path:
 def is_finished(path: Path) -> bool:
     """Whether the shard at `path` was committed: the index comes last, so it speaks for both."""
     return index_of(path).exists() and path.exists()
+
+
+def remove_shard(path: Path) -> None:
+    """Remove the shard whose tar is at `path`."""
+    for file in (index_of(path), path):
+        file.unlink(missing_ok=True)
 
 
 def remove_temporaries(folder: Path) -> None:

@@ -1,6 +1,8 @@
 """Options that several commands have."""
 
 import os
+import re
+from pathlib import Path
 from typing import Any
 
 import click
@@ -27,6 +29,58 @@ class ByteSize(click.ParamType[int]):
         if size < 1:
             self.fail(f"{value!r} is not a size of at least one byte.", param, ctx)
         return size
+
+
+class Size(click.ParamType[tuple[int, int]]):
+    """``224x224``: height and width in pixels."""
+
+    name = "size"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[int, int]:
+        """(height, width)."""
+        match = re.fullmatch(r"([1-9]\d{0,4})x([1-9]\d{0,4})", str(value))
+        if not match:
+            self.fail(f"{value!r} is not a height and width such as 32x32.", param, ctx)
+        return int(match[1]), int(match[2])
+
+
+class Fractions(click.ParamType[dict[str, float]]):
+    """``train=0.9,val=0.1``: names with shares that make 1."""
+
+    name = "fractions"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> dict[str, float]:
+        """The share of each name, in the order given."""
+        shares: dict[str, float] = {}
+        for part in str(value).split(","):
+            match = re.fullmatch(r"([A-Za-z0-9][A-Za-z0-9_-]*)=(\d*\.?\d+)", part.strip())
+            if not match or match[1] in shares:
+                self.fail(f"{value!r} is not of the form train=0.9,val=0.1.", param, ctx)
+            shares[match[1]] = float(match[2])
+        if abs(sum(shares.values()) - 1) > 1e-6:
+            self.fail(f"the shares in {value!r} do not make 1.", param, ctx)
+        return shares
+
+
+class Pair(click.ParamType[tuple[str, Path]]):
+    """``mask=DIR``: the name of a member and the folder that has it for each image."""
+
+    name = "pair"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, Path]:
+        """(name, folder)."""
+        name, equals, folder = str(value).partition("=")
+        if not equals or not re.fullmatch(r"[a-z0-9_-]+", name):
+            self.fail(f"{value!r} is not of the form mask=DIR.", param, ctx)
+        if not os.path.isdir(folder):
+            self.fail(f"{folder!r} is not a folder.", param, ctx)
+        return name, Path(folder)
 
 
 def usable_cores() -> int:

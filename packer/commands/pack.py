@@ -1,16 +1,21 @@
 """`packer pack`."""
 
+import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from packer.commands import options
 from packer.commands.output import name_files, print_json, say
 
+if TYPE_CHECKING:
+    from packer.options import PackOptions
+    from packer.progress import Progress
+
 
 @click.command()
-@click.argument("src", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.argument("src", type=click.Path(exists=True, path_type=Path))
 @click.argument("dst", type=click.Path(file_okay=False, path_type=Path))
 @options.jobs
 @click.option(
@@ -31,13 +36,49 @@ from packer.commands.output import name_files, print_json, say
 @click.option("--max-side", type=click.IntRange(1), help="Shrink larger images. Loses quality.")
 @click.option("--quality", type=click.IntRange(1, 100), help="Re-encode as JPEG. Loses quality.")
 @click.option(
+    "--raw",
+    type=options.Size(),
+    metavar="HxW",
+    help="Store decoded pixels of this size: scaled to cover it, and cut. For small images.",
+)
+@click.option(
+    "--split",
+    type=options.Fractions(),
+    metavar="train=0.9,val=0.1",
+    help="Divide the samples by a hash of their keys. Default: by folders named train, val, test.",
+)
+@click.option(
+    "--pair",
+    "pairs",
+    type=options.Pair(),
+    multiple=True,
+    metavar="NAME=DIR",
+    help="DIR holds a file for every image, under the image's path: member NAME of its sample.",
+)
+@click.option(
+    "--classes",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="File of class names in label order, one a line. Default: sorted.",
+)
+@click.option("--dedupe", is_flag=True, help="Leave out images that are byte for byte another.")
+@click.option(
+    "--root",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Where the images of a manifest lie. Default: beside it.",
+)
+@click.option("--image-column", help="Of a manifest. Default: image, path, file, file_name, ...")
+@click.option("--label-column", help="Of a manifest. Default: label, class, category, ...")
+@click.option("--split-column", help="Of a manifest. Default: split.")
+@click.option(
     "--on-error",
     type=click.Choice(["stop", "skip"]),
     default="stop",
     show_default=True,
     help="On a file that is no sound image: commit nothing, or go on without it. All are named.",
 )
+@click.option("--append", is_flag=True, help="Add what is new in SRC to the data set at DST.")
 @click.option("--overwrite", is_flag=True, help="Replace a data set that is at DST.")
+@click.option("--dry-run", is_flag=True, help="Only say what would be written.")
 @options.as_json
 @options.quiet
 def pack(
@@ -52,18 +93,30 @@ def pack(
     check: bool,
     max_side: int | None,
     quality: int | None,
+    raw: tuple[int, int] | None,
+    split: dict[str, float] | None,
+    pairs: tuple[tuple[str, Path], ...],
+    classes: Path | None,
+    dedupe: bool,
+    root: Path | None,
+    image_column: str | None,
+    label_column: str | None,
+    split_column: str | None,
     on_error: str,
+    append: bool,
     overwrite: bool,
+    dry_run: bool,
     as_json: bool,
     quiet: bool,
 ) -> int:
     """Pack the images in SRC into the data set DST.
 
-    SRC holds a folder for each class, as torchvision's ImageFolder has it, or images without
-    classes. The same command finishes an interrupted run.
+    SRC is a folder: it holds a folder for each class, as torchvision's ImageFolder has it, or
+    images without classes. Files that share an image's name up to a dot (x.json, x.txt, x.mask.png)
+    become members of its sample. The same command finishes an interrupted run.
     """
     from packer.errors import Rejected, UnusableInput
-    from packer.pack import PackOptions
+    from packer.options import PackOptions, SourceOptions
     from packer.pack import pack as run
     from packer.progress import Progress
     from packer.tiles import PACKAGE, jpegtran
@@ -76,7 +129,23 @@ def pack(
         max_side,
         quality,
         check,
+        raw,
+        split,
+        dedupe,
+        SourceOptions(
+            {name: _relative(folder, src) for name, folder in pairs},
+            None if root is None else _relative(root, src.parent),
+            image_column,
+            label_column,
+            split_column,
+        ),
     )
+    names = None if classes is None else _class_names(classes)
+    if append and overwrite:
+        raise click.UsageError("--append adds to a data set and --overwrite replaces it: give one.")
+    if dry_run:
+        _say_plan(src, dst, chosen, names, append, as_json, Progress(quiet))
+        return 0
     if jpeg == "tiled" and jpegtran() is None:
         raise UnusableInput(f"--jpeg tiled needs jpegtran: install the package {PACKAGE}.")
     try:
@@ -85,6 +154,8 @@ def pack(
             dst,
             chosen,
             jobs,
+            classes=names,
+            append=append,
             skip_rejected=on_error == "skip",
             overwrite=overwrite,
             progress=Progress(quiet),
@@ -100,8 +171,9 @@ def pack(
     elif not quiet:
         name_files("ignored", report.ignored)
         name_files("not tiled", report.untiled)
+        splits = "".join(f"{name} {count}, " for name, count in report.splits.items())
         say(
-            f"{report.dataset}: {report.samples} samples in {report.classes} classes, "
+            f"{report.dataset}: {report.samples} samples in {report.classes} classes, {splits}"
             f"{report.shards} shards ({report.shards_written} written now), "
             f"{report.bytes / 1e6:.1f} MB, {report.seconds:.1f} s; "
             f"{len(report.rejected)} files rejected, {len(report.ignored)} ignored, "
@@ -122,6 +194,46 @@ def _default_jpeg(quiet: bool) -> str:
             f"decode more slowly. The package {PACKAGE} has it."
         )
     return "verbatim"
+
+
+def _relative(path: Path, start: Path) -> str:
+    return os.path.relpath(os.path.realpath(path), os.path.realpath(start))
+
+
+def _class_names(path: Path) -> list[str]:
+    names = [line.strip() for line in path.read_text("utf-8").splitlines() if line.strip()]
+    if len(set(names)) < len(names):
+        raise click.BadParameter(f"{path} names a class twice.", param_hint="--classes")
+    return names
+
+
+def _say_plan(
+    src: Path,
+    dst: Path,
+    chosen: "PackOptions",
+    names: list[str] | None,
+    append: bool,
+    as_json: bool,
+    progress: "Progress",
+) -> None:
+    from packer.prepare import prepare
+
+    outline = prepare(src, chosen, progress, names, onto=dst if append else None).outline(dst)
+    if as_json:
+        print_json(outline)
+        return
+    for split, count in outline["splits"].items():
+        say(f"split {split}: {count} samples", err=False)
+    for name, count in outline["classes"].items():
+        say(f"class {name}: {count} samples", err=False)
+    name_files("rejected", [(item["file"], item["reason"]) for item in outline["rejected"]])
+    needed = outline["bytes_needed"]
+    say(
+        f"{outline['samples']} samples, {len(outline['shards'])} shards, "
+        f"{'an unknown size' if needed is None else f'{needed / 1e6:.1f} MB'} on a disk with "
+        f"{outline['bytes_free'] / 1e6:.1f} MB free. Nothing was written.",
+        err=False,
+    )
 
 
 def _report_json(report: dict[str, Any]) -> None:

@@ -1,20 +1,27 @@
 """What can be packed. Every source yields the same record, `SourceSample`."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)
 class SourceSample:
-    """One image of a source.
+    """One image of a source, and what belongs to it.
 
     Attributes:
-        name: where it lies, relative to the source (`os.fsdecode` form).
+        name: where the image lies, relative to the source (`os.fsdecode` form).
         key: its name in the archive, unique in the source.
         label: class number, -1 without labels.
-        size: bytes.
-        mtime_ns: when it was last written; tells a file that changes while it is packed.
+        size: bytes of the image and its members.
+        mtime_ns: when the newest of its files was written; tells what changes while it is packed.
+        members: extensions of its further members, in the order in which they are stored.
+        split: the part of the data set that the source puts it into, "" for none.
+        locator: what else the source must know to find it again, in its own words.
+        block: samples of one number lie together and are cheap to read one after the other only
+            (a row group of a Parquet file); -1 where any order will do.
     """
 
     name: str
@@ -22,6 +29,10 @@ class SourceSample:
     label: int
     size: int
     mtime_ns: int
+    members: tuple[str, ...] = ()
+    split: str = ""
+    locator: str = ""
+    block: int = -1
 
 
 @dataclass(frozen=True)
@@ -29,12 +40,26 @@ class LeftOut:
     """A source file that is not packed.
 
     Attributes:
-        ignored: the operating system's own litter (.DS_Store), which is reported and no error.
+        ignored: nothing of value is missing without it (the operating system's own litter, a copy
+            of another file), so that it is reported and no error.
     """
 
     name: str
     reason: str
     ignored: bool = False
+
+
+@dataclass(frozen=True)
+class Content:
+    """What a source holds for one sample.
+
+    Attributes:
+        image: an image file's bytes, or pixels as a uint8 array (height, width, channels).
+        members: the bytes of each further member by extension, as `SourceSample.members` says.
+    """
+
+    image: bytes | NDArray[Any]
+    members: Mapping[str, bytes] = field(default_factory=dict)
 
 
 class Source(Protocol):
@@ -47,5 +72,5 @@ class Source(Protocol):
     def scan(self) -> Iterator[SourceSample | LeftOut]:
         """Everything there is, in a fixed order."""
 
-    def read(self, sample: SourceSample) -> bytes:
-        """The image's bytes; raises BadImage where they cannot be had as scanned."""
+    def read(self, sample: SourceSample) -> Content:
+        """The sample's image and members; raises BadImage where they are not there as scanned."""

@@ -1,55 +1,81 @@
 """Folders of image files: class folders by torchvision's ImageFolder rules, or one flat folder.
 
 The sorted names of the top folders are the classes, nested folders below a class belong to it, and
-samples come in ImageFolder's order. Unlike there, a file counts by its content and not by its
-extension, so every file is either packed or named.
+samples come in ImageFolder's order. If all top folders are named train, val or test, each of them
+is such a folder and a split. Files that share an image's stem are its members (`sidecars.py`).
+Unlike in ImageFolder, a file counts by its content and not by its extension, so every file is
+either packed or named.
 """
 
 import os
-import stat
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from packer.errors import BadImage, UnusableInput
-from packer.keys import clashing, escape
-from packer.sources import LeftOut, SourceSample
+from packer.errors import UnusableInput
+from packer.keys import clashing
+from packer.sources import Content, LeftOut, SourceSample
+from packer.sources.files import read_files, sample_of_files
+from packer.sources.pairs import NO_IMAGE, Pairs
+from packer.sources.sidecars import group
+from packer.sources.walk import (
+    LOOP,
+    folders_below,
+    identity,
+    is_folder,
+    left_out,
+    subfolders,
+    with_parents,
+)
 
-MAX_FILE = 1 << 30  # a larger file is no image, and would be read whole to find out
-
-_LITTER = {".DS_Store", "Thumbs.db", "ehthumbs.db", "desktop.ini", ".directory"}
-_LOOP = "it is a symbolic link back to a folder that holds it (a loop)"
-
-_Identity = tuple[int, int]
+SPLITS = frozenset({"train", "val", "valid", "validation", "test"})
 
 
 @dataclass(frozen=True)
 class FolderSource:
-    """A folder of class folders, or a folder of images without labels (`classes` is empty)."""
+    """A folder of class folders, or a folder of images without labels (`classes` is empty).
+
+    Attributes:
+        root: the folder.
+        classes: class names in label order.
+        splits: the top folders that are splits; ("",) if the root is none.
+        pairs: further folders whose files belong to the images.
+    """
 
     root: Path
     classes: tuple[str, ...]
+    splits: tuple[str, ...] = ("",)
+    pairs: Pairs = field(default_factory=Pairs)
 
     @classmethod
-    def open(cls, root: Path) -> "FolderSource":
-        """Tell class folders from a flat folder.
+    def open(
+        cls, root: Path, classes: Sequence[str] | None = None, pairs: Pairs | None = None
+    ) -> "FolderSource":
+        """Tell class folders, split folders and a flat folder from each other.
+
+        Args:
+            root: the folder.
+            classes: class names in label order; None: the sorted names of the class folders.
+            pairs: further folders whose files belong to the images.
 
         Raises:
-            UnusableInput: it is no readable folder.
+            UnusableInput: it is no readable folder, or it has a class that `classes` lacks.
         """
         try:
-            above = _with_parents(root)
-            with os.scandir(root) as entries:
-                classes = [
-                    entry.name
-                    for entry in entries
-                    if _is_folder(entry) and _identity(entry) not in above
-                ]
+            above = with_parents(root)
+            tops = [name for name in subfolders(root) if identity(root / name) not in above]
+            splits = tuple(tops) if tops and SPLITS.issuperset(tops) else ("",)
+            found = sorted({name for split in splits for name in _class_folders(root / split)})
         except OSError as error:
             raise UnusableInput(
                 f"{root} is not a folder that can be read: {error.strerror}."
             ) from error
-        return cls(root, tuple(sorted(classes)))
+        if classes is not None and (unknown := sorted(set(found).difference(classes))):
+            raise UnusableInput(
+                f"{root} has class folders that are not in the list of classes: "
+                f"{', '.join(map(_printable, unknown))}."
+            )
+        return cls(root, tuple(found if classes is None else classes), splits, pairs or Pairs())
 
     def scan(self) -> Iterator[SourceSample | LeftOut]:
         """Walk the folder in ImageFolder's order.
@@ -57,113 +83,91 @@ class FolderSource:
         Raises:
             UnusableInput: a class folder holds no file, or the folder cannot be listed.
         """
-        for entry in sorted(set(os.listdir(self.root)).difference(self.classes)):
-            if os.path.isdir(self.root / entry):
-                yield LeftOut(entry, _LOOP)
-            elif self.classes:
-                yield _left_out(entry, "it lies beside the class folders and belongs to no class")
-        if not self.classes:
-            yield from self._files("", label=-1)
-        empty = []
-        for label, name in enumerate(self.classes):
-            found = False
-            for record in self._class(name, label):
-                found = found or isinstance(record, SourceSample)
-                yield record
-            if not found:
-                empty.append(name)
-        if empty:
+        if self.splits != ("",):
+            yield from self._beside("", self.splits, "the folders of the splits")
+        classes_with_folder: dict[str, bool] = {}
+        for split in self.splits:
+            names = _class_folders(self.root / split)
+            if not names:
+                yield from self._loops(split, names)
+                yield from self._files(split, label=-1, split=split)
+                continue
+            yield from self._beside(split, names, "the class folders")
+            for name in names:
+                found = classes_with_folder.setdefault(name, False)
+                for record in self._class(f"{split}/{name}" if split else name, name, split):
+                    found = found or isinstance(record, SourceSample)
+                    yield record
+                classes_with_folder[name] = found
+        yield from self.pairs.elsewhere(self.root)
+        if empty := [name for name, found in classes_with_folder.items() if not found]:
             raise UnusableInput(
                 f"{self.root}: class folders without images: {', '.join(map(_printable, empty))}. "
                 "Remove them, or put images into them."
             )
 
-    def read(self, sample: SourceSample) -> bytes:
-        """The file's bytes, if it still is the file that was scanned."""
-        try:
-            with open(self.root / sample.name, "rb", buffering=0) as file:
-                data = file.read()
-                mtime_ns = os.fstat(file.fileno()).st_mtime_ns
-        except OSError as error:
-            raise BadImage(f"it cannot be read: {error.strerror}") from error
-        if len(data) != sample.size or mtime_ns != sample.mtime_ns:
-            raise BadImage("it changed while it was being packed")
-        return data
+    def read(self, sample: SourceSample) -> Content:
+        """The bytes of the sample's files, if they still are what was scanned."""
+        return read_files(self.root, sample)
 
-    def _class(self, name: str, label: int) -> Iterator[SourceSample | LeftOut]:
+    def _beside(self, path: str, names: Sequence[str], what: str) -> Iterator[LeftOut]:
+        """What lies in a folder beside its `names`."""
+        yield from self._loops(path, names)
+        with os.scandir(self.root / path) as entries:
+            files = sorted(entry.name for entry in entries if not is_folder(entry))
+        for name in files:
+            inside = f"{path}/{name}" if path else name
+            yield left_out(inside, f"it lies beside {what} and belongs to none of them")
+
+    def _loops(self, path: str, names: Sequence[str]) -> Iterator[LeftOut]:
+        """The folders in a folder that are none of its `names`: they lead back to it."""
+        for name in sorted(set(subfolders(self.root / path)).difference(names)):
+            yield LeftOut(f"{path}/{name}" if path else name, LOOP)
+
+    def _class(self, path: str, name: str, split: str) -> Iterator[SourceSample | LeftOut]:
         folders: list[str] = []
-        for folder in self._folders(name, _with_parents(self.root)):
+        for folder in folders_below(self.root, path, with_parents((self.root / path).parent)):
             if isinstance(folder, LeftOut):
                 yield folder
             else:
                 folders.append(folder)
-        for path in sorted(folders):
-            yield from self._files(path, label)
+        label = self.classes.index(name)
+        for folder in sorted(folders):
+            yield from self._files(folder, label, split)
 
-    def _folders(self, path: str, above: frozenset[_Identity]) -> Iterator[str | LeftOut]:
-        """`path` and all folders below it; a link back to a folder above is a loop."""
-        try:
-            identity = _identity(self.root / path)
-            if identity in above:
-                yield LeftOut(path, _LOOP)
-                return
-            with os.scandir(self.root / path) as entries:
-                below = sorted(entry.name for entry in entries if _is_folder(entry))
-        except OSError as error:
-            yield LeftOut(path, f"the folder cannot be read: {error.strerror}")
-            return
-        yield path
-        for name in below:
-            yield from self._folders(f"{path}/{name}", above | {identity})
-
-    def _files(self, folder: str, label: int) -> Iterator[SourceSample | LeftOut]:
+    def _files(self, folder: str, label: int, split: str) -> Iterator[SourceSample | LeftOut]:
         prefix = f"{folder}/" if folder else ""
         with os.scandir(self.root / folder) as entries:
-            names = sorted(entry.name for entry in entries if not _is_folder(entry))
-        whole = clashing(names)
-        for name in names:
-            path = prefix + name
-            try:
-                status = os.stat(self.root / path)
-            except OSError as error:
-                broken = os.path.islink(self.root / path)
-                what = "it is a symbolic link that leads nowhere" if broken else "it cannot be read"
-                yield LeftOut(path, f"{what}: {error.strerror}")
+            grouping = group(entry.name for entry in entries if not is_folder(entry))
+        parallel = self.pairs.beside(self.root, folder)
+        for name in grouping.ambiguous:
+            yield LeftOut(prefix + name, "more than one image has its name")
+        whole = clashing(grouping.samples)
+        for name, beside in grouping.samples.items():
+            members = {ext: prefix + path for ext, path in beside.items()}
+            members |= parallel.pop(os.path.splitext(name)[0], {})
+            if missing := self.pairs.missing(members):
+                lacks = f"it has no {missing} in {self.pairs.folders[missing]}"
+                yield left_out(prefix + name, lacks)
+                yield from (
+                    LeftOut(path, f"its image is rejected: {lacks}") for path in members.values()
+                )
                 continue
-            if not stat.S_ISREG(status.st_mode):
-                yield LeftOut(path, "it is not a regular file")
-            elif name in _LITTER:
-                yield _left_out(path, "")
-            elif status.st_size == 0:
-                yield LeftOut(path, "it is empty")
-            elif status.st_size > MAX_FILE:
-                yield LeftOut(path, f"it has {status.st_size} bytes; {MAX_FILE} are the most")
-            else:
-                key = escape(path if name in whole else os.path.splitext(path)[0])
-                yield SourceSample(path, key, label, status.st_size, status.st_mtime_ns)
+            yield from sample_of_files(
+                self.root,
+                prefix + name,
+                members,
+                label=label,
+                split=split,
+                keep_extension=name in whole,
+            )
+        for unused in parallel.values():
+            yield from (LeftOut(path, NO_IMAGE) for path in unused.values())
 
 
-def _is_folder(entry: "os.DirEntry[str]") -> bool:
-    try:
-        return entry.is_dir()
-    except OSError:
-        return False  # a link to itself; the file's own stat names the reason
-
-
-def _identity(path: "str | os.PathLike[str]") -> _Identity:
-    status = os.stat(path)
-    return status.st_dev, status.st_ino
-
-
-def _with_parents(folder: Path) -> frozenset[_Identity]:
-    resolved = folder.resolve()
-    return frozenset(map(_identity, (resolved, *resolved.parents)))
-
-
-def _left_out(path: str, reason: str) -> LeftOut:
-    if os.path.basename(path) in _LITTER:
-        return LeftOut(path, "it belongs to the operating system", ignored=True)
-    return LeftOut(path, reason)
+def _class_folders(path: Path) -> list[str]:
+    above = with_parents(path)
+    return [name for name in subfolders(path) if identity(path / name) not in above]
 
 
 def _printable(name: str) -> str:

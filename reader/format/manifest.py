@@ -60,6 +60,14 @@ class Manifest:
         """Names of the splits in order of their shards; ``""`` is a data set without splits."""
         return tuple(dict.fromkeys(shard.split for shard in self.shards))
 
+    @property
+    def split_samples(self) -> dict[str, int]:
+        """How many samples each split has."""
+        return {
+            name: sum(shard.samples for shard in self.shards if shard.split == name)
+            for name in self.splits
+        }
+
     def dump(self) -> str:
         """The file's text."""
         return json.dumps({"format": KIND, **asdict(self)}, indent=1) + "\n"

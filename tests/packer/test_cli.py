@@ -194,7 +194,7 @@ def test_the_shard_size_is_kept(tmp_path: Path, source: Path, run_packer: RunPac
     [
         ("pack", "Missing argument"),
         ("pack missing dst", "does not exist"),
-        ("pack file dst", "is a file"),
+        ("pack file dst", "neither a folder nor an archive"),
         ("pack src file", "is a file"),
         ("pack src file/dst", "file"),
         ("pack src loop/dst", "loop"),

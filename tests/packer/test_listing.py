@@ -18,7 +18,7 @@ def listing(*records: SourceSample | LeftOut) -> Listing:
 
 
 def test_a_listing_gives_back_what_was_added() -> None:
-    assert list(listing(SAMPLE, ODD).samples(range(2))) == [SAMPLE, ODD]
+    assert list(listing(SAMPLE, ODD)) == [SAMPLE, ODD]
     assert listing(SAMPLE, ODD)[1] == ODD
 
 

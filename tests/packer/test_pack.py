@@ -399,7 +399,7 @@ def test_a_changed_source_is_refused_and_nothing_is_touched(
             run_pack(own_source, dst)
     before = stamps(dst)
     change(own_source)
-    with pytest.raises(UnusableInput, match="give --overwrite"):
+    with pytest.raises(UnusableInput, match="--overwrite to"):
         run_pack(own_source, dst, skip_rejected=True)
     assert stamps(dst) == before
 

@@ -5,11 +5,22 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from packer.plan import plan_shards, shuffled
+from packer.listing import Listing
+from packer.plan import Plan, plan_shards, shuffled
+from packer.sources import SourceSample
 from reader.format import tar
 
 sizes = st.lists(st.integers(1, 200_000), max_size=60).map(lambda x: np.array(x, np.int64))
 seeds = st.none() | st.integers(-(2**70), 2**70)
+
+
+def plan_of(
+    sizes: NDArray[np.int64], shard_size: int, shard_samples: int | None, seed: int | None
+) -> Plan:
+    listing = Listing()
+    for number, size in enumerate(sizes.tolist()):
+        listing.add(SourceSample(f"{number}.jpg", str(number), 0, size, 0))
+    return plan_shards(listing, shard_size, shard_samples, seed)
 
 
 def tar_bytes(images: NDArray[np.int64]) -> int:
@@ -22,7 +33,7 @@ def tar_bytes(images: NDArray[np.int64]) -> int:
 def test_every_sample_is_in_exactly_one_shard(
     sizes: NDArray[np.int64], shard_size: int, shard_samples: int | None, seed: int | None
 ) -> None:
-    plan = plan_shards(sizes, shard_size, shard_samples, seed)
+    plan = plan_of(sizes, shard_size, shard_samples, seed)
     numbers = [int(number) for shard in range(len(plan)) for number in plan.shard(shard)]
     assert sorted(numbers) == list(range(len(sizes)))
 
@@ -32,7 +43,7 @@ def test_every_sample_is_in_exactly_one_shard(
 def test_no_shard_exceeds_a_cap_and_none_is_cut_short_without_need(
     sizes: NDArray[np.int64], shard_size: int, shard_samples: int | None, seed: int | None
 ) -> None:
-    plan = plan_shards(sizes, shard_size, shard_samples, seed)
+    plan = plan_of(sizes, shard_size, shard_samples, seed)
     most = shard_samples or len(sizes)
     shards = [plan.shard(number) for number in range(len(plan))]
     for shard, following in zip_longest(shards, shards[1:]):
@@ -43,22 +54,22 @@ def test_no_shard_exceeds_a_cap_and_none_is_cut_short_without_need(
 
 
 def test_without_a_seed_the_order_of_the_source_stays() -> None:
-    plan = plan_shards(np.full(100, 7), 10**9, 30, seed=None)
+    plan = plan_of(np.full(100, 7), 10**9, 30, seed=None)
     assert plan.order.tolist() == list(range(100))
     assert [len(plan.shard(number)) for number in range(len(plan))] == [30, 30, 30, 10]
 
 
 def test_a_sample_larger_than_a_shard_has_a_shard_of_its_own() -> None:
-    plan = plan_shards(np.array([10, 10**7, 10]), 10**5, None, seed=None)
+    plan = plan_of(np.array([10, 10**7, 10]), 10**5, None, seed=None)
     assert [plan.shard(number).tolist() for number in range(len(plan))] == [[0], [1], [2]]
 
 
 def test_a_shard_size_beyond_all_bounds_gives_one_shard() -> None:
-    assert len(plan_shards(np.full(50, 1000), 10**30, None, seed=0)) == 1
+    assert len(plan_of(np.full(50, 1000), 10**30, None, seed=0)) == 1
 
 
 def test_nothing_gives_no_shard() -> None:
-    assert len(plan_shards(np.empty(0, np.int64), 10**9, None, seed=0)) == 0
+    assert len(plan_of(np.empty(0, np.int64), 10**9, None, seed=0)) == 0
 
 
 def test_the_seed_decides_the_order() -> None:

@@ -40,7 +40,8 @@ def write(
     with ShardWriter(path) as writer:
         for sample, data in images:
             writer.add(sample, encode_image(data, AS_THEY_ARE))
-        return writer.finish(rejected)
+        writer.finish(rejected)
+    return shard_entry(path)
 
 
 def test_the_standard_library_reads_the_tar(

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from packer.errors import BadImage, UnusableInput
-from packer.sources import LeftOut, SourceSample
+from packer.sources import Content, LeftOut, SourceSample
 from packer.sources.folder import FolderSource
 
 MakeFiles = Callable[..., Path]
@@ -202,7 +202,7 @@ def test_a_sample_reads_back_as_the_file(make_files: MakeFiles) -> None:
     for sample in samples(root):
         (root / sample.name).write_bytes(b"y")
         os.utime(root / sample.name, ns=(0, sample.mtime_ns))
-        assert opened.read(sample) == b"y"
+        assert opened.read(sample) == Content(b"y")
 
 
 @pytest.mark.parametrize(

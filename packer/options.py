@@ -1,0 +1,83 @@
+"""What a person may choose when packing."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from packer.encode import Policy
+
+
+@dataclass(frozen=True)
+class SourceOptions:
+    """How the source is to be understood.
+
+    Attributes:
+        pairs: name -> folder relative to the source, whose files belong to the images.
+        root: folder relative to a manifest, in which the images that it names lie.
+        image_column, label_column, split_column: of a manifest; None: the usual names are tried.
+    """
+
+    pairs: Mapping[str, str] = field(default_factory=dict)
+    root: str | None = None
+    image_column: str | None = None
+    label_column: str | None = None
+    split_column: str | None = None
+
+
+@dataclass(frozen=True)
+class PackOptions:
+    """The options that shape the shards' bytes; they are kept in dataset.json.
+
+    Attributes:
+        shard_size: bytes a shard should not exceed.
+        shard_samples: samples a shard may hold, None for any number.
+        seed: of the shuffle; None keeps the source's order.
+        jpeg: "tiled" or "verbatim".
+        max_side, quality, check, raw: see `packer.encode.Policy`.
+        split: each split's share of the samples; None: the source's own splits.
+        dedupe: leave out images whose bytes are those of an earlier one.
+        source: how the source is to be understood.
+    """
+
+    shard_size: int = 10**9
+    shard_samples: int | None = None
+    seed: int | None = 0
+    jpeg: str = "tiled"
+    max_side: int | None = None
+    quality: int | None = None
+    check: bool = False
+    raw: tuple[int, int] | None = None
+    split: Mapping[str, float] | None = None
+    dedupe: bool = False
+    source: SourceOptions = SourceOptions()
+
+    @property
+    def policy(self) -> Policy:
+        """What is done with each image."""
+        return Policy(self.jpeg == "tiled", self.max_side, self.quality, self.check, self.raw)
+
+    @property
+    def raw_bytes(self) -> int | None:
+        """What every image takes with `raw`."""
+        return None if self.raw is None else 3 * self.raw[0] * self.raw[1]
+
+    def dump(self) -> dict[str, Any]:
+        """As dataset.json has them."""
+        return dict(json.loads(json.dumps(asdict(self))))
+
+    @classmethod
+    def load(cls, content: Mapping[str, Any]) -> "PackOptions":
+        """The options that `dump` gave.
+
+        Raises:
+            TypeError, KeyError: they are of another version.
+        """
+        raw = content["raw"]
+        return cls(
+            **{
+                **content,
+                "raw": raw and (int(raw[0]), int(raw[1])),
+                "source": SourceOptions(**content["source"]),
+            }
+        )

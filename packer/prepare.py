@@ -1,0 +1,137 @@
+"""What is to be done: the source scanned and its shards planned, with nothing written yet."""
+
+import re
+import shutil
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from packer.errors import UnusableInput
+from packer.jobs import ShardJob
+from packer.options import PackOptions
+from packer.plan import Plan, plan_shards
+from packer.progress import Progress
+from packer.scan import Scanned, scan
+from packer.sources.opening import open_source
+from reader.format import Manifest
+
+_INDEX_BYTES = 200  # a sample, at usual name lengths
+
+
+@dataclass(frozen=True)
+class Work:
+    """A source, and how its samples are to be laid out in a data set.
+
+    Attributes:
+        base: what the destination holds already and keeps.
+    """
+
+    scanned: Scanned
+    plan: Plan
+    options: PackOptions
+    base: Manifest | None = None
+
+    def paths(self, dst: Path) -> list[Path]:
+        """The tars to be written."""
+        return [dst / file for file in self.plan.files]
+
+    def outline(self, dst: Path) -> dict[str, Any]:
+        """What would be written, as a person would want to know it beforehand."""
+        listing = self.scanned.listing
+        labels = np.bincount(
+            listing.labels[listing.labels >= 0], minlength=len(self.scanned.classes)
+        )
+        splits, counts = np.unique(listing.splits, return_counts=True)
+        there = next(path for path in (dst, *dst.absolute().parents) if path.exists())
+        return {
+            "samples": len(listing),
+            "classes": dict(zip(self.scanned.classes, labels.tolist(), strict=True)),
+            "splits": {
+                name: n for name, n in zip(splits.tolist(), counts.tolist(), strict=True) if name
+            },
+            "shards": [
+                {
+                    "file": file,
+                    "samples": len(self.plan.shard(number)),
+                    "bytes": self.plan.tar_bytes(number),
+                }
+                for number, file in enumerate(self.plan.files)
+            ],
+            "bytes_needed": self.bytes_needed(range(len(self.plan))),
+            "bytes_free": shutil.disk_usage(there).free,
+            "rejected": [
+                {"file": item.name, "reason": item.reason}
+                for item in listing.left_out
+                if not item.ignored
+            ],
+        }
+
+    def bytes_needed(self, shards: Iterable[int]) -> int | None:
+        """What these shards take on disk, at most; None if only encoding the images tells."""
+        policy = self.options.policy
+        if policy.raw is None and (policy.max_side or policy.quality):
+            return None
+        tars = sum(
+            self.plan.tar_bytes(number) + _INDEX_BYTES * len(self.plan.shard(number))
+            for number in shards
+        )
+        return tars + tars // 100 if policy.tiled else tars
+
+    def job(self, dst: Path, number: int, threads: int = 1) -> ShardJob:
+        """What writes one shard."""
+        samples = self.scanned.listing.take(self.plan.shard(number))
+        path = dst / self.plan.files[number]
+        return ShardJob(path, self.scanned.source, samples, self.options.policy, threads)
+
+
+def prepare(
+    src: Path,
+    options: PackOptions,
+    progress: Progress,
+    classes: Sequence[str] | None = None,
+    onto: Path | None = None,
+) -> Work:
+    """Scan `src` and plan its shards; nothing is written.
+
+    Args:
+        src: the folder, archive or manifest to be packed.
+        options: what shapes the shards.
+        progress: where to show how far it is.
+        classes: class names in label order, None for the source's own order.
+        onto: a data set whose samples are there already.
+
+    Raises:
+        UnusableInput: there is nothing to pack.
+    """
+    base = None if onto is None else Manifest.load(onto)
+    source = open_source(src, options.source, classes)
+    if base is not None and source.classes:
+        added = [name for name in source.classes if name not in set(base.classes)]
+        source = open_source(src, options.source, [*base.classes, *added])
+    packed = [] if onto is None or base is None else [onto / shard.index for shard in base.shards]
+    scanned = scan(source, options, progress, packed)
+    listing = scanned.listing
+    if not len(listing) and base is None:
+        reasons = "".join(f"\n  {item.name}: {item.reason}" for item in listing.left_out)
+        raise UnusableInput(f"{src} holds no file to pack.{reasons}")
+    plan = plan_shards(
+        listing,
+        options.shard_size,
+        options.shard_samples,
+        options.seed,
+        options.raw_bytes,
+        _next_numbers(base),
+    )
+    return Work(scanned, plan, options, base)
+
+
+def _next_numbers(base: Manifest | None) -> dict[str, int]:
+    """For each split, the number that its next shard gets."""
+    numbers: dict[str, int] = {}
+    for shard in base.shards if base else ():
+        number = int(re.findall(r"\d+", Path(shard.file).stem)[-1])
+        numbers[shard.split] = max(numbers.get(shard.split, 0), number + 1)
+    return numbers

@@ -1,0 +1,140 @@
+"""A sample of several files: an image, and the members that lie in files of their own."""
+
+import json
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from packer.errors import BadImage
+from packer.keys import escape
+from packer.sources import Content, LeftOut, SourceSample
+from packer.sources.walk import is_litter, left_out
+
+MAX_FILE = 1 << 30  # a larger file is no image, and would be read whole to find out
+
+
+def sample_of_files(
+    root: Path,
+    image: str,
+    members: Mapping[str, str],
+    *,
+    label: int,
+    split: str,
+    keep_extension: bool = False,
+) -> Iterator[SourceSample | LeftOut]:
+    """The sample of `image`, and those of its files that cannot be packed.
+
+    Args:
+        root: what the paths are relative to.
+        image: the image's path.
+        members: extension -> path of each further member.
+        label: class number; -1: the member ``cls`` tells, if there is one.
+        split: of the sample.
+        keep_extension: make it part of the key, which else is the path without it.
+    """
+    try:
+        size, mtime_ns = _measure(root, image)
+        if size == 0:
+            raise BadImage("it is empty")
+    except BadImage as error:
+        yield left_out(image, str(error))
+        for path in members.values():
+            yield LeftOut(path, f"it belongs to {image}, which is rejected")
+        return
+    if is_litter(os.path.basename(image)):
+        yield left_out(image, "")
+        return
+    found = {}
+    for ext, path in members.items():
+        try:
+            if ext == "cls":
+                label = _label(root, path, label)
+                continue
+            member_size, member_time = _measure(root, path)
+        except BadImage as error:
+            yield LeftOut(path, str(error))
+            continue
+        found[ext] = path
+        size += member_size
+        mtime_ns = max(mtime_ns, member_time)
+    stem = os.path.splitext(image)[0]
+    derived = all(path == f"{stem}.{ext}" for ext, path in found.items())
+    yield SourceSample(
+        name=image,
+        key=escape(image if keep_extension else stem),
+        label=label,
+        size=size,
+        mtime_ns=mtime_ns,
+        members=tuple(found),
+        split=split,
+        locator="" if derived else json.dumps(list(found.values())),
+    )
+
+
+def read_files(root: Path, sample: SourceSample) -> Content:
+    """The bytes of a sample's files, if they still are what was scanned.
+
+    Raises:
+        BadImage: a file cannot be read, or has changed.
+    """
+    stem = os.path.splitext(sample.name)[0]
+    paths = (
+        json.loads(sample.locator)
+        if sample.locator
+        else [f"{stem}.{ext}" for ext in sample.members]
+    )
+    size, newest = 0, 0
+    contents = []
+    for path in (sample.name, *paths):
+        try:
+            with open(root / path, "rb", buffering=0) as file:
+                data = file.read()
+                newest = max(newest, os.fstat(file.fileno()).st_mtime_ns)
+        except OSError as error:
+            raise BadImage(_cannot_be_read(error)) from error
+        contents.append(data)
+        size += len(data)
+    if size != sample.size or newest != sample.mtime_ns:
+        raise BadImage("it changed while it was being packed")
+    return Content(contents[0], dict(zip(sample.members, contents[1:], strict=True)))
+
+
+def _measure(root: Path, path: str) -> tuple[int, int]:
+    """A file's bytes and when it was written (ns).
+
+    Raises:
+        BadImage: it is no file that could be packed.
+    """
+    try:
+        status = os.stat(root / path)
+    except OSError as error:
+        if os.path.islink(root / path):
+            raise BadImage(f"it is a symbolic link that leads nowhere: {error.strerror}") from error
+        raise BadImage(_cannot_be_read(error)) from error
+    if not stat.S_ISREG(status.st_mode):
+        raise BadImage("it is not a regular file")
+    if status.st_size > MAX_FILE:
+        raise BadImage(f"it has {status.st_size} bytes; {MAX_FILE} are the most")
+    return status.st_size, status.st_mtime_ns
+
+
+def _label(root: Path, path: str, label: int) -> int:
+    """The class number that a ``.cls`` file holds.
+
+    Raises:
+        BadImage: the folder tells the class, or the file holds none.
+    """
+    if label >= 0:
+        raise BadImage("the class is that of the folder; a .cls file has no say in it")
+    try:
+        text = (root / path).read_bytes()[:20].strip()
+    except OSError as error:
+        raise BadImage(_cannot_be_read(error)) from error
+    if not text.isdigit():
+        raise BadImage("it holds no class number: a .cls file is a decimal number")
+    return int(text)
+
+
+def _cannot_be_read(error: OSError) -> str:
+    return f"it cannot be read: {error.strerror}"
