@@ -18,7 +18,8 @@ from packer.scan import Scanned, scan
 from packer.sources.opening import open_source
 from reader.format import Manifest
 
-_INDEX_BYTES = 200  # a sample, at usual name lengths
+_INDEX_BYTES = 4096  # an index without samples
+_ROW_BYTES = 200  # a sample in it, at usual name lengths
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ class Work:
         if policy.raw is None and (policy.max_side or policy.quality):
             return None
         tars = sum(
-            self.plan.tar_bytes(number) + _INDEX_BYTES * len(self.plan.shard(number))
+            self.plan.tar_bytes(number) + _INDEX_BYTES + _ROW_BYTES * len(self.plan.shard(number))
             for number in shards
         )
         return tars + tars // 100 if policy.tiled else tars

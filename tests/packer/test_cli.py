@@ -208,6 +208,18 @@ def test_the_shard_size_is_kept(tmp_path: Path, source: Path, run_packer: RunPac
         ("pack src dst --shard-samples 0", "not in the range"),
         ("pack src dst --seed x", "not a valid integer"),
         ("pack src dst --on-error maybe", "is not one of"),
+        ("pack src dst --raw 32", "is not a height and width"),
+        ("pack src dst --raw 0x5", "is not a height and width"),
+        ("pack src dst --split train=0.9", "do not make 1"),
+        ("pack src dst --split train", "is not of the form"),
+        ("pack src dst --split a=0.5,a=0.5", "is not of the form"),
+        ("pack src dst --split ../a=1", "is not of the form"),
+        ("pack src dst --pair mask", "is not of the form"),
+        ("pack src dst --pair mask=missing", "is not a folder"),
+        ("pack src dst --classes missing", "does not exist"),
+        ("pack src dst --classes file", "not in the list of classes"),
+        ("pack src dst --append", "is not a data set"),
+        ("pack src dst --append --overwrite", "give one"),
         ("pack src dst --fast", "No such option"),
         ("unpack", "No such command"),
     ],
@@ -231,6 +243,35 @@ def test_a_mistake_is_told_in_a_sentence_and_exits_2(
     assert "Traceback" not in done.stderr
     assert done.stdout == ""
     assert not Path("dst").exists()
+
+
+def test_a_dry_run_says_what_would_be_written_and_writes_nothing(
+    tmp_path: Path, source: Path, run_packer: RunPacker
+) -> None:
+    shares = ("--split", "train=0.75,val=0.25", "--shard-samples", 10)
+    done = run_packer("pack", source, tmp_path / "dst", *shares, "--dry-run", "--json", "--quiet")
+    assert done.returncode == 0
+    plan = json.loads(done.stdout)
+    assert not (tmp_path / "dst").exists()
+    assert plan["samples"] == sum(plan["splits"].values()) == sum(plan["classes"].values()) == 39
+    done = run_packer("pack", source, tmp_path / "dst", *shares, "--jpeg", "verbatim")
+    shards = Manifest.load(tmp_path / "dst").shards
+    assert [(item["file"], item["samples"]) for item in plan["shards"]] == [
+        (shard.file, shard.samples) for shard in shards
+    ]
+    written = sum(path.stat().st_size for path in (tmp_path / "dst").rglob("*.*"))
+    assert written <= plan["bytes_needed"] < 2 * written
+    spoken = run_packer("pack", source, tmp_path / "dst", *shares, "--dry-run", "--quiet")
+    assert "Nothing was written" in spoken.stdout
+
+
+def test_the_order_of_the_classes_comes_from_a_file(
+    tmp_path: Path, source: Path, run_packer: RunPacker
+) -> None:
+    (tmp_path / "classes.txt").write_text("class2\nnone\nclass0\nclass1\n")
+    done = run_packer("pack", source, tmp_path / "dst", "--classes", tmp_path / "classes.txt")
+    assert done.returncode == 0, done.stderr
+    assert Manifest.load(tmp_path / "dst").classes == ("class2", "none", "class0", "class1")
 
 
 def test_names_that_are_no_utf8_are_told_all_the_same(

@@ -12,6 +12,7 @@ from PIL import Image
 from packer import encode as encoding
 from packer.encode import Policy
 from packer.errors import BadImage
+from packer.images import ImageInfo
 
 Make = Callable[..., Image.Image]
 ToBytes = Callable[..., bytes]
@@ -115,3 +116,45 @@ def test_what_is_no_image_is_refused_under_every_policy() -> None:
     for policy in (Policy(), Policy(tiled=False), Policy(quality=80)):
         with pytest.raises(BadImage):
             encoding.encode(b"no image at all", policy)
+
+
+def test_raw_stores_upright_pixels_of_the_size_asked_for(make_image: Make, encode: ToBytes) -> None:
+    exif = Image.Exif()
+    exif[0x0112] = 6  # a quarter turn
+    image = make_image(12, 40, 60)
+    stored = encoding.encode(encode(image, "PNG", exif=exif), Policy(raw=(30, 20)))
+    assert stored.info == ImageInfo("raw", 30, 20, 3, 1)
+    found = np.frombuffer(stored.data, np.uint8).reshape(30, 20, 3).astype(int)
+    expected = np.asarray(image.rotate(-90, expand=True).resize((20, 30)), dtype=int)
+    assert np.abs(found - expected).mean() < 6
+
+
+def test_raw_cuts_about_the_centre_what_has_another_shape() -> None:
+    pixels = np.zeros((10, 30, 3), np.uint8)
+    pixels[:, 10:20] = 200
+    stored = encoding.encode(pixels, Policy(raw=(10, 10)))
+    assert set(stored.data) == {200}
+
+
+@pytest.mark.parametrize("channels", [1, 3])
+def test_pixels_stay_as_they_are(channels: int) -> None:
+    pixels = np.random.default_rng(0).integers(0, 256, (5, 7, channels), dtype=np.uint8)
+    stored = encoding.encode(pixels, Policy())
+    assert stored.data == pixels.tobytes()
+    assert stored.info == ImageInfo("raw", 5, 7, channels, 1)
+
+
+@pytest.mark.parametrize("channels", [1, 3])
+def test_pixels_become_a_jpeg_where_a_quality_or_a_size_asks_for_it(channels: int) -> None:
+    pixels = np.full((64, 96, channels), 100, np.uint8)
+    for policy, size in ((Policy(quality=90), (64, 96)), (Policy(max_side=48), (32, 48))):
+        stored = encoding.encode(pixels, policy)
+        assert (stored.info.format, stored.info.height, stored.info.width) == ("jpg", *size)
+        assert stored.info.channels == channels
+        assert stored.tiles is not None
+
+
+def test_a_damaged_image_is_refused_for_raw_as_well(make_image: Make, encode: ToBytes) -> None:
+    data = encode(make_image(13), "PNG")
+    with pytest.raises(BadImage, match="damaged"):
+        encoding.encode(data[: len(data) // 2], Policy(raw=(8, 8)))

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from packer.listing import Listing
-from packer.plan import Plan, plan_shards, shuffled
+from packer.plan import Plan, plan_shards, shuffled, split_of
 from packer.sources import SourceSample
 from reader.format import tar
 
@@ -92,3 +92,52 @@ def test_the_shuffle_is_the_documented_one_whatever_the_version_of_numpy() -> No
 
     keys = [mix((n * 0x9E3779B97F4A7C15 + mix(7)) % 2**64) for n in range(1, 201)]
     assert shuffled(200, 7).tolist() == sorted(range(200), key=keys.__getitem__)
+
+
+def test_members_and_long_names_are_counted_in() -> None:
+    listing = Listing()
+    for number in range(40):
+        key = f"{number:03d}" * 60
+        listing.add(SourceSample(key, key, 0, 900, 0, members=("json", "mask.png")))
+    plan = plan_shards(listing, 40_000, None, seed=None)
+    for number in range(len(plan)):
+        assert plan.tar_bytes(number) <= 40_000
+    # Six members of a name that needs a PAX record each, at their largest.
+    assert plan.tar_bytes(0) > len(plan.shard(0)) * 4 * (2 + 1) * tar.BLOCK
+
+
+def test_each_split_has_shards_of_its_own_numbers() -> None:
+    listing = Listing()
+    for number in range(30):
+        listing.add(SourceSample(str(number), str(number), 0, 1, 0, split="ab"[number % 3 == 0]))
+    plan = plan_shards(listing, 10**9, 8, seed=1, first={"b": 5})
+    assert plan.files == (
+        *(f"a/shard-{number:06d}.tar" for number in (0, 1, 2)),
+        *(f"b/shard-{number:06d}.tar" for number in (5, 6)),
+    )
+    for number, split in enumerate(plan.splits):
+        assert {listing[int(n)].split for n in plan.shard(number)} == {split}
+    assert sorted(plan.order.tolist()) == list(range(30))
+
+
+def test_a_shuffle_keeps_blocks_together_and_mixes_what_is_in_them() -> None:
+    listing = Listing()
+    for number in range(100):
+        listing.add(SourceSample(str(number), str(number), 0, 1, 0, block=number // 10))
+    order = plan_shards(listing, 10**9, None, seed=3).order
+    blocks = [order[start : start + 10] for start in range(0, 100, 10)]
+    assert all(len(set(block // 10)) == 1 for block in blocks)
+    assert [int(block[0]) // 10 for block in blocks] != list(range(10))
+    assert all((np.diff(block) != 1).any() for block in blocks)
+
+
+def test_pixels_of_one_size_are_counted_as_such() -> None:
+    listing = Listing()
+    for number in range(10):
+        listing.add(SourceSample(str(number), str(number), 0, 10**6, 0))
+    plan = plan_shards(listing, 10**9, None, seed=None, image_bytes=3072)
+    assert plan.tar_bytes(0) == 10 * (3072 + 3 * tar.BLOCK) + len(tar.END)
+
+
+def test_shares_that_do_not_quite_make_one_still_place_every_key() -> None:
+    assert {split_of(str(n), {"a": 0.5, "b": 0.4999}) for n in range(3000)} == {"a", "b"}

@@ -8,6 +8,7 @@ import pytest
 from packer.errors import BadImage, UnusableInput
 from packer.sources import Content, LeftOut, SourceSample
 from packer.sources.folder import FolderSource
+from packer.sources.pairs import Pairs
 
 MakeFiles = Callable[..., Path]
 
@@ -230,3 +231,126 @@ def test_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:
     for name in ("missing", "file"):
         with pytest.raises(UnusableInput, match=name):
             FolderSource.open(tmp_path / name)
+
+
+def test_sidecars_are_members_of_their_images_sample(make_files: MakeFiles) -> None:
+    root = make_files("cat/a.jpg", "cat/a.JSON", "cat/a.mask.png", "cat/b.jpg", "cat/b.txt")
+    a, b = samples(root)
+    assert (a.key, a.members, a.size) == ("cat/a", ("json", "mask.png"), 3)
+    assert (b.key, b.members, b.size) == ("cat/b", ("txt",), 2)
+    (root / "cat/a.JSON").write_bytes(b"{}")
+    os.utime(root / "cat/a.JSON", ns=(0, 5))
+    (a, _) = samples(root)
+    content = FolderSource.open(root).read(a)
+    assert content == Content(b"x", {"json": b"{}", "mask.png": b"x"})
+
+
+def test_a_sidecar_that_changes_after_the_scan_is_noticed(make_files: MakeFiles) -> None:
+    root = make_files("cat/a.jpg", "cat/a.txt")
+    (sample,) = samples(root)
+    (root / "cat/a.txt").write_bytes(b"longer")
+    with pytest.raises(BadImage, match="changed"):
+        FolderSource.open(root).read(sample)
+
+
+def test_the_sidecars_of_a_rejected_image_are_named_too(make_files: MakeFiles) -> None:
+    root = make_files("cat/a.jpg", "cat/a.txt", "cat/b.jpg")
+    (root / "cat/a.jpg").write_bytes(b"")
+    assert set(left_out(root)) == {"cat/a.jpg", "cat/a.txt"}
+    assert "cat/a.jpg" in left_out(root)["cat/a.txt"]
+
+
+def test_a_sidecar_that_cannot_be_packed_costs_no_image(make_files: MakeFiles) -> None:
+    root = make_files("cat/a.jpg", "cat/b.jpg")
+    (root / "cat/a.txt").symlink_to("missing")
+    os.mkfifo(root / "cat/b.txt")
+    assert [(item.name, item.members) for item in samples(root)] == [
+        ("cat/a.jpg", ()),
+        ("cat/b.jpg", ()),
+    ]
+    assert set(left_out(root)) == {"cat/a.txt", "cat/b.txt"}
+
+
+def test_a_cls_file_labels_an_image_of_a_flat_folder(make_files: MakeFiles) -> None:
+    root = make_files("a.jpg", "b.jpg", "c.jpg", "c.cls")
+    (root / "a.cls").write_text("7\n")
+    assert [(item.name, item.label, item.members) for item in samples(root)] == [
+        ("a.jpg", 7, ()),
+        ("b.jpg", -1, ()),
+        ("c.jpg", -1, ()),
+    ]
+    assert "no class number" in left_out(root)["c.cls"]
+
+
+def test_a_cls_file_has_no_say_in_a_class_folder(make_files: MakeFiles) -> None:
+    root = make_files("cat/a.jpg", "cat/a.cls")
+    assert [item.label for item in samples(root)] == [0]
+    assert "that of the folder" in left_out(root)["cat/a.cls"]
+
+
+def test_folders_named_train_val_and_test_are_splits_with_the_same_classes(
+    make_files: MakeFiles,
+) -> None:
+    root = make_files("train/cat/a.jpg", "train/dog/a.jpg", "val/dog/a.jpg", "test/a.jpg", "odd")
+    assert FolderSource.open(root).classes == ("cat", "dog")
+    assert [(item.split, item.key, item.label) for item in samples(root)] == [
+        ("test", "test/a", -1),
+        ("train", "train/cat/a", 0),
+        ("train", "train/dog/a", 1),
+        ("val", "val/dog/a", 1),
+    ]
+    assert "beside the folders of the splits" in left_out(root)["odd"]
+
+
+def test_a_class_named_train_among_others_is_a_class(make_files: MakeFiles) -> None:
+    root = make_files("train/a.jpg", "bus/a.jpg")
+    assert FolderSource.open(root).classes == ("bus", "train")
+
+
+def test_given_classes_fix_the_order_and_may_lack_images(make_files: MakeFiles) -> None:
+    root = make_files("cat/a.jpg", "dog/a.jpg")
+    source = FolderSource.open(root, ["dog", "fox", "cat"])
+    assert source.classes == ("dog", "fox", "cat")
+    labels = [item.label for item in source.scan() if isinstance(item, SourceSample)]
+    assert labels == [2, 0]
+
+
+def test_a_class_folder_that_is_not_among_the_given_classes_is_refused(
+    make_files: MakeFiles,
+) -> None:
+    with pytest.raises(UnusableInput, match="not in the list of classes: dog"):
+        FolderSource.open(make_files("cat/a.jpg", "dog/a.jpg"), ["cat"])
+
+
+def test_a_parallel_folder_gives_each_image_a_member(make_files: MakeFiles) -> None:
+    root = make_files("cat/a.jpg", "cat/b.jpg", "../masks/cat/a.png", "../masks/cat/b.PNG")
+    source = FolderSource.open(root, pairs=Pairs({"mask": "../masks"}))
+    found = [item for item in source.scan() if isinstance(item, SourceSample)]
+    assert [(item.key, item.members) for item in found] == [
+        ("cat/a", ("mask.png",)),
+        ("cat/b", ("mask.png",)),
+    ]
+    (root / "../masks/cat/a.png").write_bytes(b"m")
+    os.utime(root / "../masks/cat/a.png", ns=(0, 0))
+    os.utime(root / "cat/a.jpg", ns=(0, found[0].mtime_ns))
+    assert source.read(found[0]) == Content(b"x", {"mask.png": b"m"})
+
+
+def test_a_member_is_not_named_twice_after_its_extension(make_files: MakeFiles) -> None:
+    root = make_files("a.jpg", "../labels/a.txt")
+    source = FolderSource.open(root, pairs=Pairs({"txt": "../labels"}))
+    assert [item.members for item in source.scan() if isinstance(item, SourceSample)] == [("txt",)]
+
+
+def test_images_and_paired_files_without_each_other_are_named(make_files: MakeFiles) -> None:
+    root = make_files("a.jpg", "b.jpg", "b.txt", "../masks/a.png", "../masks/c.png")
+    (root / "../masks/deep").mkdir()
+    (root / "../masks/deep/d.png").write_bytes(b"x")
+    source = FolderSource.open(root, pairs=Pairs({"mask": "../masks"}))
+    records = list(source.scan())
+    assert [item.key for item in records if isinstance(item, SourceSample)] == ["a"]
+    reasons = {item.name: item.reason for item in records if isinstance(item, LeftOut)}
+    assert "no mask in ../masks" in reasons["b.jpg"]
+    assert "no mask in ../masks" in reasons["b.txt"]
+    assert "no image" in reasons["../masks/c.png"]
+    assert "no image" in reasons["../masks/deep/d.png"]

@@ -1,0 +1,126 @@
+"""`pack --append`: what is new goes into new shards."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from packer.errors import UnusableInput
+from packer.options import PackOptions
+from packer.pack import PackReport, pack
+from reader.format import FormatError, Manifest
+
+FilesOf = Callable[[Path], dict[str, bytes]]
+SamplesOf = Callable[[Path], list[Any]]
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Callable[..., PackReport]:
+    """`run(src, append=True)`: pack into one destination, 10 samples a shard."""
+
+    def to_dst(src: Path, **options: Any) -> PackReport:
+        policy = {"shard_samples": 10, "jpeg": "verbatim"} | options.pop("policy", {})
+        return pack(src, tmp_path / "dst", PackOptions(**policy), 1, **options)
+
+    return to_dst
+
+
+def add(source: Path, name: str, copy_of: str) -> None:
+    (source / name).parent.mkdir(exist_ok=True)
+    shutil.copy(source / copy_of, source / name)
+
+
+def test_only_what_is_new_is_written_and_into_new_shards(
+    own_source: Path, tmp_path: Path, run: Any, files_of: FilesOf, samples_of: SamplesOf
+) -> None:
+    run(own_source)
+    before = files_of(tmp_path / "dst")
+    add(own_source, "class1/new.jpg", "class1/image000.jpg")
+    report = run(own_source, append=True)
+    assert (report.samples, report.shards, report.shards_written) == (40, 5, 1)
+    after = files_of(tmp_path / "dst")
+    assert set(after) - set(before) == {"shard-000004.tar", "shard-000004.safetensors"}
+    assert all(after[name] == before[name] for name in before if name != "dataset.json")
+    assert samples_of(tmp_path / "dst")[-1].key == "class1/new"
+
+
+def test_a_new_class_comes_behind_the_others_and_keeps_their_numbers(
+    own_source: Path, tmp_path: Path, run: Any, samples_of: SamplesOf
+) -> None:
+    run(own_source)
+    add(own_source, "aardvark/1.jpg", "class1/image000.jpg")
+    run(own_source, append=True)
+    classes = ("class0", "class1", "class2", "aardvark")
+    assert Manifest.load(tmp_path / "dst").classes == classes
+    for sample in samples_of(tmp_path / "dst"):
+        assert sample.name.startswith(classes[sample.label])
+
+
+def test_appending_again_changes_nothing(
+    own_source: Path, tmp_path: Path, run: Any, files_of: FilesOf
+) -> None:
+    run(own_source)
+    add(own_source, "class1/new.jpg", "class1/image000.jpg")
+    run(own_source, append=True)
+    before = files_of(tmp_path / "dst")
+    assert run(own_source, append=True).shards_written == 0
+    assert run(own_source).shards_written == 0
+    assert files_of(tmp_path / "dst") == before
+
+
+def test_what_was_packed_stays_when_its_file_is_gone(own_source: Path, run: Any) -> None:
+    run(own_source)
+    add(own_source, "class1/new.jpg", "class1/image000.jpg")
+    (own_source / "class1/image001.jpg").unlink()
+    assert run(own_source, append=True).samples == 40
+
+
+def test_a_file_that_is_rejected_at_every_run_leaves_no_empty_shards(
+    own_source: Path, tmp_path: Path, run: Any, files_of: FilesOf
+) -> None:
+    run(own_source)
+    (own_source / "class1/bad.jpg").write_bytes(b"no image")
+    before = set(files_of(tmp_path / "dst"))
+    for _ in range(2):
+        report = run(own_source, append=True, skip_rejected=True)
+        assert [name for name, _ in report.rejected] == ["class1/bad.jpg"]
+        assert set(files_of(tmp_path / "dst")) == before
+
+
+def test_an_interrupted_append_is_continued_by_the_same_command(
+    own_source: Path, tmp_path: Path, run: Any, monkeypatch: pytest.MonkeyPatch, files_of: FilesOf
+) -> None:
+    run(own_source)
+    for number in range(25):
+        add(own_source, f"class1/new{number}.jpg", "class1/image000.jpg")
+    shutil.copytree(tmp_path / "dst", tmp_path / "other")
+
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("packer.pack.journal.commit", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            run(own_source, append=True)
+    assert sum(shard.samples for shard in Manifest.load(tmp_path / "dst").shards) == 39
+    add(own_source, "class1/late.jpg", "class1/image000.jpg")
+    with pytest.raises(UnusableInput, match="unfinished"):
+        run(own_source, append=True)
+    (own_source / "class1/late.jpg").unlink()
+    assert run(own_source, append=True).shards_written == 0  # all were finished
+    policy = PackOptions(shard_samples=10, jpeg="verbatim")
+    pack(own_source, tmp_path / "other", policy, 1, append=True)
+    assert files_of(tmp_path / "dst") == files_of(tmp_path / "other")
+
+
+def test_appending_with_other_options_is_refused(own_source: Path, run: Any) -> None:
+    run(own_source)
+    with pytest.raises(UnusableInput, match="other options"):
+        run(own_source, append=True, policy={"shard_samples": 11})
+
+
+def test_there_must_be_a_data_set_to_append_to(own_source: Path, run: Any) -> None:
+    with pytest.raises(FormatError, match="not a data set"):
+        run(own_source, append=True)
