@@ -53,7 +53,8 @@ that were planned for this shard and left out, ``[name, reason]`` each), ``until
 JPEGs that could not be tiled).
 
 **dataset.json** (`manifest.py`). Version, the options that shaped the bytes, the classes in label
-order, and the list of shards with their sizes and checksums.
+order, the list of shards with their sizes and checksums, and ``checksum``: ``xxh3-128:`` and the
+hexadecimal digits for all of this without it, as JSON with sorted keys and without white space.
 """
 
 from reader.format.errors import FormatError, ShardfeedError

@@ -7,6 +7,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+import xxhash
+
 from reader.format.errors import FormatError
 
 FILENAME = "dataset.json"
@@ -70,7 +72,8 @@ class Manifest:
 
     def dump(self) -> str:
         """The file's text."""
-        return json.dumps({"format": KIND, **asdict(self)}, indent=1) + "\n"
+        content = {"format": KIND, **asdict(self)}
+        return json.dumps({**content, "checksum": _checksum(content)}, indent=1) + "\n"
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str]) -> "Manifest":
@@ -91,19 +94,28 @@ class Manifest:
             raise FormatError(f"{path} cannot be read: {error.strerror}.") from error
         except (ValueError, RecursionError) as error:
             raise FormatError(f"{path} is damaged: {error}. Restore it or pack again.") from error
-        if not isinstance(content, dict) or content.pop("format", None) != KIND:
+        if not isinstance(content, dict) or content.get("format") != KIND:
             raise FormatError(f"{path} does not describe a data set of this format.")
         if content.get("version") != VERSION:
             raise FormatError(
                 f"{path} is of version {content.get('version')}; this reader knows {VERSION}."
             )
         try:
+            if content.pop("checksum") != _checksum(content):
+                raise ValueError("its content does not match its checksum")
+            del content["format"]
             shards = tuple(_shard(entry) for entry in content.pop("shards"))
             for name in ("classes", "fields"):
                 content[name] = tuple(map(str, content[name]))
             return cls(shards=shards, **content)
         except (KeyError, TypeError, ValueError) as error:
             raise FormatError(f"{path} is damaged: {error}. Restore it or pack again.") from error
+
+
+def _checksum(content: Mapping[str, Any]) -> str:
+    """Of the content without its checksum, however it is laid out in the file."""
+    canonical = json.dumps(content, sort_keys=True, separators=(",", ":")).encode()
+    return f"xxh3-128:{xxhash.xxh3_128_hexdigest(canonical)}"
 
 
 def _shard(entry: dict[str, Any]) -> ShardEntry:

@@ -1,11 +1,11 @@
 """A data set by sample number: pixels, labels, keys and raw members."""
 
 import gc
-import json
 import pickle
 import resource
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +16,7 @@ from PIL import Image
 
 from packer.pack import PackReport
 from reader import Dataset, FormatError, ReaderError, SampleError
+from reader.format import Manifest
 
 
 @pytest.fixture
@@ -26,11 +27,10 @@ def dataset(packed: Path) -> Dataset:
 @pytest.fixture
 def two_splits(packed_copy: Path) -> Path:
     """The data set with its last shard, of 9 samples, in a split of its own."""
-    manifest = packed_copy / "dataset.json"
-    content = json.loads(manifest.read_text())
-    for number, shard in enumerate(content["shards"]):
-        shard["split"] = "train" if number < 3 else "val"
-    manifest.write_text(json.dumps(content))
+    manifest = Manifest.load(packed_copy)
+    shards = [replace(shard, split="train") for shard in manifest.shards[:3]]
+    shards.append(replace(manifest.shards[3], split="val"))
+    (packed_copy / "dataset.json").write_text(replace(manifest, shards=tuple(shards)).dump())
     return packed_copy
 
 

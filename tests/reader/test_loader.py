@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +36,7 @@ from reader import (
     Transform,
     WorkerError,
 )
+from reader.format import Manifest
 from reader.order import SampleRandom
 
 Script = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -211,10 +213,9 @@ def test_images_stay_as_stored_if_they_need_not_be_upright(
 
 
 def test_a_split_of_a_folder_is_loaded_by_its_name(packed_copy: Path) -> None:
-    manifest = packed_copy / "dataset.json"
-    content = json.loads(manifest.read_text())
-    content["shards"][3]["split"] = "val"
-    manifest.write_text(json.dumps(content))
+    manifest = Manifest.load(packed_copy)
+    shards = (*manifest.shards[:3], replace(manifest.shards[3], split="val"))
+    (packed_copy / "dataset.json").write_text(replace(manifest, shards=shards).dump())
     with Loader(packed_copy, split="val", workers=1, transforms=[CROP], fields=["key"]) as loader:
         assert [key for ((key,),) in loader] == list(Dataset(packed_copy).keys)[30:]
 
@@ -244,8 +245,8 @@ def test_a_folder_without_data_or_without_samples_is_refused(
 ) -> None:
     with pytest.raises(FormatError, match=re.escape(str(tmp_path))):
         Loader(tmp_path)
-    manifest = packed_copy / "dataset.json"
-    manifest.write_text(json.dumps({**json.loads(manifest.read_text()), "shards": []}))
+    empty = replace(Manifest.load(packed_copy), shards=())
+    (packed_copy / "dataset.json").write_text(empty.dump())
     with pytest.raises(ReaderError, match="no samples"):
         Loader(packed_copy)
 
