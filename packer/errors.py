@@ -28,6 +28,16 @@ class BadImage(ShardfeedError):
     """One file is not an image that can be packed; its text is the reason alone."""
 
 
+class ProcessDied(ShardfeedError):
+    """A process that took part in the work died."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "A process died (killed, or out of memory). Run the same command again, with a "
+            "smaller --jobs if memory was short."
+        )
+
+
 class PackingFailed(ShardfeedError):
     """Packing stopped half-way (a full disk, a killed process); running it again continues it."""
 

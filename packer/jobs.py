@@ -2,41 +2,24 @@
 
 Purpose: turn `ShardJob`s into finished shards on several cores.
 
-Guarantees: a shard's bytes do not depend on the number of processes; when the parent dies, however
-it dies, its packing processes end at once; a process that dies becomes a `PackingFailed`.
+Guarantees: a shard's bytes do not depend on the number of processes; beside that those of
+`packer.processes`.
 
 Assumptions: a job is a pure function of its fields and the source; no two jobs name one shard.
 """
 
-import multiprocessing
-import os
-import signal
-import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import (
-    FIRST_COMPLETED,
-    Future,
-    ProcessPoolExecutor,
-    ThreadPoolExecutor,
-    wait,
-)
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
-from ctypes import c_uint64
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from itertools import islice
-from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
 
 from packer.encode import Encoded, Policy, encode
-from packer.errors import BadImage, PackingFailed, cannot_write
+from packer.errors import BadImage, PackingFailed, ProcessDied, cannot_write
 from packer.listing import Listing
+from packer.processes import map_unordered
 from packer.shard_writer import ShardWriter
 from packer.sources import Source, SourceSample
-
-_POLL_SECONDS = 0.2  # how often progress is looked at
 
 
 @dataclass(frozen=True)
@@ -117,96 +100,15 @@ def run_jobs(jobs: Iterable[ShardJob], processes: int, advance: Callable[[int], 
     Raises:
         PackingFailed: a shard cannot be written, or a packing process died.
     """
-    if processes == 1:
-        for job in jobs:
-            pack_shard(job, lambda: advance(1))
-        return
-    context = multiprocessing.get_context("spawn")
-    counters = context.RawArray(c_uint64, processes)
-    slots = context.SimpleQueue()
-    for slot in range(processes):
-        slots.put(slot)
-    lifeline, parent_end = context.Pipe(duplex=False)
-    pool = ProcessPoolExecutor(
-        processes, context, initializer=_start_process, initargs=(lifeline, counters, slots)
-    )
     try:
-        done = 0
-        for _ in _in_window(pool, iter(jobs), 2 * processes):
-            total = sum(counters)
-            advance(total - done)
-            done = total
-    except BrokenProcessPool as error:
+        for _ in map_unordered(_pack, jobs, processes, advance):
+            pass
+    except ProcessDied as error:
         raise PackingFailed(
             "A packing process died (killed, or out of memory). Finished shards are kept: "
             "run the same command again to go on, with a smaller --jobs if memory was short."
         ) from error
-    finally:
-        parent_end.close()  # ends the processes, whatever they are at
-        pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _in_window(pool: ProcessPoolExecutor, jobs: Iterator[ShardJob], window: int) -> Iterator[None]:
-    """Keep `window` jobs submitted, so that ten million samples are never pickled at once."""
-
-    def submit(job: ShardJob) -> Future[None]:
-        with _signals_held():  # this may start a process
-            return pool.submit(_run, job)
-
-    running = {submit(job) for job in islice(jobs, window)}
-    while running:
-        finished, running = wait(running, _POLL_SECONDS, FIRST_COMPLETED)
-        for future in finished:
-            future.result()
-        running.update(submit(job) for job in islice(jobs, len(finished)))
-        yield
-
-
-@contextmanager
-def _signals_held() -> Iterator[None]:
-    """Keep SIGINT and SIGTERM until the end, and from processes that are started meanwhile.
-
-    One that is half started would die with a traceback, and later on the parent decides.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    caught: list[int] = []
-    numbers = (signal.SIGINT, signal.SIGTERM)
-    handlers = [
-        signal.signal(number, lambda number, _: caught.append(number)) for number in numbers
-    ]
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # what a child inherits
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-        for number, handler in zip(numbers, handlers, strict=True):
-            signal.signal(number, handler)
-        if caught:
-            signal.raise_signal(caught[0])
-
-
-class _Process:
-    """What a packing process knows of itself."""
-
-    counters: Any
-    slot: int
-
-
-def _start_process(lifeline: Connection, counters: Any, slots: Any) -> None:
-    _Process.counters = counters
-    _Process.slot = slots.get()
-    threading.Thread(target=_die_with_parent, args=(lifeline,), daemon=True).start()
-
-
-def _die_with_parent(lifeline: Connection) -> None:
-    lifeline.poll(None)
-    os._exit(1)
-
-
-def _run(job: ShardJob) -> None:
-    def tick() -> None:
-        _Process.counters[_Process.slot] += 1
-
-    pack_shard(job, tick)
+def _pack(job: ShardJob, advance: Callable[[int], None]) -> None:
+    pack_shard(job, lambda: advance(1))
