@@ -10,6 +10,7 @@ import click
 
 from packer.commands.output import say
 from packer.commands.pack import pack
+from packer.commands.verify import verify
 
 
 class _Commands(click.Group):
@@ -39,4 +40,5 @@ def main() -> None:
     """Pack folders of images into sharded WebDataset tars that `reader` feeds to a GPU."""
 
 
-main.add_command(pack)
+for command in (pack, verify):
+    main.add_command(command)

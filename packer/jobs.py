@@ -8,6 +8,7 @@ Guarantees: a shard's bytes do not depend on the number of processes; beside tha
 Assumptions: a job is a pure function of its fields and the source; no two jobs name one shard.
 """
 
+import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor

@@ -98,3 +98,4 @@ jobs = click.option(
 )
 as_json = click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 quiet = click.option("--quiet", "-q", is_flag=True, help="No progress, no report; errors only.")
+dst = click.argument("dst", type=click.Path(exists=True, file_okay=False, path_type=Path))

@@ -40,7 +40,7 @@ class Manifest:
 
     Attributes:
         packer: version of the packer that wrote it.
-        options: the options that shaped the shards' bytes.
+        options: the options that shaped the shards' bytes; empty for tars made elsewhere.
         source: fingerprint of the list of source files.
         classes: class names in label order; empty without labels.
         fields: extensions of the members that samples have.
@@ -69,6 +69,11 @@ class Manifest:
             name: sum(shard.samples for shard in self.shards if shard.split == name)
             for name in self.splits
         }
+
+    @property
+    def foreign(self) -> bool:
+        """Whether the tars were made elsewhere, so that their members' order and headers vary."""
+        return not self.options
 
     def dump(self) -> str:
         """The file's text."""

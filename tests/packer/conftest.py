@@ -4,15 +4,20 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
+import zlib
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import pytest
+import xxhash
 from PIL import Image
 
 import packer
-from reader.format import FORMATS, Index, Manifest
+from packer.images import probe
+from packer.keys import escape
+from reader.format import FORMATS, Index, Manifest, ShardEntry, index, tar
 
 ROOT = Path(packer.__file__).parent.parent
 
@@ -86,22 +91,22 @@ def samples_of() -> Callable[[Path], list[Packed]]:
     def samples(dst: Path) -> list[Packed]:
         found = []
         for shard in Manifest.load(dst).shards:
-            index, tar = Index(dst / shard.index), (dst / shard.file).read_bytes()
-            columns = index.columns
-            for row in range(len(index)):
+            opened, content = Index(dst / shard.index), (dst / shard.file).read_bytes()
+            columns = opened.columns
+            for row in range(len(opened)):
                 kind = FORMATS[columns["format"][row]]
-                image, label = index.span(kind, row), index.span("cls", row)
+                image, label = opened.span(kind, row), opened.span("cls", row)
                 assert image is not None
                 found.append(
                     Packed(
-                        os.fsdecode(index.bytes_of("name", row)),
-                        index.key(row),
+                        os.fsdecode(opened.bytes_of("name", row)),
+                        opened.key(row),
                         int(columns["label"][row]),
                         kind,
                         int(columns["orientation"][row]),
                         (int(columns["height"][row]), int(columns["width"][row])),
-                        tar[image[0] : sum(image)],
-                        tar[label[0] : sum(label)] if label else None,
+                        content[image[0] : sum(image)],
+                        content[label[0] : sum(label)] if label else None,
                     )
                 )
         return found
@@ -129,3 +134,123 @@ def many(
         for number in range(80):
             (root / name / f"{number:03d}.jpg").write_bytes(images[number % 8])
     return root
+
+
+class Item(NamedTuple):
+    """A sample to be written as it is; `members` are the sidecars by extension."""
+
+    name: str
+    key: str
+    label: int
+    image: bytes
+    members: Mapping[str, bytes]
+
+
+@pytest.fixture(scope="session")
+def write_dataset() -> Callable[..., Path]:
+    """`write_dataset(folder, {"train/shard-000000.tar": items})`: by the format alone."""
+
+    def write(folder: Path, shards: Mapping[str, Sequence[Item]], classes: int = 0) -> Path:
+        entries = [_write_shard(folder, file, items) for file, items in shards.items()]
+        content = Manifest(
+            packer="1",
+            options={"seed": 0},
+            source="",
+            classes=tuple(f"class{number}" for number in range(classes)),
+            fields=(),
+            shards=tuple(entries),
+        )
+        (folder / "dataset.json").write_text(content.dump(), "utf-8")
+        return folder
+
+    return write
+
+
+def _write_shard(folder: Path, file: str, items: Sequence[Item]) -> ShardEntry:
+    path = folder / file
+    path.parent.mkdir(parents=True, exist_ok=True)
+    exts = sorted({ext for item in items for ext in item.members})
+    columns: dict[str, list[int]] = {}
+    content = b""
+    for item in items:
+        info = probe(item.image)
+        label = {"cls": b"%d" % item.label} if item.label >= 0 else {}
+        row = {
+            "label": item.label,
+            "height": info.height,
+            "width": info.width,
+            "format": FORMATS.index(info.format),
+            "channels": info.channels,
+            "orientation": info.orientation,
+            "crc32": zlib.crc32(item.image),
+        }
+        members = {info.format: item.image, **label, **item.members}
+        for ext, data in members.items():
+            content += tar.header(f"{item.key}.{ext}", len(data))
+            prefix = "" if ext == info.format else f"{ext}."
+            row |= {f"{prefix}offset": len(content), f"{prefix}size": len(data)}
+            row |= {f"{prefix}crc32": zlib.crc32(data)} if ext in item.members else {}
+            content += data + tar.padding(len(data))
+        for ext in set(exts).difference(item.members):
+            row |= {f"{ext}.offset": 0, f"{ext}.size": 0, f"{ext}.crc32": 0}
+        for name, value in row.items():
+            columns.setdefault(name, []).append(value)
+    content += tar.END
+    path.write_bytes(content)
+    index_path = path.with_suffix(".safetensors")
+    index_path.write_bytes(_index_of(columns, items, content))
+    return ShardEntry(
+        file=file,
+        split=str(path.parent.relative_to(folder)).removeprefix("."),
+        samples=len(items),
+        bytes=len(content),
+        checksum=f"xxh3-128:{xxhash.xxh3_128_hexdigest(content)}",
+        index_bytes=index_path.stat().st_size,
+        index_checksum=f"xxh3-128:{xxhash.xxh3_128_hexdigest(index_path.read_bytes())}",
+    )
+
+
+def _index_of(columns: Mapping[str, list[int]], items: Sequence[Item], content: bytes) -> bytes:
+    kinds = {"label": "<i8", "height": "<u4", "width": "<u4", "format": "u1"}
+    kinds |= {"channels": "u1", "orientation": "u1"}
+    arrays = {
+        name: np.array(values, kinds.get(name, "<u4" if name.endswith("crc32") else "<u8"))
+        for name, values in columns.items()
+    }
+    texts = {"key": [item.key.encode() for item in items]}
+    texts["name"] = [os.fsencode(item.name) for item in items]
+    for name, values in texts.items():
+        arrays[name] = np.frombuffer(b"".join(values), "u1")
+        arrays[f"{name}_offset"] = np.cumsum([0, *map(len, values)]).astype("<u8")
+    metadata = {"format": index.KIND, "version": str(index.VERSION), "rejected": "[]"}
+    metadata |= {"untiled": "[]", "tar_bytes": str(len(content))}
+    metadata["tar_checksum"] = f"xxh3-128:{xxhash.xxh3_128_hexdigest(content)}"
+    return index.serialize(arrays, metadata)
+
+
+@pytest.fixture(scope="session")
+def items(make_image: Callable[..., Image.Image], encode: Callable[..., bytes]) -> list[Item]:
+    """Samples with sidecars, and names that are dotted, spaced, long, and not ASCII."""
+    names = [
+        "cat/a.0001.jpg",
+        "cat/with space.jpg",
+        "dog/猫.png",
+        "x" * 120 + "/" + "y" * 90 + ".gif",
+    ]
+    found = []
+    for number, name in enumerate(names):
+        image = make_image(number, 20 + number, 30)
+        kind = {"jpg": "JPEG", "png": "PNG", "gif": "GIF"}[name[-3:]]
+        members = {"json": b'{"number": %d}' % number, "seg.png": encode(image, "PNG")}
+        if number == 2:
+            del members["json"]
+        key = escape(os.path.splitext(name)[0])
+        found.append(Item(name, key, number % 2, encode(image, kind), members))
+    return found
+
+
+@pytest.fixture
+def with_sidecars(tmp_path: Path, items: list[Item], write_dataset: Callable[..., Path]) -> Path:
+    """A data set of `items` in two splits."""
+    shards = {"train/shard-000000.tar": items[:3], "val/shard-000000.tar": items[3:]}
+    return write_dataset(tmp_path / "with_sidecars", shards, classes=2)

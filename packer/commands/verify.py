@@ -1,0 +1,35 @@
+"""`packer verify`."""
+
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from packer.commands import options
+from packer.commands.output import print_json, say
+
+
+@click.command()
+@options.dst
+@click.option("--decode", is_flag=True, help="Also decode every image.")
+@options.jobs
+@options.as_json
+@options.quiet
+def verify(dst: Path, decode: bool, jobs: int, as_json: bool, quiet: bool) -> int:
+    """Check every byte of the data set DST and name what is damaged."""
+    from packer.progress import Progress
+    from packer.verify import verify as run
+
+    report = run(dst, jobs, decode, Progress(quiet))
+    for damage in report.damages:
+        say(f"damaged: {damage}")
+    if as_json:
+        print_json(asdict(report))
+    elif not quiet:
+        say(
+            f"{report.dataset}: {report.samples} samples in {report.shards} shards, "
+            f"{report.bytes / 1e6:.1f} MB checked in {report.seconds:.1f} s; "
+            f"{len(report.damages)} damages",
+            err=False,
+        )
+    return 1 if report.damages else 0

@@ -1,0 +1,140 @@
+"""`packer verify`: proves that a data set is what was written, or names what is not."""
+
+import time
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from packer.processes import Advance, map_unordered
+from packer.progress import Progress
+from packer.shard_check import Damage, Findings, Shard, check_shard
+from reader.format import FormatError, Index, Manifest, ShardEntry, manifest
+
+
+@dataclass(frozen=True)
+class VerifyReport:
+    """What was checked, and what is not as it was written."""
+
+    dataset: str
+    shards: int
+    samples: int
+    bytes: int
+    seconds: float
+    damages: list[Damage]
+
+
+def verify(
+    dst: Path, jobs: int, decode: bool = False, progress: Progress | None = None
+) -> VerifyReport:
+    """Check every byte of the data set `dst`, its shards in `jobs` processes.
+
+    Memory: 8 bytes a sample, and in each process the largest image.
+
+    Args:
+        decode: also decode every image.
+
+    Raises:
+        FormatError: `dst` is no data set.
+    """
+    began = time.monotonic()
+    progress = progress or Progress(quiet=True)
+    damages: list[Damage] = []
+    shards = _shards(dst, damages)
+    total = sum(shard.entry.samples for shard in shards if shard.entry)
+    findings: list[Findings] = []
+    with progress.phase("verify", total or None, "samples") as advance:
+        check = partial(_check, decode=decode)
+        findings += map_unordered(check, shards, max(1, min(jobs, len(shards))), advance)
+    place = {shard.file: number for number, shard in enumerate(shards)}
+    findings.sort(key=lambda found: place[found.file])
+    for found in findings:
+        damages += found.damages
+    damages += _repeated_keys(shards, findings)
+    return VerifyReport(
+        dataset=str(dst),
+        shards=len(shards),
+        samples=sum(found.samples for found in findings),
+        bytes=sum(found.bytes for found in findings),
+        seconds=time.monotonic() - began,
+        damages=damages,
+    )
+
+
+def _shards(dst: Path, damages: list[Damage]) -> list[Shard]:
+    """By dataset.json or, where that is damaged, those that are there."""
+    try:
+        content = Manifest.load(dst)
+    except FormatError as error:
+        if not (dst / manifest.FILENAME).is_file():
+            raise
+        damages.append(Damage(manifest.FILENAME, str(error).removesuffix(".")))
+        files = sorted(path.relative_to(dst) for path in dst.rglob("*.tar"))
+        return [Shard(dst, file.as_posix(), None, None, foreign=False) for file in files]
+    if (dst / manifest.FILENAME).read_bytes() != content.dump().encode():
+        damages.append(Damage(manifest.FILENAME, "it says the same in other bytes"))
+    classes = len(content.classes)
+    return [Shard(dst, entry.file, entry, classes, content.foreign) for entry in content.shards]
+
+
+def _check(shard: Shard, advance: Advance, decode: bool) -> Findings:
+    found = check_shard(shard, lambda: advance(1))
+    if decode and shard.entry is not None:
+        _decode(shard.folder, shard.entry, found)
+    return found
+
+
+def _decode(folder: Path, entry: ShardEntry, found: Findings) -> None:
+    """Decode every image as the reader does."""
+    from reader import ReaderError
+    from reader.decode import DecodeError, Decoder
+    from reader.shard import ReadBuffer
+    from reader.shard import Shard as OpenShard
+
+    try:
+        shard = OpenShard(folder, entry, ReadBuffer())
+    except (FormatError, ReaderError):
+        return  # that was named
+    decoder, index = Decoder(), shard.index
+    for row in range(len(index)):
+        try:
+            decoder.whole(shard.image(row))
+        except (DecodeError, ReaderError) as error:
+            start, size = (int(index.columns[name][row]) for name in ("offset", "size"))
+            found.damages.append(
+                Damage(
+                    entry.file,
+                    f"it does not decode: {str(error).removesuffix('.')}",
+                    index.key(row),
+                    start=start,
+                    stop=start + size,
+                )
+            )
+
+
+def _repeated_keys(shards: list[Shard], findings: list[Findings]) -> list[Damage]:
+    """The samples whose key another one has had before: hashes first, then the keys themselves."""
+    hashes = np.concatenate([np.empty(0, np.uint64), *(found.key_hashes for found in findings)])
+    hashes.sort()
+    repeated = np.unique(hashes[1:][hashes[1:] == hashes[:-1]])
+    del hashes
+    damages: list[Damage] = []
+    first: dict[bytes, str] = {}
+    for shard, found in zip(shards, findings, strict=True):
+        rows = np.flatnonzero(np.isin(found.key_hashes, repeated))
+        if not len(rows):
+            continue
+        index = Index(shard.folder / shard.index)
+        for row in rows.tolist():
+            key = index.bytes_of("key", row)
+            if key in first:
+                damages.append(
+                    Damage(
+                        shard.file,
+                        f"a sample of {first[key]} has the same key",
+                        key.decode("utf-8", "replace"),
+                    )
+                )
+            first.setdefault(key, shard.file)
+    return damages
