@@ -8,6 +8,7 @@ import signal
 
 import click
 
+from packer.commands.info import info
 from packer.commands.output import say
 from packer.commands.pack import pack
 from packer.commands.verify import verify
@@ -40,5 +41,5 @@ def main() -> None:
     """Pack folders of images into sharded WebDataset tars that `reader` feeds to a GPU."""
 
 
-for command in (pack, verify):
+for command in (pack, verify, info):
     main.add_command(command)

@@ -1,0 +1,149 @@
+"""`packer info`: what a data set consists of, from its indexes alone."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reader.format import FORMATS, Index, Manifest
+
+BATCH = 256
+CROP = 224
+_SIDES = (32, 64, 128, 224, 256, 384, 512, 768, 1024, 2048)
+_ASPECTS = (0.5, 0.67, 0.8, 0.95, 1.05, 1.25, 1.5, 2.0)
+_READERS = 64  # processes that may read at a time: 8 GPUs with 8 workers each
+_SHARD_SIZES = (10**7, 2 * 10**7, 5 * 10**7, 10**8, 2 * 10**8, 5 * 10**8, 10**9)
+
+
+@dataclass
+class SplitInfo:
+    """One split's share."""
+
+    shards: int = 0
+    samples: int = 0
+    bytes: int = 0
+
+
+@dataclass
+class Info:
+    """A data set in numbers.
+
+    Attributes:
+        bytes, index_bytes: of the tars and of the indexes.
+        splits: by name; ``""`` without splits.
+        classes: samples of each class, in label order.
+        unlabeled: samples without a label.
+        members: samples that have a member of this extension beside the image.
+        tiled: JPEGs with a segment table.
+        short_sides: samples by pixels of the shorter side, as "256 up to 384".
+        aspects: samples by width / height as people see them.
+        decoded_bytes: all images as stored, decoded to RGB.
+        batch_bytes: 256 images of the mean size decoded, and cropped to 224 as uint8.
+        gpu_batch_bytes: 256 crops of 224 on the GPU, by dtype.
+        shard_size: suggested for `packer pack --shard-size`.
+        shard_size_reason: why.
+    """
+
+    dataset: str
+    packer: str
+    samples: int = 0
+    shards: int = 0
+    bytes: int = 0
+    index_bytes: int = 0
+    rejected: int = 0
+    splits: dict[str, SplitInfo] = field(default_factory=dict)
+    classes: dict[str, int] = field(default_factory=dict)
+    unlabeled: int = 0
+    formats: dict[str, int] = field(default_factory=dict)
+    members: dict[str, int] = field(default_factory=dict)
+    tiled: int = 0
+    short_sides: dict[str, int] = field(default_factory=dict)
+    aspects: dict[str, int] = field(default_factory=dict)
+    decoded_bytes: int = 0
+    batch_bytes: dict[str, int] = field(default_factory=dict)
+    gpu_batch_bytes: dict[str, int] = field(default_factory=dict)
+    shard_size: int = 0
+    shard_size_reason: str = ""
+
+
+def info(dst: Path) -> Info:
+    """Sum up the indexes of `dst`, one after the other.
+
+    Raises:
+        FormatError: it is no data set, or an index is damaged.
+    """
+    content = Manifest.load(dst)
+    found = Info(str(dst), content.packer, rejected=content.rejected)
+    labels = np.zeros(len(content.classes) + 1, np.int64)
+    formats = np.zeros(len(FORMATS), np.int64)
+    sides = np.zeros(len(_SIDES) + 1, np.int64)
+    aspects = np.zeros(len(_ASPECTS) + 1, np.int64)
+    members: Counter[str] = Counter()
+    for shard in content.shards:
+        index = Index(dst / shard.index)
+        columns = index.columns
+        split = found.splits.setdefault(shard.split, SplitInfo())
+        split.shards += 1
+        split.samples += len(index)
+        split.bytes += shard.bytes
+        found.index_bytes += shard.index_bytes
+        labels += np.bincount(columns["label"] + 1, minlength=len(labels))[: len(labels)]
+        formats += np.bincount(columns["format"], minlength=len(formats))
+        for ext in index.members:
+            members[ext] += int((columns[f"{ext}.offset"] > 0).sum())
+        if index.tiled:
+            found.tiled += int((np.diff(columns["segment_offset"].astype(np.int64)) > 0).sum())
+        height, width = (columns[name].astype(np.int64) for name in ("height", "width"))
+        sides += _histogram(np.minimum(height, width), _SIDES)
+        upright = np.where(columns["orientation"] > 4, height / width, width / height)
+        aspects += _histogram(upright, _ASPECTS)
+        found.decoded_bytes += int((height * width).sum()) * 3
+    found.shards = len(content.shards)
+    found.samples = sum(split.samples for split in found.splits.values())
+    found.bytes = sum(split.bytes for split in found.splits.values())
+    found.unlabeled = int(labels[0])
+    found.classes = dict(zip(content.classes, labels[1:].tolist(), strict=True))
+    found.formats = {name: n for name, n in zip(FORMATS, formats.tolist(), strict=True) if n}
+    found.members = dict(members)
+    found.short_sides = _named(sides, _SIDES)
+    found.aspects = _named(aspects, _ASPECTS)
+    crops = BATCH * CROP * CROP * 3
+    mean = found.decoded_bytes // max(found.samples, 1)
+    found.batch_bytes = {"as stored": BATCH * mean, f"at {CROP}": crops}
+    found.gpu_batch_bytes = {"uint8": crops, "float16": 2 * crops, "float32": 4 * crops}
+    found.shard_size, found.shard_size_reason = _shard_size(found.bytes)
+    return found
+
+
+def _histogram(values: NDArray[Any], edges: Sequence[float]) -> NDArray[np.int64]:
+    """How many values lie below the first edge, between each two, and from the last on."""
+    return np.bincount(np.searchsorted(edges, values, side="right"), minlength=len(edges) + 1)
+
+
+def _named(counts: NDArray[np.int64], edges: Sequence[float]) -> dict[str, int]:
+    """A histogram's counts by what they span, without the empty ones at both ends."""
+    between = [f"{low} up to {high}" for low, high in pairwise(edges)]
+    names = [f"under {edges[0]}", *between, f"{edges[-1]} and more"]
+    used = np.flatnonzero(counts)
+    if not len(used):
+        return {}
+    return {names[place]: int(counts[place]) for place in range(used[0], used[-1] + 1)}
+
+
+def _shard_size(total: int) -> tuple[int, str]:
+    """The largest round size that leaves a shard for each reader, within limits."""
+    fitting = [size for size in _SHARD_SIZES if size * _READERS <= total]
+    size = max(fitting, default=_SHARD_SIZES[0])
+    shards = -(-total // size)
+    if size == _SHARD_SIZES[-1]:
+        reason = "larger ones are slow to copy and to repair, and smaller ones gain nothing"
+    elif not fitting:
+        reason = "smaller ones would cost more in opening files than they gain"
+    else:
+        reason = f"{_READERS} readers, as of 8 GPUs with 8 workers each, then have one each"
+    return size, f"{shards} shards; {reason}"

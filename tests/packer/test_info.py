@@ -1,0 +1,82 @@
+"""What `packer info` counts, against what is known of the data set."""
+
+import json
+import shutil
+import subprocess
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from packer.info import info
+from reader.format import FormatError, Index, Manifest
+
+RunPacker = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+def test_everything_is_counted(packed: Path) -> None:
+    found = info(packed)
+    assert (found.samples, found.shards, found.tiled, found.unlabeled) == (39, 4, 39, 0)
+    assert found.classes == {"class0": 13, "class1": 13, "class2": 13}
+    assert found.formats == {"jpg": 39}
+    assert found.members == {"cls": 39}
+    assert found.bytes == sum(path.stat().st_size for path in packed.glob("*.tar"))
+    assert found.index_bytes == sum(p.stat().st_size for p in packed.glob("*.safetensors"))
+    assert sum(found.short_sides.values()) == sum(found.aspects.values()) == 39
+    assert found.short_sides == {"32 up to 64": 16, "64 up to 128": 23}
+
+
+def test_the_decoded_size_is_that_of_the_pixels(packed: Path) -> None:
+    pixels = 0
+    for shard in Manifest.load(packed).shards:
+        columns = Index(packed / shard.index).columns
+        for height, width in zip(
+            columns["height"].tolist(), columns["width"].tolist(), strict=True
+        ):
+            pixels += height * width
+    found = info(packed)
+    assert found.decoded_bytes == 3 * pixels
+    assert found.batch_bytes["at 224"] == 256 * 224 * 224 * 3
+    assert found.gpu_batch_bytes["float32"] == 4 * 256 * 224 * 224 * 3
+
+
+def test_splits_and_members_are_counted(with_sidecars: Path) -> None:
+    found = info(with_sidecars)
+    assert {name: split.samples for name, split in found.splits.items()} == {"train": 3, "val": 1}
+    assert found.members == {"cls": 4, "json": 3, "seg.png": 4}
+    assert found.formats == {"jpg": 2, "png": 1, "gif": 1}
+
+
+def test_a_data_set_without_samples_is_told_of(
+    tmp_path: Path, write_dataset: Callable[..., Path]
+) -> None:
+    found = info(write_dataset(tmp_path, {}))
+    assert (found.samples, found.short_sides, found.decoded_bytes) == (0, {}, 0)
+
+
+@pytest.mark.parametrize(
+    ("total", "size"), [(10**6, 10**7), (10**9, 10**7), (10**10, 10**8), (10**12, 10**9)]
+)
+def test_the_suggested_shards_are_enough_and_not_too_small(
+    tmp_path: Path, packed: Path, total: int, size: int
+) -> None:
+    folder = shutil.copytree(packed, tmp_path / "copy")
+    content = Manifest.load(folder)
+    shards = tuple(replace(shard, bytes=total // 4) for shard in content.shards)
+    (folder / "dataset.json").write_text(replace(content, shards=shards).dump())
+    assert info(folder).shard_size == size
+
+
+def test_the_command_prints_text_or_json(packed: Path, run_packer: RunPacker) -> None:
+    done = run_packer("info", packed)
+    assert done.returncode == 0
+    assert "39 samples in 4 shards" in done.stdout
+    assert "154.1 MB float32" in done.stdout
+    done = run_packer("info", packed, "--json")
+    assert json.loads(done.stdout)["samples"] == 39
+
+
+def test_a_folder_that_is_no_data_set_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match="is not a data set"):
+        info(tmp_path)
