@@ -8,6 +8,7 @@ import signal
 
 import click
 
+from packer.commands.extract import extract
 from packer.commands.info import info
 from packer.commands.output import say
 from packer.commands.pack import pack
@@ -41,5 +42,5 @@ def main() -> None:
     """Pack folders of images into sharded WebDataset tars that `reader` feeds to a GPU."""
 
 
-for command in (pack, verify, info):
+for command in (pack, verify, info, extract):
     main.add_command(command)

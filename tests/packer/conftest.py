@@ -15,7 +15,7 @@ import xxhash
 from PIL import Image
 
 import packer
-from packer.images import probe
+from packer.images import ImageInfo, probe
 from packer.keys import escape
 from reader.format import FORMATS, Index, Manifest, ShardEntry, index, tar
 
@@ -137,13 +137,18 @@ def many(
 
 
 class Item(NamedTuple):
-    """A sample to be written as it is; `members` are the sidecars by extension."""
+    """A sample to be written as it is.
+
+    `members` are the sidecars by extension; with `raw`, the image's bytes are pixels of this
+    height, width and number of channels.
+    """
 
     name: str
     key: str
     label: int
     image: bytes
     members: Mapping[str, bytes]
+    raw: tuple[int, int, int] | None = None
 
 
 @pytest.fixture(scope="session")
@@ -173,7 +178,7 @@ def _write_shard(folder: Path, file: str, items: Sequence[Item]) -> ShardEntry:
     columns: dict[str, list[int]] = {}
     content = b""
     for item in items:
-        info = probe(item.image)
+        info = ImageInfo("raw", *item.raw, 1) if item.raw else probe(item.image)
         label = {"cls": b"%d" % item.label} if item.label >= 0 else {}
         row = {
             "label": item.label,

@@ -1,0 +1,222 @@
+"""`packer extract`: gives the files of a data set back, under their original names."""
+
+import io
+import os
+import time
+import zlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import xxhash
+from numpy.typing import NDArray
+from PIL import Image
+
+from packer.errors import UnusableInput
+from packer.keys import unescape
+from packer.output_folder import OutputFolder, Refused
+from packer.processes import Advance, map_unordered
+from packer.progress import Progress
+from reader.format import FORMATS, Index, Manifest, ShardEntry
+
+_CHUNK = 1 << 22
+
+
+@dataclass
+class ExtractReport:
+    """What became of the files.
+
+    Attributes:
+        written: files that were made.
+        present: files that were there already, with the same content.
+        tiled: JPEGs among them that packing transcoded: the same pixels in other bytes.
+        reencoded: whether packing resized or re-encoded images.
+        raw: images that were stored as pixels, given back as PNG.
+        refused: (name, reason) of the files that were not written.
+    """
+
+    out: str
+    written: int = 0
+    present: int = 0
+    bytes: int = 0
+    tiled: int = 0
+    raw: int = 0
+    reencoded: bool = False
+    seconds: float = 0.0
+    refused: list[tuple[str, str]] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class _File:
+    """A file to be written: part of a tar, or what is made of it."""
+
+    name: bytes
+    row: int
+    ext: str
+    offset: int
+    size: int
+
+
+def extract(
+    dst: Path,
+    out: Path,
+    jobs: int,
+    split: str | None = None,
+    overwrite: bool = False,
+    progress: Progress | None = None,
+) -> ExtractReport:
+    """Write the images and sidecars of the data set `dst` into the folder `out`.
+
+    Args:
+        split: its name; None for all.
+        overwrite: replace files that are there with other content.
+
+    Raises:
+        UnusableInput: there is no such split, or `out` lies in `dst`.
+        FormatError: `dst` is no data set, or an index is damaged.
+    """
+    began = time.monotonic()
+    progress = progress or Progress(quiet=True)
+    content = Manifest.load(dst)
+    if split is not None and split not in content.splits:
+        known = ", ".join(map(repr, content.splits))
+        raise UnusableInput(f"{dst} has no split {split!r}; it has {known}.")
+    if dst.resolve() in (out.resolve(), *out.resolve().parents):
+        raise UnusableInput(f"{out} lies in the data set {dst}. Choose another place.")
+    shards = [shard for shard in content.shards if split in (None, shard.split)]
+    # The class of a labelled folder is the folder; elsewhere the number came from a file.
+    labels = content.foreign or not content.classes
+    task = _Task(dst, out, labels, overwrite, _repeated(dst, shards, labels))
+    total = ExtractReport(str(out))
+    total.reencoded = any(content.options.get(name) for name in ("max_side", "quality"))
+    samples = sum(shard.samples for shard in shards)
+    with progress.phase("extract", samples, "samples") as advance:
+        write = partial(_extract_shard, task)
+        for part in map_unordered(write, shards, max(1, min(jobs, len(shards))), advance):
+            for name in ("written", "present", "bytes", "tiled", "raw", "refused"):
+                setattr(total, name, getattr(total, name) + getattr(part, name))
+    total.refused.sort()
+    total.seconds = time.monotonic() - began
+    return total
+
+
+@dataclass(frozen=True)
+class _Task:
+    """What is the same for all shards.
+
+    Attributes:
+        labels: also write the members ``.cls``.
+        repeated: hash of each name that several files have, and the shard that has it first.
+    """
+
+    dst: Path
+    out: Path
+    labels: bool
+    overwrite: bool
+    repeated: Mapping[int, str]
+
+
+def _extract_shard(task: _Task, entry: ShardEntry, advance: Advance) -> ExtractReport:
+    report = ExtractReport(str(task.out))
+    index = Index(task.dst / entry.index)
+    had: set[int] = set()
+    with (
+        open(task.dst / entry.file, "rb", buffering=0) as tar,
+        OutputFolder(task.out, task.overwrite) as folder,
+    ):
+        for row in range(len(index)):
+            for file in _files(index, row, task.labels):
+                name = xxhash.xxh3_64_intdigest(file.name)
+                try:
+                    if task.repeated.get(name, entry.file) != entry.file or name in had:
+                        raise Refused("another file of the data set has the same name")
+                    had |= {name} & task.repeated.keys()
+                    _extract_file(index, tar.fileno(), file, folder, report)
+                except (Refused, OSError) as error:
+                    reason = getattr(error, "strerror", None) or str(error)
+                    report.refused.append((os.fsdecode(file.name), reason))
+            advance(1)
+    return report
+
+
+def _extract_file(
+    index: Index, tar: int, file: _File, folder: OutputFolder, report: ExtractReport
+) -> None:
+    """Write one file and book it.
+
+    Raises:
+        Refused, OSError: it is not written.
+    """
+    columns = index.columns
+    is_image = file.offset == columns["offset"][file.row]
+    checksum = "crc32" if is_image else f"{file.ext}.crc32"
+    if checksum in columns:
+        crc = 0
+        for chunk in _chunks(tar, file):
+            crc = zlib.crc32(chunk, crc)
+        if crc != columns[checksum][file.row]:
+            raise Refused("its bytes in the shard are damaged; `packer verify` names all that are")
+    if file.ext == "raw":
+        data = _png(index, file.row, b"".join(_chunks(tar, file)))
+        new = folder.write(file.name, len(data), lambda: [data])
+        report.raw += 1
+    else:
+        new = folder.write(file.name, file.size, lambda: _chunks(tar, file))
+    report.written += new
+    report.present += not new
+    report.bytes += file.size
+    if is_image and index.tiled:
+        first, last = columns["segment_offset"][file.row : file.row + 2]
+        report.tiled += int(first < last)
+
+
+def _files(index: Index, row: int, labels: bool) -> Iterator[_File]:
+    """The files of one sample: the image by its original name, sidecars beside it."""
+    name = index.bytes_of("name", row)
+    image = FORMATS[int(index.columns["format"][row])]
+    if image == "raw" and not name.lower().endswith(b".png"):
+        name += b".png"
+    stem = os.fsencode(unescape(index.key(row)))
+    for ext in (image, *index.members):
+        span = index.span(ext, row)
+        if span is not None and (labels or ext != "cls"):
+            own = name if ext == image else stem + b"." + ext.encode()
+            yield _File(own, row, ext, *span)
+
+
+def _repeated(dst: Path, shards: list[ShardEntry], labels: bool) -> dict[int, str]:
+    """Hashes of the names that occur more than once, and the shard where each is first."""
+    hashes = []
+    for shard in shards:
+        index = Index(dst / shard.index)
+        names = (f.name for row in range(len(index)) for f in _files(index, row, labels))
+        hashes.append(np.fromiter(map(xxhash.xxh3_64_intdigest, names), np.uint64))
+    ordered: NDArray[np.uint64] = np.sort(np.concatenate([np.empty(0, np.uint64), *hashes]))
+    repeated = np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
+    first: dict[int, str] = {}
+    for shard, found in zip(shards, hashes, strict=True):
+        for value in found[np.isin(found, repeated)].tolist():
+            first.setdefault(value, shard.file)
+    return first
+
+
+def _chunks(tar: int, file: _File) -> Iterator[bytes]:
+    end = file.offset + file.size
+    for start in range(file.offset, end, _CHUNK):
+        chunk = os.pread(tar, min(_CHUNK, end - start), start)
+        if len(chunk) != min(_CHUNK, end - start):
+            raise Refused("its shard was cut short")
+        yield chunk
+
+
+def _png(index: Index, row: int, data: bytes) -> bytes:
+    """The pixels of a `raw` image as a file that others can open."""
+    height, width, channels = (
+        int(index.columns[name][row]) for name in ("height", "width", "channels")
+    )
+    shape = (height, width) if channels == 1 else (height, width, channels)
+    file = io.BytesIO()
+    Image.fromarray(np.frombuffer(data, np.uint8).reshape(shape)).save(file, "PNG")
+    return file.getvalue()
