@@ -9,6 +9,7 @@ import signal
 import click
 
 from packer.commands.extract import extract
+from packer.commands.index import index
 from packer.commands.info import info
 from packer.commands.output import say
 from packer.commands.pack import pack
@@ -42,5 +43,5 @@ def main() -> None:
     """Pack folders of images into sharded WebDataset tars that `reader` feeds to a GPU."""
 
 
-for command in (pack, verify, info, extract):
+for command in (pack, verify, info, extract, index):
     main.add_command(command)

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import numpy as np
 import xxhash
-from numpy.typing import NDArray
 from PIL import Image
 
 from packer.errors import UnusableInput
@@ -19,6 +18,7 @@ from packer.keys import unescape
 from packer.output_folder import OutputFolder, Refused
 from packer.processes import Advance, map_unordered
 from packer.progress import Progress
+from packer.repeats import hashes_of, repeated
 from reader.format import FORMATS, Index, Manifest, ShardEntry
 
 _CHUNK = 1 << 22
@@ -191,13 +191,12 @@ def _repeated(dst: Path, shards: list[ShardEntry], labels: bool) -> dict[int, st
     hashes = []
     for shard in shards:
         index = Index(dst / shard.index)
-        names = (f.name for row in range(len(index)) for f in _files(index, row, labels))
-        hashes.append(np.fromiter(map(xxhash.xxh3_64_intdigest, names), np.uint64))
-    ordered: NDArray[np.uint64] = np.sort(np.concatenate([np.empty(0, np.uint64), *hashes]))
-    repeated = np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
+        files = (file for row in range(len(index)) for file in _files(index, row, labels))
+        hashes.append(hashes_of(file.name for file in files))
+    again = repeated(hashes)
     first: dict[int, str] = {}
     for shard, found in zip(shards, hashes, strict=True):
-        for value in found[np.isin(found, repeated)].tolist():
+        for value in found[np.isin(found, again)].tolist():
             first.setdefault(value, shard.file)
     return first
 

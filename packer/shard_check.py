@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 import numpy as np
-import xxhash
 from numpy.typing import NDArray
 
 from packer.hashed_file import HashedFile
 from packer.image_check import CHANGED, image_faults
+from packer.repeats import hashes_of
 from reader.format import FORMATS, FormatError, Index, ShardEntry, tar
 
 
@@ -159,10 +159,9 @@ class _Walk:
     def run(self, tick: Callable[[], None]) -> None:
         """Check row after row, then the end."""
         index, found = self._index, self._found
-        hashes = np.empty(len(index), np.uint64)
+        found.key_hashes = hashes_of(index.bytes_of("key", row) for row in range(len(index)))
         for row in range(len(index)):
             raw = index.bytes_of("key", row)
-            hashes[row] = xxhash.xxh3_64_intdigest(raw)
             if self._end > self._tar.size:
                 reason = f"the tar ends before it, with {len(index) - row} samples missing"
                 found.damages.append(
@@ -178,7 +177,6 @@ class _Walk:
         else:
             if not self._shard.foreign:
                 self._check_end()
-        found.key_hashes = hashes
 
     def _row(self, row: int, key: str) -> None:
         index = self._index

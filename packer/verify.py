@@ -9,6 +9,7 @@ import numpy as np
 
 from packer.processes import Advance, map_unordered
 from packer.progress import Progress
+from packer.repeats import repeated
 from packer.shard_check import Damage, Findings, Shard, check_shard
 from reader.format import FormatError, Index, Manifest, ShardEntry, manifest
 
@@ -115,14 +116,11 @@ def _decode(folder: Path, entry: ShardEntry, found: Findings) -> None:
 
 def _repeated_keys(shards: list[Shard], findings: list[Findings]) -> list[Damage]:
     """The samples whose key another one has had before: hashes first, then the keys themselves."""
-    hashes = np.concatenate([np.empty(0, np.uint64), *(found.key_hashes for found in findings)])
-    hashes.sort()
-    repeated = np.unique(hashes[1:][hashes[1:] == hashes[:-1]])
-    del hashes
+    again = repeated([found.key_hashes for found in findings])
     damages: list[Damage] = []
     first: dict[bytes, str] = {}
     for shard, found in zip(shards, findings, strict=True):
-        rows = np.flatnonzero(np.isin(found.key_hashes, repeated))
+        rows = np.flatnonzero(np.isin(found.key_hashes, again))
         if not len(rows):
             continue
         index = Index(shard.folder / shard.index)

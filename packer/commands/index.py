@@ -1,0 +1,39 @@
+"""`packer index`."""
+
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from packer.commands import options
+from packer.commands.output import name_files, print_json, say
+
+
+@click.command()
+@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@options.jobs
+@options.as_json
+@options.quiet
+def index(folder: Path, jobs: int, as_json: bool, quiet: bool) -> int:
+    """Make a data set of the WebDataset tars in FOLDER, which stay as they are.
+
+    An index is written beside each, and dataset.json into FOLDER. Tars in folders below are splits
+    by these folders' names.
+    """
+    from packer.index import index as run
+    from packer.progress import Progress
+
+    report = run(folder, jobs, Progress(quiet))
+    name_files("rejected", report.rejected)
+    if as_json:
+        fields = asdict(report)
+        fields["rejected"] = [{"file": name, "reason": why} for name, why in report.rejected]
+        print_json(fields)
+    elif not quiet:
+        say(
+            f"{report.dataset}: {report.samples} samples in {report.classes} classes, "
+            f"{report.shards} tars, {report.bytes / 1e6:.1f} MB, {report.seconds:.1f} s; "
+            f"{len(report.rejected)} members rejected, {report.renamed} keys made unique",
+            err=False,
+        )
+    return 1 if report.rejected else 0

@@ -1,0 +1,141 @@
+"""Reads the members of tars that somebody else wrote: USTAR, PAX and GNU headers.
+
+The headers are parsed by the standard library's tarfile. It takes a damaged header for the end of
+the archive and trusts sizes; both are looked after here.
+"""
+
+import os
+import re
+import tarfile
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from packer.errors import UnusableInput
+from packer.sources import LeftOut
+
+MAX_MEMBERS = 64  # of a sample; a data set has a handful of extensions
+
+_MAX_EXTENDED_HEADER = 1 << 20  # a long name or PAX records; tarfile reads them whole
+_EXTENDED = {
+    tarfile.XHDTYPE,
+    tarfile.XGLTYPE,
+    tarfile.SOLARIS_XHDTYPE,
+    tarfile.GNUTYPE_LONGNAME,
+    tarfile.GNUTYPE_LONGLINK,
+}
+_METADATA = re.compile(r"__[^/]*__(/|$)")  # what webdataset skips
+
+
+@dataclass(frozen=True)
+class Member:
+    """A file in a tar; `name` in `os.fsdecode` form, without a leading ``./``."""
+
+    name: str
+    offset: int
+    size: int
+
+    @property
+    def stem(self) -> str:
+        """The name up to the first dot of its last part: by this, webdataset groups samples."""
+        folder, slash, base = self.name.rpartition("/")
+        return folder + slash + base.partition(".")[0]
+
+    @property
+    def ext(self) -> str:
+        """What follows that dot, in lower case."""
+        return self.name[len(self.stem) + 1 :].lower()
+
+
+class _TarInfo(tarfile.TarInfo):
+    """Refuses headers that would have tarfile read anything into memory, or go backwards."""
+
+    @classmethod
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> "_TarInfo":
+        info = super().frombuf(buf, encoding, errors)
+        if info.size < 0 or (info.type in _EXTENDED and info.size > _MAX_EXTENDED_HEADER):
+            raise tarfile.HeaderError(f"no header is followed by {info.size} bytes")
+        return info
+
+
+def members(path: Path) -> Iterator[Member | LeftOut]:
+    """The regular files of a tar in their order; folders are passed over.
+
+    Raises:
+        UnusableInput: it is no tar, or damaged.
+    """
+    try:
+        size = path.stat().st_size
+        with tarfile.open(
+            path, "r:", tarinfo=_TarInfo, encoding="utf-8", errors="surrogateescape"
+        ) as archive:
+            while (info := archive.next()) is not None:
+                archive.members.clear()  # type: ignore[attr-defined]  # tarfile keeps them all
+                if info.size < 0 or info.offset_data + info.size > size:
+                    raise _damaged(path, f"{info.name!r} has {info.size} bytes, more than follow")
+                name = info.name.removeprefix("./")
+                if info.isdir():
+                    continue
+                reason = _refusal(info, name)
+                yield LeftOut(name, reason) if reason else Member(name, info.offset_data, info.size)
+            _check_end(path, archive.offset, size)
+    except OSError as error:
+        raise UnusableInput(f"{path} cannot be read: {error.strerror}.") from error
+    except (tarfile.TarError, ValueError, RecursionError, OverflowError) as error:
+        raise _damaged(path, str(error)) from error
+
+
+def samples(files: Iterable[Member | LeftOut]) -> Iterator[list[Member] | LeftOut]:
+    """Runs of adjacent members with one stem, at most one of each extension."""
+    run: dict[str, Member] = {}
+    stem = None
+    for file in files:
+        if isinstance(file, LeftOut):
+            yield file
+            continue
+        if file.stem != stem and run:
+            yield list(run.values())
+            run = {}
+        stem = file.stem
+        if file.ext in run:
+            yield LeftOut(file.name, f"its sample has a member .{file.ext} already")
+        elif len(run) == MAX_MEMBERS:
+            yield LeftOut(file.name, f"its sample has {MAX_MEMBERS} members already")
+        else:
+            run[file.ext] = file
+    if run:
+        yield list(run.values())
+
+
+def _refusal(info: tarfile.TarInfo, name: str) -> str | None:
+    """Why a member can be no part of a sample."""
+    if info.issym() or info.islnk():
+        return f"it is a link to {info.linkname!r}"
+    if info.issparse():
+        return "it is a sparse file"
+    if not info.isreg():
+        return "it is not a regular file"
+    if name.startswith("/") or ".." in name.split("/"):
+        return "its name leads outside the folder"
+    if _METADATA.match(name):
+        return "webdataset takes it for metadata"
+    base = name.rpartition("/")[2]
+    if not base.partition(".")[0] or not base.partition(".")[2]:
+        return "its name has no stem or no extension, so it belongs to no sample"
+    return None
+
+
+def _check_end(path: Path, offset: int, size: int) -> None:
+    """Tell the end of an archive, zeros or nothing, from a damaged header."""
+    with open(path, "rb") as file:
+        file.seek(offset)
+        block = file.read(tarfile.BLOCKSIZE)
+    if block.strip(b"\0") or (len(block) < min(tarfile.BLOCKSIZE, size - offset)):
+        raise _damaged(path, f"there is no header at byte {offset}")
+
+
+def _damaged(path: Path, reason: str) -> UnusableInput:
+    return UnusableInput(
+        f"{os.fspath(path)} is no tar, or damaged: {reason.removesuffix('.')}. Leave it out, or "
+        "restore it from a copy; compressed tars are to be unpacked first."
+    )
