@@ -34,8 +34,8 @@ class ShardWriter:
         self._tar_temp, self._index_temp = map(_temporary, (self._tar_path, self._index_path))
         self._checksum = xxhash.xxh3_128()
         self._rows = array("q")  # nine numbers a sample
-        self._spans: dict[str, tuple[array[int], array[int]]] = defaultdict(
-            lambda: (array("Q"), array("Q"))  # offset and size of the members of one extension
+        self._further: dict[str, tuple[array[int], ...]] = defaultdict(
+            lambda: (array("Q"), array("Q"), array("I"))  # the columns of one extension's members
         )
         self._keys: list[bytes] = []
         self._names: list[bytes] = []
@@ -118,7 +118,8 @@ class ShardWriter:
 
     def _further_member(self, key: str, ext: str, data: bytes) -> None:
         offset = self._member(f"{key}.{ext}", data)
-        for column, value in zip(self._spans[ext], (offset, len(data)), strict=True):
+        row = (offset, len(data), zlib.crc32(data))
+        for column, value in zip(self._further[ext], row, strict=True):
             column.extend([0] * (len(self._keys) - len(column)))  # rows that have no such member
             column.append(value)
 
@@ -140,10 +141,11 @@ class ShardWriter:
             "orientation": rows[7].astype("u1"),
             "crc32": rows[8].astype("<u4"),
         }
-        for ext, spans in self._spans.items():
-            for what, given in zip(("offset", "size"), spans, strict=True):
-                column = np.zeros(len(self._keys), "<u8")
-                column[: len(given)] = given
+        kinds = {"offset": "<u8", "size": "<u8", "crc32": "<u4"}
+        for ext, given in self._further.items():
+            for (what, kind), numbers in zip(kinds.items(), given, strict=True):
+                column = np.zeros(len(self._keys), kind)
+                column[: len(numbers)] = numbers
                 columns[f"{ext}.{what}"] = column
         for name, values in (("key", self._keys), ("name", self._names)):
             columns[name] = np.frombuffer(b"".join(values), dtype="u1")

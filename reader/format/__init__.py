@@ -32,7 +32,7 @@ column                 type      meaning
 ``name``               u8        the original names, as bytes, relative to the source
 ``name_offset``        u64       N + 1 bounds into ``name``
 ``M.offset, M.size``   u64       of each further member with extension M; offset 0: not there
-``M.crc32``            u32       of its bytes; may be left out, and is for ``cls``
+``M.crc32``            u32       of its bytes; may be left out
 ``segment``            u16/u32   lengths of a tiled JPEG's entropy-coded segments, all rows
 ``segment_offset``     u64       N + 1 bounds into ``segment``; an empty range: not tiled
 ``scan_offset``        u32       where the first segment begins within the image's bytes

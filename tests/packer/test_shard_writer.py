@@ -76,6 +76,7 @@ def test_the_index_tells_where_everything_lies(
         assert tar[image[0] : sum(image)] == data
         assert label is not None
         assert int(tar[label[0] : sum(label)]) == index.columns["label"][row] == sample.label
+        assert index.columns["cls.crc32"][row] == zlib.crc32(tar[label[0] : sum(label)])
         assert index.key(row) == sample.key
         assert index.bytes_of("name", row) == os.fsencode(sample.name)
         assert index.columns["crc32"][row] == zlib.crc32(data)
