@@ -117,6 +117,11 @@ class Dataset:
         shard, row = self.locate(number)
         return shard.read(row, ext)
 
+    @property
+    def buffer(self) -> ReadBuffer:
+        """What this thread reads into, with its account of the reading."""
+        return self._own.buffer
+
     def locate(self, number: int) -> tuple[Shard, int]:
         """The opened shard of a sample, and its row there."""
         count = len(self)

@@ -15,11 +15,13 @@ import time
 import weakref
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from itertools import pairwise
 
 import numpy as np
 
+from reader.account import Account
+from reader.cores import usable_cores
 from reader.dataset import Dataset
 from reader.errors import ReaderError, SampleError
 from reader.messages import Done, Setup, Task
@@ -56,6 +58,7 @@ class Epoch:
 
     steps: Steps
     queued: int = 0
+    is_begun: bool = False  # a batch of it was asked for
     batches: deque[Batch] = field(default_factory=deque)
 
     @property
@@ -98,11 +101,11 @@ class Feed:
         except BaseException:
             memory.close()
             raise
-        self._workers = workers
+        self._cores = usable_cores()
         self._owners: dict[int, Batch] = {}  # by task
         self._next_task = 0
         self._epochs: list[Epoch] = []  # the oldest first
-        self._counts = _Counts()
+        self._account = Account()
         self.bad: dict[int, str] = {}  # why, by sample number
         self._max_bad = max_bad
         self._owner = os.getpid()
@@ -127,6 +130,8 @@ class Feed:
             ReaderError: a sample of it cannot be read, or the workers failed.
         """
         asked = time.perf_counter()
+        self._collect(0)
+        ready = self._ready()
         while not epoch.batches or epoch.batches[0].missing:
             if not epoch.batches:
                 self._make_room()
@@ -134,7 +139,10 @@ class Feed:
             else:
                 self._collect()
         batch = epoch.batches.popleft()
-        self._counts.delivered(batch.step.valid, asked)
+        self._account.delivered(
+            batch.step.valid, asked, ready, self._pool.size, is_first=not epoch.is_begun
+        )
+        epoch.is_begun = True
         if batch.error is not None:
             self._forget(batch)
             raise batch.error
@@ -155,6 +163,12 @@ class Feed:
         """Whether no epoch under way has steps left to queue."""
         return all(epoch.is_queued for epoch in self._epochs)
 
+    def finish(self, epoch: Epoch) -> None:
+        """All of `epoch` was given out and its consumer asked for more."""
+        if self.is_open and epoch in self._epochs and epoch.is_begun:
+            self._account.finished(self._pool.size)
+        self.drop(epoch)
+
     def drop(self, epoch: Epoch) -> None:
         """Take back what is queued for an epoch and forget it; again, or when closed, no error."""
         if not self.is_open or epoch not in self._epochs:
@@ -171,19 +185,20 @@ class Feed:
 
     def statistics(self) -> Statistics:
         """What was done so far."""
-        counts, memory = self._counts, self._ring.memory
-        return Statistics(
-            batches=counts.batches,
-            samples=counts.samples,
-            workers=self._workers,
-            restarts=self._pool.restarts,
-            slots=memory.slots,
-            slot_bytes=memory.layout.slot_bytes,
+        flows = replace(
+            self._account.flows,
             copied=self._ring.copied,
-            elapsed=counts.last - counts.first,
-            waited=counts.waited,
-            busy=counts.busy,
+            copying=self._ring.copying,
+            restarts=self._pool.restarts,
             bad=len(self.bad),
+        )
+        return Statistics(
+            **asdict(flows),
+            workers=self._pool.size,
+            cores=self._cores,
+            slots=self._ring.memory.slots,
+            slot_bytes=self._ring.memory.layout.slot_bytes,
+            ready=self._ready(),
         )
 
     def close(self) -> None:
@@ -220,10 +235,10 @@ class Feed:
             self._next_task += 1
         return tasks
 
-    def _collect(self) -> None:
-        """Wait for news from the workers and book it."""
+    def _collect(self, timeout: float | None = None) -> None:
+        """Wait for news from the workers, for up to `timeout` seconds, and book it."""
         try:
-            ended = self._pool.poll(None)
+            ended = self._pool.poll(timeout)
         except ReaderError:
             self.close()
             raise
@@ -231,7 +246,7 @@ class Feed:
             batch = self._owners.pop(message.number)
             batch.missing.discard(message.number)
             if isinstance(message, Done):
-                self._counts.busy += message.seconds
+                self._account.ended(message.spent)
                 self.bad.update(message.bad)
             else:
                 batch.error = batch.error or failure(message)
@@ -254,27 +269,13 @@ class Feed:
                     return
             self._collect()
 
+    def _ready(self) -> int:
+        """Batches that are complete and not yet given out, as far as the workers' news tell."""
+        return sum(not batch.missing for epoch in self._epochs for batch in epoch.batches)
+
     def _forget(self, batch: Batch) -> None:
         if batch.slot is not None:
             self._ring.release(batch.slot)
-
-
-@dataclass
-class _Counts:
-    batches: int = 0
-    samples: int = 0
-    first: float = 0.0
-    last: float = 0.0
-    waited: float = 0.0
-    busy: float = 0.0
-
-    def delivered(self, samples: int, asked: float) -> None:
-        """Book a batch that was asked for at `asked` and is there now."""
-        self.first = self.first or asked
-        self.last = time.perf_counter()
-        self.waited += self.last - asked
-        self.batches += 1
-        self.samples += samples
 
 
 def _depth(slot_bytes: int, batch_size: int, in_hand: int) -> int:

@@ -220,7 +220,7 @@ class Loader:
     def _finish(self, epoch: Epoch) -> None:
         """`epoch` is delivered."""
         with self._lock:
-            self._feed.drop(epoch)
+            self._feed.finish(epoch)
 
     def _drop_abandoned(self) -> None:
         while self._abandoned:

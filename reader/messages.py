@@ -1,6 +1,7 @@
 """What parent and workers say to each other; `reader.worker` tells in what order."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,16 +73,36 @@ class Idle:
     number: int
 
 
+class Spent(NamedTuple):
+    """What a task took: seconds of all of it, of processor time, in reading, in transforms."""
+
+    busy: float
+    cpu: float
+    read: float
+    transform: float
+    read_bytes: int
+
+    def since(self, before: "Spent") -> "Spent":
+        """The difference between two looks at the clocks."""
+        return Spent(
+            self.busy - before.busy,
+            self.cpu - before.cpu,
+            self.read - before.read,
+            self.transform - before.transform,
+            self.read_bytes - before.read_bytes,
+        )
+
+
 @dataclass(frozen=True)
 class Done:
-    """Worker to parent: a task's rows are written; it took so many seconds.
+    """Worker to parent: a task's rows are written.
 
     Attributes:
         bad: (sample number, reason) of what could not be read and was substituted or masked.
     """
 
     number: int
-    seconds: float
+    spent: Spent
     bad: tuple[tuple[int, str], ...] = ()
 
 

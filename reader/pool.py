@@ -103,6 +103,11 @@ class Pool:
         for process in self._processes:
             process.go()  # tasks may be queued before anybody asks for news
 
+    @property
+    def size(self) -> int:
+        """Worker processes."""
+        return len(self._processes)
+
     def submit(self, tasks: Sequence[Task]) -> None:
         """Queue tasks; numbers are unique."""
         for task in tasks:

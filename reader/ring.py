@@ -12,6 +12,7 @@ Assumptions: the parent alone decides a slot's state, in the order FREE -> FILLI
 import mmap
 import os
 import tempfile
+import time
 import weakref
 from collections import deque
 from collections.abc import Callable
@@ -145,13 +146,18 @@ class RingMemory:
 
 
 class Ring:
-    """The parent's account of the slots."""
+    """The parent's account of the slots.
+
+    Attributes:
+        copied, copying: batches copied out so far, and the seconds that it took.
+    """
 
     def __init__(self, memory: RingMemory) -> None:
         self.memory = memory
         self._free = list(range(memory.slots))
         self._lent = 0
         self.copied = 0
+        self.copying = 0.0
         self._returned: deque[int] = deque()  # filled by finalizers, in whatever thread
 
     def take(self) -> int | None:
@@ -179,9 +185,12 @@ class Ring:
 
     def copy_out(self, slot: int, rows: int) -> BatchArrays:
         """A READY slot's arrays in memory of their own; the slot is FREE at once."""
-        self.copied += 1
+        began = time.perf_counter()
+        copy = self.memory.layout.arrays(self.memory.slot(slot)).head(rows).copy()
         self._free.append(slot)
-        return self.memory.layout.arrays(self.memory.slot(slot)).head(rows).copy()
+        self.copied += 1
+        self.copying += time.perf_counter() - began
+        return copy
 
     def has_free(self) -> bool:
         """Whether `take` would find a slot."""

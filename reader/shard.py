@@ -1,6 +1,7 @@
 """One shard: its mapped index and its open tar."""
 
 import os
+import time
 import weakref
 from pathlib import Path
 
@@ -11,9 +12,15 @@ from reader.view import StoredImage, View
 
 
 class ReadBuffer:
-    """Memory that a thread's reads go to, one after the other."""
+    """Memory that a thread's reads go to, one after the other.
+
+    Attributes:
+        nanoseconds, bytes: spent in the system's calls so far, and read by them.
+    """
 
     def __init__(self) -> None:
+        self.nanoseconds = 0
+        self.bytes = 0
         self._memory = memoryview(bytearray(1 << 18))
 
     def take(self, size: int) -> memoryview:
@@ -90,7 +97,9 @@ class Shard:
         if hasattr(os, "posix_fadvise"):
             start, stop = view.needs
             offset = int(self.index.columns["offset"][row]) + start
+            began = time.perf_counter_ns()
             os.posix_fadvise(self._file, offset, stop - start, os.POSIX_FADV_WILLNEED)
+            self._buffer.nanoseconds += time.perf_counter_ns() - began
 
     def _tiles(self, row: int) -> TileTable | None:
         columns = self.index.columns
@@ -115,6 +124,7 @@ class Shard:
 
     def _pread(self, row: int, offset: int, size: int) -> memoryview:
         memory = self._buffer.take(size)
+        began = time.perf_counter_ns()
         try:
             done = os.preadv(self._file, [memory], offset)
             while 0 < done < size:
@@ -122,6 +132,8 @@ class Shard:
                 done = done + more if more else -1
         except OSError as error:
             raise self.error(row, f"it cannot be read: {error.strerror}") from error
+        self._buffer.nanoseconds += time.perf_counter_ns() - began
+        self._buffer.bytes += size
         if done != size:
             raise self.error(
                 row, "the tar ends within it; the shard was cut short since it was opened"

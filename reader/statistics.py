@@ -1,46 +1,184 @@
 """What a loader did, and what held it back."""
 
-from dataclasses import dataclass
+import math
+from dataclasses import asdict, dataclass, fields
+
+_WAITS = 0.05  # from this share of waiting on the consumer is held up
+_BUSY = 0.8  # from this share of work on the workers are what holds it up
+_ONLY_WAITS = 0.95  # from here on the consumer has no pace of its own
+_STARVED = 0.7  # of a core for each worker: below this something else has the cores
 
 
 @dataclass(frozen=True)
-class Statistics:
-    """Counts since the loader was made; times in seconds.
+class Flows:
+    """What adds up over time; times in seconds.
 
     Attributes:
         batches, samples: delivered.
-        workers, restarts: worker processes, and how many were replaced because they died.
-        slots, slot_bytes: the ring: batches it holds and bytes of each.
-        copied: batches copied out because the consumer held on to too many.
-        elapsed: between the first request for a batch and the last delivery.
+        elapsed: of the loops over the loader: from the first request of each to its last.
         waited: of these, spent by the consumer waiting for a batch.
-        busy: spent by all workers together on tasks.
+        worker_seconds: the same time, once for each worker there was.
+        busy: spent by all workers together on tasks, and `cpu` their processor time of it.
+        read, transform: of `busy`, in reading and in the transforms' code. The rest is `decode`.
+        read_bytes: that were read.
+        ready_sum: batches that lay ready at each request, added up.
+        copied, copying: batches copied out because the consumer held on to too many; time of it.
+        restarts: workers that died and were replaced.
         bad: samples that could not be read and were substituted or masked.
     """
 
-    batches: int
-    samples: int
-    workers: int
-    restarts: int
-    slots: int
-    slot_bytes: int
-    copied: int
-    elapsed: float
-    waited: float
-    busy: float
+    batches: int = 0
+    samples: int = 0
+    elapsed: float = 0.0
+    waited: float = 0.0
+    worker_seconds: float = 0.0
+    busy: float = 0.0
+    cpu: float = 0.0
+    read: float = 0.0
+    transform: float = 0.0
+    read_bytes: int = 0
+    ready_sum: int = 0
+    copied: int = 0
+    copying: float = 0.0
+    restarts: int = 0
     bad: int = 0
+
+
+@dataclass(frozen=True)
+class Statistics(Flows):
+    """What a loader did since it was made; `since` gives what it did since an earlier look.
+
+    Beside the counts of `Flows`, as they are now:
+
+    Attributes:
+        workers, cores: worker processes, and the cores that this process may use.
+        slots, slot_bytes: the ring: batches it holds, and bytes of each.
+        ready: batches that are complete and wait for the consumer.
+    """
+
+    workers: int = 1
+    cores: int = 1
+    slots: int = 0
+    slot_bytes: int = 0
+    ready: int = 0
+
+    def since(self, earlier: "Statistics") -> "Statistics":
+        """The counts from `earlier` until now, such as those of one epoch."""
+        then = asdict(earlier)
+        grown = {f.name: getattr(self, f.name) - then[f.name] for f in fields(Flows)}
+        return Statistics(**{**asdict(self), **grown})
+
+    @property
+    def images_per_second(self) -> float:
+        """Samples delivered in a second of the loop."""
+        return self.samples / self.elapsed if self.elapsed else 0.0
+
+    @property
+    def ready_mean(self) -> float:
+        """Batches that lay ready when the consumer asked for one, on average."""
+        return self.ready_sum / self.batches if self.batches else 0.0
+
+    @property
+    def decode(self) -> float:
+        """Seconds that the workers spent on planning, decoding and resizing."""
+        return max(self.busy - self.read - self.transform, 0.0)
+
+    @property
+    def idle(self) -> float:
+        """Seconds that the workers had nothing to do: no slot was free, or they were starting."""
+        return max(self.worker_seconds - self.busy, 0.0)
+
+    @property
+    def waited_share(self) -> float:
+        """Of the loop's time, what the consumer spent waiting for a batch; 0 to 1."""
+        return min(self.waited / self.elapsed, 1.0) if self.elapsed else 0.0
+
+    @property
+    def busy_share(self) -> float:
+        """Of the workers' time, what they spent on tasks; 0 to 1."""
+        return min(self.busy / self.worker_seconds, 1.0) if self.worker_seconds else 0.0
+
+    @property
+    def needed_workers(self) -> int:
+        """Workers whose work would fill the time that the consumer itself takes for its steps.
+
+        From the consumer's rate while it does not wait, and the workers' time for a sample.
+        """
+        own = max(self.elapsed - self.waited, 1e-9)
+        return max(1, math.ceil(round(self.busy / own, 3)))
+
+    @property
+    def bound_by(self) -> str:
+        """What holds the loop back: consumer, storage, decode, transform or start-up.
+
+        Empty before anything was read. A consumer that waits for less than 5% of its time is
+        itself the limit; else workers that are busy for 80% of theirs are, with what they spend
+        most on; else neither was at work all the time.
+        """
+        if not self.batches or not self.elapsed:
+            return ""
+        if self.waited_share < _WAITS:
+            return "consumer"
+        if self.busy_share < _BUSY:
+            return "start-up"
+        spent = {"decode": self.decode, "storage": self.read, "transform": self.transform}
+        return max(spent, key=spent.__getitem__)
 
     @property
     def bottleneck(self) -> str:
-        """A sentence that says what to do about the speed."""
-        if not self.elapsed or not self.batches:
-            return "Nothing was read yet."
-        waited = self.waited / self.elapsed
-        busy = self.busy / (self.elapsed * self.workers)
-        seen = f"workers busy {busy:.0%}, consumer waited {waited:.0%} of the time"
-        if waited < 0.05:
-            return f"consumer-bound: {seen}; the reader keeps up."
-        if busy > 0.8:
-            more = max(1, round(self.workers * waited / max(1 - waited, 0.1)))
-            return f"decode-bound: {seen}; about {more} more workers would keep up."
-        return f"start-up or storage: {seen}; neither side was at work all the time."
+        """A sentence that says what holds the loop back, by what measure, and what would help."""
+        seen = (
+            f"workers busy {self.busy_share:.0%}, "
+            f"the consumer waited {self.waited_share:.0%} of the time"
+        )
+        part = max(self.busy, 1e-9)
+        if self.bound_by == "consumer":
+            return f"consumer-bound: {seen}; {self._spare()}"
+        if self.bound_by == "decode":
+            return f"decode-bound: {seen}; {self._remedy()}"
+        if self.bound_by == "transform":
+            took = f"transforms took {self.transform / part:.0%} of the workers' time"
+            return f"transform-bound: {took}, {seen}; {self._remedy()}"
+        if self.bound_by == "storage":
+            pace = self.read_bytes / max(self.worker_seconds / self.workers, 1e-9) / 1e6
+            return (
+                f"storage-bound: reading took {self.read / part:.0%} of the workers' time "
+                f"at {pace:.0f} MB/s, {seen}; faster storage helps, "
+                "BlockShuffle where it prefers long reads, more workers where it serves many."
+            )
+        if self.bound_by == "start-up":
+            died = f" or replaced ({self.restarts} died)" if self.restarts else ""
+            return (
+                f"start-up: {seen}; workers were being started{died}, or batches are asked for in "
+                "bursts: a longer run tells more."
+            )
+        return "Nothing was read yet."
+
+    def _spare(self) -> str:
+        enough = max(1, math.ceil(round(self.busy / self.elapsed / _BUSY, 3)))
+        if enough < self.workers:
+            return f"the reader keeps up, and would with {_counted(enough, 'worker')}."
+        return "the reader keeps up."
+
+    def _remedy(self) -> str:
+        """What more workers would do, as far as there are cores for them."""
+        computing = self.busy - self.read
+        if self.bound_by == "decode" and self.cpu < _STARVED * computing:
+            return (
+                f"they got {self.cpu / computing:.0%} of a core each, so free cores would help, "
+                "more workers not."
+            )
+        if self.waited_share > _ONLY_WAITS:
+            each = self.images_per_second / (self.busy_share * self.workers)
+            what = f"each further worker adds about {each:.0f} images/s"
+            more = 1
+        else:
+            more = max(1, self.needed_workers - self.workers)
+            what = f"{more} more worker{'s' * (more > 1)} would keep up"
+        if self.workers + more > self.cores:
+            return f"{what}, but there are only {_counted(self.cores, 'usable core')}."
+        return f"{what}."
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count} {noun}{'s' * (count != 1)}"

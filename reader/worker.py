@@ -24,7 +24,18 @@ from typing import NamedTuple
 from reader.decode import DecodeError, Decoder, plan
 from reader.errors import SampleError
 from reader.format import ShardfeedError
-from reader.messages import MAX_TASK_BYTES, Done, Failed, Go, Idle, Ready, Setup, Sync, Task
+from reader.messages import (
+    MAX_TASK_BYTES,
+    Done,
+    Failed,
+    Go,
+    Idle,
+    Ready,
+    Setup,
+    Spent,
+    Sync,
+    Task,
+)
 from reader.order import SampleRandom
 from reader.ring import BatchArrays, RingMemory
 from reader.shard import Shard
@@ -41,10 +52,11 @@ class Worker:
         self._setup = setup
         self._memory = memory
         self._decoder = Decoder()
+        self._transforming = 0  # ns spent in the transforms' code
 
     def run(self, task: Task) -> Done | Failed:
         """Fill the task's rows."""
-        began = time.perf_counter()
+        before = self._clocks()
         arrays = self._setup.layout.arrays(self._memory.slot(task.slot))
         bad: list[tuple[int, str]] = []
         try:
@@ -67,7 +79,18 @@ class Worker:
             return Failed(task.number, str(error), is_sample=True)
         except Exception:
             return Failed(task.number, traceback.format_exc(), is_sample=False)
-        return Done(task.number, time.perf_counter() - began, tuple(bad))
+        return Done(task.number, self._clocks().since(before), tuple(bad))
+
+    def _clocks(self) -> Spent:
+        """What was spent since the worker began; `busy` by the clock on the wall."""
+        buffer = self._setup.dataset.buffer
+        return Spent(
+            time.perf_counter(),
+            time.process_time(),
+            buffer.nanoseconds / 1e9,
+            self._transforming / 1e9,
+            buffer.bytes,
+        )
 
     def _replace(
         self, arrays: BatchArrays, row: int, sample: int, epoch: int, position: int
@@ -98,8 +121,10 @@ class Worker:
         image = self._setup.dataset.image_of(shard, row)
         geometry = Geometry.of(*image.upright_size)
         dice = SampleRandom(self._setup.seed, epoch, position)
+        began = time.perf_counter_ns()
         for transform in self._setup.transforms:
             transform.apply(geometry, dice)
+        self._transforming += time.perf_counter_ns() - began
         try:
             view = plan(image, geometry)
         except DecodeError as error:

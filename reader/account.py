@@ -1,0 +1,61 @@
+"""The parent's books on a loop over a loader: what the consumer waited, what the workers spent."""
+
+import time
+from dataclasses import replace
+
+from reader.messages import Spent
+from reader.statistics import Flows
+
+
+class Account:
+    """Adds up the flows of `Statistics`.
+
+    Time counts from the first request for a batch of a loop to its last one, so what happens
+    between two epochs (validation, say) is nobody's waiting.
+    """
+
+    def __init__(self) -> None:
+        self.flows = Flows()
+        self._last = 0.0  # when the last batch was delivered
+
+    def delivered(
+        self, samples: int, asked: float, ready: int, workers: int, is_first: bool
+    ) -> None:
+        """Book a batch that a loop asked for at `asked`, with `ready` batches there, and has now.
+
+        Args:
+            is_first: of its loop, before which there is no step of the consumer's to count.
+        """
+        now = time.perf_counter()
+        self._pass(now - (asked if is_first else self._last), workers)
+        self._last = now
+        self.flows = replace(
+            self.flows,
+            batches=self.flows.batches + 1,
+            samples=self.flows.samples + samples,
+            waited=self.flows.waited + now - asked,
+            ready_sum=self.flows.ready_sum + ready,
+        )
+
+    def finished(self, workers: int) -> None:
+        """Book the consumer's step with the last batch of its loop."""
+        self._pass(time.perf_counter() - self._last, workers)
+
+    def ended(self, spent: Spent) -> None:
+        """Book a worker's task."""
+        flows = self.flows
+        self.flows = replace(
+            flows,
+            busy=flows.busy + spent.busy,
+            cpu=flows.cpu + spent.cpu,
+            read=flows.read + spent.read,
+            transform=flows.transform + spent.transform,
+            read_bytes=flows.read_bytes + spent.read_bytes,
+        )
+
+    def _pass(self, seconds: float, workers: int) -> None:
+        self.flows = replace(
+            self.flows,
+            elapsed=self.flows.elapsed + seconds,
+            worker_seconds=self.flows.worker_seconds + workers * seconds,
+        )
