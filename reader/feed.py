@@ -21,6 +21,7 @@ from itertools import pairwise
 import numpy as np
 
 from reader.account import Account
+from reader.autoscale import Autoscaler, Choice
 from reader.cores import usable_cores
 from reader.dataset import Dataset
 from reader.errors import ReaderError, SampleError
@@ -78,7 +79,7 @@ class Feed:
         seed: int,
         image: tuple[int, int],
         batch_size: int,
-        workers: int,
+        workers: int | None,
         on_error: str = "raise",
         max_bad: int = 0,
     ) -> None:
@@ -86,22 +87,26 @@ class Feed:
 
         Args:
             image: the (height, width) that every row has room for.
+            workers: None to measure and settle on a number.
             on_error: see `Setup`.
             max_bad: how many samples may be substituted or masked.
         """
         layout = BatchLayout(batch_size, image)
         self._order = order
-        self._chunk = min(_MAX_CHUNK, -(-batch_size // workers))
-        self._depth = _depth(layout.slot_bytes, batch_size, workers * self._chunk)
+        self._cores = usable_cores()
+        most = workers or self._cores
+        self._chunk = min(_MAX_CHUNK, -(-batch_size // most))
+        self._depth = _depth(layout.slot_bytes, batch_size, most * self._chunk)
         memory = RingMemory.create(self._depth + 2, layout)
         setup = Setup(dataset, tuple(transforms), seed, memory.slots, layout, on_error)
         self._ring = Ring(memory)
         try:
-            self._pool = Pool(workers, setup, memory.descriptor)
+            first = workers or Choice.first(self._cores).workers
+            self._pool = Pool(first, setup, memory.descriptor)
         except BaseException:
             memory.close()
             raise
-        self._cores = usable_cores()
+        self._scaler = None if workers else Autoscaler(self._pool, self._cores)
         self._owners: dict[int, Batch] = {}  # by task
         self._next_task = 0
         self._epochs: list[Epoch] = []  # the oldest first
@@ -120,6 +125,8 @@ class Feed:
         """Start to decode an epoch."""
         epoch = Epoch(steps)
         self._epochs.append(epoch)
+        if self._scaler is not None:
+            self._scaler.begin()
         self.supply()
         return epoch
 
@@ -150,6 +157,8 @@ class Feed:
         if arrays is None:
             assert batch.slot is not None
             arrays = self._ring.deliver(batch.slot, batch.step.rows)
+        if self._scaler is not None:
+            self._scaler.settle(self._account.flows, self.statistics)
         self.supply()
         return batch.step, arrays
 
@@ -196,6 +205,7 @@ class Feed:
             **asdict(flows),
             workers=self._pool.size,
             cores=self._cores,
+            starting=self._pool.starting,
             slots=self._ring.memory.slots,
             slot_bytes=self._ring.memory.layout.slot_bytes,
             ready=self._ready(),

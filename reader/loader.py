@@ -8,7 +8,7 @@ import os
 import threading
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from numpy.typing import NDArray
@@ -55,7 +55,7 @@ class Loader:
         subset: Subset | None = None,
         weights: NDArray[Any] | Sequence[float] | ClassBalanced | None = None,
         sampler: Iterable[int] | None = None,
-        workers: int | None = None,
+        workers: int | Literal["auto"] | None = None,
         drop_last: bool = False,
         fields: Sequence[str] = ("image", "label"),
         rank: int | None = None,
@@ -81,7 +81,8 @@ class Loader:
                 ClassBalanced() makes all classes equally likely.
             sampler: a torch Sampler, or any sized iterable of sample numbers, iterated once an
                 epoch. One that has `num_replicas` has chosen this rank's share already.
-            workers: processes; None for the cores this process may use.
+            workers: processes; None for the cores this process may use; "auto" to measure, and
+                settle on as many as the loop needs: see `reader.autoscale`.
             drop_last: leave out the samples that do not fill a step.
             fields: what a batch consists of.
             rank, world_size: None to ask torch.distributed, if it is initialised.
@@ -111,7 +112,10 @@ class Loader:
             raise ReaderError(f"on_error is 'raise', 'substitute' or 'mask', not {on_error!r}.")
         if epochs is not None and epochs < 1:
             raise ReaderError("epochs must be at least 1, or None for no end.")
-        if batch_size < 1 or (workers is not None and workers < 1):
+        if isinstance(workers, str) and workers != "auto":
+            raise ReaderError(f"workers is a number, 'auto' or None, not {workers!r}.")
+        workers = usable_cores() if workers is None else workers
+        if batch_size < 1 or (workers != "auto" and workers < 1):
             raise ReaderError("batch_size and workers must be at least 1.")
         self.dataset = dataset
         self.batch_size = batch_size
@@ -138,7 +142,7 @@ class Loader:
             seed,
             size,
             batch_size,
-            workers or usable_cores(),
+            None if workers == "auto" else workers,
             on_error,
             int(max_bad * len(dataset)),
         )

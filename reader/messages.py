@@ -62,6 +62,16 @@ class Sync:
 
 
 @dataclass(frozen=True)
+class Retire:
+    """Parent to worker: take no more tasks and end."""
+
+
+@dataclass(frozen=True)
+class Retired:
+    """Worker to parent, last: no task in hand, and no more will be taken."""
+
+
+@dataclass(frozen=True)
 class Ready:
     """Worker to parent: set up."""
 

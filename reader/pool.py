@@ -1,11 +1,12 @@
-"""The parent's side of the workers: start, watch, replace, stop.
+"""The parent's side of the workers: start, watch, replace, resize, stop.
 
 Purpose: have tasks done by worker processes, whatever becomes of a single one.
 
 Guarantees: every task given to `submit` ends in exactly one `Done` or `Failed` from `poll`, or
 `poll` raises. When a worker dies, the queue is taken back, the living workers come to rest, and
-only then is what the dead one held handed out again: no task ever runs twice at a time. Workers
-that cannot start, and a task that kills whoever takes it, become a `WorkerError`.
+only then is what the dead one held handed out again: no task ever runs twice at a time. A worker
+that is to go ends the task in its hands first. Workers that cannot start, and a task that kills
+whoever takes it, become a `WorkerError`.
 
 Assumptions: used by one thread at a time, in the process that made it. All workers take tasks from
 one datagram socket, so none is idle while there is work and a slow sample delays only its chunk.
@@ -28,7 +29,19 @@ from pathlib import Path
 import cloudpickle
 
 from reader.errors import ReaderError, SampleError, WorkerError
-from reader.messages import MAX_TASK_BYTES, Done, Failed, Go, Idle, Ready, Setup, Sync, Task
+from reader.messages import (
+    MAX_TASK_BYTES,
+    Done,
+    Failed,
+    Go,
+    Idle,
+    Ready,
+    Retire,
+    Retired,
+    Setup,
+    Sync,
+    Task,
+)
 
 _MAX_DEATHS_A_TASK = 10
 _START_SECONDS = 8.0  # without one worker ready, while they die
@@ -61,6 +74,8 @@ class _Process:
         self.is_ready = False
         self.is_going = False
         self.is_resting = False
+        self.is_retiring = False  # told to end
+        self.is_retired = False  # and without a task
         self.send(sys.path)
         self.send_bytes(setup)
 
@@ -105,8 +120,25 @@ class Pool:
 
     @property
     def size(self) -> int:
-        """Worker processes."""
-        return len(self._processes)
+        """Worker processes, without those that were told to end."""
+        return len(self._staying())
+
+    @property
+    def starting(self) -> int:
+        """Those of them that have not said yet that they are ready."""
+        return sum(not process.is_ready for process in self._staying())
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether none is starting or ending."""
+        return len(self._processes) == self.size and not self.starting
+
+    def resize(self, workers: int) -> None:
+        """Start workers, or have some end after the tasks in their hands."""
+        for process in self._staying()[workers:]:
+            process.is_retiring = True
+            process.send(Retire())
+        self._processes += [self._start() for _ in range(workers - self.size)]
 
     def submit(self, tasks: Sequence[Task]) -> None:
         """Queue tasks; numbers are unique."""
@@ -154,6 +186,9 @@ class Pool:
         self._queue.close()
         self._queue_end.close()
 
+    def _staying(self) -> list[_Process]:
+        return [process for process in self._processes if not process.is_retiring]
+
     def _start(self) -> _Process:
         return _Process(self._setup, self._queue_end, self._memory)
 
@@ -191,7 +226,11 @@ class Pool:
                 while process.control.poll():
                     self._handle(process, process.control.recv(), ended)
             except (EOFError, OSError):
-                died.append(process)
+                if process.is_retired:
+                    self._processes.remove(process)
+                    process.stop()
+                else:
+                    died.append(process)
         return died
 
     def _handle(self, process: _Process, message: object, ended: list[Done | Failed]) -> None:
@@ -208,21 +247,25 @@ class Pool:
                 process.go()
         elif isinstance(message, Idle):
             process.is_resting = message.number == self._syncs
+        elif isinstance(message, Retired):
+            process.is_retired = process.is_resting = True
 
     def _recover(self, died: list[_Process], ended: list[Done | Failed]) -> None:
         """Replace dead workers and hand out again what they held."""
         causes = []
+        size = self.size
         while died:
             for process in died:
                 self._processes.remove(process)
                 causes.append(_cause(process.stop()))
                 if not process.is_ready and self._failing_since is None:
                     self._failing_since = time.monotonic()
-                self.restarts += 1
+                self.restarts += not process.is_retiring
             self._take_back()
             self._syncs += 1
             for process in self._processes:
-                process.is_resting = not process.is_going  # others cannot hold a task
+                # Others cannot hold a task.
+                process.is_resting = process.is_retired or not process.is_going
                 if process.is_going:
                     process.send(Sync(self._syncs))
             died = []
@@ -241,7 +284,7 @@ class Pool:
         since = self._failing_since
         if since is not None and time.monotonic() - since > _START_SECONDS:
             raise WorkerError(f"Workers die before they are ready ({causes[-1]}).")
-        self._processes += [self._start() for _ in causes]
+        self.resize(size)
 
 
 _pools: "weakref.WeakSet[Pool]" = weakref.WeakSet()

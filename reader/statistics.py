@@ -52,12 +52,14 @@ class Statistics(Flows):
 
     Attributes:
         workers, cores: worker processes, and the cores that this process may use.
+        starting: workers that cannot take tasks yet.
         slots, slot_bytes: the ring: batches it holds, and bytes of each.
         ready: batches that are complete and wait for the consumer.
     """
 
     workers: int = 1
     cores: int = 1
+    starting: int = 0
     slots: int = 0
     slot_bytes: int = 0
     ready: int = 0

@@ -9,7 +9,7 @@ control connection is closed, whatever closed it; it never imports torch.
 Assumptions: nobody else writes to the rows of a task while it runs.
 
 States: STARTING (reads `Setup`, sends `Ready`) -> IDLE (waits for `Go`, then for tasks, answers
-`Sync` with `Idle`) -> BUSY (one task; sends `Done` or `Failed`) -> IDLE.
+`Sync` with `Idle`, ends at `Retire`) -> BUSY (one task; sends `Done` or `Failed`) -> IDLE.
 """
 
 import pickle
@@ -31,6 +31,8 @@ from reader.messages import (
     Go,
     Idle,
     Ready,
+    Retire,
+    Retired,
     Setup,
     Spent,
     Sync,
@@ -153,7 +155,7 @@ class _Planned(NamedTuple):
 
 
 def serve(control: Connection, tasks: socket.socket, worker: Worker) -> None:
-    """Answer the parent and take tasks until the parent hangs up."""
+    """Answer the parent and take tasks until the parent hangs up or sends `Retire`."""
     going = False
     while True:
         sources: list[Connection | socket.socket] = [control, tasks] if going else [control]
@@ -164,6 +166,9 @@ def serve(control: Connection, tasks: socket.socket, worker: Worker) -> None:
                 going = True
             elif isinstance(message, Sync):
                 control.send(Idle(message.number))
+            elif isinstance(message, Retire):
+                control.send(Retired())
+                return
         elif tasks in ready:
             try:
                 content = tasks.recv(MAX_TASK_BYTES, socket.MSG_DONTWAIT)

@@ -134,6 +134,50 @@ def test_every_task_ends_exactly_once_while_workers_are_killed(start: Callable[.
     assert pool.restarts >= 12
 
 
+def test_every_task_ends_exactly_once_while_the_pool_grows_and_shrinks(
+    start: Callable[..., Pool],
+) -> None:
+    rng = random.Random(0)
+    pool = start(2, slow(0.002))
+    pool.submit(tasks(200))
+    found: list[Done | Failed] = []
+    resized = 0
+    while len(found) < 200:
+        found += pool.poll(None)
+        if len(found) > 16 * resized:
+            size = rng.choice([1, 2, 4])
+            pool.resize(size)
+            assert pool.size == size
+            resized += 1
+    assert numbers(found) == list(range(200))
+    assert resized >= 10
+    assert pool.restarts == 0
+
+
+def test_workers_killed_while_they_are_to_end_lose_no_task(start: Callable[..., Pool]) -> None:
+    pool = start(4, slow(0.01))
+    pool.submit(tasks(30))
+    found = ended(pool, 5)
+    pool.resize(1)
+    for child in workers():
+        child.kill()
+    found += ended(pool, 30 - len(found))
+    assert numbers(found) == list(range(30))
+    assert pool.size == 1
+
+
+def test_a_pool_that_shrank_has_no_more_processes_than_it_says(start: Callable[..., Pool]) -> None:
+    pool = start(3)
+    pool.submit(tasks(10))
+    ended(pool, 10)
+    pool.resize(1)
+    while not pool.is_settled:
+        pool.poll(None)
+    assert len(workers()) == pool.size == 1
+    pool.submit(tasks(20)[10:])
+    assert numbers(ended(pool, 10)) == list(range(10, 20))
+
+
 def test_a_stopped_worker_delays_only_its_own_task(start: Callable[..., Pool]) -> None:
     pool = start(2, slow(0.001))
     pool.submit(tasks(4))
