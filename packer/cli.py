@@ -8,6 +8,7 @@ import signal
 
 import click
 
+from packer.commands.bench import bench
 from packer.commands.extract import extract
 from packer.commands.index import index
 from packer.commands.info import info
@@ -43,5 +44,5 @@ def main() -> None:
     """Pack folders of images into sharded WebDataset tars that `reader` feeds to a GPU."""
 
 
-for command in (pack, verify, info, extract, index):
+for command in (pack, verify, info, extract, index, bench):
     main.add_command(command)

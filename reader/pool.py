@@ -45,9 +45,11 @@ from reader.messages import (
 
 _MAX_DEATHS_A_TASK = 10
 _START_SECONDS = 8.0  # without one worker ready, while they die
-# Like ``python -m reader.worker``, but no module in the working directory can get in the way.
+# Like ``python -m reader.worker``, but no module in the working directory can get in the way, and
+# Ctrl-C is left to the parent, which says when to end.
 _START = (
-    "import sys; sys.path[:] = filter(None, sys.path); "
+    "import signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN); "
+    "sys.path[:] = filter(None, sys.path); "
     "from reader.worker import main; main(sys.argv[1:])"
 )
 _ONE_THREAD = dict.fromkeys(

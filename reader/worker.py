@@ -13,7 +13,6 @@ States: STARTING (reads `Setup`, sends `Ready`) -> IDLE (waits for `Go`, then fo
 """
 
 import pickle
-import signal
 import socket
 import sys
 import time
@@ -179,7 +178,6 @@ def serve(control: Connection, tasks: socket.socket, worker: Worker) -> None:
 
 def main(arguments: list[str]) -> None:
     """Set up and serve."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which says when to end
     control_fd, tasks_fd, memory_fd = map(int, arguments)
     control = Connection(control_fd)
     try:

@@ -349,6 +349,42 @@ def test_an_interrupted_run_exits_130_and_is_finished_by_the_next(
     assert files_of(dst) == packed_many
 
 
+def test_bench_prints_a_table_and_a_verdict(packed: Path, run_packer: RunPacker) -> None:
+    done = run_packer("bench", packed, "--seconds", 0.1, "--workers", 1)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("workers")
+    assert done.stdout.splitlines()[1].split()[0] == "1"
+    assert "1 worker gave" in done.stdout
+
+
+def test_bench_of_what_is_no_data_set_exits_2(tmp_path: Path, run_packer: RunPacker) -> None:
+    done = run_packer("bench", tmp_path)
+    assert done.returncode == 2
+    assert "packer bench: " in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("number", "send"), [(signal.SIGTERM, os.kill), (signal.SIGINT, os.killpg)]
+)
+def test_an_interrupted_bench_exits_130_and_leaves_no_process(
+    packed: Path,
+    start_packer: StartPacker,
+    number: signal.Signals,
+    send: Callable[[int, int], None],
+) -> None:
+    with start_packer("bench", packed, "--seconds", 60, "--workers", 2) as process:
+        # The measuring process and its worker.
+        wait_until(lambda: len(psutil.Process(process.pid).children(recursive=True)) == 2)
+        started = psutil.Process(process.pid).children(recursive=True)
+        send(process.pid, number)
+        _, stderr = process.communicate()
+    assert process.returncode == 130, stderr
+    assert "Traceback" not in stderr
+    psutil.wait_procs(started, timeout=30)
+    assert not any(child.is_running() for child in started)
+
+
 def test_ctrl_c_while_the_processes_start_shows_no_traceback(
     tmp_path: Path, many: Path, start_packer: StartPacker
 ) -> None:

@@ -1,0 +1,95 @@
+"""The sweep over numbers of workers: its points, its table, its verdict."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from reader import Statistics
+from reader.bench import Point, main, sweep, verdict
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(main, [str(argument) for argument in arguments])
+
+
+def point(workers: int, rate: int, cpu: float = 0.9) -> Point:
+    statistics = Statistics(
+        batches=10,
+        samples=10 * rate,
+        elapsed=10.0,
+        waited=9.9,
+        worker_seconds=10.0 * workers,
+        busy=9.9 * workers,
+        cpu=10 * workers * cpu,
+        workers=workers,
+        cores=8,
+    )
+    return Point(workers, statistics)
+
+
+@pytest.mark.parametrize(
+    ("largest", "numbers"), [(1, [1]), (2, [1, 2]), (6, [1, 2, 4, 6]), (8, [1, 2, 4, 8])]
+)
+def test_a_sweep_doubles_up_to_the_largest(largest: int, numbers: list[int]) -> None:
+    assert sweep(largest) == numbers
+
+
+def test_the_verdict_is_for_the_fewest_workers_that_are_as_good_as_any() -> None:
+    sentence = verdict([point(1, 500), point(2, 970), point(4, 1000)])
+    assert sentence.startswith("2 workers gave 970 images/s, and more are of no use. decode-bound")
+    assert "each further worker adds about 490 images/s" in sentence
+
+
+def test_the_verdict_is_for_all_workers_where_each_of_them_helps() -> None:
+    assert verdict([point(1, 500), point(2, 970)]).startswith("2 workers gave 970 images/s. ")
+
+
+def test_a_line_of_the_table_tells_workers_rate_cpu_and_limit() -> None:
+    assert point(2, 970, cpu=0.93).line().split() == ["2", "970", "93%", "decode"]
+
+
+def test_a_data_set_is_measured_with_each_number_of_workers(packed: Path) -> None:
+    found = run(packed, "--seconds", 0.1, "--batch-size", 16, "--workers", "2,1")
+    assert found.exit_code == 0, found.output
+    header, first, second, sentence = found.output.splitlines()
+    assert header.split() == ["workers", "images/s", "CPU", "share", "bound", "by"]
+    assert (first.split()[0], second.split()[0]) == ("1", "2")
+    assert float(first.split()[1]) > 0
+    assert "images/s" in sentence
+
+
+def test_points_and_verdict_come_as_json(packed: Path) -> None:
+    found = run(packed, "--seconds", 0.1, "--workers", 1, "--transform", "center", "--json")
+    assert found.exit_code == 0, found.output
+    report = json.loads(found.output)
+    assert [point["workers"] for point in report["points"]] == [1]
+    assert report["points"][0]["images_per_second"] > 0
+    assert report["points"][0]["bottleneck"] in report["verdict"]
+
+
+def test_quietly_only_the_verdict_is_printed(packed: Path) -> None:
+    found = run(packed, "--seconds", 0.1, "--workers", 1, "--quiet")
+    assert found.exit_code == 0, found.output
+    assert len(found.output.splitlines()) == 1
+
+
+@pytest.mark.parametrize("workers", ["many", "0", "1,-2", "1,"])
+def test_workers_that_are_no_numbers_are_refused(packed: Path, workers: str) -> None:
+    found = run(packed, "--workers", workers)
+    assert found.exit_code == 2
+    assert f"--workers {workers}" in found.stderr
+
+
+def test_a_folder_that_is_no_data_set_is_named(tmp_path: Path) -> None:
+    found = run(tmp_path)
+    assert found.exit_code == 2
+    assert "dataset.json" in found.stderr
+    assert found.stdout == ""
+
+
+def test_a_split_that_is_not_there_is_named(packed: Path) -> None:
+    found = run(packed, "--split", "nope")
+    assert found.exit_code == 2
+    assert "nope" in found.stderr
