@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 from reader.dataset import Dataset
 from reader.errors import ReaderError, SampleError, WorkerError
 from reader.format import FormatError, ShardfeedError
-from reader.sampling import BlockShuffle, ClassBalanced
-from reader.statistics import Statistics
 from reader.transforms import (
     CenterCrop,
     Geometry,
@@ -22,6 +20,8 @@ from reader.transforms import (
 if TYPE_CHECKING:
     from reader.cuda import CUDAPrefetcher
     from reader.loader import Loader
+    from reader.sampling import BlockShuffle, ClassBalanced
+    from reader.statistics import Statistics
 
 IMAGENET_MEAN = (0.485, 0.456, 0.406)
 IMAGENET_STD = (0.229, 0.224, 0.225)
@@ -48,12 +48,19 @@ __all__ = [
     "WorkerError",
 ]
 
-_NEED_TORCH = {"Loader": "reader.loader", "CUDAPrefetcher": "reader.cuda"}
+# Imported when first used: workers, which should start fast, need none of them.
+_LATER = {
+    "BlockShuffle": "reader.sampling",
+    "CUDAPrefetcher": "reader.cuda",
+    "ClassBalanced": "reader.sampling",
+    "Loader": "reader.loader",
+    "Statistics": "reader.statistics",
+}
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _NEED_TORCH:
+    if name not in _LATER:
         raise AttributeError(f"module 'reader' has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(_NEED_TORCH[name]), name)
+    return getattr(import_module(_LATER[name]), name)
