@@ -1,6 +1,7 @@
 """The parent's books on a loop over a loader: what the consumer waited, what the workers spent."""
 
 import time
+from collections.abc import Callable
 from dataclasses import replace
 
 from reader.messages import Spent
@@ -14,21 +15,23 @@ class Account:
     between two epochs (validation, say) is nobody's waiting.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, worker_seconds: Callable[[float], float]) -> None:
+        """Open the books.
+
+        Args:
+            worker_seconds: see `Pool.worker_seconds_since`.
+        """
+        self._worker_seconds = worker_seconds
         self.flows = Flows()
         self._last = 0.0  # when the last batch was delivered
 
-    def delivered(
-        self, samples: int, asked: float, ready: int, workers: int, is_first: bool
-    ) -> None:
+    def delivered(self, samples: int, asked: float, ready: int, is_first: bool) -> None:
         """Book a batch that a loop asked for at `asked`, with `ready` batches there, and has now.
 
         Args:
             is_first: of its loop, before which there is no step of the consumer's to count.
         """
-        now = time.perf_counter()
-        self._pass(now - (asked if is_first else self._last), workers)
-        self._last = now
+        self._last = now = self._pass(asked if is_first else self._last)
         self.flows = replace(
             self.flows,
             batches=self.flows.batches + 1,
@@ -37,9 +40,9 @@ class Account:
             ready_sum=self.flows.ready_sum + ready,
         )
 
-    def finished(self, workers: int) -> None:
+    def finished(self) -> None:
         """Book the consumer's step with the last batch of its loop."""
-        self._pass(time.perf_counter() - self._last, workers)
+        self._pass(self._last)
 
     def ended(self, spent: Spent) -> None:
         """Book a worker's task."""
@@ -53,9 +56,12 @@ class Account:
             read_bytes=flows.read_bytes + spent.read_bytes,
         )
 
-    def _pass(self, seconds: float, workers: int) -> None:
+    def _pass(self, since: float) -> float:
+        """Book the time from then until now, which is returned."""
+        now = time.perf_counter()
         self.flows = replace(
             self.flows,
-            elapsed=self.flows.elapsed + seconds,
-            worker_seconds=self.flows.worker_seconds + workers * seconds,
+            elapsed=self.flows.elapsed + now - since,
+            worker_seconds=self.flows.worker_seconds + self._worker_seconds(since),
         )
+        return now

@@ -110,7 +110,7 @@ class Feed:
         self._owners: dict[int, Batch] = {}  # by task
         self._next_task = 0
         self._epochs: list[Epoch] = []  # the oldest first
-        self._account = Account()
+        self._account = Account(self._pool.worker_seconds_since)
         self.bad: dict[int, str] = {}  # why, by sample number
         self._max_bad = max_bad
         self._owner = os.getpid()
@@ -146,9 +146,7 @@ class Feed:
             else:
                 self._collect()
         batch = epoch.batches.popleft()
-        self._account.delivered(
-            batch.step.valid, asked, ready, self._pool.size, is_first=not epoch.is_begun
-        )
+        self._account.delivered(batch.step.valid, asked, ready, is_first=not epoch.is_begun)
         epoch.is_begun = True
         if batch.error is not None:
             self._forget(batch)
@@ -175,7 +173,7 @@ class Feed:
     def finish(self, epoch: Epoch) -> None:
         """All of `epoch` was given out and its consumer asked for more."""
         if self.is_open and epoch in self._epochs and epoch.is_begun:
-            self._account.finished(self._pool.size)
+            self._account.finished()
         self.drop(epoch)
 
     def drop(self, epoch: Epoch) -> None:

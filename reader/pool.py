@@ -13,6 +13,7 @@ one datagram socket, so none is idle while there is work and a slow sample delay
 """
 
 import errno
+import math
 import os
 import pickle
 import signal
@@ -74,6 +75,7 @@ class _Process:
         theirs.close()
         self.control = Connection(ours.detach())
         self.is_ready = False
+        self.ready_at = math.inf
         self.is_going = False
         self.is_resting = False
         self.is_retiring = False  # told to end
@@ -129,6 +131,11 @@ class Pool:
     def starting(self) -> int:
         """Those of them that have not said yet that they are ready."""
         return sum(not process.is_ready for process in self._staying())
+
+    def worker_seconds_since(self, moment: float) -> float:
+        """Seconds since then (of `time.perf_counter`) in which workers were there, all together."""
+        now = time.perf_counter()
+        return sum(max(now - max(moment, process.ready_at), 0.0) for process in self._staying())
 
     @property
     def is_settled(self) -> bool:
@@ -244,6 +251,7 @@ class Pool:
             ended.append(message)
         elif isinstance(message, Ready):
             process.is_ready = True
+            process.ready_at = time.perf_counter()
             self._failing_since = None
             if not process.is_going:
                 process.go()

@@ -17,7 +17,7 @@ class Flows:
         batches, samples: delivered.
         elapsed: of the loops over the loader: from the first request of each to its last.
         waited: of these, spent by the consumer waiting for a batch.
-        worker_seconds: the same time, once for each worker there was.
+        worker_seconds: the same time, once for each worker that had started.
         busy: spent by all workers together on tasks, and `cpu` their processor time of it.
         read, transform: of `busy`, in reading and in the transforms' code. The rest is `decode`.
         read_bytes: that were read.
@@ -87,7 +87,7 @@ class Statistics(Flows):
 
     @property
     def idle(self) -> float:
-        """Seconds that the workers had nothing to do: no slot was free, or they were starting."""
+        """Seconds that the workers had nothing to do: no slot was free for another batch."""
         return max(self.worker_seconds - self.busy, 0.0)
 
     @property

@@ -223,3 +223,10 @@ def test_batches_that_are_kept_are_copied_and_counted(packed: Path) -> None:
     assert 0 < found.copied < len(kept)
     assert found.copying > 0
     assert found.slot_bytes >= 48 * 64 * 3
+
+
+def test_workers_are_not_idle_before_they_have_started(packed: Path) -> None:
+    with Loader(packed, batch_size=13, workers=2, transforms=[CROP]) as loader:
+        next(iter(loader))
+        found = loader.statistics()
+    assert found.worker_seconds < 2 * found.elapsed
