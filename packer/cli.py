@@ -14,6 +14,7 @@ from packer.commands.index import index
 from packer.commands.info import info
 from packer.commands.output import say
 from packer.commands.pack import pack
+from packer.commands.repair import repair
 from packer.commands.verify import verify
 
 
@@ -44,5 +45,5 @@ def main() -> None:
     """Pack folders of images into sharded WebDataset tars that `reader` feeds to a GPU."""
 
 
-for command in (pack, verify, info, extract, index, bench):
+for command in (pack, verify, repair, info, extract, index, bench):
     main.add_command(command)

@@ -2,6 +2,7 @@
 
 import os
 import zlib
+from pathlib import Path
 
 import xxhash
 
@@ -58,3 +59,15 @@ class HashedFile:
     def checksum(self) -> str:
         """Of all that was read."""
         return f"xxh3-128:{self._hash.hexdigest()}"
+
+
+def measure(path: Path) -> tuple[int, str]:
+    """Bytes and checksum of a file.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    with open(path, "rb", buffering=0) as opened:
+        file = HashedFile(opened.fileno())
+        file.finish()
+        return file.size, file.checksum

@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 import numpy as np
 from numpy.typing import NDArray
 
-from packer.hashed_file import HashedFile
+from packer.hashed_file import HashedFile, measure
 from packer.image_check import CHANGED, image_faults
 from packer.repeats import hashes_of
 from reader.format import FORMATS, FormatError, Index, ShardEntry, tar
@@ -120,16 +120,11 @@ def _open_index(shard: Shard, found: Findings) -> tuple[Index | None, bool | Non
     proven = None
     try:
         if shard.entry is not None:
-            with open(shard.folder / shard.index, "rb", buffering=0) as file:
-                content = HashedFile(file.fileno())
-                content.finish()
-            proven = content.checksum == shard.entry.index_checksum
+            _, checksum = measure(shard.folder / shard.index)
+            proven = checksum == shard.entry.index_checksum
             if not proven:
-                reason = (
-                    f"its checksum is {content.checksum}, "
-                    f"dataset.json says {shard.entry.index_checksum}"
-                )
-                found.damages.append(Damage(shard.index, reason))
+                claim = f"dataset.json says {shard.entry.index_checksum}"
+                found.damages.append(Damage(shard.index, f"its checksum is {checksum}, {claim}"))
         index = Index(shard.folder / shard.index)
     except OSError as error:
         found.damages.append(Damage(shard.index, f"it cannot be read: {error.strerror}"))

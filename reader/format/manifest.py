@@ -78,7 +78,7 @@ class Manifest:
     def dump(self) -> str:
         """The file's text."""
         content = {"format": KIND, **asdict(self)}
-        return json.dumps({**content, "checksum": _checksum(content)}, indent=1) + "\n"
+        return json.dumps({**content, "checksum": checksum_of(content)}, indent=1) + "\n"
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str]) -> "Manifest":
@@ -89,7 +89,7 @@ class Manifest:
         """
         path = Path(folder) / FILENAME
         try:
-            content = json.loads(path.read_text("utf-8"))
+            return cls.parse(path.read_bytes(), path)
         except FileNotFoundError:
             raise FormatError(
                 f"{folder} is not a data set: it has no {FILENAME}. "
@@ -97,6 +97,16 @@ class Manifest:
             ) from None
         except OSError as error:
             raise FormatError(f"{path} cannot be read: {error.strerror}.") from error
+
+    @classmethod
+    def parse(cls, text: bytes, path: Path) -> "Manifest":
+        """Read the text of a dataset.json; `path` is for errors.
+
+        Raises:
+            FormatError: it is damaged, or names a file outside its folder.
+        """
+        try:
+            content = json.loads(text.decode("utf-8"))
         except (ValueError, RecursionError) as error:
             raise FormatError(f"{path} is damaged: {error}. Restore it or pack again.") from error
         if not isinstance(content, dict) or content.get("format") != KIND:
@@ -106,7 +116,7 @@ class Manifest:
                 f"{path} is of version {content.get('version')}; this reader knows {VERSION}."
             )
         try:
-            if content.pop("checksum") != _checksum(content):
+            if content.pop("checksum") != checksum_of(content):
                 raise ValueError("its content does not match its checksum")
             del content["format"]
             shards = tuple(_shard(entry) for entry in content.pop("shards"))
@@ -117,8 +127,8 @@ class Manifest:
             raise FormatError(f"{path} is damaged: {error}. Restore it or pack again.") from error
 
 
-def _checksum(content: Mapping[str, Any]) -> str:
-    """Of the content without its checksum, however it is laid out in the file."""
+def checksum_of(content: Mapping[str, Any]) -> str:
+    """What ``checksum`` must be, for the content without it, however the file is laid out."""
     canonical = json.dumps(content, sort_keys=True, separators=(",", ":")).encode()
     return f"xxh3-128:{xxhash.xxh3_128_hexdigest(canonical)}"
 
