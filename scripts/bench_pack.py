@@ -4,12 +4,13 @@
     scripts/bench_pack.py --images DIR [--rounds N] [--jobs N]
 
 Every round packs DIR anew with each candidate into a temporary folder on the same disk. Printed are
-medians of images a second; "to disk" includes the flush that a finished data set stands for, which
-`cp -r` and the other writers leave to the kernel.
+medians of images a second. packer's include the flush to the disk that a finished data set stands
+for, which `cp -r` and the other writers leave to the kernel. "One process" calls the library in
+this process, as the other writers are called; the rest of packer is the command, from its start on.
+Writers that are not installed are named and left out.
 """
 
 import argparse
-import importlib.util
 import os
 import shutil
 import statistics
@@ -20,21 +21,27 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from peers import is_installed, litdata, mosaic, pipeline
+
+SHARD_SIZE = 100 * 10**6
+
 
 def packer(*options: str) -> Callable[[Path, Path, int], None]:
     """The command line, as users run it."""
 
     def run(images: Path, out: Path, jobs: int) -> None:
         command = [sys.executable, "-m", "packer", "pack", str(images), str(out), "--quiet"]
-        command += ["--shard-size", "100MB", "--jobs", str(jobs), *options]
+        command += ["--shard-size", str(SHARD_SIZE), "--jobs", str(jobs), *options]
         subprocess.run(command, check=True)
 
     return run
 
 
-def packer_on_one_core(images: Path, out: Path, jobs: int) -> None:
-    """Verbatim, with one process."""
-    packer("--jpeg", "verbatim")(images, out, 1)
+def packer_in_process(images: Path, out: Path, jobs: int) -> None:
+    """Verbatim, with this process alone."""
+    from packer.pack import PackOptions, pack
+
+    pack(images, out, PackOptions(shard_size=SHARD_SIZE, jpeg="verbatim"), jobs=1)
 
 
 def copy(images: Path, out: Path, jobs: int) -> None:
@@ -42,38 +49,29 @@ def copy(images: Path, out: Path, jobs: int) -> None:
     subprocess.run(["cp", "-r", str(images), str(out)], check=True)
 
 
-def labelled(images: Path) -> list[tuple[Path, int]]:
-    """Every image with its class number."""
-    classes = sorted(path for path in images.iterdir() if path.is_dir())
-    return [(path, n) for n, folder in enumerate(classes) for path in sorted(folder.rglob("*"))]
-
-
 def shard_writer(images: Path, out: Path, jobs: int) -> None:
     """The ShardWriter of webdataset, one process."""
     import webdataset as wds
 
     out.mkdir()
-    with wds.ShardWriter(f"{out}/%06d.tar", maxsize=100e6, verbose=0) as writer:
-        for number, (path, label) in enumerate(labelled(images)):
-            writer.write({"__key__": f"{number:08d}", "jpg": path.read_bytes(), "cls": label})
+    with wds.ShardWriter(f"{out}/%06d.tar", maxsize=SHARD_SIZE, verbose=0) as writer:
+        for number, (path, label) in enumerate(pipeline.labelled(images)):
+            writer.write({"__key__": f"{number:08d}", "jpg": pipeline.read(path), "cls": label})
 
 
 def mds_writer(images: Path, out: Path, jobs: int) -> None:
     """The MDSWriter of MosaicML, one process."""
-    from streaming import MDSWriter
-
-    with MDSWriter(out=str(out), columns={"image": "bytes", "label": "int"}) as writer:
-        for path, label in labelled(images):
-            writer.write({"image": path.read_bytes(), "label": label})
+    mosaic.write(images, out)
 
 
 CANDIDATES: dict[str, tuple[str, Callable[[Path, Path, int], None]]] = {
     "cp -r": ("os", copy),
-    "packer, verbatim, one process": ("packer", packer_on_one_core),
-    "packer, verbatim": ("packer", packer("--jpeg", "verbatim")),
-    "packer, tiled": ("packer", packer("--jpeg", "tiled")),
+    "packer, verbatim, one process": ("packer", packer_in_process),
     "webdataset ShardWriter": ("webdataset", shard_writer),
     "MosaicML MDSWriter": ("streaming", mds_writer),
+    "LitData optimize": ("litdata", litdata.write),
+    "packer, verbatim": ("packer", packer("--jpeg", "verbatim")),
+    "packer, tiled": ("packer", packer("--jpeg", "tiled")),
 }
 
 
@@ -86,18 +84,22 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     arguments = parser.parse_args()
-    count = len(labelled(arguments.images))
-    rates: dict[str, list[float]] = {}
+    count = len(pipeline.labelled(arguments.images))
+    candidates = {}
+    for name, (package, run) in CANDIDATES.items():
+        if is_installed(package):
+            candidates[name] = run
+        else:
+            print(f"{name}: left out, {package} is not installed", file=sys.stderr)
+    rates: dict[str, list[float]] = {name: [] for name in candidates}
     with tempfile.TemporaryDirectory(dir=arguments.images.parent) as folder:
         for _ in range(arguments.rounds):
-            for name, (package, run) in CANDIDATES.items():
-                if importlib.util.find_spec(package) is None:
-                    continue
+            for name, run in candidates.items():
                 out = Path(folder) / "out"
                 os.sync()
                 began = time.perf_counter()
                 run(arguments.images, out, arguments.jobs)
-                rates.setdefault(name, []).append(count / (time.perf_counter() - began))
+                rates[name].append(count / (time.perf_counter() - began))
                 shutil.rmtree(out)
     print(f"{count} images, {arguments.jobs} jobs, medians of {arguments.rounds} rounds")
     base = statistics.median(rates["cp -r"])

@@ -3,23 +3,29 @@
 
     scripts/bench_read.py SHARDS --images DIR [--crop random|center] [--workers N] [--rounds N]
 
-SHARDS is DIR packed. In each round every candidate is built anew, reads one epoch to warm up and
-then the measured ones. Printed are medians over the rounds, and the ratio to the first peer.
+SHARDS is DIR packed. In each round every candidate is built anew, reads one epoch to warm up, in
+which it must deliver every image once, and then the measured ones. Printed are medians over the
+rounds, and the ratio to the first peer. Peers that are not installed are named and left out; what
+the others read from formats of their own is written before, beside DIR, and removed at the end.
 """
 
 import argparse
-import importlib.util
+import gc
 import json
+import multiprocessing
 import statistics
+import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import psutil
 import stages
-from peers import CROPS, PEERS, Task
+from peers import CROPS, PEERS, Peer, Task, is_installed
 
 import reader
 
@@ -35,6 +41,7 @@ class Measured:
     cpu: list[float] = field(default_factory=list)
     pss: list[float] = field(default_factory=list)
     workers_pss: list[float] = field(default_factory=list)
+    remark: str | None = None
 
 
 def transforms(crop: str) -> list[reader.Transform]:
@@ -71,17 +78,33 @@ def epoch(batches: Iterable[Any]) -> int:
     return sum(len(images) for images, *_ in batches)
 
 
+def check(batches: list[tuple[Any, Any]], labels: np.ndarray) -> str | None:
+    """What is wrong with an epoch of (shape of the images, labels)."""
+    shapes = {tuple(shape[1:]) for shape, _ in batches}
+    if not shapes <= {(3, 224, 224), (224, 224, 3)}:
+        return f"gave images of {shapes}"
+    delivered = np.concatenate([np.asarray(part).ravel() for _, part in batches])
+    if len(delivered) != len(labels):
+        return f"gave {len(delivered)} images instead of {len(labels)}"
+    return None if (np.sort(delivered) == labels).all() else "gave other labels"
+
+
 def measure(
-    build: Callable[[Task], Iterable[Any]], task: Task, epochs: int, result: Measured
+    build: Callable[[Task], Iterable[Any]],
+    task: Task,
+    epochs: int,
+    labels: np.ndarray,
+    result: Measured,
 ) -> None:
-    """One round of one candidate."""
+    """One round of one candidate; `labels` is what an epoch should give, sorted."""
     began = time.perf_counter()
     batches = build(task)
-    iterator = iter(batches)
-    next(iterator)
-    result.first_batch.append(time.perf_counter() - began)
-    for _ in iterator:
-        pass
+    seen = []
+    for images, given, *_ in batches:
+        if not seen:
+            result.first_batch.append(time.perf_counter() - began)
+        seen.append((images.shape, given))
+    result.remark = check(seen, labels) or result.remark
     began, cpu = time.perf_counter(), cpu_seconds()
     count = sum(epoch(batches) for _ in range(epochs))
     result.rate.append(count / (time.perf_counter() - began))
@@ -118,6 +141,36 @@ def table(measured: dict[str, Measured], baseline: str) -> str:
     return "\n".join(lines)
 
 
+def prepare(peer: Peer, task: Task) -> None:
+    """Let the peer write its format, in a process of its own: some leave settings behind."""
+    process = multiprocessing.get_context("spawn").Process(target=peer.prepare, args=(task,))
+    process.start()
+    process.join()
+    if process.exitcode:
+        raise SystemExit(f"{peer.package} could not write its format; see above.")
+
+
+def compare(task: Task, only: str, rounds: int, epochs: int) -> dict[str, Measured]:
+    """Every candidate that is installed and whose name contains `only`, in interleaved rounds."""
+    candidates: dict[str, Callable[[Task], Iterable[Any]]] = {OURS: ours}
+    for name, peer in PEERS.items():
+        if only not in name:
+            continue
+        if not is_installed(peer.package):
+            print(f"{name}: left out, {peer.package} is not installed", file=sys.stderr)
+            continue
+        if peer.prepare is not None:
+            prepare(peer, task)
+        candidates[name] = peer.build
+    labels = np.sort(reader.Dataset(task.shards).labels)
+    measured = {name: Measured() for name in candidates}
+    for _ in range(rounds):
+        for name, build in candidates.items():
+            measure(build, task, epochs, labels, measured[name])
+            gc.collect()  # ends the workers of a loader that refers to itself
+    return measured
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(
@@ -135,17 +188,16 @@ def main() -> None:
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
 
-    task = Task(
-        arguments.shards, arguments.images, arguments.crop, arguments.batch_size, arguments.workers
-    )
-    candidates: dict[str, Callable[[Task], Iterable[Any]]] = {OURS: ours}
-    for name, (package, build) in PEERS.items():
-        if importlib.util.find_spec(package) and (arguments.peers or "") in name:
-            candidates[name] = build
-    measured = {name: Measured() for name in candidates}
-    for _ in range(arguments.rounds):
-        for name, build in candidates.items():
-            measure(build, task, arguments.epochs, measured[name])
+    with tempfile.TemporaryDirectory(dir=arguments.images.parent) as cache:
+        task = Task(
+            arguments.shards,
+            arguments.images,
+            Path(cache),
+            arguments.crop,
+            arguments.batch_size,
+            arguments.workers,
+        )
+        measured = compare(task, arguments.peers or "", arguments.rounds, arguments.epochs)
     if arguments.json:
         print(json.dumps({name: vars(result) for name, result in measured.items()}))
         return
@@ -153,8 +205,11 @@ def main() -> None:
         f"{len(reader.Dataset(task.shards))} images, {task.crop} crop 224, batch "
         f"{task.batch_size}, {task.workers} workers, medians of {arguments.rounds} rounds"
     )
-    baseline = next(name for name in candidates if name != OURS)
+    baseline = next(name for name in measured if name != OURS)
     print(table(measured, baseline))
+    for name, result in measured.items():
+        if result.remark:
+            print(f"{name} {result.remark}")
     text, needed = stages.report(
         reader.Dataset(task.shards), transforms(task.crop), arguments.ablate
     )

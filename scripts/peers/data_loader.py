@@ -1,0 +1,51 @@
+"""torch's DataLoader over the folder, as torchvision's ImageFolder is read."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from peers import pipeline
+from peers.peer import Task
+
+
+class Folder:
+    """A torch Dataset over class folders."""
+
+    def __init__(self, task: Task, decode: Callable[[bytes, str], np.ndarray]) -> None:
+        self.samples = pipeline.labelled(task.images)
+        self.crop, self.decode = task.crop, decode
+
+    def __len__(self) -> int:
+        return len(self.samples)
+
+    def __getitem__(self, number: int) -> tuple[Any, int]:
+        import torch
+
+        path, label = self.samples[number]
+        image = self.decode(pipeline.read(path), self.crop)
+        return torch.from_numpy(image).permute(2, 0, 1), label
+
+
+def _build(task: Task, decode: Callable[[bytes, str], np.ndarray]) -> Iterable[Any]:
+    from torch.utils.data import DataLoader
+
+    return DataLoader(
+        Folder(task, decode),
+        batch_size=task.batch_size,
+        shuffle=task.crop == "random",
+        num_workers=task.workers,
+        persistent_workers=True,
+        worker_init_fn=pipeline.single_thread,
+        prefetch_factor=4,
+    )
+
+
+def with_simplejpeg(task: Task) -> Iterable[Any]:
+    """The fast way to write it."""
+    return _build(task, pipeline.with_cv2)
+
+
+def with_pillow(task: Task) -> Iterable[Any]:
+    """As torchvision has it."""
+    return _build(task, pipeline.with_pillow)

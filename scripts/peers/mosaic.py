@@ -1,0 +1,52 @@
+"""MosaicML Streaming: MDS shards, read by its own data set through torch's DataLoader."""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from peers import pipeline
+from peers.peer import Task
+
+_FOLDER = "mosaic"
+
+
+def write(images: Path, out: Path) -> None:
+    """Pack a folder of class folders, with one process."""
+    from streaming import MDSWriter
+
+    with MDSWriter(out=str(out), columns={"jpg": "bytes", "label": "int"}) as writer:
+        for path, label in pipeline.labelled(images):
+            writer.write({"jpg": pipeline.read(path), "label": label})
+
+
+def prepare(task: Task) -> None:
+    """Write the images into MDS shards."""
+    write(task.images, task.cache / _FOLDER)
+
+
+def build(task: Task) -> Iterable[Any]:
+    """A StreamingDataset that decodes with simplejpeg and OpenCV."""
+    import torch
+    from streaming import StreamingDataset
+    from streaming.base.util import clean_stale_shared_memory
+    from torch.utils.data import DataLoader
+
+    class Decoded(StreamingDataset):  # type: ignore[misc]
+        def __getitem__(self, index: Any) -> tuple[Any, int]:
+            row = super().__getitem__(index)
+            image = pipeline.with_cv2(row["jpg"], task.crop)
+            return torch.from_numpy(image).permute(2, 0, 1), row["label"]
+
+    clean_stale_shared_memory()  # what the round before left behind
+    return DataLoader(
+        Decoded(
+            local=str(task.cache / _FOLDER),
+            shuffle=task.crop == "random",
+            batch_size=task.batch_size,
+        ),
+        batch_size=task.batch_size,
+        num_workers=task.workers,
+        persistent_workers=True,
+        worker_init_fn=pipeline.single_thread,
+        prefetch_factor=4,
+    )

@@ -1,0 +1,50 @@
+"""What bench_read.py asks of a peer."""
+
+import importlib.util
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+CROPS = ("random", "center")
+
+
+@dataclass(frozen=True)
+class Task:
+    """What every candidate does: the same images, crop, batch and number of workers.
+
+    Attributes:
+        images: the folder of class folders.
+        shards: the same, packed.
+        cache: a folder for what `prepare` writes; each peer has one of its own in it.
+    """
+
+    shards: Path
+    images: Path
+    cache: Path
+    crop: str
+    batch_size: int
+    workers: int
+
+
+@dataclass(frozen=True)
+class Peer:
+    """A way to read images.
+
+    Attributes:
+        package: what must be installed.
+        build: from a task to an iterable of (images, labels); iterating again is the next epoch.
+        prepare: writes the peer's own format; not timed.
+    """
+
+    package: str
+    build: Callable[[Task], Iterable[Any]]
+    prepare: Callable[[Task], None] | None = None
+
+
+def is_installed(package: str) -> bool:
+    """Whether `package`, which may be dotted, can be imported."""
+    try:
+        return importlib.util.find_spec(package) is not None
+    except ModuleNotFoundError:  # what it lies in is missing
+        return False

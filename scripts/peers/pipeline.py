@@ -1,0 +1,78 @@
+"""What the peers share: the list of images, and crop, resize and flip of one of them."""
+
+import io
+import math
+import random
+from pathlib import Path
+
+import numpy as np
+
+
+def random_box(height: int, width: int) -> tuple[int, int, int, int]:
+    """(top, left, height, width) by the rules of torchvision's RandomResizedCrop."""
+    for _ in range(10):
+        area = height * width * random.uniform(0.08, 1)
+        aspect = math.exp(random.uniform(math.log(3 / 4), math.log(4 / 3)))
+        w, h = round(math.sqrt(area * aspect)), round(math.sqrt(area / aspect))
+        if 0 < w <= width and 0 < h <= height:
+            return random.randint(0, height - h), random.randint(0, width - w), h, w
+    return 0, 0, height, width
+
+
+def with_cv2(data: bytes, crop: str) -> np.ndarray:
+    """The fast way: simplejpeg (its fast settings), then OpenCV's bilinear resize."""
+    import cv2
+    import simplejpeg
+
+    image = simplejpeg.decode_jpeg(data, "RGB", fastdct=True, fastupsample=True)
+    height, width = image.shape[:2]
+    if crop == "random":
+        top, left, h, w = random_box(height, width)
+        image = cv2.resize(image[top : top + h, left : left + w], (224, 224))
+        return cv2.flip(image, 1) if random.random() < 0.5 else image
+    scale = 256 / min(height, width)
+    image = cv2.resize(image, (max(256, int(width * scale)), max(256, int(height * scale))))
+    top, left = (image.shape[0] - 224) // 2, (image.shape[1] - 224) // 2
+    return np.ascontiguousarray(image[top : top + 224, left : left + 224])
+
+
+def with_pillow(data: bytes, crop: str) -> np.ndarray:
+    """As torchvision does it: Pillow's decoder and its antialiased resize."""
+    from PIL import Image
+
+    image = Image.open(io.BytesIO(data)).convert("RGB")
+    width, height = image.size
+    if crop == "random":
+        top, left, h, w = random_box(height, width)
+        image = image.crop((left, top, left + w, top + h)).resize((224, 224), Image.BILINEAR)
+        if random.random() < 0.5:
+            image = image.transpose(Image.FLIP_LEFT_RIGHT)
+        return np.array(image)
+    scale = 256 / min(height, width)
+    image = image.resize((max(256, int(width * scale)), max(256, int(height * scale))))
+    left, top = (image.width - 224) // 2, (image.height - 224) // 2
+    return np.array(image.crop((left, top, left + 224, top + 224)))
+
+
+def labelled(images: Path) -> list[tuple[str, int]]:
+    """(path, label) of every image of a folder of class folders, in ImageFolder's order."""
+    classes = sorted(path.name for path in images.iterdir() if path.is_dir())
+    return [
+        (str(path), label)
+        for label, name in enumerate(classes)
+        for path in sorted((images / name).rglob("*"))
+        if path.is_file()
+    ]
+
+
+def read(path: str) -> bytes:
+    """A file's bytes."""
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def single_thread(_worker: int) -> None:
+    """Keep OpenCV in a worker process to its own core."""
+    import cv2
+
+    cv2.setNumThreads(1)
