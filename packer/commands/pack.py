@@ -143,6 +143,10 @@ def pack(
     names = None if classes is None else _class_names(classes)
     if append and overwrite:
         raise click.UsageError("--append adds to a data set and --overwrite replaces it: give one.")
+    if check and jpeg == "verbatim":
+        raise click.UsageError("--check compares what is transcoded: nothing by --jpeg verbatim.")
+    if raw is not None and (jpeg is not None or max_side is not None or quality is not None):
+        raise click.UsageError("--raw stores pixels: no --jpeg, --max-side or --quality.")
     if dry_run:
         _say_plan(src, dst, chosen, names, append, as_json, Progress(quiet))
         return 0
