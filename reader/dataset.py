@@ -1,5 +1,6 @@
 """A data set on disk: sample numbers to shards and rows."""
 
+import hashlib
 import os
 import threading
 from collections import OrderedDict
@@ -72,6 +73,12 @@ class Dataset:
 
     def __reduce__(self) -> tuple[type["Dataset"], tuple[Path, str | None, bool]]:
         return Dataset, (self.folder, self.split, self.upright)
+
+    @property
+    def fingerprint(self) -> str:
+        """A checksum of the shards' contents and order; a copy of the data set has the same."""
+        shards = "".join(f"{shard.samples} {shard.checksum}\n" for shard in self.shards)
+        return hashlib.blake2b(shards.encode()).hexdigest()[:16]
 
     @property
     def class_to_idx(self) -> dict[str, int]:

@@ -8,6 +8,7 @@ import os
 import threading
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from operator import index
 from typing import Any, Literal
 
 import torch
@@ -20,11 +21,11 @@ from reader.feed import Epoch, Feed
 from reader.order import Steps
 from reader.ring import BatchArrays
 from reader.sampling import BlockShuffle, ClassBalanced, Subset, build_order
+from reader.state import position_of, state_at
 from reader.statistics import Statistics
 from reader.transforms import Transform, largest_output
 
 _FIELDS = ("image", "label", "index", "valid", "key")
-_STATE_VERSION = 1
 _ENDLESS = 2**62
 
 
@@ -74,7 +75,8 @@ class Loader:
             shuffle: a new order over the whole data set in every epoch; BlockShuffle(shards) for
                 long reads.
             seed: with the epoch it determines order and augmentation.
-            epochs: that one iterator reads, without a break between them; None: for ever.
+            epochs: that one iterator reads, without a break between them; None: for ever, each
+                iterator from where the last one was left.
             subset: sample numbers, or a function from the columns label, height and width (arrays)
                 to a bool for each sample.
             weights: draw with replacement, in proportion to a number for each sample;
@@ -121,7 +123,7 @@ class Loader:
         self.batch_size = batch_size
         self.fields = tuple(fields)
         self.rank, self.world_size = _rank(rank, world_size)
-        self._seed = seed
+        self._seed = seed = index(seed)
         self._epochs = epochs
         self._drop_last = drop_last
         self._next = 0  # the position, counted over all epochs, at which the next iterator begins
@@ -165,7 +167,8 @@ class Loader:
             self._drop_abandoned()
             epoch, self._ahead = self._ahead, None
             epoch = epoch or self._feed.begin(self._steps(self._next))
-            self._consumed, self._next = epoch.steps.start, epoch.steps.stop
+            self._consumed = epoch.steps.start
+            self._next = epoch.steps.start if self._epochs is None else epoch.steps.stop
             return EpochIterator(self, epoch)
 
     def __enter__(self) -> "Loader":
@@ -175,26 +178,37 @@ class Loader:
         self.close()
 
     def set_epoch(self, epoch: int) -> None:
-        """Make `epoch` the one that the next iterator delivers."""
-        self._jump(epoch * self._order.count)
+        """Make `epoch` the one that the next iterator delivers.
 
-    def state_dict(self) -> dict[str, int]:
-        """Where the newest iterator is: what was delivered, not what is decoded ahead."""
-        epoch, position = divmod(self._consumed, self._order.count)
-        return {**self._identity(), "epoch": epoch, "position": position}
-
-    def load_state_dict(self, state: Mapping[str, int]) -> None:
-        """Go on from `state_dict`'s place, with any world size, batch size or workers.
+        Of an epoch that `load_state_dict` resumes, that is the rest.
 
         Raises:
-            ReaderError: it is the state of another data set or seed.
+            ReaderError: there is no such epoch.
         """
-        for name, value in self._identity().items():
-            if state.get(name) != value:
-                raise ReaderError(
-                    f"This state does not fit: its {name} is {state.get(name)}, not {value}."
-                )
-        self._jump(state["epoch"] * self._order.count + state["position"])
+        if epoch < 0:
+            raise ReaderError(f"epoch is a number from 0, not {epoch}.")
+        if self._next // self._order.count != epoch:
+            self._jump(epoch * self._order.count)
+
+    def state_dict(self) -> dict[str, int | str | None]:
+        """Where the newest iterator is: what was delivered, not what is decoded ahead.
+
+        `position` counts the samples of `epoch` that all ranks together have taken, so it is the
+        same on every rank. The rest says which data set and options it belongs to.
+        """
+        with self._lock:
+            return state_at(self._consumed, self.dataset, self._order, self._seed)
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Let the next iterator go on from `state_dict`'s place.
+
+        World size, batch size and workers may be others than they were.
+
+        Raises:
+            ReaderError: it is the state of another data set, or of options with another order.
+        """
+        with self._lock:
+            self._jump(position_of(state, self.dataset, self._order, self._seed))
 
     def statistics(self) -> Statistics:
         """What was done so far, and what holds it back."""
@@ -217,6 +231,8 @@ class Loader:
             self._drop_abandoned()
             step, arrays = self._feed.take(epoch)
             self._consumed = epoch.steps.stop if is_last else step.end
+            if self._epochs is None:
+                self._next = self._consumed
             if self._ahead is None and self._feed.is_all_queued:
                 self._ahead = self._feed.begin(self._steps(self._next))
             return tuple(self._field(name, arrays) for name in self.fields)
@@ -249,11 +265,11 @@ class Loader:
 
     def _steps(self, start: int) -> Steps:
         count = self._order.count
-        stop = _ENDLESS if self._epochs is None else (start // count + self._epochs) * count
+        stop = _ENDLESS
+        if self._epochs is not None:  # a resumed iterator ends where the first one would have
+            span = self._epochs * count
+            stop = (start // span + 1) * span
         return Steps(stop, self.batch_size, self.rank, self.world_size, self._drop_last, start)
-
-    def _identity(self) -> dict[str, int]:
-        return {"version": _STATE_VERSION, "seed": self._seed, "samples": self._order.count}
 
     def _check_open(self) -> None:
         if not self._feed.is_open:

@@ -3,13 +3,15 @@
 Nothing is stored: any position of any epoch is computed at once, so resuming is one integer and
 neither workers nor world size can change an order.
 
-The shuffle is a Feistel network over the bits of N with cycle walking (Black and Rogaway, "Ciphers
-with arbitrary finite domains", 2002), so it is a bijection of [0, N) by construction. Its round
+The shuffle is Black and Rogaway's generalized Feistel cipher with cycle walking ("Ciphers with
+arbitrary finite domains", 2002), so it is a bijection of [0, N) by construction. Its round
 function, and the dice of the augmentations, are splitmix64 (Steele, Lea, Flood, "Fast splittable
 pseudorandom number generators", 2014).
 """
 
+import math
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -39,6 +41,13 @@ class Order(Protocol):
     def samples(self, positions: NDArray[np.int64], epoch: int) -> NDArray[np.int64]:
         """The sample numbers at `positions` of `epoch`."""
 
+    def options(self, epoch: int | None) -> dict[str, str]:
+        """What makes this order beside the seed, by the Loader's argument, to be compared.
+
+        Args:
+            epoch: one that has been begun and is to be the same; None if there is none.
+        """
+
 
 @dataclass(frozen=True)
 class Sequential:
@@ -49,6 +58,10 @@ class Sequential:
     def samples(self, positions: NDArray[np.int64], epoch: int) -> NDArray[np.int64]:
         """The sample numbers at `positions` of `epoch`."""
         return positions
+
+    def options(self, epoch: int | None) -> dict[str, str]:
+        """See `Order.options`."""
+        return {"shuffle": "False"}
 
 
 @dataclass(frozen=True)
@@ -79,18 +92,25 @@ class GlobalShuffle:
             position = self._encrypt(position, keys)
         return position
 
-    def _encrypt(self, x: Word, keys: list[int]) -> Word:
-        """One pass over the smallest domain of whole bits that holds `count`."""
-        bits = (self.count - 1).bit_length()
-        low_bits = bits // 2
-        low_mask, high_mask = (1 << low_bits) - 1, (1 << (bits - low_bits)) - 1
-        low, high = x & low_mask, x >> low_bits
+    def options(self, epoch: int | None) -> dict[str, str]:
+        """See `Order.options`."""
+        return {"shuffle": "True"}
+
+    def _encrypt(self, x: Word, keys: tuple[int, ...]) -> Word:
+        """One pass over a rectangle of `highs` times `lows` numbers, hardly more than `count`.
+
+        Each side is added to by a random function of the other: 32 random bits times the side's
+        length, over 2**32. So `count` may be up to 2**62.
+        """
+        highs = math.isqrt(self.count - 1) + 1
+        lows = -(-self.count // highs)
+        high, low = x // lows, x % lows
         for number, key in enumerate(keys):
             if number % 2:
-                low = low ^ (mix64(high ^ key) & low_mask)
+                low = (low + ((mix64(high ^ key) >> 32) * lows >> 32)) % lows
             else:
-                high = high ^ (mix64(low ^ key) & high_mask)
-        return high << low_bits | low
+                high = (high + ((mix64(low ^ key) >> 32) * highs >> 32)) % highs
+        return high * lows + low
 
 
 class SampleRandom:
@@ -114,9 +134,10 @@ class SampleRandom:
         return mix64(self._state)
 
 
-def _keys(seed: int, epoch: int, count: int) -> list[int]:
+@lru_cache(maxsize=64)
+def _keys(seed: int, epoch: int, count: int) -> tuple[int, ...]:
     state = mix64(mix64((seed + _GOLDEN) & _M64) ^ (epoch & _M64))
-    return [mix64((state + number * _GOLDEN) & _M64) for number in range(1, count + 1)]
+    return tuple(mix64((state + number * _GOLDEN) & _M64) for number in range(1, count + 1))
 
 
 @dataclass(frozen=True)

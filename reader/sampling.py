@@ -3,6 +3,7 @@
 All orders are functions of (seed, epoch, position), so that a run resumes at any of them.
 """
 
+import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -72,6 +73,10 @@ class BlockShuffled:
             )
         return found
 
+    def options(self, epoch: int | None) -> dict[str, str]:
+        """See `Order.options`."""
+        return {"shuffle": repr(BlockShuffle(self._shards))}
+
 
 class Weighted:
     """Draws with replacement, sample i with a probability in proportion to ``weights[i]``."""
@@ -103,6 +108,10 @@ class Weighted:
         draws = (dice >> np.uint64(11)).astype(np.float64) * 2.0**-53
         return np.minimum(np.searchsorted(self._ends, draws, side="right"), self.count - 1)
 
+    def options(self, epoch: int | None) -> dict[str, str]:
+        """See `Order.options`."""
+        return {"weights": _described(self._ends)}
+
 
 class Sampled:
     """The order of a torch Sampler, or of any sized iterable of indices: iterated once an epoch."""
@@ -118,6 +127,20 @@ class Sampled:
         Raises:
             ReaderError: the sampler gives another number of indices than its length.
         """
+        return self._indices(epoch)[positions]
+
+    def options(self, epoch: int | None) -> dict[str, str]:
+        """See `Order.options`. Of a sampler with `set_epoch` only type and length are compared.
+
+        Such a sampler is a function of the epoch, and may give each rank another share.
+        """
+        if epoch is None or hasattr(self._sampler, "set_epoch"):
+            indices = f"{self.count} numbers"
+        else:
+            indices = _described(self._indices(epoch))
+        return {"sampler": f"{type(self._sampler).__name__} of {indices}"}
+
+    def _indices(self, epoch: int) -> NDArray[np.int64]:
         if epoch not in self._epochs:
             if hasattr(self._sampler, "set_epoch"):
                 self._sampler.set_epoch(epoch)
@@ -127,7 +150,7 @@ class Sampled:
             self._epochs[epoch] = indices
             for old in sorted(self._epochs)[:-_KEPT_EPOCHS]:
                 del self._epochs[old]
-        return self._epochs[epoch][positions]
+        return self._epochs[epoch]
 
 
 class Among:
@@ -141,6 +164,10 @@ class Among:
     def samples(self, positions: NDArray[np.int64], epoch: int) -> NDArray[np.int64]:
         """The sample numbers at `positions` of `epoch`."""
         return self._chosen[self._order.samples(positions, epoch)]
+
+    def options(self, epoch: int | None) -> dict[str, str]:
+        """See `Order.options`."""
+        return {**self._order.options(epoch), "subset": _described(self._chosen)}
 
 
 def build_order(
@@ -210,3 +237,8 @@ def _weights(dataset: Dataset, weights: Any, chosen: NDArray[np.int64] | None) -
     if given.shape != (len(dataset),):
         raise ReaderError(f"weights must be {len(dataset)} numbers, one for each sample.")
     return given if chosen is None else given[chosen]
+
+
+def _described(numbers: NDArray[Any]) -> str:
+    digest = hashlib.blake2b(numbers.astype(numbers.dtype.newbyteorder("<")).tobytes())
+    return f"{len(numbers)} numbers, fingerprint {digest.hexdigest()[:12]}"

@@ -604,25 +604,6 @@ def test_a_loader_may_load_its_own_state_again(packed: Path) -> None:
         assert valid_rows(loader) == whole[4:]
 
 
-def test_a_state_of_another_seed_or_data_set_is_refused_by_name(
-    packed: Path,
-    make_dataset: Callable[..., Path],
-    make_image: Callable[..., Image.Image],
-    encode: Callable[..., bytes],
-) -> None:
-    other = make_dataset({"a.png": encode(make_image(0), "PNG")})
-    with resumable(packed) as loader, resumable(packed, seed=6) as seeded, resumable(other) as one:
-        state = loader.state_dict()
-        with pytest.raises(ReaderError, match="seed is 5, not 6"):
-            seeded.load_state_dict(state)
-        with pytest.raises(ReaderError, match="samples is 39, not 1"):
-            one.load_state_dict(state)
-        with pytest.raises(ReaderError, match="version"):
-            loader.load_state_dict({**state, "version": 99})
-        with pytest.raises(ReaderError, match="version"):
-            loader.load_state_dict({})
-
-
 def test_any_epoch_can_be_chosen(packed: Path) -> None:
     with resumable(packed) as loader:
         expected = [digest(loader) for _ in range(4)]
