@@ -7,6 +7,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
+from operator import index
 from pathlib import Path
 from typing import Any, overload
 
@@ -130,7 +131,16 @@ class Dataset:
         return self._own.buffer
 
     def locate(self, number: int) -> tuple[Shard, int]:
-        """The opened shard of a sample, and its row there."""
+        """The opened shard of a sample, and its row there.
+
+        Raises:
+            IndexError: there is no such sample.
+            TypeError: it is no number.
+        """
+        try:
+            number = index(number)
+        except TypeError:
+            raise TypeError(f"a sample's number is an integer, not {number!r}") from None
         count = len(self)
         if not -count <= number < count:
             raise IndexError(f"sample {number} of a data set of {count}")

@@ -35,6 +35,7 @@ from reader.transforms import Transform
 _AHEAD_BYTES = 64 << 20  # small batches are decoded further ahead, up to this much memory
 _MAX_AHEAD = 16
 _MAX_CHUNK = 32
+_SPARE = 16  # samples tried in place of one that cannot be read
 
 
 @dataclass
@@ -113,6 +114,7 @@ class Feed:
         self._account = Account(self._pool.worker_seconds_since)
         self.bad: dict[int, str] = {}  # why, by sample number
         self._max_bad = max_bad
+        self._spare = np.arange(_SPARE if on_error == "substitute" else 0)
         self._owner = os.getpid()
         self._finalizer = weakref.finalize(self, _shut_down, self._pool, memory, self._owner)
 
@@ -239,7 +241,11 @@ class Feed:
             inside = positions[row:end] - epoch * self._order.count
             samples = self._order.samples(inside, epoch)
             valid = min(max(step.valid - row, 0), end - row)
-            tasks.append(Task(self._next_task, slot, row, epoch, int(inside[0]), samples, valid))
+            following = (inside[-1] + 1 + self._spare) % self._order.count
+            spare = self._order.samples(following, epoch)
+            tasks.append(
+                Task(self._next_task, slot, row, epoch, int(inside[0]), samples, valid, spare)
+            )
             self._next_task += 1
         return tasks
 

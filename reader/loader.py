@@ -8,9 +8,9 @@ import os
 import threading
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from operator import index
 from typing import Any, Literal
 
+import numpy as np
 import torch
 from numpy.typing import NDArray
 
@@ -90,9 +90,10 @@ class Loader:
             rank, world_size: None to ask torch.distributed, if it is initialised.
             upright: apply the EXIF orientation (of a folder).
             on_error: for a sample that cannot be read. "raise": a SampleError at its batch;
-                "substitute": the next sample that can be read takes its place; "mask": a black
-                image with label -1 and `valid` False. Batches keep their shapes.
-            max_bad: share of the samples that may be substituted or masked; more is an error.
+                "substitute": the next one of the order that can be read takes its place; "mask": a
+                black image with label -1 and `valid` False. Batches keep their shapes.
+            max_bad: share of an epoch's samples that may be substituted or masked, over the
+                loader's life and on each rank; more is an error.
 
         Raises:
             ReaderError: an argument cannot be met.
@@ -114,6 +115,8 @@ class Loader:
             raise ReaderError(f"on_error is 'raise', 'substitute' or 'mask', not {on_error!r}.")
         if epochs is not None and epochs < 1:
             raise ReaderError("epochs must be at least 1, or None for no end.")
+        if not isinstance(seed, (int, np.integer)):
+            raise ReaderError(f"seed is an integer, not {seed!r}.")
         if isinstance(workers, str) and workers != "auto":
             raise ReaderError(f"workers is a number, 'auto' or None, not {workers!r}.")
         workers = usable_cores() if workers is None else workers
@@ -123,7 +126,7 @@ class Loader:
         self.batch_size = batch_size
         self.fields = tuple(fields)
         self.rank, self.world_size = _rank(rank, world_size)
-        self._seed = seed = index(seed)
+        self._seed = seed = int(seed)
         self._epochs = epochs
         self._drop_last = drop_last
         self._next = 0  # the position, counted over all epochs, at which the next iterator begins
@@ -146,7 +149,7 @@ class Loader:
             batch_size,
             None if workers == "auto" else workers,
             on_error,
-            int(max_bad * len(dataset)),
+            int(max_bad * self._order.count),
         )
         if sampler is None:  # a sampler is asked for its order when an epoch begins, not before
             self._ahead = self._feed.begin(self._steps(0))

@@ -1,6 +1,6 @@
 """What parent and workers say to each other; `reader.worker` tells in what order."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -38,6 +38,7 @@ class Task:
         epoch, position: of its first sample; with the seed they are the augmentations' dice.
         samples: sample numbers, int64; the rows follow each other.
         valid: how many of them count; the rest pad the batch.
+        spare: what comes after them in the order, to take the place of what cannot be read.
     """
 
     number: int
@@ -47,6 +48,7 @@ class Task:
     position: int
     samples: NDArray[np.int64]
     valid: int
+    spare: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
 
 
 @dataclass(frozen=True)

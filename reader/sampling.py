@@ -209,9 +209,17 @@ def build_order(
     return order if chosen is None else Among(order, chosen)
 
 
+class _Columns(dict[str, NDArray[Any]]):
+    """What a subset's predicate is given."""
+
+    def __missing__(self, name: str) -> NDArray[Any]:
+        known = ", ".join(self)
+        raise ReaderError(f"A subset's predicate asks for the column {name!r}; there are {known}.")
+
+
 def _chosen(dataset: Dataset, subset: Subset) -> NDArray[np.int64]:
     if callable(subset):
-        mask = np.asarray(subset(dataset.columns("label", "height", "width")))
+        mask = np.asarray(subset(_Columns(dataset.columns("label", "height", "width"))))
         if mask.shape != (len(dataset),) or mask.dtype != np.bool_:
             raise ReaderError("A subset's predicate must give one bool for each sample.")
         return np.flatnonzero(mask)

@@ -20,6 +20,8 @@ import traceback
 from multiprocessing.connection import Connection, wait
 from typing import NamedTuple
 
+import numpy as np
+
 from reader.decode import DecodeError, Decoder, plan
 from reader.errors import SampleError
 from reader.format import ShardfeedError
@@ -42,8 +44,6 @@ from reader.ring import BatchArrays, RingMemory
 from reader.shard import Shard
 from reader.transforms import Geometry
 from reader.view import View
-
-_NEIGHBOURS = 16  # tried in place of a bad sample
 
 
 class Worker:
@@ -75,7 +75,7 @@ class Worker:
                     if self._setup.on_error == "raise":
                         raise
                     bad.append((sample, str(error)))
-                    self._replace(arrays, row, sample, task.epoch, task.position + step)
+                    self._replace(arrays, task, step)
         except ShardfeedError as error:
             return Failed(task.number, str(error), is_sample=True)
         except Exception:
@@ -93,18 +93,18 @@ class Worker:
             buffer.bytes,
         )
 
-    def _replace(
-        self, arrays: BatchArrays, row: int, sample: int, epoch: int, position: int
-    ) -> None:
-        """Put the next sound sample into the row, or, to mask it, black that is not valid."""
+    def _replace(self, arrays: BatchArrays, task: Task, step: int) -> None:
+        """Put the next sound sample into a row, or, to mask it, black that is not valid."""
+        row = task.row + step
         if self._setup.on_error == "substitute":
-            for step in range(1, _NEIGHBOURS + 1):
-                neighbour = (sample + step) % len(self._setup.dataset)
+            following = np.concatenate([task.samples[step + 1 :], task.spare])[: len(task.spare)]
+            for sample in following.tolist():
                 try:
-                    self._fill(arrays, row, self._plan_or_error(neighbour, epoch, position))
+                    planned = self._plan_or_error(sample, task.epoch, task.position + step)
+                    self._fill(arrays, row, planned)
                 except SampleError:
                     continue
-                arrays.index[row] = neighbour
+                arrays.index[row] = sample
                 return
         arrays.image[row] = 0
         arrays.label[row], arrays.valid[row] = -1, False

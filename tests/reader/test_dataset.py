@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import psutil
@@ -98,6 +99,15 @@ def test_negative_numbers_count_from_the_end(dataset: Dataset) -> None:
     for number in (-1, -39):
         assert np.array_equal(dataset[number][0], dataset[number + 39][0])
         assert dataset[number][1] == dataset[number + 39][1]
+
+
+@pytest.mark.parametrize("number", [slice(0, 2), "a", 1.0, None, [1]], ids=str)
+def test_what_is_no_number_is_a_type_error_that_says_so(dataset: Dataset, number: Any) -> None:
+    with pytest.raises(TypeError, match="a sample's number is an integer, not "):
+        dataset[number]
+    with pytest.raises(TypeError, match="a sample's number is an integer, not "):
+        dataset.read(number, "jpg")
+    assert dataset[np.int64(3)][1] == dataset[3][1]
 
 
 @pytest.mark.parametrize("number", [39, -40, 10**12])

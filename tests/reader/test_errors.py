@@ -1,12 +1,15 @@
 """Samples that cannot be read, under each policy."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from PIL import Image
 
 from reader import CenterCrop, Dataset, Loader, ReaderError, SampleError
+from reader.order import GlobalShuffle
 
 COUNT = 39
 BAD = [4, 17, 18, 38]
@@ -15,14 +18,18 @@ BAD = [4, 17, 18, 38]
 @pytest.fixture
 def damaged(packed_copy: Path) -> Path:
     """A data set in which the samples `BAD` do not decode."""
-    dataset = Dataset(packed_copy)
     for number in BAD:
-        shard, row = dataset.locate(number)
-        offset, size = (int(shard.index.columns[name][row]) for name in ("offset", "size"))
-        with shard.path.open("r+b") as file:
-            file.seek(offset)
-            file.write(bytes(size))
+        damage(packed_copy, number)
     return packed_copy
+
+
+def damage(folder: Path, number: int) -> None:
+    """Overwrite a sample's image with zeros."""
+    shard, row = Dataset(folder).locate(number)
+    offset, size = (int(shard.index.columns[name][row]) for name in ("offset", "size"))
+    with shard.path.open("r+b") as file:
+        file.seek(offset)
+        file.write(bytes(size))
 
 
 def load(folder: Path, **options: Any) -> Loader:
@@ -56,6 +63,89 @@ def test_substitutes_are_the_next_samples_that_can_be_read(damaged: Path) -> Non
         assert labels.tolist() == loader.dataset.labels[expected].tolist()
         assert all(batch[3].all() for batch in batches)
         assert sorted(loader.bad_samples) == BAD
+
+
+def test_substitutes_come_from_the_subset_in_its_own_order(damaged: Path) -> None:
+    subset = [20, 4, 7, 17, 18, 3]
+    with load(damaged, on_error="substitute", max_bad=0.5, subset=subset) as loader:
+        index = np.concatenate([batch[2].numpy() for batch in loader])
+    assert index.tolist() == [20, 7, 7, 3, 3, 3]
+
+
+def test_where_nothing_can_be_read_a_substitute_is_masked(damaged: Path) -> None:
+    with load(damaged, on_error="substitute", max_bad=1, subset=[4, 17]) as loader:
+        ((image, label, index, valid),) = loader
+    assert (index.tolist(), label.tolist(), valid.any().item()) == ([4, 17], [-1, -1], False)
+    assert not image.any()
+
+
+RANKS = 3
+
+
+@pytest.fixture(scope="module")
+def one_in_twenty_damaged(
+    make_dataset: Callable[..., Path],
+    make_image: Callable[..., Image.Image],
+    encode: Callable[..., bytes],
+) -> tuple[Path, list[int]]:
+    """400 small images, and the 20 of them that do not decode."""
+    images = [encode(make_image(seed, 16, 16), "PNG") for seed in range(8)]
+    folder = make_dataset({f"{n:03d}.png": images[n % 8] for n in range(400)}, shard_samples=64)
+    bad = np.random.default_rng(1).choice(400, 20, replace=False)
+    for number in bad.tolist():
+        damage(folder, number)
+    return folder, sorted(bad.tolist())
+
+
+@pytest.mark.parametrize("policy", ["raise", "mask", "substitute"])
+def test_ranks_stay_in_step_and_report_all_of_5_percent_bad_samples(
+    one_in_twenty_damaged: tuple[Path, list[int]], policy: str
+) -> None:
+    folder, bad = one_in_twenty_damaged
+    order = GlobalShuffle(400, seed=9).samples(np.arange(400), epoch=0).tolist()
+    reported: dict[int, str] = {}
+    delivered: dict[int, int] = {}  # sample by position in the order
+    failed, shapes = 0, []
+    for rank in range(RANKS):
+        with load(
+            folder, on_error=policy, max_bad=0.06, batch_size=7, shuffle=True, seed=9, workers=1,
+            rank=rank, world_size=RANKS,
+        ) as loader:  # fmt: skip
+            batches, shape = iter(loader), []
+            for step in range(len(loader)):
+                try:
+                    image, label, index, valid = next(batches)
+                except SampleError:
+                    failed += 1
+                    shape.append((0,))
+                    continue
+                assert len(image) == len(label) == len(index) == len(valid)
+                shape.append(tuple(image.shape))
+                begin = step * 7 * RANKS + rank * len(image)
+                for row in np.flatnonzero(valid).tolist():
+                    delivered[begin + row] = int(index[row])
+            assert next(batches, None) is None
+            shapes.append(shape)
+            reported |= loader.bad_samples
+            assert loader.statistics().bad == len(loader.bad_samples)
+    places = [place for place, sample in enumerate(order) if sample in bad]
+    sound = {place: sample for place, sample in enumerate(order) if sample not in bad}
+    if policy == "raise":
+        assert failed == len({(place // 21, place % 21 // 7) for place in places if place < 399})
+        assert delivered.items() < sound.items()
+        return
+    assert failed == 0
+    assert shapes == [[(7, 3, 16, 16)] * 19 + [(1, 3, 16, 16)]] * RANKS
+    assert sorted(reported) == bad
+    keys = Dataset(folder).keys
+    assert all(repr(keys[number]) in reason for number, reason in reported.items())
+    if policy == "mask":
+        assert delivered == sound
+    else:
+        following = {
+            place: next(s for s in order[place:] + order if s not in bad) for place in places
+        }
+        assert delivered == sound | following
 
 
 @pytest.mark.parametrize("policy", ["mask", "substitute"])

@@ -103,6 +103,11 @@ def test_a_subset_by_predicate_sees_the_index_columns(packed: Path) -> None:
         assert numbers(loader) == expected.tolist()
 
 
+def test_a_predicate_that_asks_for_an_unknown_column_is_told_which_there_are(packed: Path) -> None:
+    with pytest.raises(ReaderError, match=r"column 'hight'; there are label, height, width\."):
+        load(packed, subset=lambda columns: columns["hight"] > 60)
+
+
 def test_a_block_shuffle_of_a_subset_gives_the_subset(packed: Path) -> None:
     subset = [38, 1, 17, 20, 2]
     with load(packed, subset=subset, shuffle=BlockShuffle(shards=2)) as loader:
