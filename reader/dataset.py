@@ -75,7 +75,7 @@ class Dataset:
     def __reduce__(self) -> tuple[type["Dataset"], tuple[Path, str | None, bool]]:
         return Dataset, (self.folder, self.split, self.upright)
 
-    @property
+    @cached_property
     def fingerprint(self) -> str:
         """A checksum of the shards' contents and order; a copy of the data set has the same."""
         shards = "".join(f"{shard.samples} {shard.checksum}\n" for shard in self.shards)

@@ -44,8 +44,11 @@ from reader.messages import (
     Task,
 )
 
-_MAX_DEATHS_A_TASK = 10
-_START_SECONDS = 8.0  # without one worker ready, while they die
+_MAX_DEATHS_A_TASK = 10  # more than workers without the task die meanwhile
+_MAX_DEATHS_IN_ALL = 50  # with one task
+_START_SECONDS = 6.0  # without one worker ready, while they die
+_KILLING_SECONDS = 60.0  # the same, while something kills workers that are known to start
+_TRIAL_SECONDS = 2.0  # to hear why a worker dies
 # Like ``python -m reader.worker``, but no module in the working directory can get in the way, and
 # Ctrl-C is left to the parent, which says when to end.
 _START = (
@@ -64,15 +67,18 @@ class _Process:
     def __init__(self, setup: bytes, tasks: socket.socket, memory: int) -> None:
         ours, theirs = socket.socketpair()
         fds = (theirs.fileno(), tasks.fileno(), memory)
-        package = str(Path(__file__).parent.parent)
-        path = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH"))))
-        self.process = subprocess.Popen(
-            [sys.executable, "-c", _START, *map(str, fds)],
-            stdin=subprocess.DEVNULL,
-            pass_fds=fds,
-            env={**os.environ, **_ONE_THREAD, "PYTHONPATH": path},
-        )
-        theirs.close()
+        try:
+            self.process = subprocess.Popen(
+                [sys.executable, "-c", _START, *map(str, fds)],
+                stdin=subprocess.DEVNULL,
+                pass_fds=fds,
+                env=_environment(),
+            )
+        except OSError as error:
+            ours.close()
+            raise WorkerError(f"{sys.executable} cannot be started: {error}.") from error
+        finally:
+            theirs.close()
         self.control = Connection(ours.detach())
         self.is_ready = False
         self.ready_at = math.inf
@@ -113,14 +119,20 @@ class Pool:
         self._queue, self._queue_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
         self._backlog: deque[Task] = deque()  # not yet in the queue
         self._outstanding: dict[int, Task] = {}  # submitted and not ended
-        self._deaths: dict[int, int] = {}  # by task
+        self._deaths: dict[int, list[int]] = {}  # by task: how many had died before each of them
         self._failing_since: float | None = None  # when workers began to die before they are ready
+        self._was_ready = False  # whether a worker has ever been
         self._syncs = 0  # the number of the newest Sync
         self.restarts = 0
         _pools.add(self)
-        self._processes = [self._start() for _ in range(workers)]
-        for process in self._processes:
-            process.go()  # tasks may be queued before anybody asks for news
+        self._processes: list[_Process] = []
+        try:
+            for _ in range(workers):
+                self._processes.append(self._start())
+                self._processes[-1].go()  # tasks may be queued before anybody asks for news
+        except BaseException:
+            self.close()
+            raise
 
     @property
     def size(self) -> int:
@@ -250,7 +262,7 @@ class Pool:
             del self._outstanding[message.number]
             ended.append(message)
         elif isinstance(message, Ready):
-            process.is_ready = True
+            process.is_ready = self._was_ready = True
             process.ready_at = time.perf_counter()
             self._failing_since = None
             if not process.is_going:
@@ -262,12 +274,12 @@ class Pool:
 
     def _recover(self, died: list[_Process], ended: list[Done | Failed]) -> None:
         """Replace dead workers and hand out again what they held."""
-        causes = []
+        codes = []
         size = self.size
         while died:
             for process in died:
                 self._processes.remove(process)
-                causes.append(_cause(process.stop()))
+                codes.append(process.stop())
                 if not process.is_ready and self._failing_since is None:
                     self._failing_since = time.monotonic()
                 self.restarts += not process.is_retiring
@@ -284,16 +296,22 @@ class Pool:
         waiting = {task.number for task in self._backlog}
         lost = [task for number, task in self._outstanding.items() if number not in waiting]
         for task in lost:
-            self._deaths[task.number] = self._deaths.get(task.number, 0) + 1
-            if self._deaths[task.number] > _MAX_DEATHS_A_TASK:
+            deaths = self._deaths.setdefault(task.number, [])
+            deaths.append(self.restarts)
+            others = deaths[-1] - deaths[0] - (len(deaths) - 1)
+            if len(deaths) > min(_MAX_DEATHS_A_TASK + others, _MAX_DEATHS_IN_ALL):
                 raise WorkerError(
-                    f"Workers die ({causes[-1]}) each time they decode one of the samples "
+                    f"Workers die ({_cause(codes[-1])}) each time they decode one of the samples "
                     f"{task.samples.tolist()}: find it by reading these from reader.Dataset."
                 )
         self._backlog.extendleft(reversed(lost))
+        is_killing = self._was_ready and codes[-1] in (-signal.SIGKILL, -signal.SIGTERM)
+        patience = _KILLING_SECONDS if is_killing else _START_SECONDS
         since = self._failing_since
-        if since is not None and time.monotonic() - since > _START_SECONDS:
-            raise WorkerError(f"Workers die before they are ready ({causes[-1]}).")
+        if since is not None and time.monotonic() - since > patience:
+            raise WorkerError(
+                f"Workers die before they are ready ({_cause(codes[-1])}).{_reason()}"
+            )
         self.resize(size)
 
 
@@ -314,6 +332,28 @@ def failure(failed: Failed) -> ReaderError:
     if failed.is_sample:
         return SampleError(failed.text)
     return WorkerError(f"A worker failed:\n{failed.text}")
+
+
+def _environment() -> dict[str, str]:
+    package = str(Path(__file__).parent.parent)
+    path = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH"))))
+    return {**os.environ, **_ONE_THREAD, "PYTHONPATH": path}
+
+
+def _reason() -> str:
+    """What the interpreter says when it does nothing but import a worker's module."""
+    try:
+        trial = subprocess.run(
+            [sys.executable, "-c", "import reader.worker"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            env=_environment(),
+            timeout=_TRIAL_SECONDS,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    said = trial.stderr.decode(errors="replace").strip()
+    return f" {sys.executable} says:\n{said}" if trial.returncode and said else ""
 
 
 def _cause(code: int) -> str:

@@ -6,6 +6,7 @@ All orders are functions of (seed, epoch, position), so that a run resumes at an
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -110,7 +111,11 @@ class Weighted:
 
     def options(self, epoch: int | None) -> dict[str, str]:
         """See `Order.options`."""
-        return {"weights": _described(self._ends)}
+        return {"weights": self._description}
+
+    @cached_property
+    def _description(self) -> str:
+        return _described(self._ends)
 
 
 class Sampled:
@@ -118,7 +123,7 @@ class Sampled:
 
     def __init__(self, sampler: Any) -> None:
         self._sampler = sampler
-        self._epochs: dict[int, NDArray[np.int64]] = {}
+        self._epochs: dict[int, tuple[NDArray[np.int64], str]] = {}  # indices, and what they are
         self.count = len(sampler)
 
     def samples(self, positions: NDArray[np.int64], epoch: int) -> NDArray[np.int64]:
@@ -127,27 +132,26 @@ class Sampled:
         Raises:
             ReaderError: the sampler gives another number of indices than its length.
         """
-        return self._indices(epoch)[positions]
+        return self._of(epoch)[0][positions]
 
     def options(self, epoch: int | None) -> dict[str, str]:
         """See `Order.options`. Of a sampler with `set_epoch` only type and length are compared.
 
         Such a sampler is a function of the epoch, and may give each rank another share.
         """
-        if epoch is None or hasattr(self._sampler, "set_epoch"):
-            indices = f"{self.count} numbers"
-        else:
-            indices = _described(self._indices(epoch))
-        return {"sampler": f"{type(self._sampler).__name__} of {indices}"}
+        numbers = f"{self.count} numbers"
+        if epoch is not None and not hasattr(self._sampler, "set_epoch"):
+            numbers = self._of(epoch)[1]
+        return {"sampler": f"{type(self._sampler).__name__} of {numbers}"}
 
-    def _indices(self, epoch: int) -> NDArray[np.int64]:
+    def _of(self, epoch: int) -> tuple[NDArray[np.int64], str]:
         if epoch not in self._epochs:
             if hasattr(self._sampler, "set_epoch"):
                 self._sampler.set_epoch(epoch)
             indices = np.fromiter(self._sampler, np.int64)
             if len(indices) != self.count:
                 raise ReaderError(f"The sampler has length {self.count} and gave {len(indices)}.")
-            self._epochs[epoch] = indices
+            self._epochs[epoch] = indices, _described(indices)
             for old in sorted(self._epochs)[:-_KEPT_EPOCHS]:
                 del self._epochs[old]
         return self._epochs[epoch]
@@ -167,7 +171,11 @@ class Among:
 
     def options(self, epoch: int | None) -> dict[str, str]:
         """See `Order.options`."""
-        return {**self._order.options(epoch), "subset": _described(self._chosen)}
+        return {**self._order.options(epoch), "subset": self._description}
+
+    @cached_property
+    def _description(self) -> str:
+        return _described(self._chosen)
 
 
 def build_order(

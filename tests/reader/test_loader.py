@@ -4,6 +4,7 @@ import gc
 import hashlib
 import json
 import os
+import random
 import re
 import signal
 import subprocess
@@ -763,6 +764,54 @@ def test_a_sample_that_kills_every_worker_is_named_and_closes_the_loader(packed:
             list(loader)
         with pytest.raises(ReaderError, match="closed"):
             next(iter(loader))
+
+
+def test_a_random_worker_killed_every_tenth_of_a_second_changes_nothing(packed: Path) -> None:
+    options: dict[str, Any] = {"transforms": (slow(0.01), *AUGMENT), "workers": 2}
+    with resumable(packed, **options) as loader:
+        expected = digest(loader)
+    rng = random.Random(0)
+    with resumable(packed, **options) as loader:
+        iterator = iter(loader)
+        found = [next(iterator)]
+        is_over = threading.Event()
+
+        def kill() -> None:
+            for _ in range(15):  # a machine under load needs longer than this to start one
+                if not is_over.wait(0.1) and (alive := workers()):
+                    rng.choice(alive).kill()
+
+        killer = threading.Thread(target=kill)
+        killer.start()
+        found += iterator
+        is_over.set()
+        killer.join()
+        assert digest(found) == expected
+        assert loader.statistics().restarts > 0
+
+
+def test_an_interpreter_that_does_not_start_is_told_with_what_it_says(
+    packed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = tmp_path / "python"
+    broken.write_text("#!/bin/sh\necho 'libpython is gone' >&2\nexit 3\n")
+    broken.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(broken))
+    now = time.monotonic
+    monkeypatch.setattr(time, "monotonic", lambda: 10 * now())
+    with (
+        Loader(packed, workers=2) as loader,
+        pytest.raises(WorkerError, match=r"exit status 3.*\n.*libpython is gone"),
+    ):
+        list(loader)
+
+
+def test_an_interpreter_that_is_not_there_is_told_and_leaves_nothing_behind(
+    packed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+    with pytest.raises(WorkerError, match=re.escape(str(tmp_path / "python"))):
+        Loader(packed, workers=2)
 
 
 def test_workers_that_cannot_be_set_up_close_the_loader(packed: Path) -> None:
