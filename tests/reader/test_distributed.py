@@ -1,0 +1,113 @@
+"""A real job of torch.distributed: equal steps, every sample once, killed and started again."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import psutil
+import pytest
+from PIL import Image
+
+import reader
+from reader.order import GlobalShuffle
+
+COUNT = 400
+SCRIPT = Path(__file__).parent / "train_distributed.py"
+
+
+@pytest.fixture(scope="module")
+def folder(
+    make_dataset: Callable[..., Path],
+    make_image: Callable[..., Image.Image],
+    encode: Callable[..., bytes],
+) -> Path:
+    """400 small images of 2 classes."""
+    images = [encode(make_image(seed, 16, 16), "PNG") for seed in range(8)]
+    files = {f"class{n % 2}/{n:03d}.png": images[n % 8] for n in range(COUNT)}
+    return make_dataset(files, shard_samples=90)
+
+
+@contextmanager
+def torchrun(ranks: int, *arguments: object) -> Iterator["subprocess.Popen[bytes]"]:
+    """The job, in a session of its own that is killed at the end."""
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(Path(reader.__file__).parent.parent),
+        "OMP_NUM_THREADS": "1",
+    }
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone"]
+    with subprocess.Popen(
+        [*command, f"--nproc-per-node={ranks}", SCRIPT, *map(str, arguments)],
+        env=environment,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    ) as job:
+        try:
+            yield job
+        finally:
+            kill(job)
+
+
+def kill(job: "subprocess.Popen[bytes]") -> None:
+    """SIGKILL for the launcher, its ranks (sessions of their own) and their workers, at once."""
+    if job.poll() is not None:
+        return
+    launcher = psutil.Process(job.pid)
+    launcher.suspend()  # or it would see its ranks die
+    everybody = [*launcher.children(recursive=True), launcher]
+    for process in everybody:
+        process.kill()
+    psutil.wait_procs(everybody[:-1], timeout=30)
+    job.wait()
+
+
+def steps_of(out: Path, ranks: int) -> list[list[tuple[dict[str, Any], int, list[int]]]]:
+    """What each rank wrote: (state, rows, valid samples) of each step."""
+    files = [out / f"seen-{ranks}-{rank}.jsonl" for rank in range(ranks)]
+    return [[json.loads(line) for line in file.read_text().splitlines()] for file in files]
+
+
+def test_a_job_that_is_killed_goes_on_with_fewer_ranks_and_misses_and_repeats_nothing(
+    folder: Path, tmp_path: Path
+) -> None:
+    with torchrun(3, folder, tmp_path, 2, 28) as job:
+        while not (tmp_path / "stopped").exists():
+            assert job.poll() is None, "the job ended by itself"
+            time.sleep(0.02)
+        kill(job)
+        assert job.returncode == -signal.SIGKILL
+    saved = json.loads((tmp_path / "state.json").read_text())
+    # An epoch of 400 is 19 steps of 3 x 7 and one of the last sample; 7 steps of the next are done.
+    assert (saved["epoch"], saved["position"]) == (1, 7 * 21)
+    with torchrun(2, folder, tmp_path, 2, 0) as job:
+        assert job.wait(60) == 0
+
+    before = [rank[:27] for rank in steps_of(tmp_path, 3)]  # step 28 was not saved
+    after = steps_of(tmp_path, 2)
+    assert [len(rank) for rank in before] == [27] * 3
+    assert [len(rank) for rank in after] == [-(-(COUNT - 7 * 21) // (2 * 7))] * 2
+    consumed: list[int] = []
+    for ranks in (before, after):
+        for step in zip(*ranks, strict=True):
+            assert len({rows for _, rows, _ in step}) == 1
+            assert len({json.dumps(state) for state, _, _ in step}) == 1
+            consumed += [sample for _, _, samples in step for sample in samples]
+    order = GlobalShuffle(COUNT, 11)
+    assert consumed == [
+        sample for epoch in range(2) for sample in order.samples(np.arange(COUNT), epoch).tolist()
+    ]
+
+    labels = reader.Dataset(folder).labels
+    for name, samples in (("3-0", consumed[:COUNT]), ("2-1", consumed[COUNT + 7 * 21 :])):
+        right = sum(sample % 3 == labels[sample] for sample in samples)
+        counted = json.loads((tmp_path / f"right-{name}.json").read_text())
+        assert counted == [right, len(samples)]  # padding does not count
