@@ -121,7 +121,12 @@ class Feed:
     @property
     def is_open(self) -> bool:
         """Whether there are workers, and they are this process's."""
-        return self._finalizer.alive and self._owner == os.getpid()
+        return self._finalizer.alive and not self.is_forked
+
+    @property
+    def is_forked(self) -> bool:
+        """Whether this process is a fork of the one that the workers belong to."""
+        return self._owner != os.getpid()
 
     def begin(self, steps: Steps) -> Epoch:
         """Start to decode an epoch."""

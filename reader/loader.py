@@ -275,6 +275,10 @@ class Loader:
         return Steps(stop, self.batch_size, self.rank, self.world_size, self._drop_last, start)
 
     def _check_open(self) -> None:
+        if self._feed.is_forked:
+            raise ReaderError(
+                "This loader belongs to the process that this one was forked from; make another."
+            )
         if not self._feed.is_open:
             raise ReaderError("This loader is closed.")
 

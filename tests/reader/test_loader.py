@@ -1131,6 +1131,13 @@ def test_a_forked_child_that_ends_leaves_the_parents_workers_alone(
         next(batches)
         child = os.fork()
         if child == 0:
+            for use in (lambda: next(batches), lambda: iter(loader), lambda: loader.set_epoch(3)):
+                try:
+                    use()
+                except reader.ReaderError as error:
+                    assert "forked" in str(error)
+                else:
+                    sys.exit(8)
             loader.close()
             sys.exit(7)
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
