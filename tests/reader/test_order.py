@@ -1,5 +1,6 @@
 """Orders are permutations, dice are even, and ranks share an epoch without loss."""
 
+import tracemalloc
 from collections import Counter
 
 import numpy as np
@@ -51,6 +52,35 @@ def test_a_shuffled_order_has_no_memory_of_the_first(count: int) -> None:
         assert abs(np.corrcoef(np.arange(count), order)[0, 1]) < limit
         assert abs(np.corrcoef(order[:-1], order[1:])[0, 1]) < limit
         assert abs(np.corrcoef(order, following)[0, 1]) < limit
+
+
+@pytest.mark.parametrize("stride", [1, 2**20, 10**5])
+def test_neighbours_among_ten_thousand_million_land_evenly_and_apart(stride: int) -> None:
+    count, drawn, bins = 10**10, 50_000, 250
+    for seed in range(3):
+        positions = 10**9 + stride * np.arange(drawn)
+        found = GlobalShuffle(count, seed).samples(positions % count, epoch=seed)
+        assert len(set(found.tolist())) == drawn
+        expected = drawn / bins
+        for place in (found / count, (found % 1000 + 0.5) / 1000, np.diff(found) % count / count):
+            table, _ = np.histogram(place, bins, (0, 1))
+            chi_square = float(((table - len(place) / bins) ** 2 / expected).sum())
+            # Five standard deviations of a chi-square with bins - 1 degrees of freedom.
+            assert abs(chi_square - (bins - 1)) < 5 * np.sqrt(2 * (bins - 1))
+        assert abs(np.corrcoef(found[:-1], found[1:])[0, 1]) < 5 / np.sqrt(drawn)
+
+
+def test_the_size_of_a_shuffle_costs_no_memory() -> None:
+    order = GlobalShuffle(10**10, 0)
+    order.sample(0, epoch=0)
+    tracemalloc.start()
+    try:
+        for position in range(0, 10**10, 10**6):
+            order.sample(position, epoch=0)
+        held, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert held < 10_000
 
 
 @pytest.mark.parametrize("count", [2, 3, 5, 8, 11])

@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+"""Measures the orders: what any position costs, how even a shuffle is, how well blocks mix.
+
+bench_order.py [--count 10000000000] [--shards 1024] [--shard-samples 1250]
+"""
+
+import argparse
+import time
+import tracemalloc
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reader.order import GlobalShuffle, Order
+from reader.sampling import BlockShuffled
+
+BATCH = 256
+Samples = NDArray[np.int64]
+
+
+def cost(count: int) -> None:
+    """Construction, single positions and memory of a shuffle of `count`."""
+    began = time.perf_counter()
+    order = GlobalShuffle(count, seed=0)
+    made = time.perf_counter() - began
+    positions = np.random.default_rng(0).integers(0, count, 20_000).tolist()
+    took = []
+    for position in positions:
+        began = time.perf_counter()
+        order.sample(position, epoch=3)
+        took.append(time.perf_counter() - began)
+    median, most = np.percentile(took, [50, 99]) * 1e6
+    chunk = np.arange(count // 2, count // 2 + 32)
+    began = time.perf_counter()
+    for epoch in range(1000):
+        order.samples(chunk, epoch)
+    a_chunk = (time.perf_counter() - began) / 1000 * 1e6
+    tracemalloc.start()
+    for epoch in range(20):
+        for position in positions[:1000]:
+            order.sample(position, epoch)
+    grown = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    print(f"N = {count:,}: construction {made * 1e6:.1f} us; any position: median {median:.1f} us,")
+    print(f"  99% under {most:.1f} us; 32 positions at once {a_chunk:.0f} us;")
+    print(f"  memory after 20,000 positions of 20 epochs: +{grown / 1024:.0f} KiB")
+
+
+def chi_square(order: Samples, bins: int = 100) -> float:
+    """Of where each hundredth of the positions lands, in standard deviations from what is even."""
+    count = len(order)
+    table, _, _ = np.histogram2d(np.arange(count), order, bins=bins)
+    expected = count / bins**2
+    freedom = (bins - 1) ** 2
+    return float((((table - expected) ** 2 / expected).sum() - freedom) / np.sqrt(2 * freedom))
+
+
+def serial(order: Samples, lag: int = 1) -> float:
+    """Correlation of samples that come `lag` after each other, in standard deviations from none."""
+    return float(np.corrcoef(order[:-lag], order[lag:])[0, 1] * np.sqrt(len(order)))
+
+
+def evenness(count: int, orders: int) -> None:
+    """Both tests, over many orders, beside numpy's permutation."""
+    found = {
+        "this shuffle": [
+            GlobalShuffle(count, seed).samples(np.arange(count), epoch=seed)
+            for seed in range(orders)
+        ],
+        "numpy.random.permutation": [
+            np.random.default_rng(seed).permutation(count) for seed in range(orders)
+        ],
+    }
+    print(f"\n{orders} orders of {count:,}, in standard deviations (0 +- 1 is perfect):")
+    print(f"{'':26}{'chi-square':>20}{'serial, lag 1':>20}{'serial, lag 7':>20}")
+    for name, permutations in found.items():
+        columns = [
+            [chi_square(order) for order in permutations],
+            [serial(order) for order in permutations],
+            [serial(order, 7) for order in permutations],
+        ]
+        cells = "".join(f"{np.mean(c):>12.2f} +-{np.std(c):5.2f}" for c in columns)
+        print(f"{name:26}{cells}")
+
+
+def mixing(shards: int, shard_samples: int) -> None:
+    """How far a BlockShuffle is from a global one, for data that lie sorted in their shards."""
+    count = shards * shard_samples
+    print(f"\n{shards} shards of {shard_samples} samples, batches of {BATCH}; first epoch:")
+    print(
+        f"{'':22}{'open shards':>12}{'shards in a batch':>19}{'displacement / N':>18}"
+        f"{'same neighbour':>16}"
+    )
+    orders: list[tuple[str, int, Order]] = [
+        (f"BlockShuffle({k})", k, BlockShuffled([shard_samples] * shards, k, 0))
+        for k in (1, 4, 16, 64, 256)
+    ]
+    for name, opened, order in (*orders, ("shuffle=True", shards, GlobalShuffle(count, 0))):
+        first, second = (order.samples(np.arange(count), epoch) for epoch in (0, 1))
+        batches = first[: count // BATCH * BATCH].reshape(-1, BATCH) // shard_samples
+        distinct = np.mean([len(np.unique(batch)) for batch in batches[:2000]])
+        displacement = np.abs(first - np.arange(count)).mean() / count
+        # Of two samples of one batch: the chance that the next epoch batches them again, times the
+        # number of batches; 1 is what chance gives.
+        batch_of = np.empty(count, np.int64)
+        batch_of[second] = np.arange(count) // BATCH
+        left, right = batch_of[first[0:-1:2]], batch_of[first[1::2]]
+        again = np.mean(left == right) * count / BATCH
+        print(f"{name:22}{opened:>12}{distinct:>19.1f}{displacement:>18.3f}{again:>16.1f}")
+
+
+def main() -> None:
+    """Print everything."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--count", type=int, default=10**10)
+    parser.add_argument("--shards", type=int, default=1024)
+    parser.add_argument("--shard-samples", type=int, default=1250)
+    arguments = parser.parse_args()
+    cost(arguments.count)
+    evenness(count=100_000, orders=50)
+    mixing(arguments.shards, arguments.shard_samples)
+
+
+if __name__ == "__main__":
+    main()
