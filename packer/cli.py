@@ -9,6 +9,7 @@ import signal
 import click
 
 from packer.commands.bench import bench
+from packer.commands.export import export
 from packer.commands.extract import extract
 from packer.commands.index import index
 from packer.commands.info import info
@@ -45,5 +46,5 @@ def main() -> None:
     """Pack folders of images into sharded WebDataset tars that `reader` feeds to a GPU."""
 
 
-for command in (pack, verify, repair, info, extract, index, bench):
+for command in (pack, index, verify, repair, info, extract, export, bench):
     main.add_command(command)

@@ -29,9 +29,16 @@ _METADATA = re.compile(r"__[^/]*__(/|$)")  # what webdataset skips
 
 @dataclass(frozen=True)
 class Member:
-    """A file in a tar; `name` in `os.fsdecode` form, without a leading ``./``."""
+    """A file in a tar.
+
+    Attributes:
+        name: in `os.fsdecode` form, without a leading ``./``.
+        start: where its headers begin.
+        offset, size: its data.
+    """
 
     name: str
+    start: int
     offset: int
     size: int
 
@@ -77,7 +84,10 @@ def members(path: Path) -> Iterator[Member | LeftOut]:
                 if info.isdir():
                     continue
                 reason = _refusal(info, name)
-                yield LeftOut(name, reason) if reason else Member(name, info.offset_data, info.size)
+                if reason:
+                    yield LeftOut(name, reason)
+                else:
+                    yield Member(name, info.offset, info.offset_data, info.size)
             _check_end(path, archive.offset, size)
     except OSError as error:
         raise UnusableInput(f"{path} cannot be read: {error.strerror}.") from error

@@ -1,0 +1,108 @@
+"""`packer export`: indexes for other tools, beside tars that stay as they are.
+
+One module a tool; each has a function that takes an `Export`.
+"""
+
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from packer.atomic import write_file
+from packer.errors import UnusableInput, cannot_write
+from packer.foreign_tar import Member, members, samples
+from packer.hashed_file import measure
+from packer.progress import Progress
+from packer.shard_writer import sync_folder
+from packer.sources import LeftOut
+from reader.format import FORMATS, Index, Manifest, ShardEntry, tar
+
+
+@dataclass
+class Export:
+    """One run: the data set, and the files that were written for the tool.
+
+    Attributes:
+        overwrite: replace files that are there with other content.
+        files: that the tool needs, relative to the data set.
+    """
+
+    folder: Path
+    content: Manifest
+    overwrite: bool
+    advance: Callable[[int], None] = lambda count: None
+    files: list[str] = field(default_factory=list)
+
+    def write(self, name: str, content: bytes) -> None:
+        """Write the file `name` if it is not there with this content.
+
+        Raises:
+            UnusableInput: something else is there.
+            PackingFailed, OSError: it cannot be written.
+        """
+        with tempfile.TemporaryDirectory(prefix=".export-", dir=self.folder) as folder:
+            made = Path(folder) / "file"
+            write_file(made, content)
+            self.place(name, made)
+
+    def place(self, name: str, made: Path) -> None:
+        """Move a finished file to where the tool looks for it, as `write` does."""
+        path = self.folder / name
+        self.files.append(name)
+        if path.exists() and not self.overwrite:
+            if measure(path) == measure(made):
+                return
+            raise UnusableInput(
+                f"{path} is there already, with other content. Remove it, or give --overwrite."
+            )
+        path.parent.mkdir(exist_ok=True)
+        os.replace(made, path)
+        sync_folder(path.parent)
+
+    def samples(self, shard: ShardEntry) -> Iterator[list[Member]]:
+        """The members of each sample in the order of the tar, as other tools group them."""
+        if self.content.foreign:
+            runs: Iterator[list[Member] | LeftOut] = samples(members(self.folder / shard.file))
+        else:
+            runs = _by_index(Index(self.folder / shard.index))
+        for run in runs:
+            if not isinstance(run, LeftOut):
+                yield run
+                self.advance(1)
+
+
+def export(dst: Path, tool: str, overwrite: bool, progress: Progress) -> list[str]:
+    """Write what `tool` (dali, wids or energon) needs to read `dst`; the files' names.
+
+    Raises:
+        FormatError: `dst` is no data set.
+        UnusableInput: a name cannot be told to the tool, or another file is in the way.
+        PackingFailed: a file cannot be written.
+    """
+    from packer.exports import dali, energon, wids
+
+    writers = {"dali": dali.write, "energon": energon.write, "wids": wids.write}
+    content = Manifest.load(dst)
+    total = sum(shard.samples for shard in content.shards)
+    with progress.phase("export", total, "samples") as advance:
+        work = Export(dst, content, overwrite, advance)
+        try:
+            writers[tool](work)
+        except OSError as error:
+            raise cannot_write(dst, error) from error
+    return work.files
+
+
+def _by_index(index: Index) -> Iterator[list[Member] | LeftOut]:
+    """Without reading the tar: a tar of ours is determined by its index."""
+    columns = index.columns
+    for row in range(len(index)):
+        key = index.key(row)
+        run = []
+        for ext in (FORMATS[int(columns["format"][row])], *index.members):
+            span = index.span(ext, row)
+            if span is not None:
+                name = f"{key}.{ext}"
+                run.append(Member(name, span[0] - len(tar.header(name, span[1])), *span))
+        yield sorted(run, key=lambda member: member.offset)
