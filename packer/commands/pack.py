@@ -113,7 +113,9 @@ def pack(
 
     SRC is a folder: it holds a folder for each class, as torchvision's ImageFolder has it, or
     images without classes. Files that share an image's name up to a dot (x.json, x.txt, x.mask.png)
-    become members of its sample. The same command finishes an interrupted run.
+    become members of its sample. Or SRC is a manifest that names the images (.csv, .tsv, .jsonl,
+    .parquet), a COCO annotation file (.json) or COCO's folder, or Parquet files that hold the
+    images, as Hugging Face has them. The same command finishes an interrupted run.
     """
     from packer.errors import Rejected, UnusableInput
     from packer.options import PackOptions, SourceOptions
@@ -134,7 +136,7 @@ def pack(
         dedupe,
         SourceOptions(
             {name: _relative(folder, src) for name, folder in pairs},
-            None if root is None else _relative(root, src.parent),
+            None if root is None else _relative(root, Path(os.path.realpath(src)).parent),
             image_column,
             label_column,
             split_column,

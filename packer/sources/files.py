@@ -13,6 +13,8 @@ from packer.sources.walk import is_litter, left_out
 
 MAX_FILE = 1 << 30  # a larger file is no image, and would be read whole to find out
 
+CHANGED = "it changed while it was being packed"
+
 
 def sample_of_files(
     root: Path,
@@ -34,7 +36,7 @@ def sample_of_files(
         keep_extension: make it part of the key, which else is the path without it.
     """
     try:
-        size, mtime_ns = _measure(root, image)
+        size, mtime_ns = measure(root, image)
         if size == 0:
             raise BadImage("it is empty")
     except BadImage as error:
@@ -51,7 +53,7 @@ def sample_of_files(
             if ext == "cls":
                 label = _label(root, path, label)
                 continue
-            member_size, member_time = _measure(root, path)
+            member_size, member_time = measure(root, path)
         except BadImage as error:
             yield LeftOut(path, str(error))
             continue
@@ -87,35 +89,40 @@ def read_files(root: Path, sample: SourceSample) -> Content:
     size, newest = 0, 0
     contents = []
     for path in (sample.name, *paths):
-        try:
-            data, mtime_ns = _read(f"{root}/{path}", sample.size)
-        except OSError as error:
-            raise BadImage(_cannot_be_read(error)) from error
+        data, mtime_ns = read_file(f"{root}/{path}", sample.size)
         contents.append(data)
         size += len(data)
         newest = max(newest, mtime_ns)
     if size != sample.size or newest != sample.mtime_ns:
-        raise BadImage("it changed while it was being packed")
+        raise BadImage(CHANGED)
     return Content(contents[0], dict(zip(sample.members, contents[1:], strict=True)))
 
 
-def _read(path: str, size: int) -> tuple[bytes, int]:
+def read_file(path: str | Path, size: int) -> tuple[bytes, int]:
     """A file's bytes and when it was written (ns), by half the system calls that open() makes.
 
-    `size` is the most it should have; one byte more tells that it has grown.
+    Args:
+        path: of the file.
+        size: the most it should have; one byte more tells that it has grown.
+
+    Raises:
+        BadImage: it cannot be read.
     """
-    descriptor = os.open(path, os.O_RDONLY)
     try:
-        data = os.read(descriptor, size + 1)
-        status = os.fstat(descriptor)
-        while len(data) < status.st_size and (more := os.read(descriptor, size)):
-            data += more  # some network file systems give less than is asked for
-    finally:
-        os.close(descriptor)
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            data = os.read(descriptor, size + 1)
+            status = os.fstat(descriptor)
+            while len(data) < status.st_size and (more := os.read(descriptor, size)):
+                data += more  # some network file systems give less than is asked for
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        raise BadImage(_cannot_be_read(error)) from error
     return data, status.st_mtime_ns
 
 
-def _measure(root: Path, path: str) -> tuple[int, int]:
+def measure(root: Path, path: str) -> tuple[int, int]:
     """A file's bytes and when it was written (ns).
 
     Raises:

@@ -1,0 +1,128 @@
+"""A JSON file larger than memory: the elements of the lists in its top object, one at a time.
+
+The bytes are read as Latin-1, in which every byte is a character: places in the text are places in
+the file, and JSON's own characters are ASCII. The scanner of `json`, written in C, does the rest.
+Text in the values is therefore not to be used; `Element.load` decodes it properly.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from packer.errors import UnusableInput
+
+MAX_ELEMENT = 64 << 20  # bytes
+_CHUNK = 1 << 20
+_SPACE = " \t\r\n"
+
+
+@dataclass(frozen=True)
+class Element:
+    """An element of a list.
+
+    Attributes:
+        of: the list's name in the top object.
+        offset, size: where it lies in the file.
+        value: of which numbers, lists and ASCII text are right.
+    """
+
+    of: str
+    offset: int
+    size: int
+    value: Any
+    raw: str
+
+    def load(self) -> Any:
+        """The value with its text decoded; raises ValueError if that is no UTF-8."""
+        return json.loads(self.raw.encode("latin-1"))
+
+
+def elements(path: Path) -> Iterator[Element]:
+    """The elements of all lists in the object that a file holds; its other members are skipped.
+
+    Raises:
+        UnusableInput: it is no sound JSON, or no object.
+    """
+    with path.open("rb") as file:
+        text = _Text(file, path)
+        text.expect("{")
+        while text.peek() != "}":
+            name = text.value().value
+            text.expect(":")
+            if text.peek() != "[":
+                text.value()
+            else:
+                text.expect("[")
+                while text.peek() != "]":
+                    yield text.value(str(name))
+                    if text.peek() != "]":
+                        text.expect(",")
+                text.expect("]")
+            if text.peek() != "}":
+                text.expect(",")
+
+
+class _Text:
+    """A window on the file that moves on and grows as values need it."""
+
+    def __init__(self, file: BinaryIO, path: Path) -> None:
+        self._file = file
+        self._path = path
+        self._text = ""
+        self._begin = 0  # of the window in the file
+        self._at = 0  # in the window
+        self._decode = json.JSONDecoder().raw_decode
+        if file.read(3) != b"\xef\xbb\xbf":
+            file.seek(0)
+        self._begin = file.tell()
+
+    def peek(self) -> str:
+        """The next character that is no space."""
+        while True:
+            while self._at < len(self._text):
+                if self._text[self._at] not in _SPACE:
+                    return self._text[self._at]
+                self._at += 1
+            if not self._more():
+                raise self._unsound("it ends too early")
+
+    def expect(self, character: str) -> None:
+        """Go behind `character`."""
+        if self.peek() != character:
+            raise self._unsound(f"{character!r} is missing")
+        self._at += 1
+
+    def value(self, of: str = "") -> Element:
+        """Go behind the next value."""
+        self.peek()
+        while True:
+            try:
+                value, end = self._decode(self._text, self._at)
+                if end < len(self._text):  # else a number may go on
+                    break
+                reason = "it ends too early"
+            except RecursionError:
+                raise self._unsound("it is nested too deeply") from None
+            except ValueError as error:
+                reason = getattr(error, "msg", str(error))
+            if len(self._text) - self._at > MAX_ELEMENT:
+                raise self._unsound(f"a value of more than {MAX_ELEMENT} bytes, or none: {reason}")
+            if not self._more():
+                raise self._unsound(reason)
+        start, self._at = self._at, end
+        return Element(of, self._begin + start, end - start, value, self._text[start:end])
+
+    def _more(self) -> bool:
+        """Move the window's begin to the present place and its end on; whether there was more."""
+        rest = self._text[self._at :]
+        data = self._file.read(max(_CHUNK, len(rest)))
+        self._begin += self._at
+        self._at = 0
+        self._text = rest + data.decode("latin-1")
+        return bool(data)
+
+    def _unsound(self, reason: str) -> UnusableInput:
+        place = self._begin + self._at
+        return UnusableInput(f"{self._path} is no sound JSON at byte {place}: {reason}.")

@@ -1,0 +1,64 @@
+"""The names of images that a manifest lists: paths that stay inside a folder, and their keys."""
+
+import os
+from array import array
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+import xxhash
+
+from packer.errors import BadImage
+from packer.keys import escape
+
+
+class Keys:
+    """The keys of images whose names come in any order; 8 bytes a name are kept.
+
+    ``x.jpg`` and ``x.png`` of one folder would both be ``x``, so they keep their extensions.
+    """
+
+    def __init__(self, names: Iterable[str]) -> None:
+        """`names` are all there are."""
+        digests = np.array(array("Q", (_digest(name) for name in names)), np.uint64)
+        values, counts = np.unique(digests, return_counts=True)
+        self._shared = frozenset(values[counts > 1].tolist())
+        self._seen: set[str] = set()  # of the names that share their stem
+
+    def of(self, name: str) -> str:
+        """The key of an image.
+
+        Raises:
+            BadImage: the name came before.
+        """
+        if _digest(name) not in self._shared:
+            return escape(os.path.splitext(name)[0])
+        if name in self._seen:
+            raise BadImage("an earlier record names it too")
+        self._seen.add(name)
+        return escape(name)
+
+
+def _digest(name: str) -> int:
+    return xxhash.xxh3_64_intdigest(os.fsencode(os.path.splitext(name)[0]))
+
+
+def path_inside(root: Path, path: str) -> str:
+    """`path`, absolute or relative to `root`, as a path relative to it.
+
+    Raises:
+        BadImage: it leads out of `root`, or no file can have such a path.
+    """
+    try:
+        encoded = os.fsencode(path)
+    except UnicodeEncodeError as error:
+        raise BadImage("its path is no text") from error
+    if b"\0" in encoded:
+        raise BadImage("its path holds a NUL byte")
+    if os.path.isabs(path):
+        folder, base = os.path.split(path)
+        path = os.path.relpath(os.path.join(os.path.realpath(folder), base), root)
+    path = os.path.normpath(path)
+    if path.split(os.sep)[0] in (os.pardir, os.curdir):
+        raise BadImage(f"its path leads out of {root}: name the images' folder with --root")
+    return path

@@ -1,0 +1,165 @@
+"""Parquet files as a table: read a row group at a time, of which a process keeps the last two.
+
+The scan reads every value once, because Parquet does not tell how large each of them is.
+
+Concurrency: the threads of a packing process share the row groups; one thread reads at a time.
+"""
+
+import threading
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from packer.errors import BadImage, UnusableInput
+from packer.sources import LeftOut
+from packer.sources.parquet_pages import uncompressed_sizes
+from packer.sources.table import Record
+from packer.sources.watched import Watched
+
+MAX_GROUP = 2 << 30  # bytes of a row group in memory
+_BATCH = 64  # rows in memory while scanning
+_ERRORS = (pa.ArrowException, OSError, ValueError)
+
+_lock = threading.Lock()
+
+
+@dataclass(frozen=True)
+class ParquetTable:
+    """One or more Parquet files with the same columns.
+
+    Attributes:
+        folder: what the files' names are relative to.
+        schema: of all of them.
+    """
+
+    folder: Path
+    files: tuple[Watched, ...]
+    schema: pa.Schema
+
+    @classmethod
+    def open(cls, folder: Path, paths: Sequence[Path]) -> "ParquetTable":
+        """Read the files' schemas.
+
+        Raises:
+            UnusableInput: one is no Parquet file, or has other columns than the first.
+        """
+        files = tuple(map(Watched.of, paths))
+        schemas = [_schema(file.path) for file in files]
+        for file, schema in zip(files, schemas, strict=True):
+            if not schema.equals(schemas[0]):
+                raise UnusableInput(f"{file.path} has other columns than {files[0].path}.")
+        return cls(folder, files, schemas[0])
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(self.schema.names)
+
+    def name(self, file: int) -> str:
+        """The path of a file, relative to the folder."""
+        return str(self.files[file].path.relative_to(self.folder))
+
+    def place(self, locator: str) -> tuple[int, int]:
+        """The file of a record, and its row there."""
+        file, _, _, row = map(int, locator.split(":"))
+        return file, row
+
+    def records(self, columns: Sequence[str] | None = None) -> Iterator[Record | LeftOut]:
+        """Every row in order, with these columns alone; an unsound row group is left out."""
+        block = 0
+        for number, watched in enumerate(self.files):
+            name = self.name(number)
+            first = 0
+            with pq.ParquetFile(watched.path, buffer_size=1 << 20, pre_buffer=False) as file:
+                for group in range(file.num_row_groups):
+                    place = f"{number}:{group}"
+                    try:
+                        batches = _batches(watched, file, group, columns)
+                        rows = (fields for batch in batches for fields in batch.to_pylist())
+                        for row, fields in enumerate(rows):
+                            where = f"{name}: row {first + row}"
+                            yield Record(where, fields, f"{place}:{row}:{first + row}", block)
+                    except (*_ERRORS, BadImage) as error:
+                        yield LeftOut(f"{name}: row group {group}", _reason(error))
+                    first += file.metadata.row_group(group).num_rows
+                    block += 1
+
+    def fields(self, locator: str) -> dict[str, Any]:
+        """The row that `locator` (file, row group, row in it, row in the file) tells.
+
+        Raises:
+            BadImage: the row group cannot be read.
+            PackingFailed: the file is not what it was.
+        """
+        file, group, row, _ = map(int, locator.split(":"))
+        self.files[file].check()
+        with _lock:
+            table = _group(self.files[file], group)
+        if isinstance(table, BadImage):
+            raise BadImage(str(table))
+        return dict(table.slice(row, 1).to_pylist()[0])
+
+
+def _schema(path: Path) -> pa.Schema:
+    try:
+        return pq.read_schema(path)
+    except _ERRORS as error:
+        raise UnusableInput(f"{path} is no sound Parquet file: {error}.") from error
+
+
+@lru_cache(maxsize=2)
+def _group(watched: Watched, group: int) -> pa.Table | BadImage:
+    """A row group, or why it cannot be read."""
+    try:
+        with pq.ParquetFile(watched.path) as file:
+            return pa.Table.from_batches(_batches(watched, file, group))
+    except (*_ERRORS, BadImage) as error:
+        return BadImage(_reason(error))
+
+
+def _batches(
+    watched: Watched, file: pq.ParquetFile, group: int, columns: Sequence[str] | None = None
+) -> Iterator[pa.RecordBatch]:
+    """The rows of a row group, as long as they fit into memory all together.
+
+    Raises:
+        BadImage: they do not.
+    """
+    size, largest = 0, 1
+    for page in _page_sizes(watched.path, file.metadata.row_group(group)):
+        size += page
+        largest = max(largest, page)
+        if size > MAX_GROUP:
+            raise BadImage(_TOO_LARGE)
+    size = 0
+    rows = min(_BATCH, MAX_GROUP // largest)  # a page of one value may stand for many of them
+    for batch in file.iter_batches(rows, [group], columns, use_threads=False):
+        size += batch.nbytes
+        if size > MAX_GROUP:
+            raise BadImage(_TOO_LARGE)
+        yield batch
+
+
+_TOO_LARGE = (
+    f"it takes more than {MAX_GROUP} bytes of memory: write the file anew with smaller row groups"
+)
+
+
+def _page_sizes(path: Path, group: Any) -> Iterator[int]:
+    """What each page of a row group decompresses to."""
+    with path.open("rb") as file:
+        for number in range(group.num_columns):
+            column = group.column(number)
+            start = column.data_page_offset
+            if column.has_dictionary_page and column.dictionary_page_offset:
+                start = min(start, column.dictionary_page_offset)
+            yield from uncompressed_sizes(file, start, column.total_compressed_size)
+
+
+def _reason(error: Exception) -> str:
+    return str(error) if isinstance(error, BadImage) else f"it cannot be read: {error}"
