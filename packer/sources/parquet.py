@@ -17,13 +17,13 @@ import pyarrow.parquet as pq
 
 from packer.errors import BadImage, UnusableInput
 from packer.sources import LeftOut
-from packer.sources.parquet_pages import uncompressed_sizes
+from packer.sources.parquet_pages import RowGroup, page_sizes, row_groups
 from packer.sources.table import Record
 from packer.sources.watched import Watched
 
 MAX_GROUP = 2 << 30  # bytes of a row group in memory
 _BATCH = 64  # rows in memory while scanning
-_ERRORS = (pa.ArrowException, OSError, ValueError)
+_ERRORS = (pa.ArrowException, OSError, ValueError, OverflowError)
 
 _lock = threading.Lock()
 
@@ -73,20 +73,22 @@ class ParquetTable:
         """Every row in order, with these columns alone; an unsound row group is left out."""
         block = 0
         for number, watched in enumerate(self.files):
-            name = self.name(number)
-            first = 0
+            name, first = self.name(number), 0
             with pq.ParquetFile(watched.path, buffer_size=1 << 20, pre_buffer=False) as file:
-                for group in range(file.num_row_groups):
-                    place = f"{number}:{group}"
+                for group, header in enumerate(_row_groups(watched)):
+                    count = 0
                     try:
                         batches = _batches(watched, file, group, columns)
                         rows = (fields for batch in batches for fields in batch.to_pylist())
-                        for row, fields in enumerate(rows):
-                            where = f"{name}: row {first + row}"
-                            yield Record(where, fields, f"{place}:{row}:{first + row}", block)
+                        for count, fields in enumerate(rows, 1):
+                            row = first + count - 1
+                            locator = f"{number}:{group}:{count - 1}:{row}"
+                            yield Record(f"{name}: row {row}", fields, locator, block)
+                        if count != header.rows:
+                            raise BadImage(f"it holds {count} rows instead of {header.rows}")
                     except (*_ERRORS, BadImage) as error:
                         yield LeftOut(f"{name}: row group {group}", _reason(error))
-                    first += file.metadata.row_group(group).num_rows
+                    first += header.rows
                     block += 1
 
     def fields(self, locator: str) -> dict[str, Any]:
@@ -107,8 +109,9 @@ class ParquetTable:
 
 def _schema(path: Path) -> pa.Schema:
     try:
+        row_groups(path)
         return pq.read_schema(path)
-    except _ERRORS as error:
+    except (*_ERRORS, BadImage) as error:
         raise UnusableInput(f"{path} is no sound Parquet file: {error}.") from error
 
 
@@ -131,7 +134,7 @@ def _batches(
         BadImage: they do not.
     """
     size, largest = 0, 1
-    for page in _page_sizes(watched.path, file.metadata.row_group(group)):
+    for page in page_sizes(watched.path, _row_groups(watched)[group].chunks):
         size += page
         largest = max(largest, page)
         if size > MAX_GROUP:
@@ -150,15 +153,9 @@ _TOO_LARGE = (
 )
 
 
-def _page_sizes(path: Path, group: Any) -> Iterator[int]:
-    """What each page of a row group decompresses to."""
-    with path.open("rb") as file:
-        for number in range(group.num_columns):
-            column = group.column(number)
-            start = column.data_page_offset
-            if column.has_dictionary_page and column.dictionary_page_offset:
-                start = min(start, column.dictionary_page_offset)
-            yield from uncompressed_sizes(file, start, column.total_compressed_size)
+@lru_cache(maxsize=4)
+def _row_groups(watched: Watched) -> tuple[RowGroup, ...]:
+    return row_groups(watched.path)
 
 
 def _reason(error: Exception) -> str:
