@@ -181,11 +181,11 @@ class CocoSource:
             try:
                 if isinstance(name, BadImage):
                     raise name
-                key = keys.of(name)
                 size, mtime_ns = measure(self.root, name)
                 if size == 0:
                     raise BadImage("it is empty")
                 size += len(self._json(locator))
+                key = keys.of(name)
             except BadImage as error:
                 yield LeftOut(f"{first.file.path.name}: {file_name}", str(error))
                 continue

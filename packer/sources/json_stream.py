@@ -16,6 +16,7 @@ from packer.errors import UnusableInput
 MAX_ELEMENT = 64 << 20  # bytes
 _CHUNK = 1 << 20
 _SPACE = " \t\r\n"
+_CUT = ("", ".", "e", "E")  # what follows a number that may go on behind the window
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,7 @@ class _Text:
         while True:
             try:
                 value, end = self._decode(self._text, self._at)
-                if end < len(self._text):  # else a number may go on
+                if self._text[end : end + 1] not in _CUT:
                     break
                 reason = "it ends too early"
             except RecursionError:

@@ -64,7 +64,6 @@ class ManifestSource:
                 continue
             try:
                 name = self._name(record.fields)
-                key = keys.of(name)
                 size, mtime_ns = measure(self.root, name)
                 if size == 0:
                     raise BadImage(f"{name} is empty")
@@ -72,6 +71,7 @@ class ManifestSource:
                 split = split_text(record.fields.get(self.columns.split or ""))
                 others = self.columns.others(record.fields)
                 json_size = len(to_json(others)) if others else 0
+                key = keys.of(name)
             except BadImage as error:
                 yield LeftOut(record.where, _about(record.fields.get(self.columns.image), error))
                 continue
