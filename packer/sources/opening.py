@@ -73,7 +73,7 @@ def _open_parquet(
         ) from error
     folder = src if src.is_dir() else src.parent
     table = ParquetTable.open(folder, files)
-    if src.is_file() and not image_columns(table.schema):
+    if src.is_file() and not image_columns(table.schema, options.image_column):
         return ManifestSource.open(src, table, options, classes)
     strangers = [] if src.is_file() else sorted(_strangers(folder, files))
     return ParquetImages.open(src, table, options, classes, strangers)

@@ -67,13 +67,13 @@ class ParquetImages:
         Raises:
             UnusableInput: no column holds images, or a class is missing.
         """
-        images = image_columns(table.schema)
+        images = image_columns(table.schema, options.image_column)
         if not images:
-            raise UnusableInput(f"{folder} has no column of images: {', '.join(table.columns)}.")
-        usual = [name for name in IMAGE if name in images]
-        image = options.image_column or (usual or images)[0]
-        if image in table.columns and image not in images:
-            raise UnusableInput(f"{folder}: the column {image!r} holds no images.")
+            raise UnusableInput(
+                f"{folder} has no column of images, or not that of --image-column: it has "
+                f"{', '.join(table.columns)}."
+            )
+        image = next((name for name in IMAGE if name in images), images[0])
         columns = Columns.find(table.columns, replace(options, image_column=image), folder)
         names = _class_names(table.schema, columns.label)
         if names:
@@ -157,15 +157,28 @@ class ParquetImages:
         return self.names[int(text)]
 
 
-def image_columns(schema: pa.Schema) -> list[str]:
-    """The columns that can hold images: ``struct<bytes, path>``, or bytes."""
-    return [field.name for field in schema if _is_image(field.type)]
+def image_columns(schema: pa.Schema, chosen: str | None = None) -> list[str]:
+    """The columns that can hold images: ``struct<bytes, path>``, and bytes of a usual name.
+
+    Args:
+        schema: of the table.
+        chosen: the only column to be looked at.
+    """
+    return [
+        field.name
+        for field in schema
+        if (_is_image(field.type) or (_is_bytes(field.type) and field.name in (chosen, *IMAGE)))
+        and chosen in (None, field.name)
+    ]
 
 
 def _is_image(kind: pa.DataType) -> bool:
-    if pa.types.is_struct(kind):
-        fields = {field.name: field.type for field in kind}
-        return "bytes" in fields and _is_image(fields["bytes"])
+    if not pa.types.is_struct(kind):
+        return False
+    return any(field.name == "bytes" and _is_bytes(field.type) for field in kind)
+
+
+def _is_bytes(kind: pa.DataType) -> bool:
     return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind))
 
 
