@@ -1,6 +1,8 @@
-"""How many workers a process should have."""
+"""How many workers a process should have, and on which cores."""
 
+import contextlib
 import os
+from collections.abc import Iterator, Set
 from pathlib import Path
 
 
@@ -16,6 +18,38 @@ def usable_cores() -> int:
         cores = min(cores, max(1, int(quota)))
     ranks = os.environ.get("LOCAL_WORLD_SIZE", "")
     return max(1, cores // max(1, int(ranks))) if ranks.isdigit() else cores
+
+
+def cores_near(pci: str, sysfs: Path = Path("/sys")) -> frozenset[int]:
+    """Cores of the NUMA node that a PCI device hangs on; none where the machine does not tell.
+
+    Args:
+        pci: the device's address, such as ``0000:3b:00.0``.
+    """
+    try:
+        ranges = (sysfs / "bus/pci/devices" / pci / "local_cpulist").read_text().strip()
+        cores: set[int] = set()
+        for part in filter(None, ranges.split(",")):
+            first, _, last = part.partition("-")
+            cores.update(range(int(first), int(last or first) + 1))
+        return frozenset(cores)
+    except (OSError, ValueError):
+        return frozenset()
+
+
+@contextlib.contextmanager
+def running_on(cores: Set[int]) -> Iterator[None]:
+    """Keep this thread on `cores` meanwhile, so that memory it touches first lies near them."""
+    before: set[int] = set()
+    with contextlib.suppress(OSError):
+        if cores:
+            before = os.sched_getaffinity(0)
+            os.sched_setaffinity(0, cores)
+    try:
+        yield
+    finally:
+        if before:
+            os.sched_setaffinity(0, before)
 
 
 def _cgroup_quota() -> float | None:

@@ -1,19 +1,35 @@
 """Batches onto the device, normalised, while the last step still computes.
 
-Purpose: overlap the copy and the arithmetic of the next batches with the consumer's work.
+Purpose: let the consumer's loop have every batch at once, and hold it up for nothing but a loader
+that has no batch ready.
 
-Guarantees: the same values on every device; what reaches the consumer is complete on its current
-stream; a host batch is kept until its copy has ended.
+Guarantees: batches and errors come in the loader's order, each where it happened; a host batch is
+let go as soon as its copy is seen to have ended, and never before; what was fetched ahead counts as
+read only when the consumer gets it.
 
 Assumptions: used by one thread. On a CPU there is no stream and nothing is done ahead.
 """
 
+import weakref
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
+
+from reader.errors import ReaderError
+from reader.lane import (
+    CUDAHostMemory,
+    Lane,
+    Normalisation,
+    Transfer,
+    cores_of,
+    default_device,
+    open_lane,
+)
+from reader.loader import EpochIterator, Loader
+from reader.nested import scatter
 
 
 class CUDAPrefetcher:
@@ -21,6 +37,11 @@ class CUDAPrefetcher:
 
     uint8 tensors with three channels, (B, 3, H, W) or (3, H, W), become ``(x / 255 - mean) / std``
     in `dtype`, computed in float32; other tensors are moved, and anything else passes as it is.
+    Batches may be tuples, lists or dicts, and nested.
+
+    On a GPU, batches are copied from where the workers wrote them, page-locked, on a stream of
+    their own; several are on their way at a time, and a batch is ready for the stream that is
+    current when it is asked for.
     """
 
     def __init__(
@@ -31,6 +52,9 @@ class CUDAPrefetcher:
         dtype: torch.dtype = torch.float32,
         device: torch.device | str | int | None = None,
         depth: int = 2,
+        *,
+        memory_format: torch.memory_format = torch.preserve_format,
+        device_ids: Sequence[torch.device | str | int] | None = None,
     ) -> None:
         """Wrap `loader`, which is a Loader or any other iterable of batches.
 
@@ -38,88 +62,234 @@ class CUDAPrefetcher:
             loader: iterated over once for every epoch.
             mean, std: of each channel, on the scale from 0 to 1; None: 0 and 1.
             dtype: of the images.
-            device: None for the current CUDA device, or the CPU where there is none.
+            device: None for the current CUDA device (that of LOCAL_RANK, if none was chosen), or
+                the CPU where there is none.
             depth: batches on their way ahead of the consumer, on a GPU.
+            memory_format: of batches of images; the loader's own by default, which is channels_last
+                for a Loader.
+            device_ids: cut each batch into parts for these devices, as nn.DataParallel does; a
+                list of the parts is what comes.
+
+        Raises:
+            ReaderError: an argument cannot be met, or the loader is closed.
         """
-        if device is None:
-            device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-        elif isinstance(device, int):
-            device = torch.device("cuda", device)
+        if device is not None and device_ids is not None:
+            raise ReaderError("Give device or device_ids, not both.")
+        if device_ids is not None and not device_ids:
+            raise ReaderError("device_ids is empty: name at least one device.")
+        if depth < 1:
+            raise ReaderError(f"depth is at least 1 batch ahead, not {depth}.")
+        normalisation = _normalisation(mean, std, dtype, memory_format)
+        devices = [_device(one) for one in ([device] if device_ids is None else device_ids)]
         self.loader = loader
-        self.device = torch.device(device)
+        self.device = devices[0]
         self.depth = depth
-        self._dtype = dtype
-        shape = (3, 1, 1)
-        self._mean = torch.tensor(mean or (0.0,) * 3, device=self.device).reshape(shape) * 255
-        self._std = torch.tensor(std or (1.0,) * 3, device=self.device).reshape(shape) * 255
+        self._is_scattered = device_ids is not None
+        lanes = [open_lane(one, normalisation) for one in devices]
+        on_gpu = [one for one in devices if one.type == "cuda"]
+        if on_gpu and isinstance(loader, Loader):
+            cores = frozenset[int]().union(*map(cores_of, on_gpu))
+            loader.pin_memory(CUDAHostMemory(on_gpu[0]), cores)
+        self._flight = _Flight(lanes, depth if any(lane.runs_ahead for lane in lanes) else 0)
         self._running: Iterator[Any] | None = None
+        self._width: int | None = len(getattr(loader, "fields", (None, None)))
 
     def __len__(self) -> int:
         return len(self.loader)
 
     def __iter__(self) -> Iterator[Any]:
-        if self.device.type == "cuda":
-            return self._ahead()
-        return (self._convert(batch) for batch in self.loader)
+        return _Epoch(self.loader, self._flight, self._is_scattered)
 
-    def next(self) -> tuple[Any, ...]:
+    def __enter__(self) -> "CUDAPrefetcher":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def next(self) -> Any:
         """The next batch, as apex's data_prefetcher gives it: Nones at the end of the epoch.
 
         The call after that begins the next epoch.
         """
         if self._running is None:
             self._running = iter(self)
-        batch = next(self._running, None)
-        if batch is None:
+        try:
+            batch = next(self._running)
+        except StopIteration:
             self._running = None
-            return (None,) * len(getattr(self.loader, "fields", (None, None)))
+            return None if self._width is None else (None,) * self._width
+        if not isinstance(batch, (tuple, list)):
+            self._width = None
+            return batch
+        self._width = len(batch)
         return tuple(batch)
 
-    def _ahead(self) -> Iterator[Any]:
-        """Copy and convert on a side stream, `depth` batches ahead."""
-        side = torch.cuda.Stream(self.device)
-        under_way: deque[tuple[Any, Any, torch.cuda.Event]] = deque()
-        source = iter(self.loader)
-        while True:
-            while len(under_way) < self.depth and (host := next(source, None)) is not None:
-                with torch.cuda.stream(side):
-                    ready = self._convert(host)
-                    event = torch.cuda.Event()
-                    event.record(side)
-                under_way.append((host, ready, event))
-            if not under_way:
+    def state_dict(self) -> Any:
+        """The loader's state at the batch that the consumer got last.
+
+        Raises:
+            ReaderError: the loader has no state.
+        """
+        if not hasattr(self.loader, "state_dict"):
+            raise ReaderError(f"A {type(self.loader).__name__} has no state_dict to resume from.")
+        return self.loader.state_dict() if self._flight.state is None else self._flight.state
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Let the next iteration go on from `state`."""
+        self._running = None
+        self.loader.load_state_dict(state)
+        self._flight.state = None
+
+    def close(self) -> None:
+        """Let go of what was fetched ahead and of the loader's memory; the loader stays open."""
+        self._running = None
+        _land(self._flight.held)
+
+
+@dataclass(eq=False)
+class _Flight:
+    """What a prefetcher shares with its iterators.
+
+    Attributes:
+        ahead: batches to have on their way when the consumer has got one.
+        held: host batches that may still be copied from, the oldest first.
+        state: the loader's, at the batch that the consumer got last; None: ask the loader.
+    """
+
+    lanes: list[Lane]
+    ahead: int
+    held: deque[tuple[Any, list[Transfer]]] = field(default_factory=deque)
+    state: Any = None
+
+    def __post_init__(self) -> None:
+        weakref.finalize(self, _land, self.held)  # after that the memory may be unmapped
+
+    def send(self, host: Any, parts: list[Any]) -> list[Transfer]:
+        """Start a batch on its way."""
+        transfers = [lane.send(part) for lane, part in zip(self.lanes, parts, strict=False)]
+        if self.ahead:
+            self.held.append((host, transfers))
+        return transfers
+
+    def recycle(self) -> None:
+        """Let go of the host batches whose copies have ended.
+
+        Copies that are further behind than that are all the GPU's link can do: waiting for one
+        then holds nothing up, and bounds the memory.
+        """
+        while self.held and all(transfer.is_over() for transfer in self.held[0][1]):
+            self.held.popleft()
+        _land(self.held, leave=self.ahead + 1)
+
+
+def _land(held: deque[tuple[Any, list[Transfer]]], leave: int = 0) -> None:
+    """Wait for the oldest copies until no more than `leave` are left."""
+    while len(held) > leave:
+        for transfer in held[0][1]:
+            transfer.wait()
+        held.popleft()
+
+
+@dataclass
+class _Sent:
+    """A batch on its way, with the loader's state behind it."""
+
+    transfers: list[Transfer]
+    state: Any
+
+
+class _Epoch(Iterator[Any]):
+    """One pass over the loader."""
+
+    def __init__(self, loader: Any, flight: _Flight, is_scattered: bool) -> None:
+        self._loader = loader
+        self._flight = flight
+        self._is_scattered = is_scattered
+        self._source = iter(loader)
+        self._has_state = hasattr(loader, "state_dict")
+        self._is_at_end = False
+        self._queue: deque[_Sent | Exception] = deque()
+        flight.state = self._state()
+
+    def __next__(self) -> Any:
+        self._flight.recycle()
+        for _ in range(2):  # one for the batch that goes out, and one to get further ahead
+            if self._wants_more():
+                self._fetch()
+        if not self._queue:
+            self._flight.state = None
+            raise StopIteration
+        first = self._queue.popleft()
+        if isinstance(first, Exception):
+            raise first
+        self._flight.state = first.state
+        batches = [transfer.take() for transfer in first.transfers]
+        return batches if self._is_scattered else batches[0]
+
+    def _fetch(self) -> None:
+        """Send the next batch on its way, unless only waiting would bring it and one is there."""
+        try:
+            if self._queue and not self._is_ready():
                 return
-            host, ready, event = under_way.popleft()
-            current = torch.cuda.current_stream(self.device)
-            current.wait_event(event)
-            _each_tensor(ready, partial(_used_on, current))
-            event.synchronize()  # the copy has ended, so the host batch may go
-            del host
-            yield ready
+            host = next(self._source)
+            self._queue.append(self._send(host))
+        except StopIteration:
+            self._is_at_end = True
+        except Exception as error:
+            self._queue.append(error)
 
-    def _convert(self, batch: Any) -> Any:
-        return _each_tensor(batch, self._convert_tensor)
+    def _wants_more(self) -> bool:
+        """Fetch no further than an error: what comes after it is wanted once it was seen."""
+        if self._is_at_end or (self._queue and isinstance(self._queue[-1], Exception)):
+            return False
+        return len(self._queue) <= self._flight.ahead
 
-    def _convert_tensor(self, tensor: torch.Tensor) -> torch.Tensor:
-        tensor = tensor.to(self.device, non_blocking=True)
-        if tensor.dtype != torch.uint8 or tensor.dim() < 3 or tensor.shape[-3] != 3:
-            return tensor
-        return tensor.to(torch.float32).sub_(self._mean).div_(self._std).to(self._dtype)
+    def _is_ready(self) -> bool:
+        """Whether the loader would give a batch without waiting, as far as it can tell."""
+        return not isinstance(self._source, EpochIterator) or self._source.is_ready()
+
+    def _send(self, host: Any) -> _Sent:
+        lanes = len(self._flight.lanes)
+        parts = scatter(host, lanes) if self._is_scattered else [host]
+        return _Sent(self._flight.send(host, parts), self._state())
+
+    def _state(self) -> Any:
+        return self._loader.state_dict() if self._has_state else None
 
 
-def _used_on(stream: torch.cuda.Stream, tensor: torch.Tensor) -> None:
-    """Tell the allocator that `stream` uses the tensor, so that it is not given away before."""
-    tensor.record_stream(stream)
+def _device(device: torch.device | str | int | None) -> torch.device:
+    if device is None:
+        return default_device()
+    chosen = torch.device("cuda", device) if isinstance(device, int) else torch.device(device)
+    if chosen.type == "cuda" and not torch.cuda.is_available():
+        raise ReaderError(f"There is no device {str(chosen)!r}: torch finds no CUDA here.")
+    return default_device() if chosen == torch.device("cuda") else chosen
 
 
-def _each_tensor(batch: Any, change: Callable[[torch.Tensor], Any]) -> Any:
-    """`batch` with `change` applied to every tensor in its tuples, lists and dicts."""
-    if isinstance(batch, torch.Tensor):
-        return change(batch)
-    if isinstance(batch, dict):
-        return {name: _each_tensor(value, change) for name, value in batch.items()}
-    if isinstance(batch, tuple) and hasattr(batch, "_fields"):
-        return type(batch)(*(_each_tensor(value, change) for value in batch))
-    if isinstance(batch, (tuple, list)):
-        return type(batch)(_each_tensor(value, change) for value in batch)
-    return batch
+def _normalisation(
+    mean: Sequence[float] | None,
+    std: Sequence[float] | None,
+    dtype: torch.dtype,
+    memory_format: torch.memory_format,
+) -> Normalisation:
+    if (mean is None) != (std is None):
+        raise ReaderError("Give mean and std together, or neither of them.")
+    if not dtype.is_floating_point:
+        raise ReaderError(f"Normalised images need a floating-point dtype, not {dtype}.")
+    means = _per_channel("mean", mean, 0.0)
+    stds = _per_channel("std", std, 1.0)
+    if 0 in stds:
+        raise ReaderError("std must not be 0: images are divided by it.")
+    return Normalisation(means, stds, dtype, memory_format)
+
+
+def _per_channel(
+    name: str, values: Sequence[float] | None, default: float
+) -> tuple[float, float, float]:
+    if values is None:
+        return default, default, default
+    try:
+        red, green, blue = map(float, values)
+    except (TypeError, ValueError) as error:
+        raise ReaderError(f"{name} is three numbers, one a channel, not {values!r}.") from error
+    return red, green, blue

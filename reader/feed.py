@@ -14,7 +14,7 @@ import os
 import time
 import weakref
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import asdict, dataclass, field, replace
 from itertools import pairwise
 
@@ -22,11 +22,12 @@ import numpy as np
 
 from reader.account import Account
 from reader.autoscale import Autoscaler, Choice
-from reader.cores import usable_cores
+from reader.cores import running_on, usable_cores
 from reader.dataset import Dataset
 from reader.errors import ReaderError, SampleError
 from reader.messages import Done, Setup, Task
 from reader.order import Order, Step, Steps
+from reader.pinned import HostMemory, page_lock
 from reader.pool import Pool, failure
 from reader.ring import BatchArrays, BatchLayout, Ring, RingMemory
 from reader.statistics import Statistics
@@ -95,7 +96,7 @@ class Feed:
         layout = BatchLayout(batch_size, image)
         self._order = order
         self._cores = usable_cores()
-        most = workers or self._cores
+        self._most_workers = most = workers or self._cores
         self._chunk = min(_MAX_CHUNK, -(-batch_size // most))
         self._depth = _depth(layout.slot_bytes, batch_size, most * self._chunk)
         memory = RingMemory.create(self._depth + 2, layout)
@@ -166,6 +167,18 @@ class Feed:
             self._scaler.settle(self._account.flows, self.statistics)
         self.supply()
         return batch.step, arrays
+
+    def is_ready(self, epoch: Epoch) -> bool:
+        """Whether `take` would give a batch of `epoch` at once."""
+        self._collect(0)
+        return bool(epoch.batches) and not epoch.batches[0].missing
+
+    def pin(self, cuda: HostMemory, cores: Set[int]) -> None:
+        """Page-lock the ring, near `cores`, and keep the workers there if each can have one."""
+        if self._most_workers <= len(cores):
+            self._pool.bind(cores)
+        with running_on(cores):
+            page_lock(self._ring.memory.bytes, cuda)
 
     def supply(self) -> None:
         """Queue tasks while there are free slots, for the oldest epoch first."""

@@ -7,7 +7,7 @@ call at a time.
 import os
 import threading
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any, Literal
 
 import numpy as np
@@ -19,6 +19,7 @@ from reader.dataset import Dataset
 from reader.errors import ReaderError
 from reader.feed import Epoch, Feed
 from reader.order import Steps
+from reader.pinned import HostMemory
 from reader.ring import BatchArrays
 from reader.sampling import BlockShuffle, ClassBalanced, Subset, build_order
 from reader.state import position_of, state_at
@@ -134,6 +135,7 @@ class Loader:
         self._ahead: Epoch | None = None  # decoded before it is asked for
         self._abandoned: deque[Epoch] = deque()  # filled by the garbage collector, at any moment
         self._lock = threading.RLock()
+        self._is_pinned = False
         self._order = build_order(dataset, shuffle, seed, subset, weights, sampler)
         if not self._order.count:
             raise ReaderError(f"{dataset.folder}: there are no samples to load.")
@@ -222,6 +224,19 @@ class Loader:
         """Why each sample that was substituted or masked could not be read, by its number."""
         return dict(self._feed.bad)
 
+    def pin_memory(self, cuda: HostMemory, cores: Set[int] = frozenset()) -> None:
+        """Page-lock the batches' memory for a GPU, once; `CUDAPrefetcher` asks for it.
+
+        Args:
+            cuda: how to.
+            cores: near the GPU; the workers stay there if each can have one.
+        """
+        with self._lock:
+            self._check_open()
+            if not self._is_pinned:
+                self._is_pinned = True
+                self._feed.pin(cuda, cores)
+
     def close(self) -> None:
         """End the workers. Tensors that were delivered stay valid."""
         with self._lock:
@@ -239,6 +254,12 @@ class Loader:
             if self._ahead is None and self._feed.is_all_queued:
                 self._ahead = self._feed.begin(self._steps(self._next))
             return tuple(self._field(name, arrays) for name in self.fields)
+
+    def _is_ready(self, epoch: Epoch) -> bool:
+        """Whether the next batch of `epoch` is decoded."""
+        with self._lock:
+            self._check_open()
+            return self._feed.is_ready(epoch)
 
     def _finish(self, epoch: Epoch) -> None:
         """`epoch` is delivered."""
@@ -294,6 +315,10 @@ class EpochIterator(Iterator[tuple[Any, ...]]):
     def __len__(self) -> int:
         """Steps still to come."""
         return self._left
+
+    def is_ready(self) -> bool:
+        """Whether the next call of `next` would not wait."""
+        return not self._left or self._loader._is_ready(self._epoch)
 
     def __next__(self) -> tuple[Any, ...]:
         if not self._left:

@@ -12,6 +12,7 @@ Assumptions: used by one thread at a time, in the process that made it. All work
 one datagram socket, so none is idle while there is work and a slow sample delays only its chunk.
 """
 
+import contextlib
 import errno
 import math
 import os
@@ -23,7 +24,7 @@ import sys
 import time
 import weakref
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from multiprocessing.connection import Connection, wait
 from pathlib import Path
 
@@ -103,6 +104,11 @@ class _Process:
         self.is_going = True
         self.send(Go())
 
+    def bind(self, cores: Set[int]) -> None:
+        """Keep it on `cores`."""
+        with contextlib.suppress(OSError):  # the system does not grant them
+            os.sched_setaffinity(self.process.pid, cores)
+
     def stop(self) -> int:
         self.control.close()
         self.process.kill()
@@ -123,6 +129,7 @@ class Pool:
         self._failing_since: float | None = None  # when workers began to die before they are ready
         self._was_ready = False  # whether a worker has ever been
         self._syncs = 0  # the number of the newest Sync
+        self._cores: Set[int] = frozenset()  # none: wherever the system likes
         self.restarts = 0
         _pools.add(self)
         self._processes: list[_Process] = []
@@ -160,6 +167,12 @@ class Pool:
             process.is_retiring = True
             process.send(Retire())
         self._processes += [self._start() for _ in range(workers - self.size)]
+
+    def bind(self, cores: Set[int]) -> None:
+        """Keep the workers, and those that replace them, on `cores`."""
+        self._cores = cores
+        for process in self._processes:
+            process.bind(cores)
 
     def submit(self, tasks: Sequence[Task]) -> None:
         """Queue tasks; numbers are unique."""
@@ -211,7 +224,10 @@ class Pool:
         return [process for process in self._processes if not process.is_retiring]
 
     def _start(self) -> _Process:
-        return _Process(self._setup, self._queue_end, self._memory)
+        process = _Process(self._setup, self._queue_end, self._memory)
+        if self._cores:
+            process.bind(self._cores)
+        return process
 
     def _flush(self) -> None:
         while self._backlog:

@@ -116,13 +116,19 @@ class BatchArrays:
 
 
 class RingMemory:
-    """The mapped slots; parent and workers each map the same file."""
+    """The mapped slots; parent and workers each map the same file.
+
+    Attributes:
+        bytes: all of them, one after the other.
+    """
 
     def __init__(self, descriptor: int, slots: int, layout: BatchLayout) -> None:
         self.descriptor = descriptor
         self.slots = slots
         self.layout = layout
-        self._memory = mmap.mmap(descriptor, slots * layout.slot_bytes)
+        self.bytes: Bytes = np.frombuffer(
+            mmap.mmap(descriptor, slots * layout.slot_bytes), np.uint8
+        )
 
     @classmethod
     def create(cls, slots: int, layout: BatchLayout) -> "RingMemory":
@@ -138,11 +144,13 @@ class RingMemory:
     def slot(self, number: int) -> Bytes:
         """A new array over one slot; the arrays made from it keep it alive."""
         size = self.layout.slot_bytes
-        return np.frombuffer(self._memory, np.uint8, size, number * size)
+        # Through a memoryview: arrays made from it then keep this array, not just the memory.
+        return np.frombuffer(self.bytes.data[number * size : (number + 1) * size], np.uint8)
 
     def close(self) -> None:
         """Close the file; the memory goes when the last array over it does."""
         os.close(self.descriptor)
+        self.bytes = np.empty(0, np.uint8)
 
 
 class Ring:

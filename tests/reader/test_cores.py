@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import reader
-from reader.cores import usable_cores
+from reader.cores import cores_near, running_on, usable_cores
 
 ROOT = Path(reader.__file__).parent.parent
 
@@ -22,7 +22,7 @@ def cores_with(affinity: set[int], **environment: str) -> int:
     """`usable_cores()` in a process of that affinity."""
     code = (
         f"import os; os.sched_setaffinity(0, {affinity})\n"
-        "from reader.cores import usable_cores; print(usable_cores())"
+        "from reader.cores import cores_near, running_on, usable_cores; print(usable_cores())"
     )
     done = subprocess.run(
         [sys.executable, "-c", code],
@@ -96,3 +96,41 @@ def test_the_quota_of_the_control_group_limits_the_cores(
 ) -> None:
     set_quota(monkeypatch, files)
     assert usable_cores() == expected
+
+
+@pytest.mark.parametrize(
+    ("told", "expected"),
+    [
+        ("0-3\n", {0, 1, 2, 3}),
+        ("0-1,32-33\n", {0, 1, 32, 33}),
+        ("5\n", {5}),
+        ("7,9-10\n", {7, 9, 10}),
+        ("\n", set()),
+        ("nonsense\n", set()),
+    ],
+)
+def test_the_cores_near_a_gpu_are_those_that_its_pci_device_lists(
+    tmp_path: Path, told: str, expected: set[int]
+) -> None:
+    for pci, text in (("0000:3b:00.0", told), ("0000:af:00.0", "64-127\n")):
+        device = tmp_path / "bus/pci/devices" / pci
+        device.mkdir(parents=True)
+        (device / "local_cpulist").write_text(text)
+    assert cores_near("0000:3b:00.0", tmp_path) == expected
+
+
+def test_no_cores_are_near_a_device_that_the_machine_does_not_list(tmp_path: Path) -> None:
+    assert cores_near("0000:3b:00.0", tmp_path) == frozenset()
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="no affinity here")
+def test_a_thread_is_bound_to_cores_for_as_long_as_asked() -> None:
+    before = os.sched_getaffinity(0)
+    one = {min(before)}
+    with running_on(one):
+        assert os.sched_getaffinity(0) == one
+    assert os.sched_getaffinity(0) == before
+    with running_on(frozenset()):
+        assert os.sched_getaffinity(0) == before
+    with running_on({100_000}):  # no such core
+        assert os.sched_getaffinity(0) == before

@@ -219,7 +219,7 @@ def test_a_gpu_gives_the_values_of_the_cpu(loader: Loader, dtype: torch.dtype) -
 @needs_gpu
 def test_a_gpu_at_work_on_other_streams_sees_complete_batches(loader: Loader) -> None:
     expected = [int(image.sum()) for image, _ in loader] * 5
-    prefetcher = CUDAPrefetcher(loader, std=(1 / 255,) * 3, depth=1)
+    prefetcher = CUDAPrefetcher(loader, (0,) * 3, (1 / 255,) * 3, depth=1)
     stream = torch.cuda.Stream()
     ballast = torch.rand(2048, 2048, device="cuda")
     sums = []
