@@ -13,6 +13,7 @@ on the GPU already were made on its current stream.
 """
 
 import contextlib
+import functools
 import os
 from collections.abc import Set
 from dataclasses import dataclass
@@ -141,7 +142,7 @@ class StreamLane(Lane):
         # The device is made current first: `torch.cuda.stream` alone would on leaving select the
         # device that was current before, and thereby make a context there.
         with torch.cuda.device(device):
-            self._stream = torch.cuda.Stream(device)
+            self._stream = _side_stream(device)
             with torch.cuda.stream(self._stream):  # on which the constants are used and freed
                 super().__init__(device, normalisation)
 
@@ -166,6 +167,12 @@ class StreamLane(Lane):
                     self._stream.synchronize()  # nobody will know of the copies that are queued
                     raise
             return StreamTransfer(result, event, self.device)
+
+
+@functools.cache
+def _side_stream(device: torch.device) -> torch.cuda.Stream:
+    """One for all prefetchers: the allocator keeps the memory of each stream apart for good."""
+    return torch.cuda.Stream(device)
 
 
 class CUDAHostMemory:

@@ -1,17 +1,27 @@
-"""The prefetcher's values and its loop; on a CPU, and where there is a GPU, there too."""
+"""The prefetcher's values, its order and what it holds: on a CPU; test_lane.py has the GPU."""
 
+import weakref
 from collections import namedtuple
 from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 from torch.utils.data import DataLoader
 
-from reader import IMAGENET_MEAN, IMAGENET_STD, CenterCrop, CUDAPrefetcher, Loader
+from reader import (
+    IMAGENET_MEAN,
+    IMAGENET_STD,
+    CenterCrop,
+    CUDAPrefetcher,
+    Dataset,
+    Loader,
+    ReaderError,
+)
+from reader.lane import Lane, Transfer
+from reader.loader import EpochIterator
 
 CROP = CenterCrop((48, 64))
 
@@ -196,38 +206,313 @@ def test_the_device_is_a_gpu_exactly_if_there_is_one() -> None:
     assert CUDAPrefetcher([]).device.type == expected
 
 
-needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+@pytest.mark.parametrize(
+    ("asked", "strides"),
+    [
+        (torch.contiguous_format, (90, 30, 5, 1)),
+        (torch.channels_last, (90, 1, 15, 3)),
+        (torch.preserve_format, (90, 30, 5, 1)),
+    ],
+)
+def test_images_come_in_the_memory_format_asked_for(
+    asked: torch.memory_format, strides: tuple[int, ...]
+) -> None:
+    raw = images()
+    for given in (raw, raw.contiguous(memory_format=torch.channels_last)):
+        for dtype in (torch.float32, torch.float16):
+            (seen,) = on_cpu([given], memory_format=asked, dtype=dtype)
+            if asked != torch.preserve_format:
+                assert seen.stride() == strides
+            else:
+                assert seen.stride() == given.stride()
+            (plain,) = on_cpu([raw], dtype=dtype)
+            assert torch.equal(seen, plain)
 
 
-@pytest.mark.gpu
-@needs_gpu
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
-def test_a_gpu_gives_the_values_of_the_cpu(loader: Loader, dtype: torch.dtype) -> None:
-    expected = list(on_cpu(loader, dtype=dtype))
-    loader.set_epoch(0)
-    prefetcher = CUDAPrefetcher(loader, IMAGENET_MEAN, IMAGENET_STD, dtype)
-    seen = list(prefetcher)  # all are kept, so none may be overwritten by a later one
-    assert len(seen) == len(expected) == 3
-    for (image, label), (other, number) in zip(seen, expected, strict=True):
-        assert image.is_cuda
-        assert label.is_cuda
-        torch.testing.assert_close(image.cpu(), other)
-        assert torch.equal(label.cpu(), number)
+def test_channels_last_leaves_single_images_as_they_are() -> None:
+    raw = images()
+    (seen,) = on_cpu([list(raw)], memory_format=torch.channels_last)
+    assert [image.stride() for image in seen] == [image.stride() for image in raw]
 
 
-@pytest.mark.gpu
-@needs_gpu
-def test_a_gpu_at_work_on_other_streams_sees_complete_batches(loader: Loader) -> None:
-    expected = [int(image.sum()) for image, _ in loader] * 5
-    prefetcher = CUDAPrefetcher(loader, (0,) * 3, (1 / 255,) * 3, depth=1)
-    stream = torch.cuda.Stream()
-    ballast = torch.rand(2048, 2048, device="cuda")
-    sums = []
-    with torch.cuda.stream(stream):
-        for _ in range(5):
-            loader.set_epoch(0)
-            for image, _ in prefetcher:
-                ballast = ballast @ ballast / ballast.norm()
-                sums.append(image.double().sum())
-    stream.synchronize()
-    assert np.allclose([float(one) for one in sums], expected, rtol=1e-5)
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"mean": IMAGENET_MEAN}, "mean and std together"),
+        ({"std": IMAGENET_STD}, "mean and std together"),
+        ({"mean": (0.5,), "std": (0.5,)}, "mean is three numbers"),
+        ({"mean": IMAGENET_MEAN, "std": (1, 1, 1, 1)}, "std is three numbers"),
+        ({"mean": 0.5, "std": 0.5}, "mean is three numbers"),
+        ({"mean": IMAGENET_MEAN, "std": (0.2, 0, 0.2)}, "std must not be 0"),
+        ({"dtype": torch.uint8}, "floating-point"),
+        ({"depth": 0}, "at least 1 batch"),
+        ({"device": "cpu", "device_ids": ["cpu"]}, "not both"),
+        ({"device_ids": []}, "at least one device"),
+    ],
+)
+def test_arguments_that_cannot_be_met_are_refused(options: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ReaderError, match=sentence):
+        CUDAPrefetcher([], **options)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is CUDA here")
+@pytest.mark.parametrize("device", ["cuda", "cuda:1", 0])
+def test_a_gpu_where_there_is_none_is_refused(device: str | int) -> None:
+    with pytest.raises(ReaderError, match="no CUDA here"):
+        CUDAPrefetcher([], device=device)
+
+
+def test_a_batch_is_cut_into_a_part_for_each_device() -> None:
+    batch = (images(5), torch.arange(5), ["a", "b", "c", "d", "e"])
+    ((whole, *_),) = on_cpu([batch])
+    prefetcher = CUDAPrefetcher(
+        [batch], IMAGENET_MEAN, IMAGENET_STD, device_ids=["cpu", torch.device("cpu")]
+    )
+    ((first, second),) = prefetcher
+    assert torch.equal(torch.cat([first[0], second[0]]), whole)
+    assert [part[1].tolist() for part in (first, second)] == [[0, 1, 2], [3, 4]]
+    assert [part[2] for part in (first, second)] == [["a", "b", "c"], ["d", "e"]]
+
+
+class Failing:
+    """Batches, of which some are exceptions."""
+
+    def __init__(self, *items: Any) -> None:
+        self.items = items
+
+    def __iter__(self) -> "Failing":
+        self.left = iter(self.items)
+        return self
+
+    def __next__(self) -> Any:
+        item = next(self.left)
+        if isinstance(item, Exception):
+            raise item
+        return torch.tensor([item])
+
+
+class ManualTransfer(Transfer):
+    """A copy that ends when the test says so."""
+
+    is_done = False
+    waited = False
+
+    def is_over(self) -> bool:
+        return self.is_done
+
+    def wait(self) -> None:
+        self.waited = self.is_done = True
+
+
+class ManualLane(Lane):
+    """A device with a stream, in the test's hands."""
+
+    runs_ahead = True
+    transfers: list[ManualTransfer]
+
+    def send(self, batch: Any) -> Transfer:
+        self.transfers.append(ManualTransfer(batch.clone()))
+        return self.transfers[-1]
+
+
+@pytest.fixture
+def transfers(monkeypatch: pytest.MonkeyPatch) -> list[ManualTransfer]:
+    """The copies of prefetchers made in this test, which run ahead as on a GPU."""
+    made: list[ManualTransfer] = []
+    monkeypatch.setattr(ManualLane, "transfers", made, raising=False)
+    monkeypatch.setattr("reader.cuda.open_lane", ManualLane)
+    return made
+
+
+class Hosts:
+    """Batches 0, 1, ... of which those that somebody still holds are known; with a state."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self.given: list[weakref.ref[torch.Tensor]] = []
+
+    def __iter__(self) -> Iterator[torch.Tensor]:
+        for number in range(self.count):
+            tensor = torch.tensor([number])
+            self.given.append(weakref.ref(tensor))
+            yield tensor
+            del tensor
+
+    def state_dict(self) -> int:
+        return len(self.given)
+
+    def held(self) -> list[int]:
+        return [number for number, ref in enumerate(self.given) if ref() is not None]
+
+
+def test_a_host_batch_is_held_until_its_copy_has_ended_and_no_longer(
+    transfers: list[ManualTransfer],
+) -> None:
+    hosts = Hosts(8)
+    iterator = iter(CUDAPrefetcher(hosts, device="cpu"))
+    assert next(iterator).item() == 0
+    assert hosts.held() == [0, 1]
+    transfers[0].is_done = True
+    assert next(iterator).item() == 1
+    assert hosts.held() == [1, 2, 3]
+    transfers[2].is_done = True  # out of turn: the copies of one stream end in order
+    transfers[1].is_done = True
+    assert next(iterator).item() == 2
+    assert hosts.held() == [3, 4]
+    assert not any(transfer.waited for transfer in transfers)
+
+
+def test_copies_that_fall_behind_are_waited_for(transfers: list[ManualTransfer]) -> None:
+    hosts = Hosts(20)
+    for _ in CUDAPrefetcher(hosts, device="cpu", depth=1):
+        assert len(hosts.held()) <= 4
+    assert len(transfers) == 20
+    assert transfers[0].waited
+
+
+def test_host_batches_of_an_abandoned_epoch_are_held_too(transfers: list[ManualTransfer]) -> None:
+    hosts = Hosts(8)
+    prefetcher = CUDAPrefetcher(hosts, device="cpu")
+    for _ in prefetcher:
+        break
+    assert hosts.held() == [0, 1]
+    prefetcher.close()
+    assert hosts.held() == []
+    assert all(transfer.waited for transfer in transfers)
+
+
+def test_a_prefetcher_that_goes_waits_for_its_copies(transfers: list[ManualTransfer]) -> None:
+    hosts = Hosts(8)
+    iterator = iter(CUDAPrefetcher(hosts, device="cpu"))
+    next(iterator)
+    assert not transfers[0].waited
+    del iterator
+    assert transfers[0].waited
+    assert hosts.held() == []
+
+
+def test_leaving_the_context_lets_go_of_what_was_fetched(transfers: list[ManualTransfer]) -> None:
+    hosts = Hosts(8)
+    with CUDAPrefetcher(hosts, device="cpu") as prefetcher:
+        assert prefetcher.next().item() == 0
+    assert hosts.held() == []
+    assert prefetcher.next().item() == 0
+
+
+@pytest.mark.parametrize("depth", [1, 2, 5])
+def test_as_many_batches_are_under_way_as_asked_for(
+    transfers: list[ManualTransfer], depth: int
+) -> None:
+    iterator = iter(CUDAPrefetcher(Hosts(30), device="cpu", depth=depth))
+    for number in range(10):
+        next(iterator)
+        assert len(transfers) <= number + 1 + depth
+    assert len(transfers) == 10 + depth
+
+
+def test_a_loader_without_a_batch_ready_does_not_hold_up_one_that_is_on_the_device(
+    packed: Path, transfers: list[ManualTransfer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(EpochIterator, "is_ready", lambda self: False)
+    with Loader(packed, batch_size=8, workers=1, transforms=[CROP], fields=("label",)) as loader:
+        monkeypatch.setattr(ManualLane, "send", lambda self, batch: Transfer(batch))
+        iterator = iter(CUDAPrefetcher(loader, device="cpu"))
+        (first,) = next(iterator)
+        assert loader.statistics().batches == 1  # none was waited for but the first
+        assert torch.equal(torch.cat([first, *(label for (label,) in iterator)]), labels(packed))
+
+
+def labels(packed: Path) -> torch.Tensor:
+    return torch.from_numpy(Dataset(packed).labels)
+
+
+def test_an_iterator_knows_whether_its_next_batch_is_decoded(packed: Path) -> None:
+    with Loader(packed, batch_size=39, workers=1, transforms=[CROP]) as loader:
+        iterator = iter(loader)
+        while not iterator.is_ready():
+            pass
+        next(iterator)
+        assert iterator.is_ready()  # to say that this was all
+        assert next(iterator, None) is None
+
+
+@pytest.mark.parametrize("runs_ahead", [False, True])
+def test_errors_come_at_the_batch_where_they_happened(
+    runs_ahead: bool, transfers: list[ManualTransfer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ManualLane, "runs_ahead", runs_ahead)
+    source = Failing(0, 1, ValueError("two"), 3, OSError("four"), 5)
+    iterator = iter(CUDAPrefetcher(source, device="cpu", depth=4))
+    assert [next(iterator).item() for _ in range(2)] == [0, 1]
+    with pytest.raises(ValueError, match="two"):
+        next(iterator)
+    assert next(iterator).item() == 3
+    with pytest.raises(OSError, match="four"):
+        next(iterator)
+    assert [batch.item() for batch in iterator] == [5]
+
+
+def test_a_generator_that_raises_ends_the_epoch_after_its_error() -> None:
+    def batches() -> Iterator[torch.Tensor]:
+        yield torch.tensor([0])
+        raise ValueError("broken")
+
+    iterator = iter(CUDAPrefetcher(batches(), device="cpu"))
+    next(iterator)
+    with pytest.raises(ValueError, match="broken"):
+        next(iterator)
+    assert list(iterator) == []
+
+
+@pytest.mark.parametrize("runs_ahead", [False, True])
+def test_the_state_counts_what_was_consumed_not_what_was_fetched(
+    runs_ahead: bool, transfers: list[ManualTransfer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ManualLane, "runs_ahead", runs_ahead)
+    hosts = Hosts(8)
+    prefetcher = CUDAPrefetcher(hosts, device="cpu", depth=3)
+    assert prefetcher.state_dict() == 0
+    for number, _ in enumerate(prefetcher):
+        assert prefetcher.state_dict() == number + 1
+        if number == 3:
+            break
+    assert prefetcher.state_dict() == 4
+    assert len(hosts.given) == (4 if not runs_ahead else 7)
+
+
+@pytest.mark.parametrize("runs_ahead", [False, True])
+def test_a_run_goes_on_from_the_state_with_the_batch_after(packed: Path, runs_ahead: bool) -> None:
+    def opened() -> Loader:
+        return Loader(packed, batch_size=8, workers=1, fields=("index",), shuffle=True)
+
+    def prefetch(loader: Loader) -> CUDAPrefetcher:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Lane, "runs_ahead", runs_ahead)
+            return CUDAPrefetcher(loader, device="cpu")
+
+    with opened() as loader:
+        expected = [index.tolist() for _ in range(2) for (index,) in loader]
+    with opened() as loader:
+        prefetcher = prefetch(loader)
+        seen = [prefetcher.next()[0].tolist() for _ in range(2)]
+        state = prefetcher.state_dict()
+    with opened() as loader:
+        prefetcher = prefetch(loader)
+        prefetcher.load_state_dict(state)
+        assert prefetcher.state_dict() == state
+        seen += [index.tolist() for _ in range(2) for (index,) in prefetcher]
+    assert seen == expected
+
+
+def test_a_loader_without_a_state_says_so() -> None:
+    with pytest.raises(ReaderError, match="list has no state_dict"):
+        CUDAPrefetcher([], device="cpu").state_dict()
+
+
+@pytest.mark.parametrize(
+    ("batch", "end"), [({"image": images()}, None), (images(), None), ([images()], (None,))]
+)
+def test_next_ends_with_nones_in_the_shape_of_a_batch(batch: Any, end: Any) -> None:
+    prefetcher = on_cpu([batch])
+    assert type(prefetcher.next()) is (tuple if isinstance(batch, list) else type(batch))
+    assert prefetcher.next() == end
