@@ -2,6 +2,8 @@
 """Makes a folder of class folders with generated photographs-like JPEGs: sample_images.py DIR N."""
 
 import argparse
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +23,23 @@ def photograph(rng: np.random.Generator, label: int, height: int, width: int) ->
     return Image.fromarray((pixels * 0.8 + 127.5).clip(0, 255).astype(np.uint8))
 
 
+def write(folder: Path, classes: int, scale: float, number: int) -> None:
+    """Write one image; it is a function of its number."""
+    label = number % classes
+    height, width = (round(scale * side) for side in SIZES[number % len(SIZES)])
+    image = photograph(np.random.default_rng(number), label, height, width)
+    image.save(folder / f"class{label:03d}" / f"image{number:06d}.jpg", quality=90)
+
+
+def make(folder: Path, numbers: range, classes: int, scale: float = 1.0) -> None:
+    """Write the images of these numbers, `scale` times as large as photographs of the web."""
+    for label in range(classes):
+        (folder / f"class{label:03d}").mkdir(parents=True, exist_ok=True)
+    with ProcessPoolExecutor() as pool:
+        for _ in pool.map(partial(write, folder, classes, scale), numbers, chunksize=16):
+            pass  # so that an error is raised
+
+
 def main() -> None:
     """Write the images."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -28,13 +47,7 @@ def main() -> None:
     parser.add_argument("count", type=int, help="images in all")
     parser.add_argument("--classes", type=int, default=10)
     arguments = parser.parse_args()
-    for number in range(arguments.count):
-        label = number % arguments.classes
-        folder = arguments.folder / f"class{label:03d}"
-        folder.mkdir(parents=True, exist_ok=True)
-        rng = np.random.default_rng(number)
-        image = photograph(rng, label, *SIZES[number % len(SIZES)])
-        image.save(folder / f"image{number:06d}.jpg", quality=90)
+    make(arguments.folder, range(arguments.count), arguments.classes)
 
 
 if __name__ == "__main__":

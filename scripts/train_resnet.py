@@ -1,0 +1,233 @@
+#!/usr/bin/env python3
+"""Trains a ResNet-18 on packed shards: mixed precision, channels_last, several GPUs, resumable.
+
+    scripts/train_resnet.py                                  # on images that it makes, in a minute
+    scripts/train_resnet.py DATA                             # DATA/train and DATA/val, each packed
+    torchrun --nproc-per-node 8 scripts/train_resnet.py DATA
+
+The same command goes on where the last one was stopped, in the middle of an epoch too, if
+--checkpoint names a file.
+"""
+
+import argparse
+import math
+import os
+import subprocess
+import sys
+import time
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from resnet import resnet18
+from sample_images import make
+from torch import nn
+from waiting import Waiting
+
+import reader
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def arguments_of(command: list[str] | None) -> argparse.Namespace:
+    """The command line; the defaults suit the machine."""
+    on_gpu = torch.cuda.is_available()
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("data", type=Path, nargs="?", help="holds the data sets train and val")
+    parser.add_argument("--samples", type=int, default=480, help="to make, where DATA is not given")
+    parser.add_argument("--epochs", type=int, default=4)
+    parser.add_argument("--batch-size", type=int, default=256 if on_gpu else 32, help="a rank")
+    parser.add_argument("--size", type=int, default=224 if on_gpu else 64, help="of a crop")
+    parser.add_argument("--lr", type=float, default=0.1, help="at a batch of 256 over all ranks")
+    parser.add_argument("--workers", type=int, help="default: the cores that this rank may use")
+    parser.add_argument("--checkpoint", type=Path, help="written, and gone on from if it is there")
+    parser.add_argument("--save-every", type=int, default=500, metavar="STEPS")
+    parser.add_argument("--stop-at", type=int, metavar="STEP", help="save and end there")
+    return parser.parse_args(command)
+
+
+def make_data(folder: Path, samples: int) -> None:
+    """Generate and pack two sets in which the mean colour tells the class."""
+    for name, numbers in (
+        ("train", range(samples)),
+        ("val", range(samples, samples + samples // 4)),
+    ):
+        images = folder / "images" / name
+        if not (folder / name / "dataset.json").exists():
+            make(images, numbers, classes=4, scale=0.25)
+        subprocess.run(
+            [sys.executable, "-m", "packer", "pack", "--quiet", images, folder / name],
+            cwd=ROOT,
+            check=True,
+        )
+
+
+def learning_rate(step: int, steps: int, peak: float) -> float:
+    """Linear over the first twentieth, then half a cosine down to 0."""
+    warm_up = max(1, steps // 20)
+    if step < warm_up:
+        return peak * (step + 1) / warm_up
+    return peak / 2 * (1 + math.cos(math.pi * (step - warm_up) / max(1, steps - warm_up)))
+
+
+class Training:
+    """A model on its way through the epochs."""
+
+    def __init__(self, arguments: argparse.Namespace, data: Path, rank: int, ranks: int) -> None:
+        self.arguments = arguments
+        self.rank = rank
+        self.step = 0
+        own = {"batch_size": arguments.batch_size, "workers": arguments.workers}
+        self.loader = reader.Loader(
+            data / "train",
+            transforms=[reader.RandomResizedCrop(arguments.size), reader.RandomHorizontalFlip()],
+            shuffle=True,
+            drop_last=True,
+            rank=rank,
+            world_size=ranks,
+            **own,
+        )
+        self.val_loader = reader.Loader(
+            data / "val",
+            transforms=[
+                reader.Resize(arguments.size * 8 // 7),
+                reader.CenterCrop(arguments.size),
+            ],
+            fields=("image", "label", "valid"),
+            rank=rank,
+            world_size=ranks,
+            **own,
+        )
+        constants = {"mean": reader.IMAGENET_MEAN, "std": reader.IMAGENET_STD}
+        self.batches = reader.CUDAPrefetcher(self.loader, **constants)
+        self.val_batches = reader.CUDAPrefetcher(self.val_loader, **constants)
+        self.device = self.batches.device
+        torch.manual_seed(0)
+        network = resnet18(len(self.loader.dataset.classes))
+        self.network = network.to(self.device, memory_format=torch.channels_last)
+        own_gpu = [self.device] if self.device.type == "cuda" else None
+        self.model: nn.Module = self.network
+        if ranks > 1:
+            self.model = nn.parallel.DistributedDataParallel(self.network, device_ids=own_gpu)
+        self.peak = arguments.lr * arguments.batch_size * ranks / 256
+        self.optimizer = torch.optim.SGD(
+            self.model.parameters(), self.peak, momentum=0.9, weight_decay=5e-5, nesterov=True
+        )
+        self.steps = arguments.epochs * len(self.loader)
+        if not self.steps:
+            sys.exit(f"{data}/train has too few samples for one batch of {arguments.batch_size}.")
+
+    def autocast(self) -> Any:
+        """Half precision where it is faster: on a GPU."""
+        if self.device.type != "cuda":
+            return nullcontext()
+        return torch.autocast("cuda", torch.bfloat16)
+
+    def epoch(self, waiting: Waiting) -> tuple[int, float]:
+        """Train to the end of the epoch, or to --stop-at; how many steps, and the last loss."""
+        self.model.train()
+        began = self.step
+        loss = torch.zeros(())
+        for images, labels in waiting.over(self.batches):
+            for group in self.optimizer.param_groups:
+                group["lr"] = learning_rate(self.step, self.steps, self.peak)
+            with self.autocast():
+                loss = nn.functional.cross_entropy(self.model(images), labels, label_smoothing=0.1)
+            self.optimizer.zero_grad(set_to_none=True)
+            loss.backward()
+            self.optimizer.step()
+            self.step += 1
+            if self.step % self.arguments.save_every == 0:
+                self.save()
+            if self.step == self.arguments.stop_at:
+                break
+        return self.step - began, loss.item()
+
+    @torch.no_grad()
+    def accuracy(self) -> float:
+        """The share of the validation set that is classified rightly."""
+        self.model.eval()
+        right = torch.zeros(2, device=self.device)
+        for images, labels, valid in self.val_batches:
+            with self.autocast():
+                hits = self.network(images).argmax(1) == labels
+            right += torch.stack([(hits & valid).sum(), valid.sum()])
+        if dist.is_initialized():
+            dist.all_reduce(right)
+        return float(right[0] / right[1])
+
+    def save(self) -> None:
+        """Write the checkpoint, whole or not at all."""
+        path = self.arguments.checkpoint
+        if path is None or self.rank:
+            return
+        state = {
+            "step": self.step,
+            "model": self.network.state_dict(),
+            "optimizer": self.optimizer.state_dict(),
+            "data": self.batches.state_dict(),  # the batches that were trained on, no others
+        }
+        unfinished = path.with_name(f"{path.name}.unfinished")
+        torch.save(state, unfinished)
+        os.replace(unfinished, path)
+
+    def resume(self) -> None:
+        """Go on from the checkpoint, if there is one."""
+        path = self.arguments.checkpoint
+        if path is None or not path.exists():
+            return
+        state = torch.load(path, map_location=self.device, weights_only=True)
+        self.step = state["step"]
+        self.network.load_state_dict(state["model"])
+        self.optimizer.load_state_dict(state["optimizer"])
+        self.batches.load_state_dict(state["data"])
+        self.say(f"goes on after step {self.step} of {self.steps}")
+
+    def say(self, text: str) -> None:
+        """Print, once for all ranks."""
+        if not self.rank:
+            print(text, flush=True)
+
+    def run(self, ranks: int) -> None:
+        """Train, with a line for each epoch."""
+        self.resume()
+        end = min(self.steps, self.arguments.stop_at or self.steps)
+        while self.step < end:
+            waiting, began = Waiting(self.device), time.perf_counter()
+            steps, loss = self.epoch(waiting)
+            rate = steps * self.arguments.batch_size * ranks / (time.perf_counter() - began)
+            self.say(
+                f"epoch {(self.step - 1) // len(self.loader)}: {rate:.0f} images/s, "
+                f"{self.device.type} waited {waiting.share():.1%} of the time, loss {loss:.3f}, "
+                f"accuracy {self.accuracy():.1%}"
+            )
+        self.save()
+        self.say(self.loader.statistics().bottleneck)
+        self.loader.close()
+        self.val_loader.close()
+
+
+def main(command: list[str] | None = None) -> None:
+    """Make the data if need be, and train; under torchrun, as one of several."""
+    arguments = arguments_of(command)
+    rank, ranks = int(os.environ.get("RANK", 0)), int(os.environ.get("WORLD_SIZE", 1))
+    if ranks > 1:
+        if torch.cuda.is_available():
+            torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
+        dist.init_process_group()
+    data = arguments.data or ROOT / ".demo" / f"train{arguments.samples}"
+    if arguments.data is None and not rank:
+        make_data(data, arguments.samples)
+    if ranks > 1:
+        dist.barrier()
+    Training(arguments, data, rank, ranks).run(ranks)
+    if ranks > 1:
+        dist.destroy_process_group()
+
+
+if __name__ == "__main__":
+    main()
