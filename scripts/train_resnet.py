@@ -38,10 +38,10 @@ def arguments_of(command: list[str] | None) -> argparse.Namespace:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("data", type=Path, nargs="?", help="holds the data sets train and val")
-    parser.add_argument("--samples", type=int, default=480, help="to make, where DATA is not given")
+    parser.add_argument("--samples", type=int, default=400, help="to make, where DATA is not given")
     parser.add_argument("--epochs", type=int, default=4)
     parser.add_argument("--batch-size", type=int, default=256 if on_gpu else 32, help="a rank")
-    parser.add_argument("--size", type=int, default=224 if on_gpu else 64, help="of a crop")
+    parser.add_argument("--size", type=int, default=224 if on_gpu else 32, help="of a crop")
     parser.add_argument("--lr", type=float, default=0.1, help="at a batch of 256 over all ranks")
     parser.add_argument("--workers", type=int, help="default: the cores that this rank may use")
     parser.add_argument("--checkpoint", type=Path, help="written, and gone on from if it is there")
