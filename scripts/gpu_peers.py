@@ -1,0 +1,144 @@
+"""The ways to feed a GPU that bench_gpu.py compares: each as its users would write it.
+
+A way is a function from a `Job` to an endless iterator of (images, labels) on the device: images
+float32 (B, 3, 224, 224), normalised. Ways whose packages are not installed are left out.
+"""
+
+import contextlib
+import importlib.util
+from collections.abc import Callable, Generator, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from peers import Folder, Task, random_box, with_cv2
+from torch import Tensor
+from torch.utils.data import DataLoader, RandomSampler
+
+import reader
+
+SIZE = 224
+Batches = Generator[tuple[Tensor, Tensor], None, None]
+
+
+@dataclass(frozen=True)
+class Job:
+    """What every way does: the same images, crops of 224, batch, workers and device."""
+
+    shards: Path
+    images: Path
+    batch_size: int
+    workers: int
+    device: torch.device
+
+
+def shardfeed(job: Job) -> Batches:
+    """This reader."""
+    with reader.Loader(
+        job.shards,
+        batch_size=job.batch_size,
+        transforms=[reader.RandomResizedCrop(SIZE), reader.RandomHorizontalFlip()],
+        shuffle=True,
+        epochs=None,
+        workers=job.workers,
+    ) as loader:
+        yield from reader.CUDAPrefetcher(
+            loader, reader.IMAGENET_MEAN, reader.IMAGENET_STD, device=job.device
+        )
+
+
+def apex(batches: Iterable[Any], device: torch.device) -> Batches:
+    """The data_prefetcher of NVIDIA apex's ImageNet example, as a generator."""
+    on_gpu = device.type == "cuda"
+    mean, std = (
+        (torch.tensor(values) * 255).reshape(1, 3, 1, 1).to(device)
+        for values in (reader.IMAGENET_MEAN, reader.IMAGENET_STD)
+    )
+    side = torch.cuda.Stream(device) if on_gpu else None
+    source = iter(batches)
+
+    def preload() -> tuple[Tensor, Tensor]:
+        images, labels = next(source)
+        with torch.cuda.stream(side) if side else contextlib.nullcontext():
+            images = images.to(device, non_blocking=True)
+            labels = labels.to(device, non_blocking=True)
+            return images.float().sub_(mean).div_(std), labels
+
+    images, labels = preload()
+    while True:
+        if side:
+            torch.cuda.current_stream().wait_stream(side)
+            images.record_stream(torch.cuda.current_stream())
+            labels.record_stream(torch.cuda.current_stream())
+        ahead = preload()
+        yield images, labels
+        images, labels = ahead
+
+
+def data_loader(
+    job: Job, decode: Callable[[bytes, str], np.ndarray], **options: Any
+) -> Iterable[Any]:
+    """DataLoader over the folder, shuffled for ever, so that no epoch's end makes it wait."""
+    folder = Folder(Task(job.shards, job.images, "random", job.batch_size, job.workers), decode)
+    return DataLoader(
+        folder,
+        batch_size=job.batch_size,
+        sampler=RandomSampler(folder, num_samples=10**9),
+        num_workers=job.workers,
+        worker_init_fn=_single_thread,
+        **options,
+    )
+
+
+def data_loader_apex(job: Job) -> Batches:
+    """DataLoader with simplejpeg and OpenCV, pin_memory, and apex's prefetcher."""
+    return apex(data_loader(job, with_cv2, pin_memory=job.device.type == "cuda"), job.device)
+
+
+def data_loader_gpu_decode(job: Job) -> Batches:
+    """DataLoader that reads bytes; torchvision decodes (nvJPEG), crops and resizes on the GPU."""
+    from torchvision.io import ImageReadMode, decode_jpeg
+    from torchvision.transforms.v2 import functional
+
+    def crop(image: Tensor) -> Tensor:
+        box = random_box(*image.shape[-2:])
+        image = functional.resized_crop(image, *box, [SIZE, SIZE], antialias=False)
+        return image.flip(-1) if torch.rand(()) < 0.5 else image
+
+    def decoded() -> Batches:
+        for encoded, sizes, labels in data_loader(job, _encoded, collate_fn=_end_to_end):
+            images = decode_jpeg(list(encoded.split(sizes)), ImageReadMode.RGB, device=job.device)
+            yield torch.stack([crop(image) for image in images]), labels
+
+    return apex(decoded(), job.device)
+
+
+def _encoded(data: bytes, crop: str) -> np.ndarray:
+    # Folder gives images as (H, W, C) arrays, and turns them into (C, H, W) tensors.
+    return np.frombuffer(data, np.uint8).reshape(1, -1, 1).copy()
+
+
+def _end_to_end(samples: list[tuple[Tensor, int]]) -> tuple[Tensor, list[int], Tensor]:
+    # One tensor: each that crosses from a worker costs a file descriptor.
+    images, labels = zip(*samples, strict=True)
+    flat = [image.reshape(-1) for image in images]
+    return torch.cat(flat), [len(image) for image in flat], torch.tensor(labels)
+
+
+def _single_thread(_worker: int) -> None:
+    import cv2
+
+    cv2.setNumThreads(1)
+
+
+def ways(device: torch.device) -> dict[str, Callable[[Job], Batches]]:
+    """Those that can run here, by name."""
+    found = {
+        "shardfeed": shardfeed,
+        "DataLoader, pinned, apex prefetcher": data_loader_apex,
+    }
+    if device.type == "cuda" and importlib.util.find_spec("torchvision"):
+        found["DataLoader, torchvision GPU decode"] = data_loader_gpu_decode
+    return found

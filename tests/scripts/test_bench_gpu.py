@@ -1,0 +1,71 @@
+"""The GPU benchmark's own logic, tried out on a CPU."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import bench_gpu
+import pytest
+import torch
+from waiting import Waiting
+
+
+def test_every_way_is_measured_and_a_table_printed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], source: Path
+) -> None:
+    small = ["--batch-size=4", "--workers=1", "--steps=2", "--rounds=1"]
+    bench_gpu.main(["--device=cpu", f"--images={source}", f"--folder={tmp_path}", *small])
+    lines = capsys.readouterr().out.splitlines()
+    rows = [line.split("  ")[0] for line in lines]
+    assert "39 images, batch 4, 1 workers" in lines[1]
+    assert rows[3:] == [
+        "shardfeed",
+        "DataLoader, pinned, apex prefetcher",
+        "one batch, again and again",
+    ]
+    for line in lines[3:5]:
+        assert all(int(number) > 0 for number in line.split()[-4:-2])
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is CUDA here")
+def test_without_a_gpu_it_says_so() -> None:
+    with pytest.raises(SystemExit, match="no CUDA device here"):
+        bench_gpu.main([])
+
+
+def test_the_share_of_waiting_is_the_time_between_two_batches(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = 0.0
+    monkeypatch.setattr("waiting.time.perf_counter", lambda: now)
+    waiting = Waiting(torch.device("cpu"))
+
+    def batches(count: int, seconds: float) -> "bench_gpu.Batches":
+        nonlocal now
+        for number in range(count):
+            now += seconds
+            yield number
+
+    for _ in waiting.over(batches(3, seconds=1.0)):  # the first wait has nothing before it
+        now += 3.0
+    assert waiting.share() == pytest.approx(2 / 11)
+    for _ in waiting.over(batches(2, seconds=5.0)):
+        now += 0.5
+        break
+    assert waiting.share() == pytest.approx(2 / 11)  # what lies between two loops is not counted
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+def test_a_gpu_that_is_starved_is_seen_to_wait() -> None:
+    def late(count: int) -> Iterator[int]:
+        for number in range(count):
+            torch.cuda.synchronize()
+            time.sleep(0.05)  # the GPU has nothing to do meanwhile
+            yield number
+
+    fed, starved = Waiting(torch.device("cuda")), Waiting(torch.device("cuda"))
+    for waiting, batches in ((fed, range(10)), (starved, late(10))):
+        for _ in waiting.over(batches):
+            torch.cuda._sleep(50_000_000)
+    assert fed.share() < 0.1 < starved.share()
