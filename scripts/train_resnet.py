@@ -38,7 +38,7 @@ def arguments_of(command: list[str] | None) -> argparse.Namespace:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("data", type=Path, nargs="?", help="holds the data sets train and val")
-    parser.add_argument("--samples", type=int, default=400, help="to make, where DATA is not given")
+    parser.add_argument("--samples", type=int, default=600, help="to make, where DATA is not given")
     parser.add_argument("--epochs", type=int, default=4)
     parser.add_argument("--batch-size", type=int, default=256 if on_gpu else 32, help="a rank")
     parser.add_argument("--size", type=int, default=224 if on_gpu else 32, help="of a crop")
