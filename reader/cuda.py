@@ -162,13 +162,16 @@ class _Flight:
     state: Any = None
 
     def __post_init__(self) -> None:
-        weakref.finalize(self, _land, self.held)  # after that the memory may be unmapped
+        # Once nobody wants the batches, their memory may be unmapped: not before the copies end.
+        weakref.finalize(self, _land, self.held).atexit = False
 
     def send(self, host: Any, parts: list[Any]) -> list[Transfer]:
         """Start a batch on its way."""
-        transfers = [lane.send(part) for lane, part in zip(self.lanes, parts, strict=False)]
-        if self.ahead:
+        transfers: list[Transfer] = []
+        if self.ahead:  # held from before the first copy, in case that a later one fails
             self.held.append((host, transfers))
+        for lane, part in zip(self.lanes, parts, strict=False):
+            transfers.append(lane.send(part))
         return transfers
 
     def recycle(self) -> None:

@@ -61,6 +61,9 @@ def apex(batches: Iterable[Any], device: torch.device) -> Batches:
 
     def preload() -> tuple[Tensor, Tensor]:
         images, labels = next(source)
+        if images.is_cuda:  # decoded there, on the current stream
+            side.wait_stream(torch.cuda.current_stream())
+            images.record_stream(side)
         with torch.cuda.stream(side) if side else contextlib.nullcontext():
             images = images.to(device, non_blocking=True)
             labels = labels.to(device, non_blocking=True)

@@ -173,6 +173,7 @@ def test_a_late_consumer_on_a_stream_of_its_own_sees_its_batch_and_no_later_one(
 
 @pytest.mark.gpu
 @needs_gpu
+@pytest.mark.filterwarnings("ignore:Synchronization debug mode")
 def test_nothing_synchronises_between_batches(loader: Loader) -> None:
     prefetcher = normalised(loader, "cuda", torch.float16)
     list(prefetcher)
