@@ -2,8 +2,8 @@
 """Trains a ResNet-18 on packed shards: mixed precision, channels_last, several GPUs, resumable.
 
     scripts/train_resnet.py                                  # on images that it makes, in a minute
-    scripts/train_resnet.py DATA                             # DATA/train and DATA/val, each packed
-    torchrun --nproc-per-node 8 scripts/train_resnet.py DATA
+    scripts/train_resnet.py SHARDS                           # with the splits train and val
+    torchrun --nproc-per-node 8 scripts/train_resnet.py SHARDS
 
 The same command goes on where the last one was stopped, in the middle of an epoch too, if
 --checkpoint names a file.
@@ -37,8 +37,8 @@ def arguments_of(command: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("data", type=Path, nargs="?", help="holds the data sets train and val")
-    parser.add_argument("--samples", type=int, default=600, help="to make, where DATA is not given")
+    parser.add_argument("shards", type=Path, nargs="?", help="default: made")
+    parser.add_argument("--samples", type=int, default=600, help="to make, without SHARDS")
     parser.add_argument("--epochs", type=int, default=4)
     parser.add_argument("--batch-size", type=int, default=256 if on_gpu else 32, help="a rank")
     parser.add_argument("--size", type=int, default=224 if on_gpu else 32, help="of a crop")
@@ -50,20 +50,15 @@ def arguments_of(command: list[str] | None) -> argparse.Namespace:
     return parser.parse_args(command)
 
 
-def make_data(folder: Path, samples: int) -> None:
-    """Generate and pack two sets in which the mean colour tells the class."""
-    for name, numbers in (
-        ("train", range(samples)),
-        ("val", range(samples, samples + samples // 4)),
-    ):
-        images = folder / "images" / name
-        if not (folder / name / "dataset.json").exists():
-            make(images, numbers, classes=4, scale=0.25)
-        subprocess.run(
-            [sys.executable, "-m", "packer", "pack", "--quiet", images, folder / name],
-            cwd=ROOT,
-            check=True,
-        )
+def make_data(folder: Path, samples: int) -> Path:
+    """Generate and pack images whose mean colour tells the class; the data set."""
+    images, shards = folder / "images", folder / "shards"
+    if not (shards / "dataset.json").exists():
+        make(images / "train", range(samples), classes=4, scale=0.25)
+        make(images / "val", range(samples, samples + samples // 4), classes=4, scale=0.25)
+    command = [sys.executable, "-m", "packer", "pack", "--quiet", images, shards]
+    subprocess.run(command, cwd=ROOT, check=True)
+    return shards
 
 
 def learning_rate(step: int, steps: int, peak: float) -> float:
@@ -77,13 +72,14 @@ def learning_rate(step: int, steps: int, peak: float) -> float:
 class Training:
     """A model on its way through the epochs."""
 
-    def __init__(self, arguments: argparse.Namespace, data: Path, rank: int, ranks: int) -> None:
+    def __init__(self, arguments: argparse.Namespace, shards: Path, rank: int, ranks: int) -> None:
         self.arguments = arguments
         self.rank = rank
         self.step = 0
         own = {"batch_size": arguments.batch_size, "workers": arguments.workers}
         self.loader = reader.Loader(
-            data / "train",
+            shards,
+            split="train",
             transforms=[reader.RandomResizedCrop(arguments.size), reader.RandomHorizontalFlip()],
             shuffle=True,
             drop_last=True,
@@ -92,7 +88,8 @@ class Training:
             **own,
         )
         self.val_loader = reader.Loader(
-            data / "val",
+            shards,
+            split="val",
             transforms=[
                 reader.Resize(arguments.size * 8 // 7),
                 reader.CenterCrop(arguments.size),
@@ -125,7 +122,7 @@ class Training:
         )
         self.steps = arguments.epochs * len(self.loader)
         if not self.steps:
-            sys.exit(f"{data}/train has too few samples for one batch of {arguments.batch_size}.")
+            sys.exit(f"{shards} has too few samples for one batch of {arguments.batch_size}.")
 
     def autocast(self) -> Any:
         """Half precision where it is faster: on a GPU."""
@@ -225,12 +222,12 @@ def main(command: list[str] | None = None) -> None:
         if torch.cuda.is_available():
             torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
         dist.init_process_group()
-    data = arguments.data or ROOT / ".demo" / f"train{arguments.samples}"
-    if arguments.data is None and not rank:
-        make_data(data, arguments.samples)
+    made = ROOT / ".demo" / f"train{arguments.samples}"
+    if arguments.shards is None and not rank:
+        make_data(made, arguments.samples)
     if ranks > 1:
         dist.barrier()
-    Training(arguments, data, rank, ranks).run(ranks)
+    Training(arguments, arguments.shards or made / "shards", rank, ranks).run(ranks)
     if ranks > 1:
         dist.destroy_process_group()
 

@@ -15,9 +15,7 @@ STEPS = 6  # 2 epochs of 24 samples in batches of 8
 
 @pytest.fixture(scope="module")
 def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("data")
-    train_resnet.make_data(folder, samples=24)
-    return folder
+    return train_resnet.make_data(tmp_path_factory.mktemp("data"), samples=24)
 
 
 def train(data: Path, checkpoint: Path, *options: str) -> dict[str, Any]:
