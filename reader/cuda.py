@@ -217,7 +217,7 @@ class _Epoch(Iterator[Any]):
     def __next__(self) -> Any:
         self._flight.recycle()
         for _ in range(2):  # one for the batch that goes out, and one to get further ahead
-            if self._wants_more():
+            if not self._is_at_end and len(self._queue) <= self._flight.ahead:
                 self._fetch()
         if not self._queue:
             self._flight.state = None
@@ -240,12 +240,6 @@ class _Epoch(Iterator[Any]):
             self._is_at_end = True
         except Exception as error:
             self._queue.append(error)
-
-    def _wants_more(self) -> bool:
-        """Fetch no further than an error: what comes after it is wanted once it was seen."""
-        if self._is_at_end or (self._queue and isinstance(self._queue[-1], Exception)):
-            return False
-        return len(self._queue) <= self._flight.ahead
 
     def _is_ready(self) -> bool:
         """Whether the loader would give a batch without waiting, as far as it can tell."""
