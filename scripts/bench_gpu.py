@@ -13,6 +13,7 @@ batches in which the program waited for the GPU, as torch's profiler saw them.
 
 import argparse
 import datetime
+import math
 import os
 import platform
 import statistics
@@ -115,6 +116,8 @@ def synchronising_calls(batches: Batches, steps: int, model: Model) -> float:
                 model.step(images, labels)
         synchronise(model.device)
     events = profiler.events() or []
+    if not any(event.name.startswith("cudaLaunch") for event in events):
+        return math.nan  # the profiler may not look at this GPU
     span = next(event.time_range for event in events if event.name == "measured")
     calls = [
         event

@@ -5,7 +5,6 @@ float32 (B, 3, 224, 224), normalised. Ways whose packages are not installed are 
 """
 
 import contextlib
-import importlib.util
 from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,7 +12,8 @@ from typing import Any
 
 import numpy as np
 import torch
-from peers import Folder, Task, random_box, with_cv2
+from peers import Task, pipeline
+from peers.data_loader import Folder
 from torch import Tensor
 from torch.utils.data import DataLoader, RandomSampler
 
@@ -84,20 +84,24 @@ def data_loader(
     job: Job, decode: Callable[[bytes, str], np.ndarray], **options: Any
 ) -> Iterable[Any]:
     """DataLoader over the folder, shuffled for ever, so that no epoch's end makes it wait."""
-    folder = Folder(Task(job.shards, job.images, "random", job.batch_size, job.workers), decode)
+    cache = job.shards.parent  # DataLoader needs none
+    task = Task(job.shards, job.images, cache, "random", job.batch_size, job.workers)
+    folder = Folder(task, decode)
     return DataLoader(
         folder,
         batch_size=job.batch_size,
         sampler=RandomSampler(folder, num_samples=10**9),
         num_workers=job.workers,
-        worker_init_fn=_single_thread,
+        worker_init_fn=pipeline.single_thread,
         **options,
     )
 
 
 def data_loader_apex(job: Job) -> Batches:
     """DataLoader with simplejpeg and OpenCV, pin_memory, and apex's prefetcher."""
-    return apex(data_loader(job, with_cv2, pin_memory=job.device.type == "cuda"), job.device)
+    return apex(
+        data_loader(job, pipeline.with_cv2, pin_memory=job.device.type == "cuda"), job.device
+    )
 
 
 def data_loader_gpu_decode(job: Job) -> Batches:
@@ -106,7 +110,7 @@ def data_loader_gpu_decode(job: Job) -> Batches:
     from torchvision.transforms.v2 import functional
 
     def crop(image: Tensor) -> Tensor:
-        box = random_box(*image.shape[-2:])
+        box = pipeline.random_box(*image.shape[-2:])
         image = functional.resized_crop(image, *box, [SIZE, SIZE], antialias=False)
         return image.flip(-1) if torch.rand(()) < 0.5 else image
 
@@ -130,10 +134,15 @@ def _end_to_end(samples: list[tuple[Tensor, int]]) -> tuple[Tensor, list[int], T
     return torch.cat(flat), [len(image) for image in flat], torch.tensor(labels)
 
 
-def _single_thread(_worker: int) -> None:
-    import cv2
+def _can_decode(device: torch.device) -> bool:
+    """Whether there is a torchvision, and it was built with nvJPEG."""
+    try:
+        from torchvision.io import decode_jpeg, encode_jpeg
 
-    cv2.setNumThreads(1)
+        decode_jpeg(encode_jpeg(torch.zeros(3, 16, 16, dtype=torch.uint8)), device=device)
+    except (ImportError, RuntimeError):
+        return False
+    return True
 
 
 def ways(device: torch.device) -> dict[str, Callable[[Job], Batches]]:
@@ -142,6 +151,6 @@ def ways(device: torch.device) -> dict[str, Callable[[Job], Batches]]:
         "shardfeed": shardfeed,
         "DataLoader, pinned, apex prefetcher": data_loader_apex,
     }
-    if device.type == "cuda" and importlib.util.find_spec("torchvision"):
+    if device.type == "cuda" and _can_decode(device):
         found["DataLoader, torchvision GPU decode"] = data_loader_gpu_decode
     return found
