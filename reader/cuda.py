@@ -154,16 +154,22 @@ class _Flight:
         ahead: batches to have on their way when the consumer has got one.
         held: host batches that may still be copied from, the oldest first.
         state: the loader's, at the batch that the consumer got last; None: ask the loader.
+        fetched: the loader's, at the batch that was fetched last.
     """
 
     lanes: list[Lane]
     ahead: int
     held: deque[tuple[Any, list[Transfer]]] = field(default_factory=deque)
     state: Any = None
+    fetched: Any = None
 
     def __post_init__(self) -> None:
         # Once nobody wants the batches, their memory may be unmapped: not before the copies end.
         weakref.finalize(self, _land, self.held).atexit = False
+
+    def is_left_ahead(self, loader: Loader) -> bool:
+        """Whether an iteration was left with batches fetched, and nobody moved the loader since."""
+        return self.state is not None and loader.state_dict() == self.fetched
 
     def send(self, host: Any, parts: list[Any]) -> list[Transfer]:
         """Start a batch on its way."""
@@ -208,11 +214,13 @@ class _Epoch(Iterator[Any]):
         self._loader = loader
         self._flight = flight
         self._is_scattered = is_scattered
+        if isinstance(loader, Loader) and loader.is_endless and flight.is_left_ahead(loader):
+            loader.load_state_dict(flight.state)  # what was fetched and not consumed comes again
         self._source = iter(loader)
         self._has_state = hasattr(loader, "state_dict")
         self._is_at_end = False
         self._queue: deque[_Sent | Exception] = deque()
-        flight.state = self._state()
+        flight.state = flight.fetched = self._state()
 
     def __next__(self) -> Any:
         self._flight.recycle()
@@ -248,7 +256,8 @@ class _Epoch(Iterator[Any]):
     def _send(self, host: Any) -> _Sent:
         lanes = len(self._flight.lanes)
         parts = scatter(host, lanes) if self._is_scattered else [host]
-        return _Sent(self._flight.send(host, parts), self._state())
+        self._flight.fetched = self._state()
+        return _Sent(self._flight.send(host, parts), self._flight.fetched)
 
     def _state(self) -> Any:
         return self._loader.state_dict() if self._has_state else None

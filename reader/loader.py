@@ -166,6 +166,11 @@ class Loader:
             raise TypeError("a Loader with epochs=None has no length")
         return len(self._steps(0))
 
+    @property
+    def is_endless(self) -> bool:
+        """Whether an iteration has no end, and the next one goes on where it was left."""
+        return self._epochs is None
+
     def __iter__(self) -> "EpochIterator":
         with self._lock:
             self._check_open()

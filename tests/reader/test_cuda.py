@@ -3,7 +3,7 @@
 import weakref
 from collections import namedtuple
 from collections.abc import Iterator
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -502,6 +502,22 @@ def test_a_run_goes_on_from_the_state_with_the_batch_after(packed: Path, runs_ah
         assert prefetcher.state_dict() == state
         seen += [index.tolist() for _ in range(2) for (index,) in prefetcher]
     assert seen == expected
+
+
+@pytest.mark.parametrize("runs_ahead", [False, True])
+def test_a_loader_without_an_end_goes_on_after_the_batch_consumed_last(
+    packed: Path, monkeypatch: pytest.MonkeyPatch, runs_ahead: bool
+) -> None:
+    monkeypatch.setattr(Lane, "runs_ahead", runs_ahead)
+    monkeypatch.setattr(EpochIterator, "is_ready", lambda self: True)
+    options: dict[str, Any] = {"batch_size": 4, "workers": 1, "transforms": [CROP]}
+    with Loader(packed, epochs=None, fields=("index",), **options) as loader:
+        prefetcher = CUDAPrefetcher(loader, device="cpu")
+        for start in (0, 8, 16):
+            first, second = (index.tolist() for (index,) in islice(prefetcher, 2))
+            assert first + second == list(range(start, start + 8))
+        loader.set_epoch(3)  # somebody else moved it
+        assert next(iter(prefetcher))[0].tolist() == [0, 1, 2, 3]
 
 
 def test_a_loader_without_a_state_says_so() -> None:
