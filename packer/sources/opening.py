@@ -36,6 +36,8 @@ def open_source(src: Path, options: SourceOptions, classes: Sequence[str] | None
         if files := _parquet_files(src):
             return _open_parquet(src, files, options, classes)
         return FolderSource.open(src, classes, Pairs(options.pairs))
+    if options.pairs:
+        raise UnusableInput(f"--pair goes with a folder of images, and {src} is a file.")
     table: Table
     match src.suffix.lower():
         case ".csv":

@@ -169,6 +169,13 @@ def test_what_is_no_source_is_refused(tmp_path: Path, opened: Callable[..., Sour
         opened(path)
 
 
+def test_parallel_folders_go_with_folders_alone(
+    images: Path, opened: Callable[..., Source]
+) -> None:
+    with pytest.raises(UnusableInput, match=r"--pair goes with a folder"):
+        opened(write_csv(images), pairs={"mask": "masks"})
+
+
 def test_a_stray_parquet_file_makes_no_parquet_data_set(
     images: Path, opened: Callable[..., Source], scanned: Callable[..., Any]
 ) -> None:
