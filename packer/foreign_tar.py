@@ -65,20 +65,27 @@ class _TarInfo(tarfile.TarInfo):
         return info
 
 
-def members(path: Path) -> Iterator[Member | LeftOut]:
+def members(path: Path, begin: int = 0, end: int | None = None) -> Iterator[Member | LeftOut]:
     """The regular files of a tar in their order; folders are passed over.
+
+    Args:
+        path: of the tar.
+        begin, end: where in the file it lies, if it is a member of another; then the offsets of its
+            members are those in the file, too.
 
     Raises:
         UnusableInput: it is no tar, or damaged.
     """
     try:
-        size = path.stat().st_size
-        with tarfile.open(
-            path, "r:", tarinfo=_TarInfo, encoding="utf-8", errors="surrogateescape"
-        ) as archive:
-            while (info := archive.next()) is not None:
+        with open(path, "rb") as file:
+            end = os.fstat(file.fileno()).st_size if end is None else end
+            file.seek(begin)
+            archive = tarfile.TarFile(
+                fileobj=file, tarinfo=_TarInfo, encoding="utf-8", errors="surrogateescape"
+            )
+            while (info := archive.next()) is not None and info.offset < end:
                 archive.members.clear()  # type: ignore[attr-defined]  # tarfile keeps them all
-                if info.size < 0 or info.offset_data + info.size > size:
+                if info.size < 0 or info.offset_data + info.size > end:
                     raise _damaged(path, f"{info.name!r} has {info.size} bytes, more than follow")
                 name = info.name.removeprefix("./")
                 if info.isdir():
@@ -88,7 +95,8 @@ def members(path: Path) -> Iterator[Member | LeftOut]:
                     yield LeftOut(name, reason)
                 else:
                     yield Member(name, info.offset, info.offset_data, info.size)
-            _check_end(path, archive.offset, size)
+            if info is None:
+                _check_end(path, archive.offset, end)
     except OSError as error:
         raise UnusableInput(f"{path} cannot be read: {error.strerror}.") from error
     except (tarfile.TarError, ValueError, RecursionError, OverflowError) as error:
@@ -102,6 +110,14 @@ def samples(files: Iterable[Member | LeftOut]) -> Iterator[list[Member] | LeftOu
     for file in files:
         if isinstance(file, LeftOut):
             yield file
+            continue
+        if _METADATA.match(file.name):
+            yield LeftOut(file.name, "webdataset takes it for metadata")
+            continue
+        if not file.stem or file.stem.endswith("/") or not file.ext:
+            yield LeftOut(
+                file.name, "its name has no stem or no extension, so it belongs to no sample"
+            )
             continue
         if file.stem != stem and run:
             yield list(run.values())
@@ -118,7 +134,7 @@ def samples(files: Iterable[Member | LeftOut]) -> Iterator[list[Member] | LeftOu
 
 
 def _refusal(info: tarfile.TarInfo, name: str) -> str | None:
-    """Why a member can be no part of a sample."""
+    """Why a member is no file that could be read in place."""
     if info.issym() or info.islnk():
         return f"it is a link to {info.linkname!r}"
     if info.issparse():
@@ -127,11 +143,6 @@ def _refusal(info: tarfile.TarInfo, name: str) -> str | None:
         return "it is not a regular file"
     if name.startswith("/") or ".." in name.split("/"):
         return "its name leads outside the folder"
-    if _METADATA.match(name):
-        return "webdataset takes it for metadata"
-    base = name.rpartition("/")[2]
-    if not base.partition(".")[0] or not base.partition(".")[2]:
-        return "its name has no stem or no extension, so it belongs to no sample"
     return None
 
 

@@ -74,7 +74,10 @@ def _encoded(job: ShardJob) -> Iterator[tuple[SourceSample, _Result]]:
     def encode_one(sample: SourceSample) -> _Result:
         try:
             content = job.source.read(sample)
-            return encode(content.image, job.policy), content.members
+            encoded = encode(content.image, job.policy)
+            if encoded.info.format in content.members:
+                raise BadImage(f"another member of its sample is a .{encoded.info.format}, too")
+            return encoded, content.members
         except BadImage as error:
             return error
 

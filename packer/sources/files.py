@@ -9,6 +9,7 @@ from pathlib import Path
 from packer.errors import BadImage
 from packer.keys import escape
 from packer.sources import Content, LeftOut, SourceSample
+from packer.sources.labels import class_number
 from packer.sources.walk import is_litter, left_out
 
 MAX_FILE = 1 << 30  # a larger file is no image, and would be read whole to find out
@@ -150,12 +151,9 @@ def _label(root: Path, path: str, label: int) -> int:
     if label >= 0:
         raise BadImage("the class is that of the folder; a .cls file has no say in it")
     try:
-        text = (root / path).read_bytes()[:20].strip()
+        return class_number((root / path).read_bytes())
     except OSError as error:
         raise BadImage(_cannot_be_read(error)) from error
-    if not text.isdigit():
-        raise BadImage("it holds no class number: a .cls file is a decimal number")
-    return int(text)
 
 
 def _cannot_be_read(error: OSError) -> str:

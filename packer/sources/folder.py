@@ -16,6 +16,7 @@ from packer.errors import UnusableInput
 from packer.keys import clashing
 from packer.sources import Content, LeftOut, SourceSample
 from packer.sources.files import read_files, sample_of_files
+from packer.sources.labels import class_order, printable
 from packer.sources.pairs import NO_IMAGE, Pairs
 from packer.sources.sidecars import group
 from packer.sources.walk import (
@@ -65,17 +66,12 @@ class FolderSource:
             above = with_parents(root)
             tops = [name for name in subfolders(root) if identity(root / name) not in above]
             splits = tuple(tops) if tops and SPLITS.issuperset(tops) else ("",)
-            found = sorted({name for split in splits for name in _class_folders(root / split)})
+            found = {name for split in splits for name in _class_folders(root / split)}
         except OSError as error:
             raise UnusableInput(
                 f"{root} is not a folder that can be read: {error.strerror}."
             ) from error
-        if classes is not None and (unknown := sorted(set(found).difference(classes))):
-            raise UnusableInput(
-                f"{root} has class folders that are not in the list of classes: "
-                f"{', '.join(map(_printable, unknown))}."
-            )
-        return cls(root, tuple(found if classes is None else classes), splits, pairs or Pairs())
+        return cls(root, class_order(root, found, classes), splits, pairs or Pairs())
 
     def scan(self) -> Iterator[SourceSample | LeftOut]:
         """Walk the folder in ImageFolder's order.
@@ -102,7 +98,7 @@ class FolderSource:
         yield from self.pairs.elsewhere(self.root)
         if empty := [name for name, found in classes_with_folder.items() if not found]:
             raise UnusableInput(
-                f"{self.root}: class folders without images: {', '.join(map(_printable, empty))}. "
+                f"{self.root}: class folders without images: {', '.join(map(printable, empty))}. "
                 "Remove them, or put images into them."
             )
 
@@ -168,7 +164,3 @@ class FolderSource:
 def _class_folders(path: Path) -> list[str]:
     above = with_parents(path)
     return [name for name in subfolders(path) if identity(path / name) not in above]
-
-
-def _printable(name: str) -> str:
-    return os.fsencode(name).decode("utf-8", "backslashreplace")

@@ -1,19 +1,33 @@
 """Which source a path is: told by what lies there."""
 
+import tarfile
 from collections.abc import Sequence
 from pathlib import Path
 
 from packer.errors import UnusableInput
 from packer.options import SourceOptions
 from packer.sources import Source, coco
+from packer.sources.archive import ArchiveSource
+from packer.sources.cifar import CifarSource
 from packer.sources.coco import CocoSource
 from packer.sources.folder import FolderSource
+from packer.sources.idx import IdxSource
+from packer.sources.labels import class_order
 from packer.sources.lines import Delimited, JsonLines
 from packer.sources.manifest import ManifestSource
 from packer.sources.pairs import Pairs
-from packer.sources.table import Table
+from packer.sources.parts import PartsSource, split_parts
 from packer.sources.walk import subfolders
 from packer.sources.watched import Watched
+from packer.sources.webdataset import WebDatasetSource, packed_classes
+
+_UNPACK = {  # by the first bytes of a compressed file
+    b"\x1f\x8b": "gunzip -k",
+    b"BZh": "bunzip2 -k",
+    b"\xfd7zXZ": "unxz -k",
+    b"\x28\xb5\x2f\xfd": "zstd -d",
+}
+_MAGIC = max(map(len, _UNPACK))
 
 
 def open_source(src: Path, options: SourceOptions, classes: Sequence[str] | None = None) -> Source:
@@ -28,33 +42,74 @@ def open_source(src: Path, options: SourceOptions, classes: Sequence[str] | None
         UnusableInput: it is nothing that can be packed.
     """
     if src.is_dir():
-        for name, folder in options.pairs.items():
-            if not (src / folder).is_dir():
-                raise UnusableInput(f"--pair {name}: {src / folder} is not a folder.")
-        if coco.is_layout(src):
-            return CocoSource.open_folder(src, classes)
-        if files := _parquet_files(src):
-            return _open_parquet(src, files, options, classes)
-        return FolderSource.open(src, classes, Pairs(options.pairs))
+        return _open_folder(src, options, classes)
     if options.pairs:
         raise UnusableInput(f"--pair goes with a folder of images, and {src} is a file.")
-    table: Table
     match src.suffix.lower():
         case ".csv":
-            table = Delimited.open(Watched.of(src), ",")
+            return ManifestSource.open(src, Delimited.open(Watched.of(src), ","), options, classes)
         case ".tsv":
-            table = Delimited.open(Watched.of(src), "\t")
+            return ManifestSource.open(src, Delimited.open(Watched.of(src), "\t"), options, classes)
         case ".jsonl" | ".ndjson":
-            table = JsonLines.open(Watched.of(src))
+            return ManifestSource.open(src, JsonLines.open(Watched.of(src)), options, classes)
         case ".json":
             return CocoSource.open(src, options, classes)
         case ".parquet":
             return _open_parquet(src, [src], options, classes)
         case _:
-            raise UnusableInput(
-                f"{src} is neither a folder nor an archive or list that can be packed."
-            )
-    return ManifestSource.open(src, table, options, classes)
+            return _open_archive(src, classes)
+
+
+def _open_folder(src: Path, options: SourceOptions, classes: Sequence[str] | None) -> Source:
+    for name, folder in options.pairs.items():
+        if not (src / folder).is_dir():
+            raise UnusableInput(f"--pair {name}: {src / folder} is not a folder.")
+    if coco.is_layout(src):
+        return CocoSource.open_folder(src, classes)
+    if files := _parquet_files(src):
+        return _open_parquet(src, files, options, classes)
+    if CifarSource.recognises(src):
+        return CifarSource.open(src, classes)
+    if IdxSource.recognises(src):
+        return IdxSource.open(src, classes)
+    parts = split_parts(src)
+    if any(path.is_file() or WebDatasetSource.recognises(path) for path in parts.values()):
+        return _open_parts(src, parts, options, classes)
+    if WebDatasetSource.recognises(src):
+        return WebDatasetSource.open(src, classes)
+    return FolderSource.open(src, classes, Pairs(options.pairs))
+
+
+def _open_archive(src: Path, classes: Sequence[str] | None) -> Source:
+    with open(src, "rb") as file:
+        begin = file.read(_MAGIC)
+    if begin.startswith(b"PK"):
+        return ArchiveSource.open(src, True, classes)
+    if CifarSource.recognises(src):
+        return CifarSource.open(src, classes)
+    if command := next((_UNPACK[magic] for magic in _UNPACK if begin.startswith(magic)), None):
+        raise UnusableInput(
+            f"{src} is compressed as a whole, so that no file in it can be read without those "
+            f"before it. Images do not get smaller by it: unpack it first with {command} {src}"
+        )
+    if not tarfile.is_tarfile(src):
+        raise UnusableInput(f"{src} is neither a folder nor an archive or list that can be packed.")
+    if WebDatasetSource.recognises(src):
+        return WebDatasetSource.open(src, classes)
+    return ArchiveSource.open(src, False, classes)
+
+
+def _open_parts(
+    src: Path, paths: dict[str, Path], options: SourceOptions, classes: Sequence[str] | None
+) -> PartsSource:
+    """A source for each split, with the classes of all."""
+    classes = classes or packed_classes(src) or None
+    parts = {split: open_source(path, options, classes) for split, path in paths.items()}
+    names = class_order(src, (name for part in parts.values() for name in part.classes), classes)
+    for split, part in parts.items():
+        if part.classes and part.classes != names:
+            parts[split] = open_source(paths[split], options, names)
+    return PartsSource(tuple(parts.items()), names)
 
 
 def _parquet_files(folder: Path) -> list[Path]:

@@ -12,7 +12,7 @@ IMAGE_EXTENSIONS = frozenset(
 )
 
 _MAPS = {"mask", "seg", "depth"}  # x.mask.png beside x.jpg belongs to it and is no sample
-_EXTENSION = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*")
+EXTENSION = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*")
 
 
 @dataclass(frozen=True)
@@ -73,6 +73,6 @@ def _owner(name: str, images: dict[str, list[str]]) -> tuple[str, str]:
     end = len(name)
     while (end := name.rfind(".", 0, end)) > 0:
         ext = name[end + 1 :].lower()
-        if name[:end] in images and _EXTENSION.fullmatch(ext):
+        if name[:end] in images and EXTENSION.fullmatch(ext):
             return name[:end], ext
     return "", ""

@@ -1,10 +1,13 @@
-"""Sources of images that the tests make for themselves."""
+"""Sources and archives that the tests make for themselves."""
 
+import io
 import json
-from collections.abc import Callable
+import tarfile
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from PIL import Image
 
@@ -64,3 +67,96 @@ def json_of() -> Callable[[Source, SourceSample], Any]:
         return json.loads(content.members["json"]) if sample.members else None
 
     return read
+
+
+@pytest.fixture(scope="session")
+def make_jpegs(
+    make_image: Callable[..., Image.Image], encode: Callable[..., bytes]
+) -> Callable[..., dict[str, bytes]]:
+    """`make_jpegs("cat/a.jpg", "dog/b.jpg")`: a small JPEG for each name, no two alike."""
+
+    def make(*names: str) -> dict[str, bytes]:
+        return {name: encode(make_image(seed, 16, 24), "JPEG") for seed, name in enumerate(names)}
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def write_tar() -> Callable[..., Path]:
+    """`write_tar(path, {"cat/a.jpg": b"..."})`: a tar by the standard library; gives the path."""
+
+    def write(
+        path: Path, files: Mapping[str, bytes], mode: str = "w", kind: int = tarfile.GNU_FORMAT
+    ) -> Path:
+        with tarfile.open(path, mode, format=kind) as archive:
+            for name, data in files.items():
+                info = tarfile.TarInfo(name)
+                info.size = len(data)
+                archive.addfile(info, io.BytesIO(data))
+        return path
+
+    return write
+
+
+@pytest.fixture(scope="session")
+def write_files() -> Callable[..., Path]:
+    """`write_files(root, {"cat/a.jpg": b"..."})`: the same as a folder."""
+
+    def write(root: Path, files: Mapping[str, bytes]) -> Path:
+        for name, data in files.items():
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            (root / name).write_bytes(data)
+        return root
+
+    return write
+
+
+class Scan:
+    """What a source yields."""
+
+    def __init__(self, source: Source) -> None:
+        found = list(source.scan())
+        self.source = source
+        self.samples = [record for record in found if isinstance(record, SourceSample)]
+        left_out = [record for record in found if isinstance(record, LeftOut)]
+        self.left_out = {record.name: record.reason for record in left_out if not record.ignored}
+        self.ignored = {record.name for record in left_out if record.ignored}
+
+    @property
+    def labels(self) -> dict[str, int]:
+        """Key -> label."""
+        return {sample.key: sample.label for sample in self.samples}
+
+    @property
+    def contents(self) -> dict[str, bytes]:
+        """Name of each image and, with their extensions, of its members -> bytes."""
+        found = {}
+        for sample in self.samples:
+            content = self.source.read(sample)
+            image = content.image
+            found[sample.name] = image if isinstance(image, bytes) else image.tobytes()
+            stem = sample.name.rpartition(".")[0] or sample.name
+            found |= {f"{stem}.{ext}": data for ext, data in content.members.items()}
+        return found
+
+
+@pytest.fixture(scope="session")
+def scan() -> Callable[..., Scan]:
+    """`scan(path)`: open what is there as `packer pack` does, and list it."""
+
+    def run(path: Path, classes: list[str] | None = None, options: SourceOptions | None = None):
+        return Scan(open_source(path, options or SourceOptions(), classes))
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def cifar_rows() -> Callable[..., tuple[np.ndarray, list[int]]]:
+    """`cifar_rows(seed, rows, classes)`: pixels (rows, 3072), labels."""
+
+    def make(seed: int, rows: int, classes: int) -> tuple[np.ndarray, list[int]]:
+        rng = np.random.default_rng(seed)
+        pixels = rng.integers(0, 256, (rows, 3072), dtype=np.uint8)
+        return pixels, [(seed + row) % classes for row in range(rows)]
+
+    return make

@@ -1,0 +1,76 @@
+"""Reads pickles of plain containers and byte arrays; runs nothing that a pickle asks for.
+
+A pickle is a program that may call anything by its name. Here it may name only what CIFAR's files
+do (numpy's array and dtype), and gets stand-ins that keep what they are given.
+"""
+
+import io
+import math
+import pickle
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from packer.errors import UnusableInput
+
+
+class _Array:
+    """What a pickle says of an array."""
+
+    def __init__(self, *_: object) -> None:
+        self.array: NDArray[np.uint8] | None = None
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        _, shape, dtype, fortran, data = state
+        if dtype.name not in ("u1", b"u1") or fortran or math.prod(shape) != len(data):
+            raise pickle.UnpicklingError("an array is not one of whole rows of bytes")
+        self.array = np.frombuffer(data, np.uint8).reshape(shape)
+
+
+class _DType:
+    """What a pickle says of a dtype."""
+
+    def __init__(self, name: object = "", *_: object) -> None:
+        self.name = name
+
+    def __setstate__(self, state: object) -> None:
+        """Byte order and alignment are nothing to a byte."""
+
+
+_NAMES = {
+    ("numpy.core.multiarray", "_reconstruct"): _Array,
+    ("numpy._core.multiarray", "_reconstruct"): _Array,
+    ("numpy", "ndarray"): None,  # an argument of the one above
+    ("numpy", "dtype"): _DType,
+}
+
+
+class _Unpickler(pickle.Unpickler):
+    def find_class(self, module: str, name: str) -> Any:
+        if (module, name) not in _NAMES:
+            raise pickle.UnpicklingError(f"it would call {module}.{name}")
+        return _NAMES[module, name]
+
+
+def load_plain(data: bytes, name: str) -> dict[str, Any]:
+    """The dictionary in a pickle, also one of Python 2; texts stay bytes, arrays are uint8.
+
+    Args:
+        data: the pickle.
+        name: of its file.
+
+    Raises:
+        UnusableInput: it holds anything else, or asks for a call.
+    """
+    try:
+        content = _Unpickler(io.BytesIO(data), encoding="bytes").load()
+        return {
+            key.decode() if isinstance(key, bytes) else key: getattr(value, "array", value)
+            for key, value in content.items()
+        }
+    # A damaged pickle may raise whatever its opcodes run into.
+    except Exception as error:
+        raise UnusableInput(
+            f"{name} is no pickle of plain containers and byte arrays: {error}. It was not run."
+        ) from error
