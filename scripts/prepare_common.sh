@@ -40,10 +40,10 @@ parse() {
     OPTIONS=("$@")
     if ! command -v packer >/dev/null; then
         local here=$PWD
-        cd "$(dirname "${BASH_SOURCE[0]}")/.."
+        cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
         # shellcheck source=scripts/environment.sh
         . scripts/environment.sh
-        cd "$here"
+        cd "$here" || exit
     fi
 }
 
