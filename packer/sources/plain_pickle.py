@@ -46,7 +46,33 @@ _NAMES = {
 }
 
 
-class _Unpickler(pickle.Unpickler):
+_INSTRUCTIONS = (  # of pickle's machine: plain data, names, and what arrays are made by
+    *("MARK", "STOP", "POP", "POP_MARK", "DUP", "PROTO", "FRAME", "MEMOIZE"),
+    *("NONE", "NEWTRUE", "NEWFALSE", "INT", "BININT", "BININT1", "BININT2", "LONG", "LONG1"),
+    *("FLOAT", "BINFLOAT", "STRING", "BINSTRING", "SHORT_BINSTRING", "BINBYTES", "BINBYTES8"),
+    *("SHORT_BINBYTES", "UNICODE", "BINUNICODE", "SHORT_BINUNICODE", "BINUNICODE8"),
+    *("EMPTY_TUPLE", "TUPLE", "TUPLE1", "TUPLE2", "TUPLE3", "EMPTY_LIST", "LIST", "APPEND"),
+    *("APPENDS", "EMPTY_DICT", "DICT", "SETITEM", "SETITEMS"),
+    *("PUT", "BINPUT", "LONG_BINPUT", "GET", "BINGET", "LONG_BINGET"),
+    *("GLOBAL", "STACK_GLOBAL", "REDUCE", "BUILD"),
+)
+
+
+class _Dispatch(dict[int, Any]):
+    def __missing__(self, instruction: int) -> None:
+        raise pickle.UnpicklingError(f"it has the instruction {chr(instruction)!r}")
+
+
+# The one in C takes any number for the size of its memo, and would fill the memory.
+class _Unpickler(pickle._Unpickler):
+    dispatch = _Dispatch(
+        {
+            code: load
+            for code, load in pickle._Unpickler.dispatch.items()
+            if code in {getattr(pickle, name)[0] for name in _INSTRUCTIONS}
+        }
+    )
+
     def find_class(self, module: str, name: str) -> Any:
         if (module, name) not in _NAMES:
             raise pickle.UnpicklingError(f"it would call {module}.{name}")

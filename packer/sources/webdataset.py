@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
-from packer.errors import BadImage
+from packer.errors import BadImage, UnusableInput
 from packer.foreign_tar import Member, members, samples
 from packer.keys import escape, unescape
 from packer.sources import Content, LeftOut, SourceSample
@@ -53,7 +53,7 @@ class WebDatasetSource:
         would be lost.
 
         Raises:
-            UnusableInput: that tar is none, or damaged.
+            UnusableInput: that tar is none or damaged, or the tars may be classes.
         """
         tars = [path]
         if path.is_dir():
@@ -63,9 +63,16 @@ class WebDatasetSource:
             if _are_numbered(tars):
                 return True
         firsts = [run for run in islice(_runs(tars[0]), _LOOKED_AT) if len(run) > 1]
-        return any(member.ext == "cls" for run in firsts for member in run) or any(
-            "/" not in member.name for run in firsts for member in run
-        )
+        found = [member for run in firsts for member in run]
+        if any(member.ext == "cls" or "/" not in member.name for member in found):
+            return True
+        if path.is_dir():
+            raise UnusableInput(
+                f"{path} holds tars that are neither shards of one series nor have samples of "
+                f"several members ({tars[0].name}). If each is a class, put them into one, which "
+                f"is read in place: tar -cf classes.tar -C {path} ."
+            )
+        return False
 
     @classmethod
     def open(cls, path: Path, classes: Sequence[str] | None = None) -> "WebDatasetSource":

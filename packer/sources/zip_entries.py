@@ -36,9 +36,9 @@ def zip_entries(path: Path) -> Iterator[tuple[str, Entry] | LeftOut]:
             end = archive.start_dir
     except (OSError, zipfile.BadZipFile, NotImplementedError, ValueError) as error:
         raise UnusableInput(f"{path} is no zip that can be read: {error}.") from error
-    ends = [info.header_offset for info in infos[1:]] + [end]
-    for info, following in zip(infos, ends, strict=True):
-        if info.is_dir():
+    for number, info in enumerate(infos, 1):
+        following = infos[number].header_offset if number < len(infos) else end
+        if info.filename.endswith("/"):
             continue
         reason = _refusal(info, following)
         if reason:
@@ -82,6 +82,8 @@ def _inflated(packed: bytes, size: int) -> bytes:
 
 def _refusal(info: zipfile.ZipInfo, following: int) -> str | None:
     """Why a file of a zip cannot be read in place; `following`: where the next one begins."""
+    if not info.filename:
+        return "it has no name"
     if info.filename.startswith("/") or ".." in info.filename.split("/"):
         return "its name leads outside the folder"
     if S_ISLNK(info.external_attr >> 16):

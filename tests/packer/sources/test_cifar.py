@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from packer.errors import BadImage, UnusableInput
+from packer.errors import PackingFailed, UnusableInput
 from packer.pack import PackReport
 from reader.format import Manifest
 
@@ -261,12 +261,14 @@ def test_a_file_that_does_not_belong_is_named(
 
 
 @pytest.mark.parametrize("classes", [10], indirect=True)
-def test_an_archive_that_changed_since_the_scan_is_rejected(four: list[Path], scan: ScanOf) -> None:
+def test_an_archive_that_changed_since_the_scan_stops_packing(
+    four: list[Path], scan: ScanOf
+) -> None:
     found = scan(four[0])
     os.utime(four[0], ns=(0, 1))
     other = scan(four[2])
     other.source.read(other.samples[0])  # what a process holds in memory is another data set now
-    with pytest.raises(BadImage, match="changed while"):
+    with pytest.raises(PackingFailed, match="changed while"):
         found.source.read(found.samples[0])
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from packer.errors import BadImage, UnusableInput
+from packer.errors import PackingFailed, UnusableInput
 from packer.pack import PackReport
 from reader.format import Manifest
 
@@ -156,12 +156,12 @@ def test_a_file_that_does_not_belong_is_named(
     assert found.left_out == {"notes.txt": "it is no IDX file"}
 
 
-def test_a_file_that_changed_since_the_scan_is_rejected(
+def test_a_file_that_changed_since_the_scan_stops_packing(
     tmp_path: Path, files: dict[str, bytes], write_files: Write, scan: ScanOf
 ) -> None:
     found = scan(write_files(tmp_path / "mnist", files))
     os.utime(tmp_path / "mnist" / IMAGES, ns=(0, 1))
-    with pytest.raises(BadImage, match="changed while"):
+    with pytest.raises(PackingFailed, match="changed while"):
         found.source.read(found.samples[0])
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import webdataset
 
-from packer.errors import BadImage, UnusableInput
+from packer.errors import PackingFailed, UnusableInput
 from packer.pack import PackReport
 from reader.format import Manifest
 
@@ -157,7 +157,12 @@ def test_what_belongs_to_no_sample_is_named(
     ],
 )
 def test_a_class_that_is_no_number_is_refused_by_name(
-    tmp_path: Path, make_jpegs: MakeJpegs, write_tar: WriteTar, scan: ScanOf, label: bytes, reason: str
+    tmp_path: Path,
+    make_jpegs: MakeJpegs,
+    write_tar: WriteTar,
+    scan: ScanOf,
+    label: bytes,
+    reason: str,
 ) -> None:
     (image,) = make_jpegs("a").values()
     files = {"a.jpg": image, "a.cls": label, "b.jpg": image, "b.cls": b"1"}
@@ -274,13 +279,13 @@ def test_a_damaged_tar_is_named(
         scan(path)
 
 
-def test_a_tar_that_changed_since_the_scan_is_rejected(
+def test_a_tar_that_changed_since_the_scan_stops_packing(
     tmp_path: Path, members: dict[str, bytes], write_tar: WriteTar, scan: ScanOf
 ) -> None:
     found = scan(write_tar(tmp_path / "a.tar", members))
     with open(tmp_path / "a.tar", "ab") as file:
         file.write(bytes(512))
-    with pytest.raises(BadImage, match=r"a\.tar changed"):
+    with pytest.raises(PackingFailed, match=r"a\.tar changed"):
         found.source.read(found.samples[0])
 
 
