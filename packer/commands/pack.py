@@ -115,7 +115,8 @@ def pack(
     images without classes. Files that share an image's name up to a dot (x.json, x.txt, x.mask.png)
     become members of its sample. Or SRC is a manifest that names the images (.csv, .tsv, .jsonl,
     .parquet), a COCO annotation file (.json) or COCO's folder, or Parquet files that hold the
-    images, as Hugging Face has them. The same command finishes an interrupted run.
+    images, as Hugging Face has them. Or a tar or zip of such folders, WebDataset tars, the archives
+    of CIFAR, the files of MNIST. The same command finishes an interrupted run.
     """
     from packer.errors import Rejected, UnusableInput
     from packer.options import PackOptions, SourceOptions

@@ -21,6 +21,7 @@ from PIL import Image
 
 import packer
 import reader
+from reader.format import Manifest
 
 SCRIPTS = Path(packer.__file__).parent.parent / "scripts"
 NAMES = ["prepare_imagenet", "prepare_cifar10", "prepare_mnist", "prepare_coco", "prepare_folder"]
@@ -197,6 +198,9 @@ def test_imagenet(tmp_path: Path, jpegs: list[bytes], run_script: Run) -> None:
         "ILSVRC2012_devkit_t12/data/ILSVRC2012_validation_ground_truth.txt": b"2\n1\n1\n",
     }
     (place / "ILSVRC2012_devkit_t12.tar.gz").write_bytes(tar_of(kit, "w:gz"))
+    cut = tmp_path / "dst.work" / "imagenet" / "val.tar.part"  # by a run that was killed
+    cut.parent.mkdir(parents=True)
+    cut.write_bytes(bytes(700))
     run_script("prepare_imagenet", "--from", place, dst, "--jpeg", "verbatim", "--jobs", 1)
     assert reader.Dataset(dst, split="val").classes == ["n02100735", "n02119789"]
     assert contents(dst, "train", "jpg") == {
@@ -262,9 +266,13 @@ def test_coco(tmp_path: Path, jpegs: list[bytes], run_script: Run) -> None:
     with zipfile.ZipFile(place / "annotations_trainval2017.zip", "w") as archive:
         for name, content in annotations.items():
             archive.writestr(name, json.dumps(content))
+    cut = tmp_path / "dst.work" / "unpacking" / "train2017"  # by a run that was killed
+    cut.mkdir(parents=True)
+    (cut / "cut.jpg").write_bytes(jpegs[0][:99])
     run_script("prepare_coco", "--from", place, dst, "--jpeg", "verbatim", "--jobs", 1)
     found: list[bytes] = []
-    for split in reader.Dataset(dst).splits:
+    assert Manifest.load(dst).splits == ("train", "val")
+    for split in ("train", "val"):
         data = reader.Dataset(dst, split=split)
         assert list(data.classes) == ["cat", "dog"]
         found += [bytes(data.read(number, "jpg")) for number in range(len(data))]
