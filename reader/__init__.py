@@ -7,18 +7,24 @@ from typing import TYPE_CHECKING, Any
 
 from reader.dataset import Dataset
 from reader.errors import ReaderError, SampleError, WorkerError
+from reader.fields import Boxes, Mask
 from reader.format import FormatError, ShardfeedError
 from reader.transforms import (
     CenterCrop,
     Geometry,
+    Letterbox,
+    RandomCrop,
     RandomHorizontalFlip,
     RandomResizedCrop,
+    RandomVerticalFlip,
     Resize,
     Transform,
 )
 
 if TYPE_CHECKING:
+    from reader.batch import pad_collate
     from reader.cuda import CUDAPrefetcher
+    from reader.iterable import IterableShards
     from reader.loader import Loader
     from reader.sampling import BlockShuffle, ClassBalanced
     from reader.statistics import Statistics
@@ -30,15 +36,21 @@ __all__ = [
     "IMAGENET_MEAN",
     "IMAGENET_STD",
     "BlockShuffle",
+    "Boxes",
     "CUDAPrefetcher",
     "CenterCrop",
     "ClassBalanced",
     "Dataset",
     "FormatError",
     "Geometry",
+    "IterableShards",
+    "Letterbox",
     "Loader",
+    "Mask",
+    "RandomCrop",
     "RandomHorizontalFlip",
     "RandomResizedCrop",
+    "RandomVerticalFlip",
     "ReaderError",
     "Resize",
     "SampleError",
@@ -46,6 +58,7 @@ __all__ = [
     "Statistics",
     "Transform",
     "WorkerError",
+    "pad_collate",
 ]
 
 # Imported when first used: workers, which should start fast, need none of them.
@@ -53,8 +66,10 @@ _LATER = {
     "BlockShuffle": "reader.sampling",
     "CUDAPrefetcher": "reader.cuda",
     "ClassBalanced": "reader.sampling",
+    "IterableShards": "reader.iterable",
     "Loader": "reader.loader",
     "Statistics": "reader.statistics",
+    "pad_collate": "reader.batch",
 }
 
 

@@ -4,9 +4,9 @@ import hashlib
 import os
 import threading
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from operator import index
 from pathlib import Path
 from typing import Any, overload
@@ -14,7 +14,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from reader.decode import DecodeError, Decoder, Pixels
+from reader.decode import DecodeError, Decoder
 from reader.errors import ReaderError
 from reader.format import Index, Manifest
 from reader.shard import ReadBuffer, Shard
@@ -27,16 +27,24 @@ class Dataset:
     """The samples of one split, by number.
 
     ``ds[i]`` is an (image, label) pair as torchvision's ImageFolder gives it: a (height, width, 3)
-    uint8 RGB array, and an int (-1 where the data set has no labels). Shards are opened when they
-    are first needed and at most 128 stay open, in each thread that reads.
+    uint8 RGB array, and an int (-1 where the data set has no labels). It is a map-style dataset
+    for torch's DataLoader, with any sampler, forked or spawned. Shards are opened when they are
+    first needed and at most 128 stay open, in each thread that reads.
 
     Attributes:
         folder: where dataset.json lies.
         classes: class names in label order.
+        extensions: of the members that samples have.
     """
 
     def __init__(
-        self, folder: str | os.PathLike[str], split: str | None = None, upright: bool = True
+        self,
+        folder: str | os.PathLike[str],
+        split: str | None = None,
+        upright: bool = True,
+        *,
+        transform: Callable[[Any], Any] | None = None,
+        target_transform: Callable[[int], Any] | None = None,
     ) -> None:
         """Open the data set.
 
@@ -44,6 +52,8 @@ class Dataset:
             folder: holds dataset.json.
             split: its name; None for a data set without splits, or for all of them.
             upright: apply the EXIF orientation, so that the model sees what people see.
+            transform: called with the PIL image, as ImageFolder's is; ``ds[i]`` has what it gives.
+            target_transform: called with the label.
 
         Raises:
             ReaderError: there is no such split.
@@ -52,28 +62,45 @@ class Dataset:
         self.folder = Path(folder).absolute()
         self.split = split
         self.upright = upright
+        self.transform = transform
+        self.target_transform = target_transform
         manifest = Manifest.load(self.folder)
         if split is not None and split not in manifest.splits:
             known = ", ".join(map(repr, manifest.splits))
             raise ReaderError(f"{self.folder} has no split {split!r}; it has {known}.")
         self.shards = tuple(s for s in manifest.shards if split in (None, s.split))
         self.classes = list(manifest.classes)
+        self.extensions = manifest.fields
         self._ends = np.cumsum([0, *(shard.samples for shard in self.shards)])
         self._own = _OwnOfThread()
 
     def __len__(self) -> int:
         return int(self._ends[-1])
 
-    def __getitem__(self, number: int) -> tuple[Pixels, int]:
+    def __getitem__(self, number: int) -> tuple[Any, Any]:
         shard, row = self.locate(number)
-        image = self.image_of(shard, row)
+        image, label = self.image_of(shard, row), int(shard.index.columns["label"][row])
         try:
-            return self._own.decoder.whole(image), int(shard.index.columns["label"][row])
+            pixels: Any = self._own.decoder.whole(image)
         except DecodeError as error:
             raise shard.error(row, str(error)) from error
+        if self.transform is not None:
+            from PIL import Image  # workers should start fast
 
-    def __reduce__(self) -> tuple[type["Dataset"], tuple[Path, str | None, bool]]:
-        return Dataset, (self.folder, self.split, self.upright)
+            pixels = self.transform(Image.fromarray(pixels))
+        return pixels, label if self.target_transform is None else self.target_transform(label)
+
+    def __getitems__(self, numbers: Sequence[int]) -> list[tuple[Any, Any]]:
+        """Several samples, as torch's DataLoader asks for a batch."""
+        for number in numbers:  # the system reads one while another is decoded
+            shard, row = self.locate(number)
+            shard.read_ahead(row, 0, int(shard.index.columns["size"][row]))
+        return [self[number] for number in numbers]
+
+    def __reduce__(self) -> tuple[Callable[..., "Dataset"], tuple[Any, ...]]:
+        return partial(
+            type(self), transform=self.transform, target_transform=self.target_transform
+        ), (self.folder, self.split, self.upright)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -90,6 +117,21 @@ class Dataset:
     def labels(self) -> NDArray[np.int64]:
         """The label of every sample, int64."""
         return self.columns("label")["label"].astype(np.int64, copy=False)
+
+    @property
+    def targets(self) -> list[int]:
+        """The labels as ImageFolder has them."""
+        return self.labels.tolist()
+
+    @cached_property
+    def samples(self) -> list[tuple[str, int]]:
+        """The (key, label) of every sample; ImageFolder has a path for the key."""
+        return list(zip(self.keys, self.targets, strict=True))
+
+    @property
+    def imgs(self) -> list[tuple[str, int]]:
+        """`samples`, by ImageFolder's other name."""
+        return self.samples
 
     def columns(self, *names: str) -> dict[str, NDArray[Any]]:
         """Columns of the index (see `reader.format`) over all samples, without opening a tar."""
@@ -147,6 +189,15 @@ class Dataset:
         number %= count
         position = int(np.searchsorted(self._ends, number, side="right")) - 1
         return self._shard(position), number - int(self._ends[position])
+
+    def locate_all(
+        self, numbers: NDArray[np.int64]
+    ) -> Iterator[tuple[Shard, NDArray[np.int64], NDArray[np.int64]]]:
+        """Each opened shard of some samples, which of `numbers` lie there, and their rows."""
+        positions = np.searchsorted(self._ends, numbers, side="right") - 1
+        for position in np.unique(positions).tolist():
+            chosen = np.flatnonzero(positions == position)
+            yield self._shard(position), chosen, numbers[chosen] - int(self._ends[position])
 
     def image_of(self, shard: Shard, row: int) -> StoredImage:
         """The stored image, with its orientation if the data set is to be upright."""

@@ -6,6 +6,7 @@ its way into the output.
 
 import io
 import warnings
+from collections.abc import Sequence
 from typing import Any
 
 import cv2
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from reader.splice import BadTable, Box
 from reader.transforms import Geometry
-from reader.view import StoredImage, View, plan_view
+from reader.view import StoredImage, View, join, plan_view
 
 Pixels = NDArray[Any]  # uint8, (height, width, 3)
 
@@ -47,13 +48,42 @@ class Decoder:
         Raises:
             DecodeError: the image does not decode.
         """
+        if view.target[2] and view.target[3]:
+            self._fill(view, self._decode(view), out)
+        else:
+            out[:] = view.fill
+
+    def draw_all(self, views: Sequence[View], outs: Sequence[Pixels]) -> None:
+        """`draw` several views of one image, which is decoded once if that is less work.
+
+        Raises:
+            DecodeError: the image does not decode.
+        """
+        try:
+            joint = join(views) if len(views) > 1 else None
+        except BadTable as error:
+            raise DecodeError(str(error)) from error
+        if joint is None:
+            for view, out in zip(views, outs, strict=True):
+                self.draw(view, out)
+            return
+        pixels = self._decode(joint)
+        top, left, _, _ = _scaled(joint.box, joint.eighths)
+        for view, out in zip(views, outs, strict=True):
+            if view.target[2] and view.target[3]:
+                box = _scaled(view.box, joint.eighths)
+                part = _part(pixels, (box[0] - top, box[1] - left, box[2], box[3]))
+                self._fill(view, part, out)
+            else:
+                out[:] = view.fill
+
+    def _fill(self, view: View, pixels: Pixels, out: Pixels) -> None:
+        """Put the pixels of the view's box into its output."""
         top, left, height, width = view.target
         if (height, width) != out.shape[:2]:
-            out[:] = 0
-            if not height or not width:
-                return
+            out[:] = view.fill
             out = out[top : top + height, left : left + width]
-        self._place(self._decode(view), view.transpose, view.hflip, view.vflip, out)
+        self._place(pixels, view.transpose, view.hflip, view.vflip, out)
 
     def _decode(self, view: View) -> Pixels:
         """The view's box of the stored image, before resizing."""
@@ -127,6 +157,43 @@ class Decoder:
         return self._resized.reshape(height, width, 3)
 
 
+def read_mask(data: bytes) -> Pixels:
+    """A picture's values as they are stored, (height, width) or (height, width, channels).
+
+    Raises:
+        DecodeError: it does not decode.
+    """
+    from PIL import Image
+
+    try:
+        with Image.open(io.BytesIO(data)) as opened:
+            pixels = np.asarray(opened)
+    except (OSError, SyntaxError, ValueError, EOFError) as error:
+        raise DecodeError(str(error)) from error
+    return pixels.astype(np.uint8) if pixels.dtype == np.bool_ else pixels
+
+
+def draw_mask(view: View, pixels: Pixels, fill: int) -> Pixels:
+    """What `view` shows of `pixels`, which lie over its stored image, without mixing values."""
+    image = view.image
+    if pixels.shape[:2] != (image.height, image.width):
+        raise DecodeError(_size_differs(image, pixels.shape[1], pixels.shape[0]))
+    top, left, height, width = view.target
+    out = np.full((*view.size, *pixels.shape[2:]), fill, pixels.dtype)
+    if height and width:
+        lengths = (width, height) if view.transpose else (height, width)
+        rows, columns = (
+            start + (2 * np.arange(length) + 1) * source // (2 * length)
+            for start, length, source in zip(view.box, lengths, view.box[2:], strict=False)
+        )
+        shown = pixels[rows].take(columns, axis=1)
+        if view.transpose:
+            shown = shown.swapaxes(0, 1)
+        shown = shown[:: -1 if view.vflip else 1, :: -1 if view.hflip else 1]
+        out[top : top + height, left : left + width] = shown
+    return out
+
+
 def plan(image: StoredImage, geometry: Geometry) -> View:
     """`plan_view`, for a caller that names the sample.
 
@@ -166,6 +233,8 @@ def _part(pixels: Pixels, box: Box) -> Pixels:
 def _any_format(image: StoredImage) -> Pixels:
     """The whole stored image by OpenCV (PNG) or Pillow, in memory of its own."""
     data = image.read(0, image.size)
+    if image.format == "raw":
+        return _raw(image, data)
     pixels: Pixels | None = None
     if image.format == "png":
         flags = cv2.IMREAD_COLOR_RGB | cv2.IMREAD_IGNORE_ORIENTATION
@@ -175,6 +244,13 @@ def _any_format(image: StoredImage) -> Pixels:
     if pixels.shape[:2] != (image.height, image.width):
         raise DecodeError(_size_differs(image, pixels.shape[1], pixels.shape[0]))
     return pixels
+
+
+def _raw(image: StoredImage, data: memoryview) -> Pixels:
+    if len(data) != image.height * image.width * image.channels:
+        raise DecodeError(f"it has {len(data)} bytes, not one for each value of each pixel")
+    pixels = np.frombuffer(data, np.uint8).reshape(image.height, image.width, image.channels)
+    return np.repeat(pixels, 3, axis=2) if image.channels == 1 else pixels[..., :3]
 
 
 def _with_pillow(image: StoredImage, data: memoryview) -> Pixels:

@@ -14,28 +14,33 @@ import os
 import time
 import weakref
 from collections import deque
-from collections.abc import Sequence, Set
+from collections.abc import Set
 from dataclasses import asdict, dataclass, field, replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from reader.account import Account
 from reader.autoscale import Autoscaler, Choice
 from reader.cores import running_on, usable_cores
 from reader.dataset import Dataset
 from reader.errors import ReaderError, SampleError
+from reader.gather import can_gather
 from reader.messages import Done, Setup, Task
 from reader.order import Order, Step, Steps
 from reader.pinned import HostMemory, page_lock
 from reader.pool import Pool, failure
 from reader.ring import BatchArrays, BatchLayout, Ring, RingMemory
+from reader.sample import Recipe
 from reader.statistics import Statistics
-from reader.transforms import Transform
 
 _AHEAD_BYTES = 64 << 20  # small batches are decoded further ahead, up to this much memory
 _MAX_AHEAD = 16
 _MAX_CHUNK = 32
+_MAX_GATHERED = 4096
+_ORDER_BLOCK = 1 << 14
 _SPARE = 16  # samples tried in place of one that cannot be read
 
 
@@ -50,6 +55,7 @@ class Batch:
     step: Step
     slot: int | None
     missing: set[int]
+    loose: dict[int, tuple[tuple[Any, ...], ...]] = field(default_factory=dict)  # by task
     copy: BatchArrays | None = None
     error: ReaderError | None = None
     is_wanted: bool = True
@@ -76,11 +82,9 @@ class Feed:
     def __init__(
         self,
         dataset: Dataset,
-        transforms: Sequence[Transform],
+        recipe: Recipe,
         order: Order,
-        seed: int,
-        image: tuple[int, int],
-        batch_size: int,
+        layout: BatchLayout,
         workers: int | None,
         on_error: str = "raise",
         max_bad: int = 0,
@@ -88,19 +92,24 @@ class Feed:
         """Start the workers.
 
         Args:
-            image: the (height, width) that every row has room for.
+            layout: of a batch.
             workers: None to measure and settle on a number.
             on_error: see `Setup`.
             max_bad: how many samples may be substituted or masked.
         """
-        layout = BatchLayout(batch_size, image)
+        batch_size = layout.rows
         self._order = order
         self._cores = usable_cores()
         self._most_workers = most = workers or self._cores
-        self._chunk = min(_MAX_CHUNK, -(-batch_size // most))
+        is_gathered = can_gather(dataset, recipe)
+        if is_gathered:
+            self._chunk = min(_MAX_GATHERED, batch_size)
+        else:
+            self._chunk = min(_MAX_CHUNK, -(-batch_size // most))
         self._depth = _depth(layout.slot_bytes, batch_size, most * self._chunk)
         memory = RingMemory.create(self._depth + 2, layout)
-        setup = Setup(dataset, tuple(transforms), seed, memory.slots, layout, on_error)
+        setup = Setup(dataset, recipe, memory.slots, layout, on_error, is_gathered)
+        self._loose = setup.loose
         self._ring = Ring(memory)
         try:
             first = workers or Choice.first(self._cores).workers
@@ -111,6 +120,8 @@ class Feed:
         self._scaler = None if workers else Autoscaler(self._pool, self._cores)
         self._owners: dict[int, Batch] = {}  # by task
         self._next_task = 0
+        self._block_of = (-1, -1)  # the epoch and number of the block of sample numbers at hand
+        self._block = np.empty(0, np.int64)
         self._epochs: list[Epoch] = []  # the oldest first
         self._account = Account(self._pool.worker_seconds_since)
         self.bad: dict[int, str] = {}  # why, by sample number
@@ -138,8 +149,10 @@ class Feed:
         self.supply()
         return epoch
 
-    def take(self, epoch: Epoch) -> tuple[Step, BatchArrays]:
-        """The next batch of `epoch`; its memory is lent until its arrays are gone.
+    def take(self, epoch: Epoch) -> tuple[Step, BatchArrays, dict[str, list[Any]]]:
+        """The next batch of `epoch`, and its fields that lie in no array.
+
+        The memory of its arrays is lent until they are gone.
 
         Raises:
             ReaderError: a sample of it cannot be read, or the workers failed.
@@ -166,7 +179,9 @@ class Feed:
         if self._scaler is not None:
             self._scaler.settle(self._account.flows, self.statistics)
         self.supply()
-        return batch.step, arrays
+        rows = [row for number in sorted(batch.loose) for row in batch.loose[number]]
+        loose = {name: [row[at] for row in rows] for at, name in enumerate(self._loose)}
+        return batch.step, arrays, loose
 
     def is_ready(self, epoch: Epoch) -> bool:
         """Whether `take` would give a batch of `epoch` at once."""
@@ -257,15 +272,26 @@ class Feed:
         for row, end in pairwise([*sorted(edges), step.rows]):
             epoch = int(epochs[row])
             inside = positions[row:end] - epoch * self._order.count
-            samples = self._order.samples(inside, epoch)
+            samples = self._samples(inside, epoch)
             valid = min(max(step.valid - row, 0), end - row)
             following = (inside[-1] + 1 + self._spare) % self._order.count
-            spare = self._order.samples(following, epoch)
+            spare = self._order.samples(following, epoch) if following.size else following
             tasks.append(
                 Task(self._next_task, slot, row, epoch, int(inside[0]), samples, valid, spare)
             )
             self._next_task += 1
         return tasks
+
+    def _samples(self, positions: NDArray[np.int64], epoch: int) -> NDArray[np.int64]:
+        """The sample numbers at successive `positions`, which are asked for in blocks."""
+        first, last = int(positions[0]) // _ORDER_BLOCK, int(positions[-1]) // _ORDER_BLOCK
+        if first != last:
+            return self._order.samples(positions, epoch)
+        if self._block_of != (epoch, first):
+            start = first * _ORDER_BLOCK
+            block = np.arange(start, min(start + _ORDER_BLOCK, self._order.count))
+            self._block_of, self._block = (epoch, first), self._order.samples(block, epoch)
+        return self._block[positions - first * _ORDER_BLOCK]
 
     def _collect(self, timeout: float | None = None) -> None:
         """Wait for news from the workers, for up to `timeout` seconds, and book it."""
@@ -280,6 +306,7 @@ class Feed:
             if isinstance(message, Done):
                 self._account.ended(message.spent)
                 self.bad.update(message.bad)
+                batch.loose[message.number] = message.loose
             else:
                 batch.error = batch.error or failure(message)
             if not batch.missing and not batch.is_wanted:

@@ -7,26 +7,28 @@ call at a time.
 import os
 import threading
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any, Literal
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from reader.batch import Batcher, Collate
 from reader.cores import usable_cores
 from reader.dataset import Dataset
 from reader.errors import ReaderError
 from reader.feed import Epoch, Feed
+from reader.fields import Decode, Field, name_of, parse_fields
 from reader.order import Steps
 from reader.pinned import HostMemory
-from reader.ring import BatchArrays
+from reader.ring import BatchLayout, Column
+from reader.sample import NEIGHBOURS, Recipe, Sample, first_sound, further_views, learn_columns
 from reader.sampling import BlockShuffle, ClassBalanced, Subset, build_order
 from reader.state import position_of, state_at
 from reader.statistics import Statistics
 from reader.transforms import Transform, largest_output
 
-_FIELDS = ("image", "label", "index", "valid", "key")
 _ENDLESS = 2**62
 
 
@@ -40,6 +42,8 @@ class Loader:
     - ``label``: int64 (B,), -1 without labels. ``index``: int64 (B,), sample numbers.
     - ``valid``: bool (B,), False for rows that only pad the last step of a rank.
     - ``key``: a list of B strings.
+    - ``json``, ``txt``, ``npy``, ``mask.png``, ...: members, decoded by their extension. Arrays of
+      one type and shape come as one tensor (B, ...), anything else as a list. See `reader.fields`.
 
     The last batch of an epoch may be shorter, unless `drop_last`.
     """
@@ -51,6 +55,7 @@ class Loader:
         split: str | None = None,
         batch_size: int = 1,
         transforms: Sequence[Transform] = (),
+        views: int | Sequence[Sequence[Transform]] = 1,
         shuffle: bool | BlockShuffle = False,
         seed: int = 0,
         epochs: int | None = 1,
@@ -59,7 +64,11 @@ class Loader:
         sampler: Iterable[int] | None = None,
         workers: int | Literal["auto"] | None = None,
         drop_last: bool = False,
-        fields: Sequence[str] = ("image", "label"),
+        fields: Sequence[Field] = ("image", "label"),
+        decoders: Mapping[str, Decode] | None = None,
+        map_sample: Callable[[Sample], Sample] | None = None,
+        map_batch: Callable[[Any], Any] | None = None,
+        collate_fn: Collate | None = None,
         rank: int | None = None,
         world_size: int | None = None,
         upright: bool = True,
@@ -73,6 +82,8 @@ class Loader:
             split: of the folder.
             batch_size: samples a batch, on each rank.
             transforms: applied in turn; see `reader.transforms`.
+            views: so many independent augmentations of each image, decoded once; or for each view
+                its transforms. The field ``image`` is then a list of tensors, one for each view.
             shuffle: a new order over the whole data set in every epoch; BlockShuffle(shards) for
                 long reads.
             seed: with the epoch it determines order and augmentation.
@@ -87,7 +98,14 @@ class Loader:
             workers: processes; None for the cores this process may use; "auto" to measure, and
                 settle on as many as the loop needs: see `reader.autoscale`.
             drop_last: leave out the samples that do not fill a step.
-            fields: what a batch consists of.
+            fields: what a batch consists of: names, Mask, Boxes.
+            decoders: by extension, functions from a member's bytes to its value.
+            map_sample: called in the workers with the dict of one sample, its image (H, W, 3) as
+                the transforms leave it; gives the dict with the same fields back. An image that is
+                still (H, W, 3) arrives as (3, H, W).
+            map_batch: called with each batch, and gives it back.
+            collate_fn: called with the list of samples, tuples of their fields, to make the batch
+                of them; `reader.pad_collate` for one. None: a tuple of fields as above.
             rank, world_size: None to ask torch.distributed, if it is initialised.
             upright: apply the EXIF orientation (of a folder).
             on_error: for a sample that cannot be read. "raise": a SampleError at its batch;
@@ -102,16 +120,8 @@ class Loader:
         """
         if not isinstance(dataset, Dataset):
             dataset = Dataset(dataset, split, upright)
-        if isinstance(fields, str) or not fields:
-            raise ReaderError('fields is a sequence of names, such as ("image", "label").')
-        if not isinstance(transforms, Sequence) or not all(hasattr(t, "apply") for t in transforms):
-            raise ReaderError(
-                "transforms is a list of reader's transforms, or of classes like them."
-            )
         if not 0 <= max_bad <= 1:
             raise ReaderError(f"max_bad is a share from 0 to 1, not {max_bad}.")
-        if unknown := [name for name in fields if name not in _FIELDS]:
-            raise ReaderError(f"There is no field {unknown[0]!r}; there are {', '.join(_FIELDS)}.")
         if on_error not in ("raise", "substitute", "mask"):
             raise ReaderError(f"on_error is 'raise', 'substitute' or 'mask', not {on_error!r}.")
         if epochs is not None and epochs < 1:
@@ -125,8 +135,10 @@ class Loader:
             raise ReaderError("batch_size and workers must be at least 1.")
         self.dataset = dataset
         self.batch_size = batch_size
-        self.fields = tuple(fields)
-        self.rank, self.world_size = _rank(rank, world_size)
+        members = parse_fields(fields, decoders or {}, dataset.extensions)
+        self.fields = tuple(map(name_of, fields))
+        self.map_batch = map_batch
+        self.rank, self.world_size = rank_in_world(rank, world_size)
         self._seed = seed = int(seed)
         self._epochs = epochs
         self._drop_last = drop_last
@@ -141,14 +153,31 @@ class Loader:
             raise ReaderError(f"{dataset.folder}: there are no samples to load.")
         if sampler is not None and hasattr(sampler, "num_replicas"):
             self.rank, self.world_size = 0, 1  # a distributed sampler has chosen this rank's share
-        size, self._is_one_size = largest_output(transforms, dataset.sizes)
+        pipelines = _pipelines(transforms, views)
+        recipe = Recipe(pipelines[0], seed, self.fields, members, map_sample, pipelines[1:])
+        rooms = [largest_output(pipeline, dataset.sizes) for pipeline in pipelines]
+        room, is_one_size = rooms[0]
+        if len(rooms) > 1 and not all(one_size for _, one_size in rooms):
+            raise ReaderError("Several views need transforms that give all images one size.")
+        if len(rooms) > 1 and any(member.follows_image for member in members):
+            raise ReaderError("Masks and boxes go with one view of the image, not with several.")
+        in_place = "image" in self.fields and map_sample is None
+        columns: tuple[Column, ...] = ()
+        if collate_fn is None and (map_sample or any(member.is_learnt for member in members)):
+            tries = 1 if on_error == "raise" else NEIGHBOURS
+            first = 0 if sampler else int(self._order.samples(np.zeros(1, np.int64), 0)[0])
+            columns = learn_columns(recipe, first_sound(dataset, recipe, first, tries), room)
+        if in_place:
+            columns += further_views([size for size, _ in rooms[1:]])
+        layout = BatchLayout(batch_size, room if in_place else (0, 0), columns)
+        self._batcher = Batcher(
+            self.fields, dataset.keys, layout, is_one_size, collate_fn, len(pipelines)
+        )
         self._feed = Feed(
             dataset,
-            transforms,
+            recipe,
             self._order,
-            seed,
-            size,
-            batch_size,
+            layout,
             None if workers == "auto" else workers,
             on_error,
             int(max_bad * self._order.count),
@@ -247,18 +276,18 @@ class Loader:
         with self._lock:
             self._feed.close()
 
-    def _deliver(self, epoch: Epoch, is_last: bool) -> tuple[Any, ...]:
+    def _deliver(self, epoch: Epoch, is_last: bool) -> Any:
         """The next batch of `epoch`, for its iterator."""
         with self._lock:
             self._check_open()
             self._drop_abandoned()
-            step, arrays = self._feed.take(epoch)
+            step, arrays, loose = self._feed.take(epoch)
             self._consumed = epoch.steps.stop if is_last else step.end
             if self._epochs is None:
                 self._next = self._consumed
             if self._ahead is None and self._feed.is_all_queued:
                 self._ahead = self._feed.begin(self._steps(self._next))
-            return tuple(self._field(name, arrays) for name in self.fields)
+            return self._batcher.batch(arrays, loose)
 
     def _is_ready(self, epoch: Epoch) -> bool:
         """Whether the next batch of `epoch` is decoded."""
@@ -274,15 +303,6 @@ class Loader:
     def _drop_abandoned(self) -> None:
         while self._abandoned:
             self._feed.drop(self._abandoned.popleft())
-
-    def _field(self, name: str, arrays: BatchArrays) -> Any:
-        if name == "key":
-            return [self.dataset.keys[number] for number in arrays.index.tolist()]
-        if name == "image":
-            if self._is_one_size:
-                return torch.from_numpy(arrays.image).permute(0, 3, 1, 2)
-            return [torch.from_numpy(image).permute(2, 0, 1) for image in arrays.images()]
-        return torch.from_numpy(getattr(arrays, name))
 
     def _jump(self, position: int) -> None:
         with self._lock:
@@ -309,7 +329,7 @@ class Loader:
             raise ReaderError("This loader is closed.")
 
 
-class EpochIterator(Iterator[tuple[Any, ...]]):
+class EpochIterator(Iterator[Any]):
     """One epoch of a loader. Dropped before its end, the loader takes back what it had ahead."""
 
     def __init__(self, loader: Loader, epoch: Epoch) -> None:
@@ -325,7 +345,12 @@ class EpochIterator(Iterator[tuple[Any, ...]]):
         """Whether the next call of `next` would not wait."""
         return not self._left or self._loader._is_ready(self._epoch)
 
-    def __next__(self) -> tuple[Any, ...]:
+    def __next__(self) -> Any:
+        batch = self.unmapped()
+        return batch if self._loader.map_batch is None else self._loader.map_batch(batch)
+
+    def unmapped(self) -> Any:
+        """The next batch before `map_batch`, for who calls that elsewhere."""
         if not self._left:
             self._loader._finish(self._epoch)
             raise StopIteration
@@ -336,7 +361,27 @@ class EpochIterator(Iterator[tuple[Any, ...]]):
         self._loader._abandoned.append(self._epoch)
 
 
-def _rank(rank: int | None, world_size: int | None) -> tuple[int, int]:
+def _pipelines(
+    transforms: Sequence[Transform], views: int | Sequence[Sequence[Transform]]
+) -> tuple[tuple[Transform, ...], ...]:
+    """The transforms of each view."""
+    pipelines = [transforms] * views if isinstance(views, int) else list(views)
+    for pipeline in (transforms, *pipelines):
+        if not isinstance(pipeline, Sequence) or not all(hasattr(t, "apply") for t in pipeline):
+            raise ReaderError(
+                "transforms is a list of reader's transforms, or of classes like them."
+            )
+    if not pipelines or (transforms and not isinstance(views, int)):
+        raise ReaderError("views is a number of at least 1, or without transforms a list of them.")
+    return tuple(tuple(pipeline) for pipeline in pipelines)
+
+
+def rank_in_world(rank: int | None, world_size: int | None) -> tuple[int, int]:
+    """This process's rank and the world size; None to ask torch.distributed, if initialised.
+
+    Raises:
+        ReaderError: one is given without the other, or they contradict each other.
+    """
     if rank is None and world_size is None:
         distributed = torch.distributed
         if distributed.is_available() and distributed.is_initialized():

@@ -1,14 +1,14 @@
 """What parent and workers say to each other; `reader.worker` tells in what order."""
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reader.dataset import Dataset
 from reader.ring import BatchLayout
-from reader.transforms import Transform
+from reader.sample import Recipe
 
 MAX_TASK_BYTES = 1 << 16
 
@@ -19,14 +19,23 @@ class Setup:
 
     Attributes:
         on_error: what becomes of a sample that cannot be read: "raise", "substitute" or "mask".
+        is_gathered: whole chunks at once, by `reader.gather`.
     """
 
     dataset: Dataset
-    transforms: tuple[Transform, ...]
-    seed: int
+    recipe: Recipe
     slots: int
     layout: BatchLayout
     on_error: str = "raise"
+    is_gathered: bool = False
+
+    @property
+    def loose(self) -> list[str]:
+        """The fields that lie in no array of a batch, and travel in `Done`."""
+        in_arrays = {column.name for column in self.layout.columns}
+        mapped = self.recipe.mapped_names if self.recipe.map_sample else set()
+        own = {"image", "label", "index", "valid", "key"} - mapped
+        return [name for name in self.recipe.names if name not in in_arrays | own]
 
 
 @dataclass(frozen=True)
@@ -111,11 +120,13 @@ class Done:
 
     Attributes:
         bad: (sample number, reason) of what could not be read and was substituted or masked.
+        loose: each row's values of `Setup.loose`.
     """
 
     number: int
     spent: Spent
     bad: tuple[tuple[int, str], ...] = ()
+    loose: tuple[tuple[Any, ...], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -134,6 +134,29 @@ class SampleRandom:
         return mix64(self._state)
 
 
+class BatchRandom(SampleRandom):
+    """The dice of many samples: each draw is an array of what each would have drawn."""
+
+    __slots__ = ()
+    _state: Any
+
+    def __init__(self, seed: int, epoch: int, positions: NDArray[np.int64]) -> None:
+        with np.errstate(over="ignore"):
+            state = _keys(seed, epoch, 1)[0] + positions.astype(np.uint64) * np.uint64(_GOLDEN)
+            self._state = mix64(state)
+
+    def integer(self, bound: int) -> Any:
+        """Integers in [0, bound), bound below 2**32; int64."""
+        draw = self._next()
+        low = (draw & 0xFFFFFFFF) * bound >> 32
+        return ((draw >> 32) * bound + low >> 32).astype(np.int64)
+
+    def _next(self) -> Any:
+        with np.errstate(over="ignore"):
+            self._state = self._state + np.uint64(_GOLDEN)
+            return mix64(self._state)
+
+
 @lru_cache(maxsize=64)
 def _keys(seed: int, epoch: int, count: int) -> tuple[int, ...]:
     state = mix64(mix64((seed + _GOLDEN) & _M64) ^ (epoch & _M64))

@@ -2,6 +2,8 @@
 
 import random
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import numpy as np
 
@@ -30,3 +32,17 @@ def seed_sample(seed: int, epoch: int, position: int) -> None:
     np.random.seed((numpys >> 32, numpys & 0xFFFFFFFF))
     if (torch := sys.modules.get("torch")) is not None:
         torch.default_generator.manual_seed(words.integer(_WORD))  # of the CPU: workers use no GPU
+
+
+@contextmanager
+def kept_generators() -> Iterator[None]:
+    """Leave the global generators, in the end, as they were."""
+    torch = sys.modules.get("torch")
+    state = random.getstate(), np.random.get_state(), torch and torch.get_rng_state()
+    try:
+        yield
+    finally:
+        random.setstate(state[0])
+        np.random.set_state(state[1])
+        if torch is not None:
+            torch.set_rng_state(state[2])

@@ -1,14 +1,16 @@
 """One shard: its mapped index and its open tar."""
 
+import mmap
 import os
 import time
 import weakref
+from functools import cached_property
 from pathlib import Path
 
 from reader.errors import ReaderError, SampleError
 from reader.format import FORMATS, Index, ShardEntry
 from reader.splice import TileTable
-from reader.view import StoredImage, View
+from reader.view import StoredImage
 
 
 class ReadBuffer:
@@ -92,10 +94,14 @@ class Shard:
             self._tiles(row) if self.index.tiled else None,
         )
 
-    def read_ahead(self, row: int, view: View) -> None:
-        """Ask the system for the bytes that `view` of the row's image is going to read."""
+    @cached_property
+    def mapped(self) -> mmap.mmap:
+        """The whole tar in memory, for who reads thousands of members at a time."""
+        return mmap.mmap(self._file, 0, access=mmap.ACCESS_READ)
+
+    def read_ahead(self, row: int, start: int, stop: int) -> None:
+        """Ask the system for a range of the bytes of the row's image."""
         if hasattr(os, "posix_fadvise"):
-            start, stop = view.needs
             offset = int(self.index.columns["offset"][row]) + start
             began = time.perf_counter_ns()
             os.posix_fadvise(self._file, offset, stop - start, os.POSIX_FADV_WILLNEED)

@@ -8,8 +8,11 @@ decodes only that box and resizes it once, however many transforms there were.
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
+import numpy as np
+
+from reader.errors import ReaderError
 from reader.order import SampleRandom
 
 Size = int | Sequence[int]
@@ -17,13 +20,14 @@ Size = int | Sequence[int]
 
 @dataclass
 class Geometry:
-    """An image on its way through a pipeline.
+    """An image on its way through a pipeline; or many of one size, with arrays for its numbers.
 
     Attributes:
         height, width: pixels of the image as the next transform sees it.
         top, left, box_height, box_width: the box of the upright source that it shows, in source
-            pixels; outside the source it is black.
+            pixels.
         hflip, vflip: whether it is mirrored after all else.
+        fill: the grey value outside the source.
     """
 
     height: int
@@ -34,6 +38,7 @@ class Geometry:
     box_width: float
     hflip: bool = False
     vflip: bool = False
+    fill: int = 0
 
     @classmethod
     def of(cls, height: int, width: int) -> "Geometry":
@@ -42,10 +47,8 @@ class Geometry:
 
     def crop(self, top: int, left: int, height: int, width: int) -> None:
         """Keep a box, given in pixels of the image as it is now; it may reach over the edge."""
-        if self.vflip:
-            top = self.height - top - height
-        if self.hflip:
-            left = self.width - left - width
+        top = top + self.vflip * (self.height - 2 * top - height)  # from the other side
+        left = left + self.hflip * (self.width - 2 * left - width)
         down, across = self.box_height / self.height, self.box_width / self.width
         self.top += top * down
         self.left += left * across
@@ -74,6 +77,11 @@ class RandomResizedCrop:
     size: Size
     scale: tuple[float, float] = (0.08, 1.0)
     ratio: tuple[float, float] = (3 / 4, 4 / 3)
+
+    def __post_init__(self) -> None:
+        _check_size(self, self.size)
+        if not 0 < self.scale[0] <= self.scale[1] or not 0 < self.ratio[0] <= self.ratio[1]:
+            raise ReaderError(f"{self}: scale and ratio are (least, most), both above 0.")
 
     def apply(self, geometry: Geometry, dice: SampleRandom) -> None:
         """Draw the box and resize."""
@@ -104,6 +112,9 @@ class CenterCrop:
 
     size: Size
 
+    def __post_init__(self) -> None:
+        _check_size(self, self.size)
+
     def apply(self, geometry: Geometry, dice: SampleRandom) -> None:
         """Crop."""
         height, width = _pair(self.size)
@@ -112,18 +123,70 @@ class CenterCrop:
 
 
 @dataclass(frozen=True)
-class Resize:
-    """To ``(height, width)``, or its shorter side to `size` with the aspect ratio kept."""
+class RandomCrop:
+    """A random box of `size`, after `padding` pixels of the grey value `fill` on every side.
+
+    `pad_if_needed` pads an image that is smaller than the box; without it, that is an error.
+    """
 
     size: Size
+    padding: int = 0
+    pad_if_needed: bool = False
+    fill: int = 0
+
+    def __post_init__(self) -> None:
+        _check_size(self, self.size)
+        _check_fill(self, self.fill)
+        if not _is_count(self.padding) or self.padding < 0:
+            raise ReaderError(f"{self}: padding is a number of pixels of at least 0.")
+
+    def apply(self, geometry: Geometry, dice: SampleRandom) -> None:
+        """Draw the box."""
+        height, width = _pair(self.size)
+        top = self._start(geometry.height, height, dice)
+        left = self._start(geometry.width, width, dice)
+        geometry.fill = self.fill
+        geometry.crop(top, left, height, width)
+
+    def _start(self, length: int, size: int, dice: SampleRandom) -> int:
+        padding = self.padding
+        if length + 2 * padding < size:
+            if not self.pad_if_needed:
+                raise ReaderError(
+                    f"{self} is larger than an image side of {length} pixels: "
+                    "pad_if_needed=True pads it"
+                )
+            padding += size - length - 2 * padding  # on both sides, as torchvision does
+        return dice.integer(length + 2 * padding - size + 1) - padding
+
+
+@dataclass(frozen=True)
+class Resize:
+    """To ``(height, width)``, or with the aspect ratio kept.
+
+    One number is the length of the shorter side; ``Resize(longest=640)`` that of the longer one.
+    """
+
+    size: Size | None = None
+    longest: int | None = None
+
+    def __post_init__(self) -> None:
+        if (self.size is None) == (self.longest is None):
+            raise ReaderError("Resize takes either a size or longest=, a number of pixels.")
+        _check_size(self, self.longest if self.size is None else self.size)
 
     def apply(self, geometry: Geometry, dice: SampleRandom) -> None:
         """Resize."""
+        short, long = sorted((geometry.height, geometry.width))
+        if self.longest is not None:
+            scale = self.longest / long
+            geometry.resize(*(max(round(side * scale), 1) for side in _sides(geometry)))
+            return
+        assert self.size is not None
         if not isinstance(self.size, int) and len(self.size) > 1:
             geometry.resize(*_pair(self.size))
             return
         size = _pair(self.size)[0]
-        short, long = sorted((geometry.height, geometry.width))
         other = int(size * long / short)
         if geometry.height <= geometry.width:
             geometry.resize(size, other)
@@ -132,15 +195,55 @@ class Resize:
 
 
 @dataclass(frozen=True)
+class Letterbox:
+    """The whole image in the middle of `size`, its aspect ratio kept, `fill` around it.
+
+    What YOLO detectors are fed with; 114 is their grey.
+    """
+
+    size: Size
+    fill: int = 114
+
+    def __post_init__(self) -> None:
+        _check_size(self, self.size)
+        _check_fill(self, self.fill)
+
+    def apply(self, geometry: Geometry, dice: SampleRandom) -> None:
+        """Resize and pad."""
+        height, width = _pair(self.size)
+        scale = min(height / geometry.height, width / geometry.width)
+        geometry.resize(*(max(round(side * scale), 1) for side in _sides(geometry)))
+        geometry.fill = self.fill
+        top, left = _middle(geometry.height, height), _middle(geometry.width, width)
+        geometry.crop(top, left, height, width)
+
+
+@dataclass(frozen=True)
 class RandomHorizontalFlip:
     """Mirror left and right with probability `p`."""
 
     p: float = 0.5
 
+    def __post_init__(self) -> None:
+        _check_probability(self, self.p)
+
     def apply(self, geometry: Geometry, dice: SampleRandom) -> None:
         """Flip, or not."""
-        if dice.uniform() < self.p:
-            geometry.hflip = not geometry.hflip
+        geometry.hflip = geometry.hflip ^ (dice.uniform() < self.p)
+
+
+@dataclass(frozen=True)
+class RandomVerticalFlip:
+    """Mirror top and bottom with probability `p`."""
+
+    p: float = 0.5
+
+    def __post_init__(self) -> None:
+        _check_probability(self, self.p)
+
+    def apply(self, geometry: Geometry, dice: SampleRandom) -> None:
+        """Flip, or not."""
+        geometry.vflip = geometry.vflip ^ (dice.uniform() < self.p)
 
 
 def largest_output(
@@ -150,9 +253,15 @@ def largest_output(
 
     Args:
         sizes: called only if the result depends on the images' size; gives their upright sizes.
+
+    Raises:
+        ReaderError: a transform does not fit one of the sizes.
     """
-    found = {_output(transforms, size) for size in ((487, 1031), (1031, 487), (11, 13))}
-    if len(found) > 1:
+    try:
+        found = {_output(transforms, size) for size in ((487, 1031), (1031, 487), (11, 13))}
+    except ReaderError:  # a size that they do not fit may not be among the images'
+        found = set()
+    if len(found) != 1:
         found = {_output(transforms, size) for size in sizes()}
     return max(found, key=lambda size: size[0] * size[1]), len(found) == 1
 
@@ -173,3 +282,29 @@ def _middle(length: int, crop: int) -> int:
 def _pair(size: Size) -> tuple[int, int]:
     height, width = (size, size) if isinstance(size, int) else (size[0], size[-1])
     return int(height), int(width)
+
+
+def _sides(geometry: Geometry) -> tuple[int, int]:
+    return geometry.height, geometry.width
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def _check_size(transform: Transform, size: Any) -> None:
+    sides = size if isinstance(size, Sequence) and not isinstance(size, str) else [size]
+    if not 1 <= len(sides) <= 2 or not all(_is_count(side) and side >= 1 for side in sides):
+        raise ReaderError(
+            f"{transform}: a size is a number of pixels, or (height, width), each at least 1."
+        )
+
+
+def _check_fill(transform: Transform, fill: int) -> None:
+    if not _is_count(fill) or not 0 <= fill <= 255:
+        raise ReaderError(f"{transform}: fill is a grey value from 0 to 255.")
+
+
+def _check_probability(transform: Transform, p: float) -> None:
+    if not 0 <= p <= 1:
+        raise ReaderError(f"{transform}: p is a probability from 0 to 1.")

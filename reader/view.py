@@ -5,8 +5,12 @@ segments of a tiled JPEG that it needs, and the scale at which to decode it, fol
 """
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from reader.splice import Box, Cut, TileTable, cut
 from reader.transforms import Geometry
@@ -60,7 +64,8 @@ class View:
         box: the part of the stored image.
         eighths: the scale to decode a JPEG at.
         cut: the segments to decode; None for the whole image.
-        target: the part of the output that the box fills; the rest is black.
+        size: (height, width) of the output.
+        target: the part of the output that the box fills; the rest has the grey value `fill`.
         transpose, hflip, vflip: done, in this order, to the resized box.
     """
 
@@ -68,15 +73,39 @@ class View:
     box: Box
     eighths: int
     cut: Cut | None
+    size: tuple[int, int]
     target: Box
     transpose: bool
     hflip: bool
     vflip: bool
+    fill: int = 0
 
     @property
     def needs(self) -> tuple[int, int]:
         """The range of the image's bytes that is going to be read, but for a JPEG's header."""
         return (0, self.image.size) if self.cut is None else (self.cut.start, self.cut.stop)
+
+    def of_other(self, data: bytes, format: str) -> "View":
+        """The same part of another picture that lies over the image, given whole."""
+        content = memoryview(data)
+        other = replace(
+            self.image,
+            read=lambda start, stop: content[start:stop],
+            size=len(data),
+            format=format,
+            channels=3,
+            tiles=None,
+        )
+        return replace(self, image=other, cut=None, eighths=8)
+
+    def carry(self, points: NDArray[Any]) -> NDArray[np.float64]:
+        """Where points of the stored image, (N, 2) as x and y, are in the output, also outside."""
+        top, left, height, width = self.box
+        moved = (points - (left, top)) / (max(width, 1), max(height, 1))
+        if self.transpose:
+            moved = moved[:, ::-1]
+        moved = np.where((self.hflip, self.vflip), 1 - moved, moved)
+        return moved * (self.target[3], self.target[2]) + (self.target[1], self.target[0])
 
 
 def plan_view(image: StoredImage, geometry: Geometry) -> View:
@@ -112,11 +141,38 @@ def plan_view(image: StoredImage, geometry: Geometry) -> View:
         box,
         eighths,
         part,
+        (geometry.height, geometry.width),
         (target[0], target[1], target[2], target[3]),
         transpose,
         hflip != geometry.hflip,
         vflip != geometry.vflip,
+        geometry.fill,
     )
+
+
+def join(views: Sequence[View]) -> View | None:
+    """One view whose box holds those of several of one image, to decode it once for all of them.
+
+    Returns:
+        None where it is less work to decode each by itself: small boxes far apart in a tiled image.
+
+    Raises:
+        BadTable: the image's segment table is wrong.
+    """
+    image = views[0].image
+    boxes = [view.box for view in views if view.target[2] and view.target[3]]
+    if not boxes:
+        return None
+    top, left = min(box[0] for box in boxes), min(box[1] for box in boxes)
+    height = max(box[0] + box[2] for box in boxes) - top
+    width = max(box[1] + box[3] for box in boxes) - left
+    eighths, part = max(view.eighths for view in views), None
+    box = (top, left, height, width)
+    if any(view.cut is not None for view in views) and image.tiles is not None:
+        if sum(box[2] * box[3] for box in boxes) < height * width:
+            return None
+        part = cut(image.tiles, image.size, image.height, image.width, box, eighths < 8)
+    return replace(views[0], box=box, eighths=eighths, cut=part)
 
 
 def _clip(start: float, length: float, limit: int, target: int) -> Box:

@@ -18,13 +18,13 @@ import sys
 import time
 import traceback
 from multiprocessing.connection import Connection, wait
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 
-from reader.decode import DecodeError, Decoder, plan
 from reader.errors import SampleError
 from reader.format import ShardfeedError
+from reader.gather import Gatherer
 from reader.messages import (
     MAX_TASK_BYTES,
     Done,
@@ -39,11 +39,8 @@ from reader.messages import (
     Sync,
     Task,
 )
-from reader.order import SampleRandom
 from reader.ring import BatchArrays, RingMemory
-from reader.shard import Shard
-from reader.transforms import Geometry
-from reader.view import View
+from reader.sample import Planned, SampleReader, store
 
 
 class Worker:
@@ -52,14 +49,24 @@ class Worker:
     def __init__(self, setup: Setup, memory: RingMemory) -> None:
         self._setup = setup
         self._memory = memory
-        self._decoder = Decoder()
-        self._transforming = 0  # ns spent in the transforms' code
+        self._reader = SampleReader(setup.dataset, setup.recipe)
+        self._in_place = setup.layout.image != (0, 0)
+        self._gatherer = Gatherer(setup.dataset, setup.recipe) if setup.is_gathered else None
+        columns = setup.layout.columns
+        self._views = [column.name for column in columns if column.name.startswith("image/")]
+        self._columns = [column for column in columns if column.name not in self._views]
 
     def run(self, task: Task) -> Done | Failed:
         """Fill the task's rows."""
         before = self._clocks()
         arrays = self._setup.layout.arrays(self._memory.slot(task.slot))
+        if self._gatherer is not None:
+            part = arrays.part(task.row, task.row + len(task.samples))
+            part.valid[:] = np.arange(len(task.samples)) < task.valid
+            self._gatherer.fill(part, task.samples, task.epoch, task.position)
+            return Done(task.number, self._clocks().since(before))
         bad: list[tuple[int, str]] = []
+        loose: list[tuple[Any, ...]] = []
         try:
             # All of the chunk first, so that the system reads one sample while another is decoded.
             planned = [
@@ -70,17 +77,17 @@ class Worker:
                 sample, row = int(task.samples[step]), task.row + step
                 arrays.index[row], arrays.valid[row] = sample, step < task.valid
                 try:
-                    self._fill(arrays, row, found)
+                    loose.append(self._fill(arrays, row, found))
                 except SampleError as error:
                     if self._setup.on_error == "raise":
                         raise
                     bad.append((sample, str(error)))
-                    self._replace(arrays, task, step)
+                    loose.append(self._replace(arrays, task, step))
         except ShardfeedError as error:
             return Failed(task.number, str(error), is_sample=True)
         except Exception:
             return Failed(task.number, traceback.format_exc(), is_sample=False)
-        return Done(task.number, self._clocks().since(before), tuple(bad))
+        return Done(task.number, self._clocks().since(before), tuple(bad), tuple(loose))
 
     def _clocks(self) -> Spent:
         """What was spent since the worker began; `busy` by the clock on the wall."""
@@ -89,11 +96,11 @@ class Worker:
             time.perf_counter(),
             time.process_time(),
             buffer.nanoseconds / 1e9,
-            self._transforming / 1e9,
+            self._reader.transforming / 1e9,
             buffer.bytes,
         )
 
-    def _replace(self, arrays: BatchArrays, task: Task, step: int) -> None:
+    def _replace(self, arrays: BatchArrays, task: Task, step: int) -> tuple[Any, ...]:
         """Put the next sound sample into a row, or, to mask it, black that is not valid."""
         row = task.row + step
         if self._setup.on_error == "substitute":
@@ -101,56 +108,45 @@ class Worker:
             for sample in following.tolist():
                 try:
                     planned = self._plan_or_error(sample, task.epoch, task.position + step)
-                    self._fill(arrays, row, planned)
+                    loose = self._fill(arrays, row, planned)
                 except SampleError:
                     continue
                 arrays.index[row] = sample
-                return
-        arrays.image[row] = 0
+                return loose
+        for pixels in (arrays.image, *arrays.columns.values()):
+            pixels[row] = 0
         arrays.label[row], arrays.valid[row] = -1, False
         arrays.shape[row] = self._setup.layout.image
+        return (None,) * len(self._setup.loose)
 
-    def _plan_or_error(self, sample: int, epoch: int, position: int) -> "_Planned | SampleError":
+    def _plan_or_error(self, sample: int, epoch: int, position: int) -> "Planned | SampleError":
         try:
-            return self._plan(sample, epoch, position)
+            return self._reader.plan(sample, epoch, position)
         except SampleError as error:
             return error
 
-    def _plan(self, sample: int, epoch: int, position: int) -> "_Planned":
-        """Decide what a sample will show, and let the system fetch the bytes meanwhile."""
-        shard, row = self._setup.dataset.locate(sample)
-        image = self._setup.dataset.image_of(shard, row)
-        geometry = Geometry.of(*image.upright_size)
-        dice = SampleRandom(self._setup.seed, epoch, position)
-        began = time.perf_counter_ns()
-        for transform in self._setup.transforms:
-            transform.apply(geometry, dice)
-        self._transforming += time.perf_counter_ns() - began
-        try:
-            view = plan(image, geometry)
-        except DecodeError as error:
-            raise shard.error(row, str(error)) from error
-        shard.read_ahead(row, view)
-        return _Planned(shard, row, geometry.height, geometry.width, view)
-
-    def _fill(self, arrays: BatchArrays, row: int, planned: "_Planned | SampleError") -> None:
+    def _fill(
+        self, arrays: BatchArrays, row: int, planned: "Planned | SampleError"
+    ) -> tuple[Any, ...]:
+        """Put a sample into its row; what does not lie there comes back."""
         if isinstance(planned, SampleError):
             raise planned
-        shard, shard_row, height, width, view = planned
-        try:
-            self._decoder.draw(view, arrays.image_of(row, height, width))
-        except DecodeError as error:
-            raise shard.error(shard_row, str(error)) from error
-        arrays.label[row] = shard.index.columns["label"][shard_row]
-        arrays.shape[row] = height, width
-
-
-class _Planned(NamedTuple):
-    shard: Shard
-    row: int
-    height: int
-    width: int
-    view: View
+        size = planned.view.size
+        outs = None
+        if self._in_place:
+            outs = [
+                arrays.image_of(row, *size),
+                *(arrays.columns[name][row] for name in self._views),
+            ]
+        sample = self._reader.read(planned, outs)
+        arrays.label[row] = planned.shard.index.columns["label"][planned.row]
+        arrays.shape[row] = size
+        for column in self._columns:
+            try:
+                store(sample, column, arrays, row)
+            except ValueError as error:
+                raise planned.shard.error(planned.row, str(error)) from error
+        return tuple(sample[name] for name in self._setup.loose)
 
 
 def serve(control: Connection, tasks: socket.socket, worker: Worker) -> None:

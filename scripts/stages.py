@@ -19,6 +19,7 @@ from reader import decode, shard, splice, view
 from reader.dataset import Dataset
 from reader.messages import Setup, Task
 from reader.ring import BatchLayout, RingMemory
+from reader.sample import Recipe
 from reader.worker import Worker
 
 CHUNK = 32
@@ -30,7 +31,7 @@ def run(dataset: Dataset, transforms: list[Any], repeats: int = 3) -> float:
     cv2.setNumThreads(1)
     layout = BatchLayout(CHUNK, (224, 224))
     memory = RingMemory.create(1, layout)
-    worker = Worker(Setup(dataset, tuple(transforms), 0, 1, layout), memory)
+    worker = Worker(Setup(dataset, Recipe(tuple(transforms)), 1, layout), memory)
     samples = np.random.default_rng(0).integers(0, len(dataset), SAMPLES)
     best = math.inf
     for _ in range(repeats):

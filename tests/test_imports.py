@@ -9,7 +9,13 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-TORCH = ("loader.py", "cuda.py", "lane.py")  # lane.py is the prefetcher's half on the device
+TORCH = (
+    "batch.py",
+    "cuda.py",
+    "iterable.py",
+    "lane.py",
+    "loader.py",
+)  # lane.py is the prefetcher's half on the device
 
 
 def modules(package: str) -> list[Path]:

@@ -6,14 +6,19 @@ import shutil
 import subprocess
 import sys
 import textwrap
-from collections.abc import Callable, Iterator, Mapping
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+import numpy as np
 import psutil
 import pytest
 
 import reader
+from packer.images import ImageInfo, probe
 from packer.pack import PackReport
+from packer.shard_writer import shard_entry
+from reader.format import FORMATS, Manifest, ShardEntry, index, tar
 
 
 @pytest.fixture(scope="session")
@@ -32,6 +37,88 @@ def make_dataset(
         return root / "shards"
 
     return make
+
+
+@pytest.fixture
+def write_samples(tmp_path: Path) -> Callable[..., Path]:
+    """`write_samples({"a": {"jpg": b"...", "txt": b"..."}})`: a data set of these members."""
+
+    def write(
+        samples: Mapping[str, Mapping[str, bytes]],
+        shard_samples: int = 1000,
+        labels: Sequence[int] | None = None,
+        raw: tuple[int, int, int] | None = None,
+    ) -> Path:
+        root = tmp_path / f"samples{len(list(tmp_path.iterdir()))}"
+        root.mkdir()
+        keys, shards = list(samples), []
+        for begin in range(0, len(keys), shard_samples):
+            chosen = keys[begin : begin + shard_samples]
+            own = None if labels is None else labels[begin : begin + shard_samples]
+            path = root / f"shard-{len(shards):06d}.tar"
+            shards.append(_write_shard(path, {key: samples[key] for key in chosen}, own, raw))
+        extensions = sorted({ext for members in samples.values() for ext in members})
+        manifest = Manifest("0", {}, "", ("a", "b"), tuple(extensions), tuple(shards))
+        (root / "dataset.json").write_text(manifest.dump())
+        return root
+
+    return write
+
+
+def _write_shard(
+    path: Path,
+    samples: Mapping[str, Mapping[str, bytes]],
+    labels: Sequence[int] | None,
+    raw: tuple[int, int, int] | None,
+) -> ShardEntry:
+    """Write tar and index; the first member of each sample is its image."""
+    content = bytearray()
+    further = sorted({ext for members in samples.values() for ext in list(members)[1:]})
+    names = [*_COLUMNS, *(f"{ext}.{what}" for ext in further for what in ("offset", "size"))]
+    columns: dict[str, list[int]] = {name: [] for name in names}
+    for number, (key, members) in enumerate(samples.items()):
+        spans = {}
+        for ext, data in members.items():
+            content += tar.header(f"{key}.{ext}", len(data))
+            spans[ext] = (len(content), len(data))
+            content += data + tar.padding(len(data))
+        kind, data = next(iter(members.items()))
+        info = probe(data) if raw is None else ImageInfo("raw", *raw, 1)
+        image = (*spans[kind], -1 if labels is None else labels[number], info.height, info.width)
+        image += (FORMATS.index(info.format), info.channels, info.orientation, zlib.crc32(data))
+        for name, value in zip(_COLUMNS, image, strict=True):
+            columns[name].append(value)
+        for ext in further:
+            offset, size = spans.get(ext, (0, 0))
+            columns[f"{ext}.offset"].append(offset)
+            columns[f"{ext}.size"].append(size)
+    content += tar.END
+    arrays = {name: np.array(column, _COLUMNS.get(name, "<u8")) for name, column in columns.items()}
+    for name in ("key", "name"):
+        arrays[name] = np.frombuffer("".join(samples).encode(), "u1")
+        arrays[f"{name}_offset"] = np.cumsum([0, *map(len, samples)]).astype("<u8")
+    metadata = {
+        "format": index.KIND,
+        "version": str(index.VERSION),
+        "tar_bytes": str(len(content)),
+        "tar_checksum": "",
+    }
+    path.write_bytes(content)
+    path.with_suffix(".safetensors").write_bytes(index.serialize(arrays, metadata))
+    return shard_entry(path)
+
+
+_COLUMNS = {
+    "offset": "<u8",
+    "size": "<u8",
+    "label": "<i8",
+    "height": "<u4",
+    "width": "<u4",
+    "format": "u1",
+    "channels": "u1",
+    "orientation": "u1",
+    "crc32": "<u4",
+}
 
 
 @pytest.fixture

@@ -892,7 +892,7 @@ def test_a_damaged_sample_is_named_and_all_other_batches_come(
         file.seek(offset)
         file.write(bytes(255 - byte for byte in dataset.read(17, "jpg")))
     with Loader(
-        packed_copy, batch_size=batch_size, workers=2, transforms=[CROP], fields=["index"]
+        packed_copy, batch_size=batch_size, workers=2, transforms=[CROP], fields=["index", "image"]
     ) as loader:
         for _ in range(2):
             iterator, seen, errors = iter(loader), [], []

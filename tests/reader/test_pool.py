@@ -16,6 +16,7 @@ from reader.messages import Done, Failed, Setup, Task
 from reader.order import SampleRandom
 from reader.pool import Pool, failure
 from reader.ring import BatchLayout, RingMemory
+from reader.sample import Recipe
 
 LAYOUT = BatchLayout(rows=4, image=(16, 16))
 SLOTS = 6
@@ -31,7 +32,7 @@ def start(packed: Path) -> Iterator[Callable[..., Pool]]:
         def make(workers: int, *transforms: Transform, memory: RingMemory | None = None) -> Pool:
             if memory is None:
                 memory = stack.enter_context(closing(RingMemory.create(SLOTS, LAYOUT)))
-            setup = Setup(Dataset(packed), (*transforms, CenterCrop(16)), 0, SLOTS, LAYOUT)
+            setup = Setup(Dataset(packed), Recipe((*transforms, CenterCrop(16))), SLOTS, LAYOUT)
             return stack.enter_context(closing(Pool(workers, setup, memory.descriptor)))
 
         yield make

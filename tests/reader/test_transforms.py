@@ -12,8 +12,12 @@ from numpy.typing import NDArray
 from reader import (
     CenterCrop,
     Geometry,
+    Letterbox,
+    RandomCrop,
     RandomHorizontalFlip,
     RandomResizedCrop,
+    RandomVerticalFlip,
+    ReaderError,
     Resize,
     Transform,
 )
@@ -297,6 +301,94 @@ def test_two_flips_undo_each_other() -> None:
     for _ in range(2):
         RandomHorizontalFlip(1.0).apply(geometry, dice())
     assert not geometry.hflip
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        lambda: CenterCrop(0),
+        lambda: CenterCrop(()),
+        lambda: CenterCrop("224"),
+        lambda: CenterCrop(22.5),
+        lambda: RandomResizedCrop((3, 4, 5)),
+        lambda: RandomResizedCrop(8, scale=(1.0, 0.1)),
+        lambda: RandomResizedCrop(8, ratio=(0, 1)),
+        lambda: Resize(),
+        lambda: Resize(3, longest=4),
+        lambda: Resize(longest=0),
+        lambda: RandomCrop(8, padding=-1),
+        lambda: RandomCrop(8, fill=256),
+        lambda: Letterbox((8, True)),
+        lambda: RandomHorizontalFlip(1.5),
+        lambda: RandomVerticalFlip(-0.1),
+    ],
+)
+def test_a_transform_that_makes_no_sense_says_so_when_it_is_made(
+    wrong: Callable[[], object],
+) -> None:
+    with pytest.raises(ReaderError, match=r"at least|takes either|above 0|from 0 to"):
+        wrong()
+
+
+@given(height=short_side, width=short_side, size=short_side, padding=st.integers(0, 8))
+@settings(deadline=None)
+def test_a_random_crop_lies_within_the_padded_image(
+    height: int, width: int, size: int, padding: int
+) -> None:
+    crop = RandomCrop(size, padding=padding)
+    if min(height, width) + 2 * padding < size:
+        with pytest.raises(ReaderError, match="larger than an image side"):
+            applied(crop, height, width)
+        return
+    boxes = [applied(crop, height, width, position) for position in range(20)]
+    for box in boxes:
+        assert (box.height, box.width, box.box_height, box.box_width) == (size,) * 4
+        assert -padding <= box.top <= height + padding - size
+        assert -padding <= box.left <= width + padding - size
+
+
+def test_a_random_crop_is_everywhere_alike() -> None:
+    places = [applied(RandomCrop(32, padding=4), 32, 32, number) for number in range(4000)]
+    counts = np.bincount([int(place.top + 4) * 9 + int(place.left + 4) for place in places])
+    assert len(counts) == 81
+    assert counts.min() > 20
+
+
+def test_a_random_crop_pads_a_smaller_image_if_allowed() -> None:
+    crop = RandomCrop((40, 10), pad_if_needed=True, fill=7)
+    for position in range(20):
+        got = applied(crop, 30, 20, position)
+        assert (got.height, got.width, got.fill) == (40, 10, 7)
+        assert -10 <= got.top <= 0  # torchvision pads both sides by what is missing
+
+
+@given(height=SIDE, width=SIDE, longest=SIDE)
+@settings(deadline=None)
+def test_resize_to_the_longest_side_keeps_the_aspect_ratio(
+    height: int, width: int, longest: int
+) -> None:
+    got = applied(Resize(longest=longest), height, width)
+    assert max(got.height, got.width) == longest
+    assert abs(got.height * width - got.width * height) <= max(height, width)
+
+
+@given(height=SIDE, width=SIDE, size=st.tuples(SIDE, SIDE))
+@settings(deadline=None)
+def test_a_letterbox_shows_the_whole_image_in_the_middle(
+    height: int, width: int, size: tuple[int, int]
+) -> None:
+    got = applied(Letterbox(size), height, width)
+    assert (got.height, got.width) == size
+    assert got.fill == 114
+    assert got.top <= 1e-9
+    assert got.left <= 1e-9
+    assert got.top + got.box_height >= height - 1e-6
+    assert got.left + got.box_width >= width - 1e-6
+    # One side is filled, and what is left over is shared.
+    assert min(abs(got.box_height - height), abs(got.box_width - width)) < 1e-6
+    down, across = got.height / got.box_height, got.width / got.box_width
+    assert abs(2 * -got.top * down - (got.height - height * down)) <= 1 + 1e-6
+    assert abs(2 * -got.left * across - (got.width - width * across)) <= 1 + 1e-6
 
 
 def not_asked() -> set[tuple[int, int]]:

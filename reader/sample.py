@@ -1,0 +1,254 @@
+"""One sample: from its number to the values of its fields."""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from reader.dataset import Dataset
+from reader.decode import DecodeError, Decoder, Pixels, draw_mask, plan, read_mask
+from reader.errors import ReaderError, SampleError
+from reader.fields import PHOTOGRAPHS, Boxes, Mask, Member
+from reader.order import SampleRandom
+from reader.ring import BatchArrays, Column
+from reader.seeding import kept_generators, seed_sample
+from reader.shard import Shard
+from reader.transforms import Geometry, Transform
+from reader.view import View
+
+NEIGHBOURS = 16  # tried in place of a bad sample
+
+Sample = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What becomes of every sample.
+
+    Attributes:
+        transforms: of the image and what lies over it.
+        further: the transforms of each further view of the image.
+        seed: of the augmentations.
+        names: the fields' names.
+        members: the fields that are read from members.
+        map_sample: the user's function of the sample's dict.
+    """
+
+    transforms: tuple[Transform, ...] = ()
+    seed: int = 0
+    names: tuple[str, ...] = ("image", "label")
+    members: tuple[Member, ...] = ()
+    map_sample: Callable[[Sample], Sample] | None = None
+    further: tuple[tuple[Transform, ...], ...] = ()
+
+    @property
+    def mapped_names(self) -> set[str]:
+        """The fields that `map_sample` decides; the others are what was read."""
+        return set(self.names) - {"index", "valid", "key"}
+
+
+class Planned(NamedTuple):
+    """A sample of which is decided what it will show."""
+
+    shard: Shard
+    row: int
+    number: int
+    epoch: int
+    position: int
+    views: tuple[View, ...]
+
+    @property
+    def view(self) -> View:
+        """The first view, the one that masks and boxes have."""
+        return self.views[0]
+
+
+class SampleReader:
+    """Reads samples by number; one for each thread."""
+
+    def __init__(self, dataset: Dataset, recipe: Recipe) -> None:
+        self._dataset = dataset
+        self._recipe = recipe
+        self._decoder = Decoder()
+        self.transforming = 0  # ns spent in the transforms' and the user's code
+
+    def plan(self, number: int, epoch: int, position: int) -> Planned:
+        """Decide what a sample will show, and let the system fetch the bytes meanwhile.
+
+        Raises:
+            SampleError: its segment table is wrong, or a transform does not fit it.
+        """
+        shard, row = self._dataset.locate(number)
+        image = self._dataset.image_of(shard, row)
+        dice = SampleRandom(self._recipe.seed, epoch, position)
+        try:
+            geometries = self._transformed(image.upright_size, dice)
+            views = [plan(image, geometry) for geometry in geometries]
+        except (DecodeError, ReaderError) as error:
+            raise shard.error(row, str(error)) from error
+        if "image" in self._recipe.names:
+            needs = [view.needs for view in views]
+            shard.read_ahead(row, min(need[0] for need in needs), max(need[1] for need in needs))
+        return Planned(shard, row, number, epoch, position, tuple(views))
+
+    def _transformed(self, size: tuple[int, int], dice: SampleRandom) -> list[Geometry]:
+        """What each view shows of an image of (height, width)."""
+        began = time.perf_counter_ns()
+        geometries = []
+        for transforms in (self._recipe.transforms, *self._recipe.further):
+            geometry = Geometry.of(*size)
+            for transform in transforms:
+                transform.apply(geometry, dice)
+            geometries.append(geometry)
+        self.transforming += time.perf_counter_ns() - began
+        return geometries
+
+    def read(self, planned: Planned, outs: Sequence[Pixels] | None = None) -> Sample:
+        """The values of the fields, `map_sample` applied.
+
+        Args:
+            outs: memory for each view of the image, (height, width, 3); None: memory of its own.
+
+        Raises:
+            SampleError: a member is not there or does not decode.
+        """
+        shard, row = planned.shard, planned.row
+        sample: Sample = {}
+        for name in self._recipe.names:
+            if name == "image":
+                outs = outs or [np.empty((*view.size, 3), np.uint8) for view in planned.views]
+                try:
+                    self._decoder.draw_all(planned.views, outs)
+                except DecodeError as error:
+                    raise shard.error(row, str(error)) from error
+                sample[name] = list(outs) if self._recipe.further else outs[0]
+            elif name == "label":
+                sample[name] = int(shard.index.columns["label"][row])
+            elif name == "index":
+                sample[name] = planned.number
+            elif name == "key":
+                sample[name] = shard.index.key(row)
+        for member in self._recipe.members:
+            sample[member.name] = self._member(planned, member)
+        return sample if self._recipe.map_sample is None else self._mapped(sample, planned)
+
+    def _member(self, planned: Planned, member: Member) -> Any:
+        shard, row = planned.shard, planned.row
+        if shard.index.span(member.ext, row) is None:
+            if member.is_optional:
+                return None
+            advice = f'; the field "{member.ext}?" gives None for it' if member.decode else ""
+            raise shard.error(row, f"it has no member .{member.ext}{advice}")
+        data = shard.read(row, member.ext)
+        try:
+            if member.decode is None:
+                return self._picture(planned.view, member, data)
+            content = member.decode(data)
+            if isinstance(member.field, Boxes):
+                return member.field.place(content, planned.view)
+        except Exception as error:  # a user's decoder may raise anything
+            raise shard.error(row, f"its .{member.ext} does not decode ({error})") from error
+        return content
+
+    def _picture(self, view: View, member: Member, data: bytes) -> Pixels:
+        """A picture that lies over the image, as `view` shows it."""
+        if member.ext.rsplit(".")[-1] in PHOTOGRAPHS and not isinstance(member.field, Mask):
+            out = np.empty((*view.size, 3), np.uint8)
+            self._decoder.draw(view.of_other(data, member.ext.rsplit(".")[-1]), out)
+            return out
+        fill = member.field.fill if isinstance(member.field, Mask) else 0
+        return draw_mask(view, read_mask(data), fill)
+
+    def _mapped(self, sample: Sample, planned: Planned) -> Sample:
+        assert self._recipe.map_sample is not None
+        key = planned.shard.index.key(planned.row)
+        began = time.perf_counter_ns()
+        seed_sample(self._recipe.seed, planned.epoch, planned.position)
+        try:
+            mapped = self._recipe.map_sample(sample)
+        except Exception as error:
+            raise RuntimeError(f"map_sample failed for the sample {key!r}") from error
+        self.transforming += time.perf_counter_ns() - began
+        if not isinstance(mapped, dict) or (missing := self._recipe.mapped_names - mapped.keys()):
+            lost = repr(min(missing)) if isinstance(mapped, dict) else "dict"
+            raise ReaderError(f"map_sample gave back no {lost} for the sample {key!r}.")
+        return mapped
+
+
+def first_sound(dataset: Dataset, recipe: Recipe, number: int, tries: int) -> Sample:
+    """The first of `tries` samples from `number` on that can be read.
+
+    Raises:
+        SampleError: none of them can.
+    """
+    reader = SampleReader(dataset, recipe)
+    try:
+        with kept_generators():
+            return reader.read(reader.plan(number % len(dataset), 0, 0))
+    except SampleError:
+        if tries < 2:
+            raise
+    return first_sound(dataset, recipe, number + 1, tries - 1)
+
+
+def learn_columns(recipe: Recipe, sample: Sample, room: tuple[int, int]) -> tuple[Column, ...]:
+    """The further arrays of a batch, after one sample; the other fields come as lists.
+
+    Args:
+        room: (height, width) of the largest image.
+    """
+    if recipe.map_sample is not None:
+        names, pictures = recipe.mapped_names, set()
+    else:
+        names = {member.name for member in recipe.members if member.is_learnt}
+        pictures = {member.name for member in recipe.members if member.decode is None}
+    columns = []
+    for name in sorted(names):
+        if (value := _array(sample[name])) is not None:
+            is_picture = name in pictures
+            shape = (*room, *value.shape[2:]) if is_picture else value.shape
+            columns.append(Column(name, value.dtype.str, shape, is_picture))
+    return tuple(columns)
+
+
+def further_views(rooms: Sequence[tuple[int, int]]) -> tuple[Column, ...]:
+    """The arrays of the second view of the image, the third, ..., each of (height, width)."""
+    return tuple(
+        Column(f"image/{number}", "|u1", (*room, 3)) for number, room in enumerate(rooms, 1)
+    )
+
+
+def store(sample: Sample, column: Column, arrays: BatchArrays, row: int) -> None:
+    """Put a field's value into its row.
+
+    Raises:
+        ValueError: it is no array of the column's type and shape.
+    """
+    value = _array(sample[column.name])
+    if value is None or value.dtype.str != column.dtype:
+        found = "no array" if value is None else f"of type {value.dtype}"
+        raise ValueError(_differs(column, found))
+    if column.is_picture:
+        out = arrays.picture_of(column.name, row, *value.shape[:2])
+    else:
+        out = arrays.columns[column.name][row : row + 1].reshape(column.shape)
+    if out.shape != value.shape:
+        raise ValueError(_differs(column, f"of shape {value.shape}"))
+    out[...] = value
+
+
+def _differs(column: Column, found: str) -> str:
+    return (
+        f"its {column.name} is {found}, but that of the first sample {np.dtype(column.dtype)} "
+        f"{column.shape}; give collate_fn= to batch values that differ"
+    )
+
+
+def _array(value: Any) -> Pixels | None:
+    """A value that can lie in an array of its own type; torch's tensors are such."""
+    if isinstance(value, (str, bytes, dict, list, tuple)) or value is None:
+        return None
+    array = np.asarray(value)
+    return None if array.dtype == np.object_ else array

@@ -1,0 +1,161 @@
+"""The data set in torch's own DataLoader: as ImageFolder would be, whatever the sampler."""
+
+import pickle
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+from torch.utils.data import DataLoader, DistributedSampler, RandomSampler
+
+import reader
+from reader import Dataset, IterableShards, ReaderError
+
+COUNT = 39
+
+
+class ImageFolder:
+    """torchvision's, as far as it is looked at here."""
+
+    def __init__(self, root: Path, transform: Any = None, target_transform: Any = None) -> None:
+        self.classes = sorted(path.name for path in root.iterdir())
+        self.class_to_idx = {name: label for label, name in enumerate(self.classes)}
+        files = [path for name in self.classes for path in sorted((root / name).rglob("*"))]
+        self.samples = self.imgs = [(str(p), self.class_to_idx[p.parent.name]) for p in files]
+        self.targets = [label for _, label in self.samples]
+        self.transform, self.target_transform = transform, target_transform
+
+    def __len__(self) -> int:
+        return len(self.samples)
+
+    def __getitem__(self, number: int) -> tuple[Any, Any]:
+        path, label = self.samples[number]
+        return self.transform(Image.open(path).convert("RGB")), self.target_transform(label)
+
+
+def to_tensor(image: Image.Image) -> torch.Tensor:
+    return torch.from_numpy(np.array(image.crop((0, 0, 32, 32)))).permute(2, 0, 1)
+
+
+def plus_ten(label: int) -> int:
+    return label + 10
+
+
+@pytest.fixture
+def both(source: Path, tmp_path: Path, run_pack: Any) -> tuple[ImageFolder, Dataset]:
+    """ImageFolder over the source, and our data set of it in the same order."""
+    run_pack(source, tmp_path / "shards", shard_samples=10, seed=None)
+    options = {"transform": to_tensor, "target_transform": plus_ten}
+    return ImageFolder(source, **options), Dataset(tmp_path / "shards", **options)
+
+
+def test_a_data_set_has_what_an_image_folder_has(both: tuple[ImageFolder, Dataset]) -> None:
+    theirs, ours = both
+    assert ours.classes == theirs.classes
+    assert ours.class_to_idx == theirs.class_to_idx
+    assert ours.targets == theirs.targets
+    assert ours.imgs == ours.samples
+    for (key, label), (path, expected) in zip(ours.samples, theirs.samples, strict=True):
+        assert path.endswith(f"/{key}.jpg")
+        assert label == expected
+
+
+@pytest.mark.parametrize("context", [None, "fork", "spawn"])
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_a_data_loader_gives_the_same_as_over_an_image_folder(
+    both: tuple[ImageFolder, Dataset], context: str | None
+) -> None:
+    ours: list[Any] = []
+    theirs: list[Any] = []
+    assert both[1][0][1] == 10  # shards that are open already are no obstacle
+    for dataset, seen in zip(both, (theirs, ours), strict=True):
+        workers = 0 if context is None or dataset is both[0] else 1
+        generator = torch.Generator().manual_seed(3)
+        sampler = RandomSampler(dataset, generator=generator)
+        loader = DataLoader(
+            dataset,
+            batch_size=8,
+            sampler=sampler,
+            num_workers=workers,
+            multiprocessing_context=context if workers else None,
+            persistent_workers=bool(workers),
+        )
+        seen += [batch for _ in range(2) for batch in loader]
+    assert len(ours) == len(theirs) == 10
+    for (image, label), (expected_image, expected_label) in zip(ours, theirs, strict=True):
+        assert label.tolist() == expected_label.tolist()
+        difference = (image.int() - expected_image.int()).abs().float()
+        assert difference.mean() < 1  # Pillow brings a JPEG decoder of its own
+
+
+def test_a_distributed_sampler_divides_it_over_ranks(both: tuple[ImageFolder, Dataset]) -> None:
+    def epoch(dataset: Any, rank: int, number: int) -> list[int]:
+        sampler = DistributedSampler(dataset, num_replicas=2, rank=rank, seed=5)
+        sampler.set_epoch(number)
+        return [int(x) for _, label in DataLoader(dataset, 4, sampler=sampler) for x in label]
+
+    for number in (0, 1):
+        ranks = [[epoch(dataset, rank, number) for rank in (0, 1)] for dataset in both]
+        assert ranks[0] == ranks[1]
+        assert len(ranks[1][0]) == len(ranks[1][1]) == 20
+
+
+def test_a_pickled_data_set_reads_the_same(both: tuple[ImageFolder, Dataset]) -> None:
+    ours = both[1]
+    assert ours[5][1] == 10
+    copy = pickle.loads(pickle.dumps(ours))
+    for number in (5, 38):
+        assert torch.equal(copy[number][0], ours[number][0])
+        assert copy[number][1] == ours[number][1]
+
+
+def test_images_of_different_sizes_are_padded_by_pad_collate(packed: Path) -> None:
+    loader = DataLoader(Dataset(packed), batch_size=COUNT, collate_fn=reader.pad_collate)
+    ((image, label),) = loader
+    sizes = np.array([Dataset(packed)[number][0].shape for number in range(COUNT)])
+    assert tuple(image.shape) == (COUNT, *sizes.max(axis=0))
+    assert label.tolist() == Dataset(packed).targets
+
+
+@pytest.fixture
+def numbered(packed: Path) -> Iterator[Any]:
+    """The data set whose samples are told apart by their labels."""
+
+    class Numbered(Dataset):
+        def __getitem__(self, number: int) -> tuple[Any, Any]:
+            return np.zeros(1), number
+
+    return Numbered(packed)
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+@pytest.mark.parametrize("shuffle", [False, True])
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_the_shards_are_divided_over_ranks_and_workers(
+    numbered: Dataset, workers: int, shuffle: bool
+) -> None:
+    seen = []
+    for rank in range(2):
+        shards = IterableShards(numbered, shuffle=shuffle, rank=rank, world_size=2)
+        loader = DataLoader(shards, batch_size=4, num_workers=workers)
+        own = [int(number) for _, label in loader for number in label]
+        assert len(own) == len(shards)
+        seen += own
+    assert sorted(seen) == list(range(COUNT))
+    assert (seen == sorted(seen)) == (not shuffle and not workers)
+
+
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_every_epoch_of_shuffled_shards_has_its_own_order(numbered: Dataset) -> None:
+    shards = IterableShards(numbered, shuffle=True)
+    loader = DataLoader(shards, batch_size=COUNT, num_workers=1, persistent_workers=True)
+    orders = []
+    for epoch in (0, 1, 0):
+        shards.set_epoch(epoch)
+        orders.append([int(number) for _, label in loader for number in label])
+    assert orders[0] == orders[2] != orders[1]
+    with pytest.raises(ReaderError, match="give both"):
+        IterableShards(numbered, rank=1)
