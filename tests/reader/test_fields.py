@@ -434,3 +434,44 @@ def test_a_bad_member_is_masked_or_substituted(write_samples: WriteSamples, on_e
     masked = on_error == "mask"
     assert vector.flatten().tolist() == [1, 2, 0 if masked else 4, 4]
     assert valid.tolist() == [True, True, not masked, True]
+
+
+@pytest.mark.parametrize("jpeg", ["tiled", "verbatim"])
+def test_a_folder_of_images_with_sidecars_is_packed_and_read_with_its_geometry(
+    make_dataset: Callable[..., Path], jpeg: str
+) -> None:
+    files = {}
+    for number in range(4):
+        orientation = (1, 6, 3, 8)[number]
+        members = dict(scene(orientation))
+        members["txt"] = f"caption {number}".encode()
+        members["npy"] = npy(np.full(5, number, np.float32))
+        exif = Image.Exif()
+        exif[0x0112] = orientation
+        file = io.BytesIO()
+        Image.open(io.BytesIO(members.pop("png"))).save(file, "JPEG", quality=95, exif=exif)
+        files |= {f"s{number}.{ext}": data for ext, data in members.items()}
+        files[f"s{number}.jpg"] = file.getvalue()
+    dataset = make_dataset(files, jpeg=jpeg)
+    image, mask, boxes, text, vector, key = only(
+        dataset,
+        fields=(
+            "image",
+            "mask.png",
+            Boxes("json", format="xywh", labels="labels"),
+            "txt",
+            "npy",
+            "key",
+        ),
+        transforms=[reader.Letterbox(80), reader.RandomHorizontalFlip(1.0)],
+    )
+    assert image.shape == (4, 3, 80, 80)
+    assert text == [f"caption {number}" for number in range(4)]
+    assert key == [f"s{number}" for number in range(4)]
+    assert vector[:, 0].tolist() == [0, 1, 2, 3]
+    for row in range(4):
+        assert len(boxes[row]["boxes"]) == len(DOTS)
+        for (x, y, w, h), label in zip(boxes[row]["boxes"], boxes[row]["labels"], strict=True):
+            middle = int(y + h / 2), int(x + w / 2)
+            assert mask[row][middle] == label
+            assert float(image[row, 0][middle]) == pytest.approx(80 * int(label), abs=25)
