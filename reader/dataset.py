@@ -150,7 +150,7 @@ class Dataset:
             height, width = columns["height"].astype(np.int64), columns["width"].astype(np.int64)
             turned = (columns["orientation"] > 4) & self.upright
             both = np.where(turned, width << 32 | height, height << 32 | width)
-            found.update((int(size) >> 32, int(size) & 0xFFFFFFFF) for size in np.unique(both))
+            found.update((int(size) >> 32, int(size) & 0xFFFFFFFF) for size in _distinct(both))
         return found
 
     @property
@@ -195,7 +195,7 @@ class Dataset:
     ) -> Iterator[tuple[Shard, NDArray[np.int64], NDArray[np.int64]]]:
         """Each opened shard of some samples, which of `numbers` lie there, and their rows."""
         positions = np.searchsorted(self._ends, numbers, side="right") - 1
-        for position in np.unique(positions).tolist():
+        for position in np.flatnonzero(np.bincount(positions)).tolist():
             chosen = np.flatnonzero(positions == position)
             yield self._shard(position), chosen, numbers[chosen] - int(self._ends[position])
 
@@ -216,6 +216,12 @@ class Dataset:
             own.shards[position] = shard
         own.shards.move_to_end(position)
         return shard
+
+
+def _distinct(values: NDArray[np.int64]) -> NDArray[np.int64]:
+    """As np.unique, which imports numpy.ma: a sixth of the time to the first batch."""
+    ordered = np.sort(values)
+    return ordered[np.flatnonzero(np.diff(ordered, prepend=ordered[:1] - 1))]
 
 
 class _OwnOfThread(threading.local):

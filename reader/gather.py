@@ -39,15 +39,14 @@ def can_gather(dataset: Dataset, recipe: Recipe) -> bool:
     if "image" not in recipe.names or not set(recipe.names) <= set(BUILT_IN):
         return False
     columns = dataset.columns("format", "height", "width", "channels", "orientation", "size")
-    height, width, channels, size = (
-        np.unique(columns[name]) for name in ("height", "width", "channels", "size")
-    )
+    if not len(dataset) or any((column != column[0]).any() for column in columns.values()):
+        return False
+    first = {name: int(column[0]) for name, column in columns.items()}
     return (
-        bool((columns["format"] == FORMATS.index("raw")).all())
-        and bool((columns["orientation"] == 1).all())
-        and len(height) == len(width) == len(channels) == len(size) == 1
-        and int(channels[0]) in (1, 3)
-        and int(size[0]) == int(height[0]) * int(width[0]) * int(channels[0])
+        first["format"] == FORMATS.index("raw")
+        and first["orientation"] == 1
+        and first["channels"] in (1, 3)
+        and first["size"] == first["height"] * first["width"] * first["channels"]
     )
 
 
