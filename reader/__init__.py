@@ -23,6 +23,7 @@ from reader.transforms import (
 
 if TYPE_CHECKING:
     from reader.batch import pad_collate
+    from reader.buckets import AspectBuckets
     from reader.cuda import CUDAPrefetcher
     from reader.iterable import IterableShards
     from reader.loader import Loader
@@ -35,6 +36,7 @@ IMAGENET_STD = (0.229, 0.224, 0.225)
 __all__ = [
     "IMAGENET_MEAN",
     "IMAGENET_STD",
+    "AspectBuckets",
     "BlockShuffle",
     "Boxes",
     "CUDAPrefetcher",
@@ -63,6 +65,7 @@ __all__ = [
 
 # Imported when first used: workers, which should start fast, need none of them.
 _LATER = {
+    "AspectBuckets": "reader.buckets",
     "BlockShuffle": "reader.sampling",
     "CUDAPrefetcher": "reader.cuda",
     "ClassBalanced": "reader.sampling",

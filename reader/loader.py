@@ -15,6 +15,7 @@ import torch
 from numpy.typing import NDArray
 
 from reader.batch import Batcher, Collate
+from reader.buckets import padding_waste
 from reader.cores import usable_cores
 from reader.dataset import Dataset
 from reader.errors import ReaderError
@@ -24,7 +25,7 @@ from reader.order import Steps
 from reader.pinned import HostMemory
 from reader.ring import BatchLayout, Column
 from reader.sample import NEIGHBOURS, Recipe, Sample, first_sound, further_views, learn_columns
-from reader.sampling import BlockShuffle, ClassBalanced, Subset, build_order
+from reader.sampling import ClassBalanced, Shuffle, Subset, build_order
 from reader.state import position_of, state_at
 from reader.statistics import Statistics
 from reader.transforms import Transform, largest_output
@@ -56,7 +57,7 @@ class Loader:
         batch_size: int = 1,
         transforms: Sequence[Transform] = (),
         views: int | Sequence[Sequence[Transform]] = 1,
-        shuffle: bool | BlockShuffle = False,
+        shuffle: Shuffle = False,
         seed: int = 0,
         epochs: int | None = 1,
         subset: Subset | None = None,
@@ -85,7 +86,7 @@ class Loader:
             views: so many independent augmentations of each image, decoded once; or for each view
                 its transforms. The field ``image`` is then a list of tensors, one for each view.
             shuffle: a new order over the whole data set in every epoch; BlockShuffle(shards) for
-                long reads.
+                long reads, AspectBuckets(batch_size) for batches of like aspect ratio.
             seed: with the epoch it determines order and augmentation.
             epochs: that one iterator reads, without a break between them; None: for ever, each
                 iterator from where the last one was left.
@@ -142,6 +143,7 @@ class Loader:
         self._seed = seed = int(seed)
         self._epochs = epochs
         self._drop_last = drop_last
+        self._transforms = transforms
         self._next = 0  # the position, counted over all epochs, at which the next iterator begins
         self._consumed = 0
         self._ahead: Epoch | None = None  # decoded before it is asked for
@@ -252,6 +254,12 @@ class Loader:
     def statistics(self) -> Statistics:
         """What was done so far, and what holds it back."""
         return self._feed.statistics()
+
+    def padding_waste(self) -> float:
+        """The share of the pixels that pad, if `pad_collate` batches the first epoch's images."""
+        samples = self._order.samples(np.arange(self._order.count), 0)
+        span = self.batch_size * self.world_size
+        return padding_waste(self.dataset, self._transforms, samples, span, self._seed)
 
     @property
     def bad_samples(self) -> dict[int, str]:

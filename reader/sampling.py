@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reader.buckets import AspectBuckets, Bucketed, aspect_ratios
 from reader.dataset import Dataset
 from reader.errors import ReaderError
 from reader.order import GlobalShuffle, Order, Sequential, mix64
@@ -48,6 +49,7 @@ class ClassBalanced:
     """Weights that make every class equally likely, whatever the number of its samples."""
 
 
+Shuffle = bool | BlockShuffle | AspectBuckets
 Subset = Sequence[int] | NDArray[Any] | Callable[[Mapping[str, NDArray[Any]]], NDArray[Any]]
 
 
@@ -193,7 +195,7 @@ class Among:
 
 def build_order(
     dataset: Dataset,
-    shuffle: bool | BlockShuffle,
+    shuffle: Shuffle,
     seed: int,
     subset: Subset | None,
     weights: NDArray[Any] | Sequence[float] | ClassBalanced | None,
@@ -204,8 +206,10 @@ def build_order(
     Raises:
         ReaderError: the arguments contradict each other, or name samples that are not there.
     """
-    if not isinstance(shuffle, (bool, BlockShuffle)):
-        raise ReaderError("shuffle is True, False or a BlockShuffle(shards=...).")
+    if not isinstance(shuffle, (bool, BlockShuffle, AspectBuckets)):
+        raise ReaderError(
+            "shuffle is True, False, a BlockShuffle(shards=...) or AspectBuckets(batch_size=...)."
+        )
     if (sampler is not None) + (weights is not None) + bool(shuffle) > 1:
         raise ReaderError("Give one of shuffle, weights and sampler: each decides the order.")
     if sampler is not None:
@@ -225,6 +229,9 @@ def build_order(
             chosen = np.sort(chosen)
             sizes = np.diff(np.searchsorted(chosen, np.cumsum([0, *sizes]))).tolist()
         order = BlockShuffled(sizes, shuffle.shards, seed)
+    elif isinstance(shuffle, AspectBuckets):
+        ratios = aspect_ratios(dataset)
+        order = Bucketed(ratios if chosen is None else ratios[chosen], shuffle, seed)
     elif shuffle:
         order = GlobalShuffle(count, seed)
     return order if chosen is None else Among(order, chosen)
