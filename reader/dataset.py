@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import cached_property, partial
 from operator import index
 from pathlib import Path
-from typing import Any, overload
+from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from reader.decode import DecodeError, Decoder
 from reader.errors import ReaderError
 from reader.format import Index, Manifest
+from reader.memory import Holding, hold
 from reader.shard import ReadBuffer, Shard
 from reader.view import StoredImage
 
@@ -45,6 +46,8 @@ class Dataset:
         *,
         transform: Callable[[Any], Any] | None = None,
         target_transform: Callable[[int], Any] | None = None,
+        cache: Literal["ram"] | None = None,
+        cache_limit: int | None = None,
     ) -> None:
         """Open the data set.
 
@@ -54,9 +57,11 @@ class Dataset:
             upright: apply the EXIF orientation, so that the model sees what people see.
             transform: called with the PIL image, as ImageFolder's is; ``ds[i]`` has what it gives.
             target_transform: called with the label.
+            cache: "ram" to copy the shards into memory, once for all processes of the machine.
+            cache_limit: bytes that this may take; None for what the system has available.
 
         Raises:
-            ReaderError: there is no such split.
+            ReaderError: there is no such split, or it does not fit into memory.
             FormatError: there is no data set, or it is damaged.
         """
         self.folder = Path(folder).absolute()
@@ -73,6 +78,13 @@ class Dataset:
         self.extensions = manifest.fields
         self._ends = np.cumsum([0, *(shard.samples for shard in self.shards)])
         self._own = _OwnOfThread()
+        if cache not in (None, "ram"):
+            raise ReaderError(f'cache is "ram" or None, not {cache!r}.')
+        self._holding: Holding | None = None
+        if cache is not None:
+            contents = repr([(shard.file, shard.bytes, shard.checksum) for shard in self.shards])
+            identity = hashlib.blake2b(contents.encode(), digest_size=16).hexdigest()
+            self._holding = hold(self.folder, self.shards, identity, cache_limit)
 
     def __len__(self) -> int:
         return int(self._ends[-1])
@@ -97,10 +109,12 @@ class Dataset:
             shard.read_ahead(row, 0, int(shard.index.columns["size"][row]))
         return [self[number] for number in numbers]
 
-    def __reduce__(self) -> tuple[Callable[..., "Dataset"], tuple[Any, ...]]:
-        return partial(
-            type(self), transform=self.transform, target_transform=self.target_transform
-        ), (self.folder, self.split, self.upright)
+    def __reduce__(self) -> tuple[Callable[..., "Dataset"], tuple[Any, ...], dict[str, Any]]:
+        return (
+            partial(type(self), transform=self.transform, target_transform=self.target_transform),
+            (self.folder, self.split, self.upright),
+            {"_holding": self._holding},
+        )
 
     @cached_property
     def fingerprint(self) -> str:
@@ -212,7 +226,8 @@ class Dataset:
         if shard is None:
             if len(own.shards) >= _OPEN_SHARDS:
                 own.shards.popitem(last=False)  # closes once nobody holds it
-            shard = Shard(self.folder, self.shards[position], own.buffer)
+            entry = self.shards[position]
+            shard = Shard(self.folder, entry, own.buffer, self._holding, position)
             own.shards[position] = shard
         own.shards.move_to_end(position)
         return shard

@@ -73,6 +73,8 @@ class Loader:
         rank: int | None = None,
         world_size: int | None = None,
         upright: bool = True,
+        cache: Literal["ram"] | None = None,
+        cache_limit: int | None = None,
         on_error: str = "raise",
         max_bad: float = 0.01,
     ) -> None:
@@ -109,6 +111,7 @@ class Loader:
                 of them; `reader.pad_collate` for one. None: a tuple of fields as above.
             rank, world_size: None to ask torch.distributed, if it is initialised.
             upright: apply the EXIF orientation (of a folder).
+            cache, cache_limit: "ram" to hold the shards in memory (of a folder); see `Dataset`.
             on_error: for a sample that cannot be read. "raise": a SampleError at its batch;
                 "substitute": the next one of the order that can be read takes its place; "mask": a
                 black image with label -1 and `valid` False. Batches keep their shapes.
@@ -120,7 +123,7 @@ class Loader:
             FormatError: there is no data set, or it is damaged.
         """
         if not isinstance(dataset, Dataset):
-            dataset = Dataset(dataset, split, upright)
+            dataset = Dataset(dataset, split, upright, cache=cache, cache_limit=cache_limit)
         if not 0 <= max_bad <= 1:
             raise ReaderError(f"max_bad is a share from 0 to 1, not {max_bad}.")
         if on_error not in ("raise", "substitute", "mask"):

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from reader.errors import ReaderError, SampleError
 from reader.format import FORMATS, Index, ShardEntry
+from reader.memory import Holding
 from reader.splice import TileTable
 from reader.view import StoredImage
 
@@ -39,8 +40,22 @@ class Shard:
     faster from a cold one, and a file that is cut short is an error instead of a crash.
     """
 
-    def __init__(self, folder: Path, entry: ShardEntry, buffer: ReadBuffer) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        entry: ShardEntry,
+        buffer: ReadBuffer,
+        holding: Holding | None = None,
+        number: int = 0,
+    ) -> None:
         """Open tar and index.
+
+        Args:
+            folder: where they lie.
+            entry: what dataset.json says of them.
+            buffer: for reads.
+            holding: memory that holds the tar as its `number`-th, None to read it from its file.
+            number: see `holding`.
 
         Raises:
             ReaderError, FormatError: they are missing, damaged, or not what dataset.json says.
@@ -49,13 +64,17 @@ class Shard:
         self.index = Index(folder / entry.index)
         self._buffer = buffer
         try:
-            self._file = os.open(self.path, os.O_RDONLY | os.O_CLOEXEC)
+            source = self.path if holding is None else holding.path
+            self._file = os.open(source, os.O_RDONLY | os.O_CLOEXEC)
         except OSError as error:
             raise ReaderError(
                 f"{self.path}: the shard cannot be opened: {error.strerror}."
             ) from error
         self.close = weakref.finalize(self, os.close, self._file)
         size = os.fstat(self._file).st_size
+        self._start = 0 if holding is None else holding.starts[number]
+        if holding is not None and size == holding.size:
+            size = entry.bytes
         if not size == self.index.tar_bytes == entry.bytes or len(self.index) != entry.samples:
             self.close()
             raise ReaderError(
@@ -97,14 +116,15 @@ class Shard:
     @cached_property
     def mapped(self) -> mmap.mmap:
         """The whole tar in memory, for who reads thousands of members at a time."""
-        return mmap.mmap(self._file, 0, access=mmap.ACCESS_READ)
+        size = self.index.tar_bytes
+        return mmap.mmap(self._file, size, access=mmap.ACCESS_READ, offset=self._start)
 
     def read_ahead(self, row: int, start: int, stop: int) -> None:
         """Ask the system for a range of the bytes of the row's image."""
         if hasattr(os, "posix_fadvise"):
             offset = int(self.index.columns["offset"][row]) + start
             began = time.perf_counter_ns()
-            os.posix_fadvise(self._file, offset, stop - start, os.POSIX_FADV_WILLNEED)
+            os.posix_fadvise(self._file, self._start + offset, stop - start, os.POSIX_FADV_WILLNEED)
             self._buffer.nanoseconds += time.perf_counter_ns() - began
 
     def _tiles(self, row: int) -> TileTable | None:
@@ -130,6 +150,7 @@ class Shard:
 
     def _pread(self, row: int, offset: int, size: int) -> memoryview:
         memory = self._buffer.take(size)
+        offset += self._start
         began = time.perf_counter_ns()
         try:
             done = os.preadv(self._file, [memory], offset)

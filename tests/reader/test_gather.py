@@ -1,5 +1,6 @@
 """Raw images of one size: gathered a chunk at a time, to the same pixels as one by one."""
 
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -77,6 +78,14 @@ def test_gathered_images_are_those_that_are_read_one_by_one(
         if not pipeline:
             expected = np.broadcast_to(pixels[gathered[2].numpy()], (len(gathered[0]), 12, 10, 3))
             assert np.array_equal(gathered[0].permute(0, 2, 3, 1).numpy(), expected)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs memfd")
+def test_raw_images_are_gathered_from_memory_too(write_samples: Callable[..., Path]) -> None:
+    folder, pixels = raw_set(write_samples, 3)
+    with Loader(folder, batch_size=COUNT, workers=1, cache="ram") as loader:
+        ((image, _),) = loader
+    assert np.array_equal(image.permute(0, 2, 3, 1).numpy(), pixels)
 
 
 def test_raw_images_come_from_the_data_set_as_well(write_samples: Callable[..., Path]) -> None:
