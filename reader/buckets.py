@@ -53,6 +53,10 @@ class Bucketed:
             found[chosen] = self._window(window, epoch)[positions[chosen] - window * size]
         return found
 
+    def options(self, epoch: int | None) -> dict[str, str]:
+        """See `Order.options`."""
+        return {"shuffle": repr(self._buckets)}
+
     def _window(self, number: int, epoch: int) -> NDArray[np.int64]:
         batch_size = self._buckets.batch_size
         start = number * self._buckets.window * batch_size

@@ -82,9 +82,7 @@ class Dataset:
             raise ReaderError(f'cache is "ram" or None, not {cache!r}.')
         self._holding: Holding | None = None
         if cache is not None:
-            contents = repr([(shard.file, shard.bytes, shard.checksum) for shard in self.shards])
-            identity = hashlib.blake2b(contents.encode(), digest_size=16).hexdigest()
-            self._holding = hold(self.folder, self.shards, identity, cache_limit)
+            self._holding = hold(self.folder, self.shards, self.fingerprint, cache_limit)
 
     def __len__(self) -> int:
         return int(self._ends[-1])

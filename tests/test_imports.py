@@ -9,13 +9,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-TORCH = (
-    "batch.py",
-    "cuda.py",
-    "iterable.py",
-    "lane.py",
-    "loader.py",
-)  # lane.py is the prefetcher's half on the device
+# lane.py is the prefetcher's half on the device.
+TORCH = ("batch.py", "cuda.py", "iterable.py", "lane.py", "loader.py")
 
 
 def modules(package: str) -> list[Path]:

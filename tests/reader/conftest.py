@@ -101,7 +101,7 @@ def _write_shard(
         "format": index.KIND,
         "version": str(index.VERSION),
         "tar_bytes": str(len(content)),
-        "tar_checksum": "",
+        "tar_checksum": f"crc32:{zlib.crc32(content):08x}",
     }
     path.write_bytes(content)
     path.with_suffix(".safetensors").write_bytes(index.serialize(arrays, metadata))
