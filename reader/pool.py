@@ -12,21 +12,16 @@ Assumptions: used by one thread at a time, in the process that made it. All work
 one datagram socket, so none is idle while there is work and a slow sample delays only its chunk.
 """
 
-import contextlib
 import errno
-import math
 import os
 import pickle
 import signal
 import socket
-import subprocess
-import sys
 import time
 import weakref
 from collections import deque
 from collections.abc import Sequence, Set
-from multiprocessing.connection import Connection, wait
-from pathlib import Path
+from multiprocessing.connection import wait
 
 import cloudpickle
 
@@ -35,7 +30,6 @@ from reader.messages import (
     MAX_TASK_BYTES,
     Done,
     Failed,
-    Go,
     Idle,
     Ready,
     Retire,
@@ -44,75 +38,12 @@ from reader.messages import (
     Sync,
     Task,
 )
+from reader.process import WorkerProcess, cause_of, start_failure
 
 _MAX_DEATHS_A_TASK = 10  # more than workers without the task die meanwhile
 _MAX_DEATHS_IN_ALL = 50  # with one task
 _START_SECONDS = 6.0  # without one worker ready, while they die
 _KILLING_SECONDS = 60.0  # the same, while something kills workers that are known to start
-_TRIAL_SECONDS = 2.0  # to hear why a worker dies
-# Like ``python -m reader.worker``, but no module in the working directory can get in the way, and
-# Ctrl-C is left to the parent, which says when to end.
-_START = (
-    "import signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN); "
-    "sys.path[:] = filter(None, sys.path); "
-    "from reader.worker import main; main(sys.argv[1:])"
-)
-_ONE_THREAD = dict.fromkeys(
-    ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
-)
-
-
-class _Process:
-    """One worker as the parent sees it."""
-
-    def __init__(self, setup: bytes, tasks: socket.socket, memory: int) -> None:
-        ours, theirs = socket.socketpair()
-        fds = (theirs.fileno(), tasks.fileno(), memory)
-        try:
-            self.process = subprocess.Popen(
-                [sys.executable, "-c", _START, *map(str, fds)],
-                stdin=subprocess.DEVNULL,
-                pass_fds=fds,
-                env=_environment(),
-            )
-        except OSError as error:
-            ours.close()
-            raise WorkerError(f"{sys.executable} cannot be started: {error}.") from error
-        finally:
-            theirs.close()
-        self.control = Connection(ours.detach())
-        self.is_ready = False
-        self.ready_at = math.inf
-        self.is_going = False
-        self.is_resting = False
-        self.is_retiring = False  # told to end
-        self.is_retired = False  # and without a task
-        self.send(sys.path)
-        self.send_bytes(setup)
-
-    def send(self, message: object) -> None:
-        self.send_bytes(pickle.dumps(message))
-
-    def send_bytes(self, content: bytes) -> None:
-        try:
-            self.control.send_bytes(content)
-        except OSError:
-            return  # it died; that is seen, once, by reading
-
-    def go(self) -> None:
-        """Let it take tasks, now or as soon as it is ready."""
-        self.is_going = True
-        self.send(Go())
-
-    def bind(self, cores: Set[int]) -> None:
-        """Keep it on `cores`."""
-        with contextlib.suppress(OSError):  # the system does not grant them
-            os.sched_setaffinity(self.process.pid, cores)
-
-    def stop(self) -> int:
-        self.control.close()
-        self.process.kill()
-        return self.process.wait()
 
 
 class Pool:
@@ -132,7 +63,7 @@ class Pool:
         self._cores: Set[int] = frozenset()  # none: wherever the system likes
         self.restarts = 0
         _pools.add(self)
-        self._processes: list[_Process] = []
+        self._processes: list[WorkerProcess] = []
         try:
             for _ in range(workers):
                 self._processes.append(self._start())
@@ -220,11 +151,11 @@ class Pool:
         self._queue.close()
         self._queue_end.close()
 
-    def _staying(self) -> list[_Process]:
+    def _staying(self) -> list[WorkerProcess]:
         return [process for process in self._processes if not process.is_retiring]
 
-    def _start(self) -> _Process:
-        process = _Process(self._setup, self._queue_end, self._memory)
+    def _start(self) -> WorkerProcess:
+        process = WorkerProcess(self._setup, self._queue_end, self._memory)
         if self._cores:
             process.bind(self._cores)
         return process
@@ -253,10 +184,10 @@ class Pool:
                 break
         self._backlog.extendleft(reversed(taken))
 
-    def _receive(self, timeout: float | None, ended: list[Done | Failed]) -> list[_Process]:
+    def _receive(self, timeout: float | None, ended: list[Done | Failed]) -> list[WorkerProcess]:
         """Take all messages that are there; the processes that turn out to be dead."""
         died = []
-        by_control: dict[object, _Process] = {p.control: p for p in self._processes}
+        by_control: dict[object, WorkerProcess] = {p.control: p for p in self._processes}
         for control in wait([p.control for p in self._processes], timeout):
             process = by_control[control]
             try:
@@ -270,7 +201,7 @@ class Pool:
                     died.append(process)
         return died
 
-    def _handle(self, process: _Process, message: object, ended: list[Done | Failed]) -> None:
+    def _handle(self, process: WorkerProcess, message: object, ended: list[Done | Failed]) -> None:
         if isinstance(message, Failed) and message.number < 0:
             raise WorkerError(f"A worker could not be set up:\n{message.text}")
         if isinstance(message, (Done, Failed)):
@@ -288,7 +219,7 @@ class Pool:
         elif isinstance(message, Retired):
             process.is_retired = process.is_resting = True
 
-    def _recover(self, died: list[_Process], ended: list[Done | Failed]) -> None:
+    def _recover(self, died: list[WorkerProcess], ended: list[Done | Failed]) -> None:
         """Replace dead workers and hand out again what they held."""
         codes = []
         size = self.size
@@ -317,7 +248,7 @@ class Pool:
             others = deaths[-1] - deaths[0] - (len(deaths) - 1)
             if len(deaths) > min(_MAX_DEATHS_A_TASK + others, _MAX_DEATHS_IN_ALL):
                 raise WorkerError(
-                    f"Workers die ({_cause(codes[-1])}) each time they decode one of the samples "
+                    f"Workers die ({cause_of(codes[-1])}) each time they decode one of the samples "
                     f"{task.samples.tolist()}: find it by reading these from reader.Dataset."
                 )
         self._backlog.extendleft(reversed(lost))
@@ -326,7 +257,7 @@ class Pool:
         since = self._failing_since
         if since is not None and time.monotonic() - since > patience:
             raise WorkerError(
-                f"Workers die before they are ready ({_cause(codes[-1])}).{_reason()}"
+                f"Workers die before they are ready ({cause_of(codes[-1])}).{start_failure()}"
             )
         self.resize(size)
 
@@ -348,31 +279,3 @@ def failure(failed: Failed) -> ReaderError:
     if failed.is_sample:
         return SampleError(failed.text)
     return WorkerError(f"A worker failed:\n{failed.text}")
-
-
-def _environment() -> dict[str, str]:
-    package = str(Path(__file__).parent.parent)
-    path = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH"))))
-    return {**os.environ, **_ONE_THREAD, "PYTHONPATH": path}
-
-
-def _reason() -> str:
-    """What the interpreter says when it does nothing but import a worker's module."""
-    try:
-        trial = subprocess.run(
-            [sys.executable, "-c", "import reader.worker"],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            env=_environment(),
-            timeout=_TRIAL_SECONDS,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    said = trial.stderr.decode(errors="replace").strip()
-    return f" {sys.executable} says:\n{said}" if trial.returncode and said else ""
-
-
-def _cause(code: int) -> str:
-    if code == -signal.SIGKILL:
-        return "killed with SIGKILL, as the system does when memory runs out"
-    return f"ended by signal {signal.Signals(-code).name}" if code < 0 else f"exit status {code}"

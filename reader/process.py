@@ -1,0 +1,122 @@
+"""One worker process: how it is started, spoken to and ended."""
+
+import contextlib
+import math
+import os
+import pickle
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Set
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+from reader.errors import WorkerError
+from reader.messages import Go
+
+_TRIAL_SECONDS = 2.0  # to hear why a worker dies
+# Like ``python -m reader.worker``, but no module in the working directory can get in the way, and
+# Ctrl-C is left to the parent, which says when to end.
+_START = (
+    "import signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN); "
+    "sys.path[:] = filter(None, sys.path); "
+    "from reader.worker import main; main(sys.argv[1:])"
+)
+_ONE_THREAD = dict.fromkeys(
+    ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
+)
+
+
+class WorkerProcess:
+    """One worker as the parent sees it.
+
+    Attributes:
+        process: of the operating system.
+        control: what is said to it and by it; at its end the worker has died.
+        is_ready, ready_at: whether and when it has said that it is set up.
+        is_going: whether it may take tasks, once it is ready.
+        is_resting: whether it has no task and will take none until it is let go.
+        is_retiring, is_retired: whether it was told to end; and has, without a task.
+    """
+
+    def __init__(self, setup: bytes, tasks: socket.socket, memory: int) -> None:
+        ours, theirs = socket.socketpair()
+        fds = (theirs.fileno(), tasks.fileno(), memory)
+        try:
+            self.process = subprocess.Popen(
+                [sys.executable, "-c", _START, *map(str, fds)],
+                stdin=subprocess.DEVNULL,
+                pass_fds=fds,
+                env=_environment(),
+            )
+        except OSError as error:
+            ours.close()
+            raise WorkerError(f"{sys.executable} cannot be started: {error}.") from error
+        finally:
+            theirs.close()
+        self.control = Connection(ours.detach())
+        self.is_ready = False
+        self.ready_at = math.inf
+        self.is_going = False
+        self.is_resting = False
+        self.is_retiring = False
+        self.is_retired = False
+        self.send(sys.path)
+        self.send_bytes(setup)
+
+    def send(self, message: object) -> None:
+        """Say something; to a dead worker, nothing."""
+        self.send_bytes(pickle.dumps(message))
+
+    def send_bytes(self, content: bytes) -> None:
+        """Say something that is pickled already."""
+        try:
+            self.control.send_bytes(content)
+        except OSError:
+            return  # it died; that is seen, once, by reading
+
+    def go(self) -> None:
+        """Let it take tasks, now or as soon as it is ready."""
+        self.is_going = True
+        self.send(Go())
+
+    def bind(self, cores: Set[int]) -> None:
+        """Keep it on `cores`."""
+        with contextlib.suppress(OSError):  # the system does not grant them
+            os.sched_setaffinity(self.process.pid, cores)
+
+    def stop(self) -> int:
+        """Kill it; its exit status."""
+        self.control.close()
+        self.process.kill()
+        return self.process.wait()
+
+
+def _environment() -> dict[str, str]:
+    package = str(Path(__file__).parent.parent)
+    path = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH"))))
+    return {**os.environ, **_ONE_THREAD, "PYTHONPATH": path}
+
+
+def start_failure() -> str:
+    """What the interpreter says when it does nothing but import a worker's module."""
+    try:
+        trial = subprocess.run(
+            [sys.executable, "-c", "import reader.worker"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            env=_environment(),
+            timeout=_TRIAL_SECONDS,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    said = trial.stderr.decode(errors="replace").strip()
+    return f" {sys.executable} says:\n{said}" if trial.returncode and said else ""
+
+
+def cause_of(code: int) -> str:
+    """What an exit status tells of a process's end."""
+    if code == -signal.SIGKILL:
+        return "killed with SIGKILL, as the system does when memory runs out"
+    return f"ended by signal {signal.Signals(-code).name}" if code < 0 else f"exit status {code}"
