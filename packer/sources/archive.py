@@ -21,7 +21,7 @@ from packer.sources.labels import class_number, class_order, printable
 from packer.sources.layout import Layout
 from packer.sources.sidecars import group
 from packer.sources.spans import read_span, unchanged
-from packer.sources.walk import left_out
+from packer.sources.walk import is_litter, left_out
 from packer.sources.zip_entries import read_zip_entry, zip_entries
 
 
@@ -58,7 +58,7 @@ class ArchiveSource:
                 litter = LeftOut(item[0], "it belongs to the operating system", ignored=True)
                 entries.left_out.append(litter)
             else:
-                entries.add(*item)
+                entries.add(os.path.normpath(item[0]), item[1])
         found = Layout.of(entries).class_names
         return cls(path, zipped, class_order(path, found, classes), entries)
 
@@ -108,12 +108,17 @@ class ArchiveSource:
         folder_label = self.classes.index(class_name) if class_name else -1
         for name, beside in grouping.samples.items():
             image = prefix + name
-            reason = "it is empty" if not files[name].size else _too_large(files[name])
-            record = left_out(image, reason)
-            if reason or record.ignored:
-                yield record
+            try:
+                _check_size(files[name])
+                if not files[name].size:
+                    raise BadImage("it is empty")
+            except BadImage as error:
+                yield left_out(image, str(error))
                 for file in beside.values():
                     yield LeftOut(prefix + file, f"it belongs to {image}, which is rejected")
+                continue
+            if is_litter(name):
+                yield left_out(image, "")
                 continue
             label = folder_label
             entries, exts = [files[name]], []
@@ -122,11 +127,9 @@ class ArchiveSource:
                     if ext == "cls":
                         label = self._label(files[file], label)
                         continue
+                    _check_size(files[file])
                 except BadImage as error:
                     yield LeftOut(prefix + file, str(error))
-                    continue
-                if reason := _too_large(files[file]):
-                    yield LeftOut(prefix + file, reason)
                     continue
                 entries.append(files[file])
                 exts.append(ext)
@@ -190,7 +193,6 @@ def _tar_entries(path: Path) -> Iterator[tuple[str, Entry] | LeftOut]:
                     yield name, Entry(inner.offset, inner.size)
 
 
-def _too_large(entry: Entry) -> str:
+def _check_size(entry: Entry) -> None:
     if entry.size > MAX_FILE:
-        return f"it has {entry.size} bytes; {MAX_FILE} are the most"
-    return ""
+        raise BadImage(f"it has {entry.size} bytes; {MAX_FILE} are the most")

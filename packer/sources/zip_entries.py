@@ -38,14 +38,15 @@ def zip_entries(path: Path) -> Iterator[tuple[str, Entry] | LeftOut]:
         raise UnusableInput(f"{path} is no zip that can be read: {error}.") from error
     for number, info in enumerate(infos, 1):
         following = infos[number].header_offset if number < len(infos) else end
-        if info.filename.endswith("/"):
+        name = info.filename.replace("\\", "/")  # as some programs for Windows write it
+        if name.endswith("/"):
             continue
-        reason = _refusal(info, following)
+        reason = _refusal(info, name, following)
         if reason:
-            yield LeftOut(info.filename, reason)
+            yield LeftOut(name, reason)
             continue
         packed = -1 if info.compress_type == zipfile.ZIP_STORED else info.compress_size
-        yield info.filename, Entry(info.header_offset, info.file_size, packed, info.CRC)
+        yield name, Entry(info.header_offset, info.file_size, packed, info.CRC)
 
 
 def read_zip_entry(descriptor: int, entry: Entry) -> bytes:
@@ -80,11 +81,11 @@ def _inflated(packed: bytes, size: int) -> bytes:
     return data
 
 
-def _refusal(info: zipfile.ZipInfo, following: int) -> str | None:
+def _refusal(info: zipfile.ZipInfo, name: str, following: int) -> str | None:
     """Why a file of a zip cannot be read in place; `following`: where the next one begins."""
-    if not info.filename:
+    if not name:
         return "it has no name"
-    if info.filename.startswith("/") or ".." in info.filename.split("/"):
+    if name.startswith("/") or ".." in name.split("/"):
         return "its name leads outside the folder"
     if S_ISLNK(info.external_attr >> 16):
         return "it is a symbolic link"

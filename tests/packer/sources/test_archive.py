@@ -140,6 +140,31 @@ def test_what_lies_beside_the_classes_is_named(
     assert found.ignored == {"__MACOSX/set/._a.jpg"}
 
 
+def test_a_zip_of_windows_has_folders_too(
+    tmp_path: Path, make_jpegs: MakeJpegs, scan: ScanOf
+) -> None:
+    images = make_jpegs("cat/a.jpg", "dog/b.jpg", "x/../../c.jpg")
+    path = tmp_path / "a.zip"
+    write_zip(path, {name.replace("/", "\\"): data for name, data in images.items()})
+    found = scan(path)
+    assert found.labels == {"cat/a": 0, "dog/b": 1}
+    assert "leads outside" in found.left_out["x/../../c.jpg"]
+
+
+def test_names_that_are_no_utf_8_are_kept(
+    tmp_path: Path, make_jpegs: MakeJpegs, scan: ScanOf
+) -> None:
+    (image,) = make_jpegs("a").values()
+    name = os.fsdecode(b"cat/\xff.jpg")
+    with tarfile.open(tmp_path / "a.tar", "w", format=tarfile.GNU_FORMAT) as archive:
+        info = tarfile.TarInfo(name)
+        info.size = len(image)
+        archive.addfile(info, io.BytesIO(image))
+    found = scan(tmp_path / "a.tar")
+    assert found.labels == {"cat/%FF": 0}
+    assert found.contents == {name: image}
+
+
 def test_a_class_without_images_is_refused_by_name(
     tmp_path: Path, make_jpegs: MakeJpegs, archived: Callable[..., Path], scan: ScanOf
 ) -> None:
