@@ -41,10 +41,16 @@ def open_source(src: Path, options: SourceOptions, classes: Sequence[str] | None
     Raises:
         UnusableInput: it is nothing that can be packed.
     """
-    if src.is_dir():
-        return _open_folder(src, options, classes)
-    if options.pairs:
-        raise UnusableInput(f"--pair goes with a folder of images, and {src} is a file.")
+    try:
+        source = (_open_folder if src.is_dir() else _open_file)(src, options, classes)
+    except OSError as error:
+        raise UnusableInput(f"{src} cannot be read: {error.strerror}.") from error
+    if options.pairs and not isinstance(source, FolderSource):
+        raise UnusableInput(f"--pair goes with a folder of images, and {src} is none.")
+    return source
+
+
+def _open_file(src: Path, options: SourceOptions, classes: Sequence[str] | None) -> Source:
     match src.suffix.lower():
         case ".csv":
             return ManifestSource.open(src, Delimited.open(Watched.of(src), ","), options, classes)
@@ -61,9 +67,6 @@ def open_source(src: Path, options: SourceOptions, classes: Sequence[str] | None
 
 
 def _open_folder(src: Path, options: SourceOptions, classes: Sequence[str] | None) -> Source:
-    for name, folder in options.pairs.items():
-        if not (src / folder).is_dir():
-            raise UnusableInput(f"--pair {name}: {src / folder} is not a folder.")
     if coco.is_layout(src):
         return CocoSource.open_folder(src, classes)
     if files := _parquet_files(src):
@@ -77,6 +80,9 @@ def _open_folder(src: Path, options: SourceOptions, classes: Sequence[str] | Non
         return _open_parts(src, parts, options, classes)
     if WebDatasetSource.recognises(src):
         return WebDatasetSource.open(src, classes)
+    for name, folder in options.pairs.items():
+        if not (src / folder).is_dir():
+            raise UnusableInput(f"--pair {name}: {src / folder} is not a folder.")
     return FolderSource.open(src, classes, Pairs(options.pairs))
 
 

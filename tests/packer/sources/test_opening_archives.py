@@ -161,3 +161,12 @@ def test_a_file_of_another_kind_is_refused_with_its_name(tmp_path: Path) -> None
     (tmp_path / "notes.txt").write_text("nothing to pack")
     with pytest.raises(UnusableInput, match=r"notes\.txt is neither"):
         open_source(tmp_path / "notes.txt", SourceOptions())
+
+
+def test_what_cannot_be_read_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(path: Path) -> list[str]:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr("os.listdir", refuse)
+    with pytest.raises(UnusableInput, match=rf"{tmp_path} cannot be read: Permission denied"):
+        open_source(tmp_path, SourceOptions())
