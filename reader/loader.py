@@ -21,14 +21,14 @@ from reader.dataset import Dataset
 from reader.errors import ReaderError
 from reader.feed import Epoch, Feed
 from reader.fields import Decode, Field, name_of, parse_fields
+from reader.layout import NEIGHBOURS, batch_layout, view_pipelines
 from reader.order import Steps
 from reader.pinned import HostMemory
-from reader.ring import BatchLayout, Column
-from reader.sample import NEIGHBOURS, Recipe, Sample, first_sound, further_views, learn_columns
+from reader.sample import Recipe, Sample
 from reader.sampling import ClassBalanced, Shuffle, Subset, build_order
 from reader.state import position_of, state_at
 from reader.statistics import Statistics
-from reader.transforms import Transform, largest_output
+from reader.transforms import Transform
 
 _ENDLESS = 2**62
 
@@ -158,23 +158,14 @@ class Loader:
             raise ReaderError(f"{dataset.folder}: there are no samples to load.")
         if sampler is not None and hasattr(sampler, "num_replicas"):
             self.rank, self.world_size = 0, 1  # a distributed sampler has chosen this rank's share
-        pipelines = _pipelines(transforms, views)
+        pipelines = view_pipelines(transforms, views)
         recipe = Recipe(pipelines[0], seed, self.fields, members, map_sample, pipelines[1:])
-        rooms = [largest_output(pipeline, dataset.sizes) for pipeline in pipelines]
-        room, is_one_size = rooms[0]
-        if len(rooms) > 1 and not all(one_size for _, one_size in rooms):
-            raise ReaderError("Several views need transforms that give all images one size.")
-        if len(rooms) > 1 and any(member.follows_image for member in members):
-            raise ReaderError("Masks and boxes go with one view of the image, not with several.")
-        in_place = "image" in self.fields and map_sample is None
-        columns: tuple[Column, ...] = ()
-        if collate_fn is None and (map_sample or any(member.is_learnt for member in members)):
-            tries = 1 if on_error == "raise" else NEIGHBOURS
-            first = 0 if sampler else int(self._order.samples(np.zeros(1, np.int64), 0)[0])
-            columns = learn_columns(recipe, first_sound(dataset, recipe, first, tries), room)
-        if in_place:
-            columns += further_views([size for size, _ in rooms[1:]])
-        layout = BatchLayout(batch_size, room if in_place else (0, 0), columns)
+        # A sampler is asked for its order when an epoch begins, not before.
+        first = 0 if sampler else int(self._order.samples(np.zeros(1, np.int64), 0)[0])
+        tries = 1 if on_error == "raise" else NEIGHBOURS
+        layout, is_one_size = batch_layout(
+            dataset, recipe, batch_size, collate_fn is None, range(first, first + tries)
+        )
         self._batcher = Batcher(
             self.fields, dataset.keys, layout, is_one_size, collate_fn, len(pipelines)
         )
@@ -187,7 +178,7 @@ class Loader:
             on_error,
             int(max_bad * self._order.count),
         )
-        if sampler is None:  # a sampler is asked for its order when an epoch begins, not before
+        if sampler is None:
             self._ahead = self._feed.begin(self._steps(0))
 
     def __len__(self) -> int:
@@ -370,21 +361,6 @@ class EpochIterator(Iterator[Any]):
 
     def __del__(self) -> None:
         self._loader._abandoned.append(self._epoch)
-
-
-def _pipelines(
-    transforms: Sequence[Transform], views: int | Sequence[Sequence[Transform]]
-) -> tuple[tuple[Transform, ...], ...]:
-    """The transforms of each view."""
-    pipelines = [transforms] * views if isinstance(views, int) else list(views)
-    for pipeline in (transforms, *pipelines):
-        if not isinstance(pipeline, Sequence) or not all(hasattr(t, "apply") for t in pipeline):
-            raise ReaderError(
-                "transforms is a list of reader's transforms, or of classes like them."
-            )
-    if not pipelines or (transforms and not isinstance(views, int)):
-        raise ReaderError("views is a number of at least 1, or without transforms a list of them.")
-    return tuple(tuple(pipeline) for pipeline in pipelines)
 
 
 def rank_in_world(rank: int | None, world_size: int | None) -> tuple[int, int]:

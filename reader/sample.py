@@ -9,16 +9,14 @@ import numpy as np
 
 from reader.dataset import Dataset
 from reader.decode import DecodeError, Decoder, Pixels, draw_mask, plan, read_mask
-from reader.errors import ReaderError, SampleError
+from reader.errors import ReaderError
 from reader.fields import PHOTOGRAPHS, Boxes, Mask, Member
 from reader.order import SampleRandom
 from reader.ring import BatchArrays, Column
-from reader.seeding import kept_generators, seed_sample
+from reader.seeding import seed_sample
 from reader.shard import Shard
 from reader.transforms import Geometry, Transform
 from reader.view import View
-
-NEIGHBOURS = 16  # tried in place of a bad sample
 
 Sample = dict[str, Any]
 
@@ -177,56 +175,13 @@ class SampleReader:
         return mapped
 
 
-def first_sound(dataset: Dataset, recipe: Recipe, number: int, tries: int) -> Sample:
-    """The first of `tries` samples from `number` on that can be read.
-
-    Raises:
-        SampleError: none of them can.
-    """
-    reader = SampleReader(dataset, recipe)
-    try:
-        with kept_generators():
-            return reader.read(reader.plan(number % len(dataset), 0, 0))
-    except SampleError:
-        if tries < 2:
-            raise
-    return first_sound(dataset, recipe, number + 1, tries - 1)
-
-
-def learn_columns(recipe: Recipe, sample: Sample, room: tuple[int, int]) -> tuple[Column, ...]:
-    """The further arrays of a batch, after one sample; the other fields come as lists.
-
-    Args:
-        room: (height, width) of the largest image.
-    """
-    if recipe.map_sample is not None:
-        names, pictures = recipe.mapped_names, set()
-    else:
-        names = {member.name for member in recipe.members if member.is_learnt}
-        pictures = {member.name for member in recipe.members if member.decode is None}
-    columns = []
-    for name in sorted(names):
-        if (value := _array(sample[name])) is not None:
-            is_picture = name in pictures
-            shape = (*room, *value.shape[2:]) if is_picture else value.shape
-            columns.append(Column(name, value.dtype.str, shape, is_picture))
-    return tuple(columns)
-
-
-def further_views(rooms: Sequence[tuple[int, int]]) -> tuple[Column, ...]:
-    """The arrays of the second view of the image, the third, ..., each of (height, width)."""
-    return tuple(
-        Column(f"image/{number}", "|u1", (*room, 3)) for number, room in enumerate(rooms, 1)
-    )
-
-
 def store(sample: Sample, column: Column, arrays: BatchArrays, row: int) -> None:
     """Put a field's value into its row.
 
     Raises:
         ValueError: it is no array of the column's type and shape.
     """
-    value = _array(sample[column.name])
+    value = as_array(sample[column.name])
     if value is None or value.dtype.str != column.dtype:
         found = "no array" if value is None else f"of type {value.dtype}"
         raise ValueError(_differs(column, found))
@@ -246,7 +201,7 @@ def _differs(column: Column, found: str) -> str:
     )
 
 
-def _array(value: Any) -> Pixels | None:
+def as_array(value: Any) -> Pixels | None:
     """A value that can lie in an array of its own type; torch's tensors are such."""
     if isinstance(value, (str, bytes, dict, list, tuple)) or value is None:
         return None

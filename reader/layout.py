@@ -1,0 +1,93 @@
+"""What a batch of a recipe looks like: decided once, before the workers start."""
+
+from collections.abc import Sequence
+
+from reader.dataset import Dataset
+from reader.errors import ReaderError, SampleError
+from reader.ring import BatchLayout, Column
+from reader.sample import Recipe, Sample, SampleReader, as_array
+from reader.seeding import kept_generators
+from reader.transforms import Transform, largest_output
+
+NEIGHBOURS = 16  # looked at in place of a bad sample
+
+Pipeline = tuple[Transform, ...]
+
+
+def view_pipelines(
+    transforms: Sequence[Transform], views: int | Sequence[Sequence[Transform]]
+) -> tuple[Pipeline, ...]:
+    """The transforms of each view.
+
+    Raises:
+        ReaderError: they are no transforms, or there is no view.
+    """
+    pipelines = [transforms] * views if isinstance(views, int) else list(views)
+    for pipeline in (transforms, *pipelines):
+        if not isinstance(pipeline, Sequence) or not all(hasattr(t, "apply") for t in pipeline):
+            raise ReaderError(
+                "transforms is a list of reader's transforms, or of classes like them."
+            )
+    if not pipelines or (transforms and not isinstance(views, int)):
+        raise ReaderError("views is a number of at least 1, or without transforms a list of them.")
+    return tuple(tuple(pipeline) for pipeline in pipelines)
+
+
+def batch_layout(
+    dataset: Dataset, recipe: Recipe, batch_size: int, is_batched: bool, candidates: range
+) -> tuple[BatchLayout, bool]:
+    """The arrays of a batch, and whether its images have one size.
+
+    Args:
+        dataset: knows the images' sizes.
+        recipe: of the samples.
+        batch_size: rows.
+        is_batched: fields of one type and shape lie in arrays; else a `collate_fn` batches them.
+        candidates: sample numbers, the first sound one of which tells types and shapes.
+
+    Raises:
+        ReaderError: several views need what they do not have.
+        SampleError: none of the candidates can be read.
+    """
+    pipelines = (recipe.transforms, *recipe.further)
+    rooms = [largest_output(pipeline, dataset.sizes) for pipeline in pipelines]
+    room, is_one_size = rooms[0]
+    if recipe.further and not all(one_size for _, one_size in rooms):
+        raise ReaderError("Several views need transforms that give all images one size.")
+    if recipe.further and any(member.follows_image for member in recipe.members):
+        raise ReaderError("Masks and boxes go with one view of the image, not with several.")
+    columns: list[Column] = []
+    if is_batched and (recipe.map_sample or any(member.is_learnt for member in recipe.members)):
+        columns += _learn(recipe, _first_sound(dataset, recipe, candidates), room)
+    if "image" not in recipe.names or recipe.map_sample is not None:
+        return BatchLayout(batch_size, (0, 0), tuple(columns)), is_one_size
+    for number, (size, _) in enumerate(rooms[1:], 1):
+        columns.append(Column(f"image/{number}", "|u1", (*size, 3)))
+    return BatchLayout(batch_size, room, tuple(columns)), is_one_size
+
+
+def _first_sound(dataset: Dataset, recipe: Recipe, candidates: range) -> Sample:
+    reader = SampleReader(dataset, recipe)
+    try:
+        with kept_generators():
+            return reader.read(reader.plan(candidates[0] % len(dataset), 0, 0))
+    except SampleError:
+        if len(candidates) == 1:
+            raise
+    return _first_sound(dataset, recipe, candidates[1:])
+
+
+def _learn(recipe: Recipe, sample: Sample, room: tuple[int, int]) -> list[Column]:
+    """The arrays that a sample's fields need; `room` is the size of the largest picture."""
+    if recipe.map_sample is not None:
+        names, pictures = recipe.mapped_names, set()
+    else:
+        names = {member.name for member in recipe.members if member.is_learnt}
+        pictures = {member.name for member in recipe.members if member.decode is None}
+    columns = []
+    for name in sorted(names):
+        if (value := as_array(sample[name])) is not None:
+            is_picture = name in pictures
+            shape = (*room, *value.shape[2:]) if is_picture else value.shape
+            columns.append(Column(name, value.dtype.str, shape, is_picture))
+    return columns
