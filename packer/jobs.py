@@ -8,7 +8,6 @@ Guarantees: a shard's bytes do not depend on the number of processes; beside tha
 Assumptions: a job is a pure function of its fields and the source; no two jobs name one shard.
 """
 
-import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -51,11 +50,10 @@ def pack_shard(job: ShardJob, tick: Callable[[], None]) -> None:
         with ShardWriter(job.path) as writer:
             for sample, result in _encoded(job):
                 if isinstance(result, BadImage):
-                    stem = os.path.splitext(sample.name)[0]
                     rejected.append((sample.name, str(result)))
                     rejected += [
-                        (f"{stem}.{ext}", f"it belongs to {sample.name}, which is rejected")
-                        for ext in sample.members
+                        (file, f"it belongs to {sample.name}, which is rejected")
+                        for file in job.source.member_files(sample)
                     ]
                 else:
                     writer.add(sample, *result)

@@ -24,6 +24,11 @@ class SourceOptions:
     label_column: str | None = None
     split_column: str | None = None
 
+    @property
+    def of_manifest(self) -> bool:
+        """Whether something is said that only a manifest can have."""
+        return any((self.root, self.image_column, self.label_column, self.split_column))
+
 
 @dataclass(frozen=True)
 class PackOptions:

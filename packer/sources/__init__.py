@@ -1,6 +1,6 @@
 """What can be packed. Every source yields the same record, `SourceSample`."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -71,6 +71,9 @@ class Source(Protocol):
 
     def scan(self) -> Iterator[SourceSample | LeftOut]:
         """Everything there is, in a fixed order."""
+
+    def member_files(self, sample: SourceSample) -> Sequence[str]:
+        """Files of the source that hold the sample's members, and no other sample."""
 
     def read(self, sample: SourceSample) -> Content:
         """The sample's image and members; raises BadImage where they are not there as scanned."""

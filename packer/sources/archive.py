@@ -16,7 +16,7 @@ from packer.foreign_tar import members
 from packer.keys import clashing, escape
 from packer.sources import Content, LeftOut, SourceSample
 from packer.sources.entries import Entries, Entry
-from packer.sources.files import MAX_FILE
+from packer.sources.files import MAX_FILE, stem_paths
 from packer.sources.labels import class_number, class_order, printable
 from packer.sources.layout import Layout
 from packer.sources.sidecars import group
@@ -90,6 +90,10 @@ class ArchiveSource:
                 f"{self.path}: class folders without images: "
                 f"{', '.join(map(printable, sorted(empty)))}. Make the archive without them."
             )
+
+    def member_files(self, sample: SourceSample) -> Sequence[str]:
+        """The files that share the image's stem."""
+        return stem_paths(sample)
 
     def read(self, sample: SourceSample) -> Content:
         """The bytes of the sample's files, if the archive still is what was scanned."""

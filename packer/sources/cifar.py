@@ -125,6 +125,10 @@ class CifarSource:
                     split=data.splits[batch],
                 )
 
+    def member_files(self, sample: SourceSample) -> Sequence[str]:
+        """None: the members come with the pixels."""
+        return ()
+
     def read(self, sample: SourceSample) -> Content:
         """The sample's pixels, (32, 32, 3), and its coarse label if there is one."""
         batch, _, row_text = sample.name.rpartition("/")

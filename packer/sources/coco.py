@@ -136,6 +136,10 @@ class CocoSource:
         for _, parts in groupby(numbered, key=lambda item: item[1].images):
             yield from self._folder(dict(parts))
 
+    def member_files(self, sample: SourceSample) -> Sequence[str]:
+        """None: the members come out of the annotation files."""
+        return ()
+
     def read(self, sample: SourceSample) -> Content:
         """The image file and what the annotation files tell of it."""
         image, mtime_ns = read_file(self.root / sample.name, sample.size)

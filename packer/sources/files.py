@@ -75,21 +75,26 @@ def sample_of_files(
     )
 
 
+def stem_paths(sample: SourceSample) -> list[str]:
+    """The paths of a sample's members if they share the image's stem."""
+    stem = os.path.splitext(sample.name)[0]
+    return [f"{stem}.{ext}" for ext in sample.members]
+
+
+def member_paths(sample: SourceSample) -> list[str]:
+    """The paths of the members of what `sample_of_files` made."""
+    return list(json.loads(sample.locator)) if sample.locator else stem_paths(sample)
+
+
 def read_files(root: Path, sample: SourceSample) -> Content:
     """The bytes of a sample's files, if they still are what was scanned.
 
     Raises:
         BadImage: a file cannot be read, or has changed.
     """
-    stem = os.path.splitext(sample.name)[0]
-    paths = (
-        json.loads(sample.locator)
-        if sample.locator
-        else [f"{stem}.{ext}" for ext in sample.members]
-    )
     size, newest = 0, 0
     contents = []
-    for path in (sample.name, *paths):
+    for path in (sample.name, *member_paths(sample)):
         data, mtime_ns = read_file(f"{root}/{path}", sample.size)
         contents.append(data)
         size += len(data)

@@ -15,7 +15,7 @@ from pathlib import Path
 from packer.errors import UnusableInput
 from packer.keys import clashing
 from packer.sources import Content, LeftOut, SourceSample
-from packer.sources.files import read_files, sample_of_files
+from packer.sources.files import member_paths, read_files, sample_of_files
 from packer.sources.labels import class_order, printable
 from packer.sources.pairs import NO_IMAGE, Pairs
 from packer.sources.sidecars import group
@@ -101,6 +101,10 @@ class FolderSource:
                 f"{self.root}: class folders without images: {', '.join(map(printable, empty))}. "
                 "Remove them, or put images into them."
             )
+
+    def member_files(self, sample: SourceSample) -> Sequence[str]:
+        """The sidecars, and the files of the parallel folders."""
+        return member_paths(sample)
 
     def read(self, sample: SourceSample) -> Content:
         """The bytes of the sample's files, if they still are what was scanned."""

@@ -89,6 +89,10 @@ class IdxSource:
                     raise UnusableInput(f"{self.path}: the file of {split} {what} is missing.")
             yield from self._split(split, files[split, "images"], files[split, "labels"])
 
+    def member_files(self, sample: SourceSample) -> Sequence[str]:
+        """None: the members come with the pixels."""
+        return ()
+
     def read(self, sample: SourceSample) -> Content:
         """The sample's pixels, (height, width, 1)."""
         row = int(sample.name.rpartition("/")[2])

@@ -87,6 +87,10 @@ class ManifestSource:
                 block=record.block,
             )
 
+    def member_files(self, sample: SourceSample) -> Sequence[str]:
+        """None: the members come out of the manifest's row."""
+        return ()
+
     def read(self, sample: SourceSample) -> Content:
         """The image file and the record's other columns."""
         image, mtime_ns = read_file(self.root / sample.name, sample.size)

@@ -30,6 +30,16 @@ _UNPACK = {  # by the first bytes of a compressed file
 _MAGIC = max(map(len, _UNPACK))
 
 
+_WITHOUT_COLUMNS = (
+    ArchiveSource,
+    CifarSource,
+    FolderSource,
+    IdxSource,
+    PartsSource,
+    WebDatasetSource,
+)
+
+
 def open_source(src: Path, options: SourceOptions, classes: Sequence[str] | None = None) -> Source:
     """The source at `src`.
 
@@ -47,6 +57,10 @@ def open_source(src: Path, options: SourceOptions, classes: Sequence[str] | None
         raise UnusableInput(f"{src} cannot be read: {error.strerror}.") from error
     if options.pairs and not isinstance(source, FolderSource):
         raise UnusableInput(f"--pair goes with a folder of images, and {src} is none.")
+    if options.of_manifest and isinstance(source, _WITHOUT_COLUMNS):
+        raise UnusableInput(
+            f"--root and the names of columns go with a list of images, and {src} is none."
+        )
     return source
 
 

@@ -126,6 +126,10 @@ class ParquetImages:
                 block=record.block,
             )
 
+    def member_files(self, sample: SourceSample) -> Sequence[str]:
+        """None: the members come out of the image's row."""
+        return ()
+
     def read(self, sample: SourceSample) -> Content:
         """The row's image and its other columns."""
         content = self._content(self.table.fields(sample.locator))

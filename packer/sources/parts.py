@@ -1,7 +1,7 @@
 """A data set whose splits lie apart: ``train.tar`` beside ``val.tar``, or folders of tars."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -45,12 +45,18 @@ class PartsSource:
                 else:
                     yield replace(record, name=name, key=f"{split}/{record.key}", split=split)
 
+    def member_files(self, sample: SourceSample) -> Sequence[str]:
+        """As the source of the sample's split has them."""
+        files = dict(self.parts)[sample.split].member_files(_inside(sample))
+        return [f"{sample.split}/{file}" for file in files]
+
     def read(self, sample: SourceSample) -> Content:
         """What the source of the sample's split has for it."""
-        split = sample.name.split("/")[0]
-        inside = replace(
-            sample,
-            name=sample.name.removeprefix(f"{split}/"),
-            key=sample.key.removeprefix(f"{split}/"),
-        )
-        return dict(self.parts)[split].read(inside)
+        return dict(self.parts)[sample.split].read(_inside(sample))
+
+
+def _inside(sample: SourceSample) -> SourceSample:
+    """The sample as the source of its split knows it."""
+    prefix = f"{sample.split}/"
+    name, key = sample.name.removeprefix(prefix), sample.key.removeprefix(prefix)
+    return replace(sample, name=name, key=key)

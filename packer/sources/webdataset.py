@@ -18,7 +18,7 @@ from packer.errors import BadImage, UnusableInput
 from packer.foreign_tar import Member, members, samples
 from packer.keys import escape, unescape
 from packer.sources import Content, LeftOut, SourceSample
-from packer.sources.files import MAX_FILE
+from packer.sources.files import MAX_FILE, stem_paths
 from packer.sources.labels import class_number
 from packer.sources.sidecars import EXTENSION, IMAGE_EXTENSIONS
 from packer.sources.spans import read_span, unchanged
@@ -102,6 +102,10 @@ class WebDatasetSource:
                         record = replace(record, key=key)
                 yield record
             earlier |= own
+
+    def member_files(self, sample: SourceSample) -> Sequence[str]:
+        """The files that share the image's stem."""
+        return stem_paths(sample)
 
     def read(self, sample: SourceSample) -> Content:
         """The sample's members, if their tar still is what was scanned."""

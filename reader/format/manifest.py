@@ -116,7 +116,7 @@ class Manifest:
                 f"{path} is of version {content.get('version')}; this reader knows {VERSION}."
             )
         try:
-            if content.pop("checksum") != checksum_of(content):
+            if content.pop("checksum", None) != checksum_of(content):
                 raise ValueError("its content does not match its checksum")
             del content["format"]
             shards = tuple(_shard(entry) for entry in content.pop("shards"))

@@ -23,6 +23,9 @@ class Unreadable:
     def scan(self) -> list[SourceSample]:
         return [SourceSample(f"{n}.jpg", str(n), -1, 1, 1) for n in range(3)]
 
+    def member_files(self, sample: SourceSample) -> list[str]:
+        return []
+
     def read(self, sample: SourceSample) -> bytes:
         raise BadImage(f"there is no {sample.name}")
 

@@ -67,6 +67,19 @@ def test_stock_webdataset_reads_every_member(source: Path, tmp_path: Path) -> No
         assert mask.shape == (60, 80)
 
 
+def test_every_file_of_a_rejected_sample_is_named_by_its_own_path(
+    source: Path, tmp_path: Path
+) -> None:
+    (source / "train/cat/a.b.jpg").write_bytes(b"no image")
+    options = PackOptions(source=SourceOptions(pairs={"mask": "../masks"}))
+    report = pack(source, tmp_path / "dst", options, 1, skip_rejected=True)
+    assert {name for name, _ in report.rejected} == {
+        "train/cat/a.b.jpg",
+        "train/cat/a.b.json",
+        "../masks/train/cat/a.b.png",
+    }
+
+
 def test_shares_divide_the_samples_and_the_same_command_repeats_them(
     many: Path, tmp_path: Path
 ) -> None:
