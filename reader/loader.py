@@ -161,7 +161,7 @@ class Loader:
         pipelines = view_pipelines(transforms, views)
         recipe = Recipe(pipelines[0], seed, self.fields, members, map_sample, pipelines[1:])
         # A sampler is asked for its order when an epoch begins, not before.
-        first = 0 if sampler else int(self._order.samples(np.zeros(1, np.int64), 0)[0])
+        first = 0 if sampler is not None else int(self._order.samples(np.zeros(1, np.int64), 0)[0])
         tries = 1 if on_error == "raise" else NEIGHBOURS
         layout, is_one_size = batch_layout(
             dataset, recipe, batch_size, collate_fn is None, range(first, first + tries)

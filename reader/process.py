@@ -43,6 +43,9 @@ class WorkerProcess:
     def __init__(self, setup: bytes, tasks: socket.socket, memory: int) -> None:
         ours, theirs = socket.socketpair()
         fds = (theirs.fileno(), tasks.fileno(), memory)
+        # Held back until the worker ignores it: an interpreter that is half started dies of it
+        # with a traceback.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
             self.process = subprocess.Popen(
                 [sys.executable, "-c", _START, *map(str, fds)],
@@ -54,6 +57,7 @@ class WorkerProcess:
             ours.close()
             raise WorkerError(f"{sys.executable} cannot be started: {error}.") from error
         finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
             theirs.close()
         self.control = Connection(ours.detach())
         self.is_ready = False
