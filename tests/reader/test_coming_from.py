@@ -1,0 +1,339 @@
+"""The README's pairs of lines, theirs and ours, run as they stand there: the same samples come.
+
+Each image has one colour, which no crop, flip or resize changes, so that a batch tells its samples.
+What a section of the README takes for granted (imports, a peer's own files) is made here.
+"""
+
+import importlib
+import multiprocessing
+import random
+import re
+from collections.abc import Callable, Iterator
+from io import BytesIO
+from itertools import product
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+from torch.utils.data import DataLoader
+
+import reader
+from packer.pack import PackReport
+from reader.lane import default_device
+
+README = Path(__file__).parents[2] / "README.md"
+LEVELS = (20, 70, 120, 170, 220)
+COLOURS = list(product(LEVELS, LEVELS, LEVELS))
+CLASSES = 3
+SAMPLES = sorted((number % CLASSES, colour) for number, colour in enumerate(COLOURS))
+
+Sample = tuple[int, tuple[int, ...]]  # label and colour
+Names = dict[str, Any]
+
+
+def sections() -> dict[str, str]:
+    """The code of each "### peer" of the page, and under "" what they share."""
+    page = README.read_text().split("\n## Coming from ...\n")[1].split("\n## ")[0]
+    parts = ("\n" + page).split("\n### ")
+    found = {"": parts[0]} | {part.split("\n")[0]: part for part in parts[1:]}
+    return {
+        name: re.findall(r"```python\n(.*?)```", part, re.DOTALL)[0] for name, part in found.items()
+    }
+
+
+PAGE = sections()
+SHARED = PAGE.pop("")
+
+
+def variants(peer: str) -> list[str]:
+    """The lines below "# before", "# after" and, in some sections, "# or"."""
+    return re.split(r"^# (?:before|after|or)\b.*\n", PAGE[peer], flags=re.MULTILINE)[1:]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory, run_pack: Callable[..., PackReport]) -> Path:
+    """Where the lines run: `images`, a folder of class folders, and `shards`, the same packed."""
+    root = tmp_path_factory.mktemp("coming_from")
+    for number, colour in enumerate(COLOURS):
+        path = root / f"images/class{number % CLASSES}/{number:03d}.jpg"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        Image.new("RGB", (40 + number % 9, 32), colour).save(path, quality=95)
+    run_pack(root / "images", root / "shards", shard_samples=32)
+    return root
+
+
+@pytest.fixture
+def forked() -> Iterator[None]:
+    """Workers are forked: what `exec` defines, no other process could import."""
+    before = multiprocessing.get_start_method(allow_none=True)
+    multiprocessing.set_start_method("fork", force=True)
+    yield
+    multiprocessing.set_start_method(before, force=True)
+
+
+@pytest.fixture
+def run_lines(
+    folder: Path, forked: None, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., list[Sample]]:
+    """`run_lines(code, names)`: the samples that lines of the README trained with, in order."""
+    monkeypatch.chdir(folder)
+
+    def run(code: str, names: Names) -> list[Sample]:
+        seen: list[Sample] = []
+        names = {**common_names(), **names, "train": lambda *batch: seen.extend(look_at(*batch))}
+        exec(SHARED, names)
+        exec(code, names)
+        return seen
+
+    return run
+
+
+def look_at(images: torch.Tensor, labels: torch.Tensor) -> Iterator[Sample]:
+    """The samples of a normalised batch."""
+    assert images.dtype == torch.float32
+    assert images.shape == (len(labels), 3, 224, 224)
+    assert labels.dtype == torch.int64
+    mean, std = (np.array(x) for x in (reader.IMAGENET_MEAN, reader.IMAGENET_STD))
+    for image, label in zip(images.cpu().numpy(), labels.tolist(), strict=True):
+        pixels = (image.transpose(1, 2, 0) * std + mean) * 255
+        mean_colour = pixels.mean(axis=(0, 1))
+        colour = min(COLOURS, key=lambda known: np.abs(mean_colour - known).max())
+        assert np.abs(pixels - colour).max() < 8
+        yield label, colour
+
+
+def common_names() -> Names:
+    return {
+        "reader": reader,
+        "torch": torch,
+        "np": np,
+        "Image": Image,
+        "BytesIO": BytesIO,
+        "DataLoader": DataLoader,
+        "ImageFolder": ImageFolder,
+        "transforms": TRANSFORMS,
+        "device": default_device(),
+    }
+
+
+def labelled(root: Path) -> list[tuple[str, int]]:
+    """(path, label) of every image of a folder of class folders."""
+    classes = sorted(path.name for path in root.iterdir())
+    return [(str(path), classes.index(path.parent.name)) for path in sorted(root.rglob("*.jpg"))]
+
+
+class ImageFolder:
+    """torchvision's, as far as it is used here."""
+
+    def __init__(self, root: str, transform: Callable[[Image.Image], Any]) -> None:
+        self.samples = labelled(Path(root))
+        self.transform = transform
+
+    def __len__(self) -> int:
+        return len(self.samples)
+
+    def __getitem__(self, number: int) -> tuple[Any, int]:
+        path, label = self.samples[number]
+        return self.transform(Image.open(path).convert("RGB")), label
+
+
+class Compose:
+    def __init__(self, transforms: list[Callable[[Any], Any]]) -> None:
+        self.transforms = transforms
+
+    def __call__(self, value: Any) -> Any:
+        for transform in self.transforms:
+            value = transform(value)
+        return value
+
+
+def random_resized_crop(size: int) -> Callable[[Image.Image], Image.Image]:
+    def crop(image: Image.Image) -> Image.Image:
+        side = random.randint(16, image.height)
+        left, top = random.randint(0, image.width - side), random.randint(0, image.height - side)
+        return image.resize((size, size), box=(left, top, left + side, top + side))
+
+    return crop
+
+
+def random_horizontal_flip() -> Callable[[Image.Image], Image.Image]:
+    flip = Image.Transpose.FLIP_LEFT_RIGHT
+    return lambda image: image.transpose(flip) if random.random() < 0.5 else image
+
+
+def to_tensor() -> Callable[[Image.Image], torch.Tensor]:
+    return lambda image: torch.from_numpy(np.array(image)).permute(2, 0, 1) / 255
+
+
+def normalize(mean: Any, std: Any) -> Callable[[torch.Tensor], torch.Tensor]:
+    mean, std = torch.tensor(mean)[:, None, None], torch.tensor(std)[:, None, None]
+    return lambda image: (image - mean) / std
+
+
+TRANSFORMS = SimpleNamespace(  # torchvision's names
+    Compose=Compose,
+    RandomResizedCrop=random_resized_crop,
+    RandomHorizontalFlip=random_horizontal_flip,
+    ToTensor=to_tensor,
+    Normalize=normalize,
+)
+
+
+class DataPrefetcher:
+    """apex's data_prefetcher (examples/imagenet/main_amp.py), without its stream."""
+
+    def __init__(self, loader: Any) -> None:
+        self.loader = iter(loader)
+        self.mean = torch.tensor([0.485 * 255, 0.456 * 255, 0.406 * 255]).view(1, 3, 1, 1)
+        self.std = torch.tensor([0.229 * 255, 0.224 * 255, 0.225 * 255]).view(1, 3, 1, 1)
+        self.preload()
+
+    def preload(self) -> None:
+        try:
+            self.next_input, self.next_target = next(self.loader)
+        except StopIteration:
+            self.next_input = self.next_target = None
+            return
+        self.next_input = self.next_input.float().sub_(self.mean).div_(self.std)
+
+    def next(self) -> tuple[Any, Any]:
+        batch = self.next_input, self.next_target
+        self.preload()
+        return batch
+
+
+def fast_collate(batch: list[tuple[Image.Image, int]]) -> tuple[torch.Tensor, torch.Tensor]:
+    """As in apex's example."""
+    images = torch.from_numpy(np.stack([np.asarray(image) for image, _ in batch]))
+    return images.permute(0, 3, 1, 2), torch.tensor([label for _, label in batch])
+
+
+def torch_names() -> Names:
+    return {}
+
+
+def apex_names() -> Names:
+    return {"data_prefetcher": DataPrefetcher, "fast_collate": fast_collate}
+
+
+def webdataset_names() -> Names:
+    return {"wds": pytest.importorskip("webdataset")}
+
+
+def ffcv_names() -> Names:
+    pytest.importorskip("ffcv")
+    if default_device().type == "cpu":
+        pytest.skip("FFCV's NormalizeImage takes this place in a pipeline on a GPU only.")
+    names = {
+        name: getattr(importlib.import_module(f"ffcv.{module}"), name)
+        for module, chosen in FFCV_NAMES.items()
+        for name in chosen.split()
+    }
+    fields = {"image": names["RGBImageField"](), "label": names["IntField"]()}
+    pairs = ImageFolder("images", lambda image: image)
+    names["DatasetWriter"]("images.beton", fields).from_indexed_dataset(pairs)
+    mean, std = (255 * np.array(x) for x in (reader.IMAGENET_MEAN, reader.IMAGENET_STD))
+    return {**names, "IMAGENET_MEAN": mean, "IMAGENET_STD": std}
+
+
+FFCV_NAMES = {
+    "fields": "RGBImageField IntField",
+    "fields.decoders": "IntDecoder RandomResizedCropRGBImageDecoder",
+    "loader": "Loader OrderOption",
+    "transforms": "NormalizeImage RandomHorizontalFlip Squeeze ToDevice ToTensor ToTorchImage",
+    "writer": "DatasetWriter",
+}
+
+
+def dali_names() -> Names:
+    dali = pytest.importorskip("nvidia.dali")
+    from nvidia.dali.plugin.base_iterator import LastBatchPolicy
+    from nvidia.dali.plugin.pytorch import DALIClassificationIterator
+
+    return {
+        "fn": dali.fn,
+        "pipeline_def": dali.pipeline_def,
+        "LastBatchPolicy": LastBatchPolicy,
+        "DALIClassificationIterator": DALIClassificationIterator,
+    }
+
+
+def mosaic_names() -> Names:
+    streaming = pytest.importorskip("streaming")
+    with streaming.MDSWriter(out="mds", columns={"image": "jpeg", "label": "int"}) as writer:
+        for path, label in labelled(Path("images")):
+            with Image.open(path) as image:
+                writer.write({"image": image, "label": label})
+    return {
+        "StreamingDataset": streaming.StreamingDataset,
+        "StreamingDataLoader": streaming.StreamingDataLoader,
+    }
+
+
+def litdata_names() -> Names:
+    litdata = pytest.importorskip("litdata")
+    litdata.optimize(
+        fn=as_litdata,
+        inputs=labelled(Path("images")),
+        output_dir="chunks",
+        chunk_size=7,
+        num_workers=1,
+        start_method="fork",
+        verbose=False,
+    )
+    return {
+        "StreamingDataset": litdata.StreamingDataset,
+        "StreamingDataLoader": litdata.StreamingDataLoader,
+    }
+
+
+def as_litdata(sample: tuple[str, int]) -> dict[str, Any]:
+    path, label = sample
+    return {"image": Path(path).read_bytes(), "label": label}
+
+
+def spdl_names() -> Names:
+    pipeline = pytest.importorskip("spdl.pipeline")
+    samples = labelled(Path("images"))
+    random.shuffle(samples)
+    batches = [samples[first : first + 8] for first in range(0, len(samples), 8)]
+    return {"PipelineBuilder": pipeline.PipelineBuilder, "batches_of_paths": batches}
+
+
+PEERS: dict[str, Callable[[], Names]] = {
+    "ImageFolder and DataLoader": torch_names,
+    "apex's data_prefetcher": apex_names,
+    "WebDataset": webdataset_names,
+    "FFCV": ffcv_names,
+    "DALI": dali_names,
+    "MosaicML Streaming": mosaic_names,
+    "LitData": litdata_names,
+    "SPDL": spdl_names,
+}
+
+
+def test_every_peer_of_the_page_is_tested() -> None:
+    assert list(PAGE) == list(PEERS)
+
+
+@pytest.mark.parametrize("peer", PEERS)
+@pytest.mark.filterwarnings("ignore")  # the peers' own
+def test_their_lines_give_every_sample(peer: str, run_lines: Callable[..., list[Sample]]) -> None:
+    their_lines, *_ = variants(peer)
+    assert "reader.Loader" not in their_lines
+    assert sorted(run_lines(their_lines, PEERS[peer]())) == SAMPLES
+
+
+@pytest.mark.parametrize("peer", PEERS)
+@pytest.mark.filterwarnings("ignore:.*pin_memory:UserWarning")  # there may be no GPU
+@pytest.mark.filterwarnings("ignore:This DataLoader will create:UserWarning")  # and fewer cores
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_our_lines_give_every_sample(peer: str, run_lines: Callable[..., list[Sample]]) -> None:
+    _, *ours = variants(peer)
+    for lines in ours:
+        assert "reader." in lines
+        assert sorted(run_lines(lines, {})) == SAMPLES
