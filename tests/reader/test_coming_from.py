@@ -8,6 +8,7 @@ import importlib
 import multiprocessing
 import random
 import re
+import tempfile
 from collections.abc import Callable, Iterator
 from io import BytesIO
 from itertools import product
@@ -81,6 +82,7 @@ def run_lines(
 ) -> Callable[..., list[Sample]]:
     """`run_lines(code, names)`: the samples that lines of the README trained with, in order."""
     monkeypatch.chdir(folder)
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))  # where some peers leave files
 
     def run(code: str, names: Names) -> list[Sample]:
         seen: list[Sample] = []
