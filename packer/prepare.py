@@ -105,7 +105,7 @@ def prepare(
         onto: a data set whose samples are there already.
 
     Raises:
-        UnusableInput: there is nothing to pack.
+        UnusableInput: there is nothing to pack, or it does not go with what is in `onto`.
     """
     base = None if onto is None else Manifest.load(onto)
     source = open_source(src, options.source, classes)
@@ -126,7 +126,24 @@ def prepare(
         options.raw_bytes,
         _next_numbers(base),
     )
+    if onto is not None and base is not None:
+        _refuse_other_splits(onto, set(base.splits), set(plan.splits))
     return Work(scanned, plan, options, base)
+
+
+def _refuse_other_splits(dst: Path, there: set[str], new: set[str]) -> None:
+    """Samples without a split beside named ones would be read by nobody who names a split."""
+    if there and not {bool(split) for split in new} <= {bool(split) for split in there}:
+        raise UnusableInput(
+            f"{dst} {_told(there)}, and what is to be added {_told(new)}. Append what is divided "
+            "in the same way, or choose another destination."
+        )
+
+
+def _told(splits: set[str]) -> str:
+    names = ", ".join(sorted(splits - {""}))
+    without = " and samples without a split" if "" in splits else ""
+    return f"has the splits {names}{without}" if names else "is not divided into splits"
 
 
 def _next_numbers(base: Manifest | None) -> dict[str, int]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from packer.errors import BadImage
+from packer.errors import BadImage, UnusableInput
 from packer.listing import Listing
 from packer.options import PackOptions
 from packer.plan import split_of
@@ -46,19 +46,26 @@ def scan(
         packed: indexes of shards whose samples are there already.
 
     Raises:
-        UnusableInput: the source cannot be packed.
+        UnusableInput: the source cannot be packed, or has splits beside those of the options.
         FormatError: one of the indexes is not usable.
     """
     listing = Listing()
     keys = bytearray()
+    own_splits = set()
     with progress.phase("scan", None, "files") as advance:
         for record in source.scan():
             if isinstance(record, SourceSample):
                 keys += _digest(record.key.encode())
                 if options.split is not None:
+                    own_splits.add(record.split)
                     record = replace(record, split=split_of(record.key, options.split))
             listing.add(record)
             advance(1)
+    if named := sorted(own_splits - {""}):
+        raise UnusableInput(
+            f"The source has splits of its own: {', '.join(named)}. Leave --split out, or pack "
+            "its parts apart."
+        )
     digests = _column(keys)
     listing, kept = _without_repeats(listing, digests, _repeated_key)
     if options.dedupe:

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     "--split",
     type=options.Fractions(),
     metavar="train=0.9,val=0.1",
-    help="Divide the samples by a hash of their keys. Default: by folders named train, val, test.",
+    help="Divide the samples by a hash of their keys, unless SRC has folders train, val, test.",
 )
 @click.option(
     "--pair",

@@ -121,6 +121,29 @@ def test_appending_with_other_options_is_refused(own_source: Path, run: Any) -> 
         run(own_source, append=True, policy={"shard_samples": 11})
 
 
+@pytest.mark.parametrize("divided_first", [True, False])
+def test_appending_never_mixes_samples_with_and_without_a_split(
+    own_source: Path, tmp_path: Path, run: Any, files_of: FilesOf, divided_first: bool
+) -> None:
+    divided = tmp_path / "divided"
+    shutil.copytree(own_source, divided / "train")
+    first, second = (divided, own_source) if divided_first else (own_source, divided)
+    run(first)
+    before = files_of(tmp_path / "dst")
+    with pytest.raises(UnusableInput, match="is not divided into splits"):
+        run(second, append=True)
+    assert files_of(tmp_path / "dst") == before
+
+
+def test_appending_a_further_split_is_no_mixture(
+    own_source: Path, tmp_path: Path, run: Any
+) -> None:
+    for split in ("train", "val"):
+        shutil.copytree(own_source, tmp_path / f"with_{split}" / split)
+    run(tmp_path / "with_train")
+    assert run(tmp_path / "with_val", append=True).splits == {"train": 39, "val": 39}
+
+
 def test_there_must_be_a_data_set_to_append_to(own_source: Path, run: Any) -> None:
     with pytest.raises(FormatError, match="not a data set"):
         run(own_source, append=True)

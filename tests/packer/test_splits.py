@@ -11,6 +11,7 @@ import webdataset
 from PIL import Image
 
 import reader
+from packer.errors import UnusableInput
 from packer.options import PackOptions, SourceOptions
 from packer.pack import pack
 from reader.format import Manifest
@@ -90,8 +91,14 @@ def test_shares_divide_the_samples_and_the_same_command_repeats_them(
     assert pack(many, tmp_path / "dst", options, 1).shards_written == 0
 
 
+def test_shares_do_not_replace_splits_that_the_source_has(source: Path, tmp_path: Path) -> None:
+    with pytest.raises(UnusableInput, match=r"splits of its own: train, val\. Leave --split out"):
+        pack(source, tmp_path / "dst", PackOptions(split={"train": 0.5, "val": 0.5}), 1)
+    assert not (tmp_path / "dst").exists()
+
+
 def test_overwriting_removes_the_folders_of_former_splits(source: Path, tmp_path: Path) -> None:
-    pack(source, tmp_path / "dst", PackOptions(split={"a": 0.5, "b": 0.5}), 1)
+    pack(source / "train", tmp_path / "dst", PackOptions(split={"a": 0.5, "b": 0.5}), 1)
     pack(source, tmp_path / "dst", PackOptions(), 1, overwrite=True)
     assert {path.name for path in (tmp_path / "dst").iterdir()} == {"dataset.json", "train", "val"}
 
