@@ -15,11 +15,16 @@ from packer.options import PackOptions
 from packer.plan import Plan, plan_shards
 from packer.progress import Progress
 from packer.scan import Scanned, scan
+from packer.sources import LeftOut, Source
+from packer.sources.coco import CocoSource
+from packer.sources.files import NO_FILE
+from packer.sources.manifest import ManifestSource
 from packer.sources.opening import open_source
 from reader.format import Manifest
 
 _INDEX_BYTES = 4096  # an index without samples
 _ROW_BYTES = 200  # a sample in it, at usual name lengths
+_EXAMPLES = 10  # of what cannot be packed, where nothing can
 
 
 @dataclass(frozen=True)
@@ -63,11 +68,8 @@ class Work:
             ],
             "bytes_needed": self.bytes_needed(range(len(self.plan))),
             "bytes_free": shutil.disk_usage(there).free,
-            "rejected": [
-                {"file": item.name, "reason": item.reason}
-                for item in listing.left_out
-                if not item.ignored
-            ],
+            "rejected": _named(item for item in listing.left_out if not item.ignored),
+            "ignored": _named(item for item in listing.left_out if item.ignored),
         }
 
     def bytes_needed(self, shards: Iterable[int]) -> int | None:
@@ -86,6 +88,10 @@ class Work:
         samples = self.scanned.listing.take(self.plan.shard(number))
         path = dst / self.plan.files[number]
         return ShardJob(path, self.scanned.source, samples, self.options.policy, threads)
+
+
+def _named(items: Iterable[LeftOut]) -> list[dict[str, str]]:
+    return [{"file": item.name, "reason": item.reason} for item in items]
 
 
 def prepare(
@@ -116,8 +122,7 @@ def prepare(
     scanned = scan(source, options, progress, packed)
     listing = scanned.listing
     if not len(listing) and base is None:
-        reasons = "".join(f"\n  {item.name}: {item.reason}" for item in listing.left_out)
-        raise UnusableInput(f"{src} holds no file to pack.{reasons}")
+        raise UnusableInput(f"{src} holds no file to pack.{_reasons(source, listing.left_out)}")
     plan = plan_shards(
         listing,
         options.shard_size,
@@ -129,6 +134,20 @@ def prepare(
     if onto is not None and base is not None:
         _refuse_other_splits(onto, set(base.splits), set(plan.splits))
     return Work(scanned, plan, options, base)
+
+
+def _reasons(source: Source, left_out: Sequence[LeftOut]) -> str:
+    """Why there is nothing to pack: some examples, and what they may have in common."""
+    lines = [f"{item.name}: {item.reason}" for item in left_out[:_EXAMPLES]]
+    if more := len(left_out) - len(lines):
+        lines.append(f"and {more} more")
+    missing = sum(item.reason.endswith(NO_FILE) for item in left_out)
+    if isinstance(source, ManifestSource | CocoSource) and missing and missing == len(left_out):
+        lines.append(
+            f"None of the {missing} images that it names was found below {source.root}; does "
+            "--root name their folder?"
+        )
+    return "".join(f"\n  {line}" for line in lines)
 
 
 def _refuse_other_splits(dst: Path, there: set[str], new: set[str]) -> None:

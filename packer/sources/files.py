@@ -1,5 +1,6 @@
 """A sample of several files: an image, and the members that lie in files of their own."""
 
+import errno
 import json
 import os
 import stat
@@ -14,6 +15,7 @@ from packer.sources.walk import is_litter, left_out
 
 MAX_FILE = 1 << 30  # a larger file is no image, and would be read whole to find out
 
+NO_FILE = f"it cannot be read: {os.strerror(errno.ENOENT)}"
 CHANGED = "it changed while it was being packed"
 
 

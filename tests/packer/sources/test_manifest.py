@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from packer.errors import BadImage, PackingFailed, UnusableInput
+from packer.options import PackOptions
+from packer.pack import pack
 
 Opened = Callable[..., Any]
 Scanned = Callable[..., Any]
@@ -25,6 +27,20 @@ def write(images: Path) -> Callable[[str, str | bytes], Path]:
         return path
 
     return to_file
+
+
+def test_a_list_whose_images_lie_elsewhere_is_told_by_examples_and_a_hint(
+    write: Callable[..., Path], tmp_path: Path
+) -> None:
+    names = "".join(f"gone/{number}.jpg\n" for number in range(24))
+    path = write("list.csv", f"path\n{names}")
+    with pytest.raises(UnusableInput) as error:
+        pack(path, tmp_path / "dst", PackOptions(), 1)
+    lines = str(error.value).splitlines()
+    assert len(lines) == 1 + 10 + 2
+    assert lines[-2] == "  and 14 more"
+    assert lines[-1].startswith("  None of the 24 images that it names was found below ")
+    assert lines[-1].endswith(f"{path.parent}; does --root name their folder?")
 
 
 @pytest.mark.parametrize(
