@@ -4,7 +4,7 @@ import io
 import os
 import time
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -22,6 +22,7 @@ from packer.repeats import hashes_of, repeated
 from reader.format import FORMATS, Index, Manifest, ShardEntry
 
 _CHUNK = 1 << 22
+_SUMS = ("written", "present", "bytes", "tiled", "raw", "unlabelled", "unsplit", "refused")
 
 
 @dataclass
@@ -32,6 +33,7 @@ class ExtractReport:
         written: files that were made.
         present: files that were there already, with the same content.
         tiled: JPEGs among them that packing transcoded: the same pixels in other bytes.
+        unlabelled, unsplit: samples whose class or split no file and no folder's name tells.
         reencoded: whether packing resized or re-encoded images.
         raw: images that were stored as pixels, given back as PNG.
         refused: (name, reason) of the files that were not written.
@@ -43,6 +45,8 @@ class ExtractReport:
     bytes: int = 0
     tiled: int = 0
     raw: int = 0
+    unlabelled: int = 0
+    unsplit: int = 0
     reencoded: bool = False
     seconds: float = 0.0
     refused: list[tuple[str, str]] = field(default_factory=list)
@@ -81,13 +85,13 @@ def extract(
     progress = progress or Progress(quiet=True)
     content = Manifest.load(dst)
     if split is not None and split not in content.splits:
-        known = ", ".join(map(repr, content.splits))
-        raise UnusableInput(f"{dst} has no split {split!r}; it has {known}.")
+        known = ", ".join(map(repr, filter(None, content.splits)))
+        has = f"it has {known}" if known else "it is not divided into splits"
+        raise UnusableInput(f"{dst} has no split {split!r}; {has}.")
     if dst.resolve() in (out.resolve(), *out.resolve().parents):
         raise UnusableInput(f"{out} lies in the data set {dst}. Choose another place.")
     shards = [shard for shard in content.shards if split in (None, shard.split)]
-    # The class of a labelled folder is the folder; elsewhere the number came from a file.
-    labels = content.foreign or not content.classes
+    labels = _Labels(content.classes, content.foreign)
     task = _Task(dst, out, labels, overwrite, _repeated(dst, shards, labels))
     total = ExtractReport(str(out))
     total.reencoded = any(content.options.get(name) for name in ("max_side", "quality"))
@@ -95,7 +99,7 @@ def extract(
     with progress.phase("extract", samples, "samples") as advance:
         write = partial(_extract_shard, task)
         for part in map_unordered(write, shards, max(1, min(jobs, len(shards))), advance):
-            for name in ("written", "present", "bytes", "tiled", "raw", "refused"):
+            for name in _SUMS:
                 setattr(total, name, getattr(total, name) + getattr(part, name))
     total.refused.sort()
     total.seconds = time.monotonic() - began
@@ -107,15 +111,38 @@ class _Task:
     """What is the same for all shards.
 
     Attributes:
-        labels: also write the members ``.cls``.
+        labels: which members ``.cls`` to write.
         repeated: hash of each name that several files have, and the shard that has it first.
     """
 
     dst: Path
     out: Path
-    labels: bool
+    labels: "_Labels"
     overwrite: bool
     repeated: Mapping[int, str]
+
+
+class _Labels:
+    """Where the class of a sample is told.
+
+    A folder in its name tells it where the source had a folder for each class. A number that came
+    out of a file goes into a file again; the name of a class that a list gave fits in none.
+    """
+
+    def __init__(self, classes: Sequence[str], foreign: bool) -> None:
+        self._classes = [os.fsencode(name) for name in classes]
+        numbered = all(name == str(number) for number, name in enumerate(classes))
+        self._in_files = foreign or numbered
+        self._always = foreign or not classes
+
+    def in_name(self, name: bytes, label: int) -> bool:
+        """Whether a folder in a sample's name is that of its class."""
+        known = 0 <= label < len(self._classes)
+        return known and self._classes[label] in name.split(b"/")[:-1]
+
+    def in_file(self, name: bytes, label: int) -> bool:
+        """Whether to write the member ``.cls``."""
+        return self._always or (self._in_files and not self.in_name(name, label))
 
 
 def _extract_shard(task: _Task, entry: ShardEntry, advance: Advance) -> ExtractReport:
@@ -126,7 +153,12 @@ def _extract_shard(task: _Task, entry: ShardEntry, advance: Advance) -> ExtractR
         open(task.dst / entry.file, "rb", buffering=0) as tar,
         OutputFolder(task.out, task.overwrite) as folder,
     ):
+        labels = index.columns["label"]
         for row in range(len(index)):
+            source, label = index.bytes_of("name", row), int(labels[row])
+            told = task.labels.in_name(source, label) or task.labels.in_file(source, label)
+            report.unlabelled += label >= 0 and not told
+            report.unsplit += entry.split.encode() not in (b"", *source.split(b"/")[:-1])
             for file in _files(index, row, task.labels):
                 name = xxhash.xxh3_64_intdigest(file.name)
                 try:
@@ -172,21 +204,22 @@ def _extract_file(
         report.tiled += int(first < last)
 
 
-def _files(index: Index, row: int, labels: bool) -> Iterator[_File]:
+def _files(index: Index, row: int, labels: _Labels) -> Iterator[_File]:
     """The files of one sample: the image by its original name, sidecars beside it."""
     name = index.bytes_of("name", row)
+    labelled = labels.in_file(name, int(index.columns["label"][row]))
     image = FORMATS[int(index.columns["format"][row])]
     if image == "raw" and not name.lower().endswith(b".png"):
         name += b".png"
     stem = os.fsencode(unescape(index.key(row)))
     for ext in (image, *index.members):
         span = index.span(ext, row)
-        if span is not None and (labels or ext != "cls"):
+        if span is not None and (labelled or ext != "cls"):
             own = name if ext == image else stem + b"." + ext.encode()
             yield _File(own, row, ext, *span)
 
 
-def _repeated(dst: Path, shards: list[ShardEntry], labels: bool) -> dict[int, str]:
+def _repeated(dst: Path, shards: list[ShardEntry], labels: _Labels) -> dict[int, str]:
     """Hashes of the names that occur more than once, and the shard where each is first."""
     hashes = []
     for shard in shards:

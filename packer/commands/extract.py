@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from packer.commands import options
-from packer.commands.output import name_files, print_json, say
+from packer.commands.output import counted, name_files, print_json, say
 
 
 @click.command()
@@ -36,13 +36,21 @@ def extract(
     elif not quiet:
         notes = []
         if report.tiled:
-            notes.append(f"; {report.tiled} tiled JPEGs have the original's pixels in other bytes")
+            notes.append(
+                f"; {counted(report.tiled, 'tiled JPEGs')} with the original's pixels in "
+                "other bytes"
+            )
         if report.raw:
-            notes.append(f"; {report.raw} raw images are written as PNG")
+            notes.append(f"; {counted(report.raw, 'raw images')} written as PNG")
+        if report.unlabelled:
+            notes.append(f"; no name tells the class of {counted(report.unlabelled, 'samples')}")
+        if report.unsplit:
+            notes.append(f"; no name tells the split of {counted(report.unsplit, 'samples')}")
         if report.reencoded:
             notes.append("; images were resized or re-encoded when they were packed")
         say(
-            f"{report.out}: {report.written} files written, {report.present} were there, "
+            f"{report.out}: {counted(report.written, 'files')} written, "
+            f"{report.present} were there, "
             f"{len(report.refused)} not written, {report.bytes / 1e6:.1f} MB, "
             f"{report.seconds:.1f} s{''.join(notes)}",
             err=False,

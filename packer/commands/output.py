@@ -18,6 +18,13 @@ def name_files(what: str, files: Iterable[tuple[str, str]]) -> None:
         say(f"{what}: {name}: {reason}")
 
 
+def counted(number: int, noun: str) -> str:
+    """``1 shard``, ``2 shards``; `noun` is in the plural."""
+    if number == 1:
+        noun = noun.removesuffix("es") if noun == "classes" else noun.removesuffix("s")
+    return f"{number} {noun}"
+
+
 def print_json(report: Mapping[str, Any]) -> None:
     """The report as one line of JSON."""
     click.echo(json.dumps(report))

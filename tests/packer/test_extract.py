@@ -37,6 +37,12 @@ def named(tmp_path: Path, items: list[Any], write_dataset: WriteDataset) -> Call
     return make
 
 
+@pytest.fixture
+def jpegs(make_image: Callable[..., Image.Image], encode: Callable[..., bytes]) -> list[bytes]:
+    """Two images."""
+    return [encode(make_image(seed), "JPEG") for seed in range(2)]
+
+
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_files_packed_as_they_are_come_back_byte_for_byte(
     tmp_path: Path,
@@ -173,7 +179,7 @@ def test_the_command_tells_what_it_did(packed: Path, tmp_path: Path, run_packer:
     done = run_packer("extract", packed, tmp_path / "out", "--jobs", 2)
     assert done.returncode == 0
     assert "39 files written, 0 were there, 0 not written" in done.stdout
-    assert "39 tiled JPEGs have the original's pixels in other bytes" in done.stdout
+    assert "39 tiled JPEGs with the original's pixels in other bytes" in done.stdout
     assert "39 were there" in run_packer("extract", packed, tmp_path / "out").stdout
 
 
@@ -181,3 +187,37 @@ def test_a_data_set_is_not_extracted_into_itself(packed: Path) -> None:
     with pytest.raises(UnusableInput, match="lies in the data set"):
         extract(packed, packed / "out", 1)
     assert Manifest.load(packed)
+
+
+def test_a_split_of_an_undivided_data_set_is_told_so(packed: Path, tmp_path: Path) -> None:
+    with pytest.raises(UnusableInput, match="'train'; it is not divided into splits"):
+        extract(packed, tmp_path / "out", 1, split="train")
+
+
+def test_numbers_out_of_files_lie_in_files_again_and_those_of_folders_do_not(
+    tmp_path: Path, jpegs: list[bytes], run_pack: Callable[..., PackReport], files_of: FilesOf
+) -> None:
+    flat, folders = tmp_path / "flat", tmp_path / "folders"
+    for number in (0, 1):
+        (folders / str(number)).mkdir(parents=True)
+        (folders / str(number) / "x.jpg").write_bytes(jpegs[number])
+        flat.mkdir(exist_ok=True)
+        (flat / f"{number}.jpg").write_bytes(jpegs[number])
+        (flat / f"{number}.cls").write_text(str(number))
+    for source in (flat, folders):
+        dst, out = tmp_path / "dst" / source.name, tmp_path / "out" / source.name
+        run_pack(source, dst, jpeg="verbatim")
+        assert extract(dst, out, 1).unlabelled == 0
+        assert files_of(out) == files_of(source)
+
+
+def test_classes_and_splits_that_no_name_tells_are_counted(
+    tmp_path: Path, jpegs: list[bytes], run_packer: RunPacker
+) -> None:
+    (tmp_path / "x.jpg").write_bytes(jpegs[0])
+    (tmp_path / "list.csv").write_text("path,label,split\nx.jpg,dog,train\n")
+    assert run_packer("pack", tmp_path / "list.csv", tmp_path / "dst").returncode == 0
+    spoken = run_packer("extract", tmp_path / "dst", tmp_path / "out").stdout
+    assert "no name tells the class of 1 sample; no name tells the split of 1 sample" in spoken
+    report = json.loads(run_packer("extract", tmp_path / "dst", tmp_path / "out", "--json").stdout)
+    assert (report["unlabelled"], report["unsplit"]) == (1, 1)
