@@ -91,6 +91,7 @@ def check_shard(shard: Shard, tick: Callable[[], None]) -> Findings:
     """Check tar and index; `tick` is called after each sample. Memory: the largest image."""
     found = Findings(shard.file)
     index, proven = _open_index(shard, found)
+    walked = len(found.damages)  # what the walk finds comes behind these
     try:
         with open(shard.folder / shard.file, "rb", buffering=0) as file:
             tar_file = HashedFile(file.fileno())
@@ -104,14 +105,19 @@ def check_shard(shard: Shard, tick: Callable[[], None]) -> Findings:
     claims = [("dataset.json", shard.entry.bytes, shard.entry.checksum)] if shard.entry else []
     if index is not None and proven is not True:
         claims.append(("its index", index.tar_bytes, index.tar_checksum))
+    located = any(damage.start is not None for damage in found.damages[walked:])
     for who, size, checksum in claims:
-        if tar_file.size != size:
+        if tar_file.size < size:  # the cause of what was found in it
             reason = f"it has {tar_file.size} bytes, {who} says {size}"
+            found.damages.insert(walked, Damage(shard.file, reason))
+        elif located:
+            break  # that is why its size or its checksum differs
+        elif tar_file.size > size:
+            reason = f"it has {tar_file.size} bytes, {who} says {size}"
+            found.damages.append(Damage(shard.file, reason))
         elif tar_file.checksum != checksum:
             reason = f"its checksum is {tar_file.checksum}, {who} says {checksum}"
-        else:
-            continue
-        found.damages.append(Damage(shard.file, reason))
+            found.damages.append(Damage(shard.file, reason))
     return found
 
 
@@ -157,8 +163,8 @@ class _Walk:
         found.key_hashes = hashes_of(index.bytes_of("key", row) for row in range(len(index)))
         for row in range(len(index)):
             raw = index.bytes_of("key", row)
-            if self._end > self._tar.size:
-                reason = f"the tar ends before it, with {len(index) - row} samples missing"
+            if self._is_cut(row):
+                reason = f"the tar ends before its end; {len(index) - row} samples are not whole"
                 found.damages.append(
                     Damage(self._shard.file, reason, raw.decode("utf-8", "replace"))
                 )
@@ -172,6 +178,15 @@ class _Walk:
         else:
             if not self._shard.foreign:
                 self._check_end()
+
+    def _is_cut(self, row: int) -> bool:
+        """Whether the tar ends before the last member of a row does."""
+        index, size = self._index, self._tar.size
+        if self._end > size or size >= index.tar_bytes:
+            return self._end > size
+        image = FORMATS[int(index.columns["format"][row])]
+        spans = (index.span(ext, row) for ext in (image, *index.members))
+        return any(sum(span) > size for span in spans if span is not None)
 
     def _row(self, row: int, key: str) -> None:
         index = self._index

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from packer.commands import options
-from packer.commands.output import print_json, say
+from packer.commands.output import counted, print_json, say
 
 
 @click.command()
@@ -27,9 +27,10 @@ def verify(dst: Path, decode: bool, jobs: int, as_json: bool, quiet: bool) -> in
         print_json(asdict(report))
     elif not quiet:
         say(
-            f"{report.dataset}: {report.samples} samples in {report.shards} shards, "
+            f"{report.dataset}: {counted(report.samples, 'samples')} in "
+            f"{counted(report.shards, 'shards')}, "
             f"{report.bytes / 1e6:.1f} MB checked in {report.seconds:.1f} s; "
-            f"{len(report.damages)} damages",
+            f"{counted(len(report.damages), 'damages')}",
             err=False,
         )
     return 1 if report.damages else 0
