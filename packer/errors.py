@@ -18,8 +18,9 @@ class Rejected(ShardfeedError):
 
     def __init__(self, files: list[tuple[str, str]]) -> None:
         self.files = files
+        count = "1 file was" if len(files) == 1 else f"{len(files)} files were"
         super().__init__(
-            f"Nothing was committed, because {len(files)} files were rejected. Mend or remove "
+            f"Nothing was committed, because {count} rejected. Mend or remove "
             "them, or give --on-error skip to go on without them: what is packed is kept."
         )
 

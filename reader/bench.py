@@ -131,7 +131,7 @@ def main(
                 click.echo(points[-1].line() if points[1:] else f"{_HEADER}\n{points[-1].line()}")
         click.echo(_as_json(points) if as_json else verdict(points))
     except ShardfeedError as error:
-        click.echo(f"packer bench: {error}", err=True)
+        click.echo(f"packer: {error}", err=True)
         sys.exit(2)
     except KeyboardInterrupt:
         sys.exit(130)
@@ -153,7 +153,9 @@ def _numbers(workers: str | None) -> list[int]:
     except ValueError:
         numbers = [0]
     if min(numbers) < 1:
-        raise ReaderError(f"--workers {workers}: it is a number, or numbers with commas between.")
+        raise ReaderError(
+            f"--workers {workers}: give a number of at least 1, or several with commas between."
+        )
     return sweep(numbers[0]) if len(numbers) == 1 else sorted(set(numbers))
 
 

@@ -10,7 +10,7 @@ import click
 _START = (
     "import signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); "
     "sys.path[:] = [sys.argv.pop(1), *filter(None, sys.path)]; "
-    "from reader.bench import main; main(prog_name='packer bench')"
+    "from reader.bench import main; main(prog_name=sys.argv.pop(1))"
 )
 
 
@@ -21,4 +21,5 @@ def bench(arguments: tuple[str, ...]) -> int:
     import subprocess
 
     package = str(Path(__file__).parent.parent.parent)
-    return subprocess.run([sys.executable, "-c", _START, package, *arguments]).returncode
+    name = click.get_current_context().command_path
+    return subprocess.run([sys.executable, "-c", _START, package, name, *arguments]).returncode

@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from packer.commands import options
-from packer.commands.output import print_json, say
+from packer.commands.output import counted, print_json, say
 
 
 @click.command()
@@ -26,5 +26,5 @@ def export(dst: Path, tool: str, overwrite: bool, as_json: bool, quiet: bool) ->
         print_json({"dataset": str(dst), "files": files})
     elif not quiet:
         shown = ", ".join(files[:3]) + (", ..." if len(files) > 3 else "")
-        say(f"{dst}: {len(files)} files for {tool}: {shown}", err=False)
+        say(f"{dst}: {counted(len(files), 'files')} for {tool}: {shown}", err=False)
     return 0

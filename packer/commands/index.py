@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from packer.commands import options
-from packer.commands.output import name_files, print_json, say
+from packer.commands.output import counted, name_files, print_json, say
 
 
 @click.command()
@@ -31,9 +31,11 @@ def index(folder: Path, jobs: int, as_json: bool, quiet: bool) -> int:
         print_json(fields)
     elif not quiet:
         say(
-            f"{report.dataset}: {report.samples} samples in {report.classes} classes, "
-            f"{report.shards} tars, {report.bytes / 1e6:.1f} MB, {report.seconds:.1f} s; "
-            f"{len(report.rejected)} members rejected, {report.renamed} keys made unique",
+            f"{report.dataset}: {counted(report.samples, 'samples')} in "
+            f"{counted(report.classes, 'classes')}, "
+            f"{counted(report.shards, 'tars')}, {report.bytes / 1e6:.1f} MB, "
+            f"{report.seconds:.1f} s; {counted(len(report.rejected), 'members')} rejected, "
+            f"{counted(report.renamed, 'keys')} made unique",
             err=False,
         )
     return 1 if report.rejected else 0

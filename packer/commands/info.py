@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from packer.commands import options
-from packer.commands.output import print_json, say
+from packer.commands.output import counted, print_json, say
 
 if TYPE_CHECKING:
     from packer.info import Info
@@ -34,14 +34,16 @@ def info(dst: Path, as_json: bool) -> int:
 
 def _lines(found: "Info") -> Iterator[str]:
     yield (
-        f"{found.dataset}: {found.samples} samples in {found.shards} shards, "
+        f"{found.dataset}: {counted(found.samples, 'samples')} in "
+        f"{counted(found.shards, 'shards')}, "
         f"{_size(found.bytes)} and {_size(found.index_bytes)} of indexes; "
-        f"{found.rejected} files were rejected; packed by version {found.packer}"
+        f"{counted(found.rejected, 'files')} rejected; packed by version {found.packer}"
     )
     if list(found.splits) != [""]:
         for name, split in found.splits.items():
             yield (
-                f"split {name or '(none)'}: {split.samples} samples in {split.shards} shards, "
+                f"split {name or '(none)'}: {counted(split.samples, 'samples')} in "
+                f"{counted(split.shards, 'shards')}, "
                 f"{_size(split.bytes)}"
             )
     formats = ", ".join(f"{count} {name}" for name, count in found.formats.items())
@@ -51,7 +53,7 @@ def _lines(found: "Info") -> Iterator[str]:
     yield from _chart("shorter side, pixels", found.short_sides)
     yield from _chart("width / height", found.aspects)
     counts = sorted(found.classes.items(), key=lambda item: -item[1])
-    title = f"{len(counts)} classes, {found.unlabeled} samples without one"
+    title = f"{counted(len(counts), 'classes')}, {counted(found.unlabeled, 'samples')} without one"
     yield from _chart(title, dict(counts[:_MOST_CLASSES]))
     if rest := [count for _, count in counts[_MOST_CLASSES:]]:
         yield f"  and {len(rest)} more, {rest[-1]} to {rest[0]} samples each; --json names all"

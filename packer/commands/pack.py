@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from packer.commands import options
-from packer.commands.output import name_files, print_json, say
+from packer.commands.output import counted, name_files, print_json, say
 
 if TYPE_CHECKING:
     from packer.options import PackOptions
@@ -179,12 +179,14 @@ def pack(
         name_files("ignored", report.ignored)
         name_files("not tiled", report.untiled)
         splits = "".join(f"{name} {count}, " for name, count in report.splits.items())
+        untiled = f", {counted(len(report.untiled), 'JPEGs')} not tiled" if report.untiled else ""
         say(
-            f"{report.dataset}: {report.samples} samples in {report.classes} classes, {splits}"
-            f"{report.shards} shards ({report.shards_written} written now), "
+            f"{report.dataset}: {counted(report.samples, 'samples')} in "
+            f"{counted(report.classes, 'classes')}, {splits}"
+            f"{counted(report.shards, 'shards')} ({report.shards_written} written now), "
             f"{report.bytes / 1e6:.1f} MB, {report.seconds:.1f} s; "
-            f"{len(report.rejected)} files rejected, {len(report.ignored)} ignored, "
-            f"{len(report.untiled)} JPEGs not tiled",
+            f"{counted(len(report.rejected), 'files')} rejected, "
+            f"{len(report.ignored)} ignored{untiled}",
             err=False,
         )
     return 1 if report.rejected else 0
@@ -230,15 +232,15 @@ def _say_plan(
         print_json(outline)
         return
     for split, count in outline["splits"].items():
-        say(f"split {split}: {count} samples", err=False)
+        say(f"split {split}: {counted(count, 'samples')}", err=False)
     for name, count in outline["classes"].items():
-        say(f"class {name}: {count} samples", err=False)
+        say(f"class {name}: {counted(count, 'samples')}", err=False)
     name_files("rejected", [(item["file"], item["reason"]) for item in outline["rejected"]])
     needed = outline["bytes_needed"]
     say(
-        f"{outline['samples']} samples, {len(outline['shards'])} shards, "
+        f"{counted(outline['samples'], 'samples')}, {counted(len(outline['shards']), 'shards')}, "
         f"{'an unknown size' if needed is None else f'{needed / 1e6:.1f} MB'} on a disk with "
-        f"{outline['bytes_free'] / 1e6:.1f} MB free. Nothing was written.",
+        f"{outline['bytes_free'] / 1e9:.1f} GB free. Nothing was written.",
         err=False,
     )
 

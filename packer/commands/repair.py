@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from packer.commands import options
-from packer.commands.output import name_files, print_json, say
+from packer.commands.output import counted, name_files, print_json, say
 
 
 @click.command()
@@ -39,8 +39,8 @@ def repair(dst: Path, src: Path, jobs: int, as_json: bool, quiet: bool) -> int:
         print_json(fields)
     elif not quiet:
         say(
-            f"{report.dataset}: {len(report.damages)} damages, "
-            f"{len(report.repaired)} files repaired, {len(report.failed)} not, "
+            f"{report.dataset}: {counted(len(report.damages), 'damages')}, "
+            f"{counted(len(report.repaired), 'files')} repaired, {len(report.failed)} not, "
             f"{report.seconds:.1f} s",
             err=False,
         )

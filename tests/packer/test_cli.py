@@ -2,6 +2,7 @@ import json
 import os
 import random
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -256,6 +257,7 @@ def test_a_dry_run_says_what_would_be_written_and_writes_nothing(
     assert done.returncode == 0
     plan = json.loads(done.stdout)
     assert not (tmp_path / "dst").exists()
+    assert plan["ignored"] == plan["rejected"] == []
     assert plan["samples"] == sum(plan["splits"].values()) == sum(plan["classes"].values()) == 39
     done = run_packer("pack", source, tmp_path / "dst", *shares, "--jpeg", "verbatim")
     shards = Manifest.load(tmp_path / "dst").shards
@@ -265,7 +267,23 @@ def test_a_dry_run_says_what_would_be_written_and_writes_nothing(
     written = sum(path.stat().st_size for path in (tmp_path / "dst").rglob("*.*"))
     assert written <= plan["bytes_needed"] < 2 * written
     spoken = run_packer("pack", source, tmp_path / "dst", *shares, "--dry-run", "--quiet")
-    assert "Nothing was written" in spoken.stdout
+    assert "GB free. Nothing was written" in spoken.stdout
+
+
+def test_one_of_a_kind_is_told_in_the_singular(
+    tmp_path: Path, source: Path, run_packer: RunPacker
+) -> None:
+    one = tmp_path / "src" / "cat"
+    one.mkdir(parents=True)
+    shutil.copy(next(source.rglob("*.jpg")), one)
+    (one / ".DS_Store").touch()
+    (one / "broken.jpg").touch()
+    command = ("pack", tmp_path / "src", tmp_path / "dst")
+    plan = json.loads(run_packer(*command, "--dry-run", "--json").stdout)
+    assert [len(plan[kind]) for kind in ("rejected", "ignored")] == [1, 1]
+    assert "1 file was rejected" in run_packer(*command).stderr
+    done = run_packer(*command, "--on-error", "skip")
+    assert re.search(r"1 sample in 1 class, 1 shard \(.* 1 file rejected, 1 ignored\n", done.stdout)
 
 
 def test_the_order_of_the_classes_comes_from_a_file(
@@ -360,10 +378,15 @@ def test_bench_prints_a_table_and_a_verdict(packed: Path, run_packer: RunPacker)
     assert "1 worker gave" in done.stdout
 
 
+def test_bench_names_itself_as_the_other_commands_do(run_packer: RunPacker) -> None:
+    for command in ("bench", "info"):
+        assert f"Usage: python -m packer {command} " in run_packer(command, "--help").stdout
+
+
 def test_bench_of_what_is_no_data_set_exits_2(tmp_path: Path, run_packer: RunPacker) -> None:
     done = run_packer("bench", tmp_path)
     assert done.returncode == 2
-    assert "packer bench: " in done.stderr
+    assert done.stderr.startswith("packer: ")
     assert "Traceback" not in done.stderr
 
 
