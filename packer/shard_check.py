@@ -164,7 +164,7 @@ class _Walk:
         for row in range(len(index)):
             raw = index.bytes_of("key", row)
             if self._is_cut(row):
-                reason = f"the tar ends before its end; {len(index) - row} samples are not whole"
+                reason = f"the tar ends before its end; samples not whole: {len(index) - row}"
                 found.damages.append(
                     Damage(self._shard.file, reason, raw.decode("utf-8", "replace"))
                 )

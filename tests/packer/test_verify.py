@@ -133,7 +133,7 @@ def test_a_tar_that_is_cut_short_or_goes_on_is_named(copy: Path, tail: bytes) ->
     else:
         cause, sample = damages
         assert cause.reason == f"it has {len(content) // 2} bytes, dataset.json says {len(content)}"
-        assert sample.reason == "the tar ends before its end; 5 samples are not whole"
+        assert sample.reason == "the tar ends before its end; samples not whole: 5"
 
 
 @pytest.mark.parametrize("name", ["shard-000002.tar", "shard-000002.safetensors"])
