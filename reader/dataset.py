@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import cached_property, partial
 from operator import index
 from pathlib import Path
+from types import NoneType
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -61,9 +62,18 @@ class Dataset:
             cache_limit: bytes that this may take; None for what the system has available.
 
         Raises:
-            ReaderError: there is no such split, or it does not fit into memory.
+            ReaderError: there is no such split, it does not fit into memory, or an argument of the
+                cache is none.
             FormatError: there is no data set, or it is damaged.
         """
+        if cache not in (None, "ram"):
+            raise ReaderError(f'cache is "ram" or None, not {cache!r}.')
+        if cache_limit is not None and cache is None:
+            raise ReaderError('cache_limit goes with cache="ram"; give both.')
+        if not isinstance(cache_limit, (int, np.integer, NoneType)):
+            raise ReaderError(
+                f"cache_limit is a number of bytes, an integer such as 10**9, not {cache_limit!r}."
+            )
         self.folder = Path(folder).absolute()
         self.split = split
         self.upright = upright
@@ -71,15 +81,12 @@ class Dataset:
         self.target_transform = target_transform
         manifest = Manifest.load(self.folder)
         if split is not None and split not in manifest.splits:
-            known = ", ".join(map(repr, manifest.splits))
-            raise ReaderError(f"{self.folder} has no split {split!r}; it has {known}.")
+            raise ReaderError(f"{self.folder} has no split {split!r}; {manifest.known_splits}.")
         self.shards = tuple(s for s in manifest.shards if split in (None, s.split))
         self.classes = list(manifest.classes)
         self.extensions = manifest.fields
         self._ends = np.cumsum([0, *(shard.samples for shard in self.shards)])
         self._own = _OwnOfThread()
-        if cache not in (None, "ram"):
-            raise ReaderError(f'cache is "ram" or None, not {cache!r}.')
         self._holding: Holding | None = None
         if cache is not None:
             self._holding = hold(self.folder, self.shards, self.fingerprint, cache_limit)

@@ -16,7 +16,9 @@ import weakref
 from collections import deque
 from collections.abc import Set
 from dataclasses import asdict, dataclass, field, replace
+from fractions import Fraction
 from itertools import pairwise
+from math import ceil
 from typing import Any
 
 import numpy as np
@@ -87,7 +89,7 @@ class Feed:
         layout: BatchLayout,
         workers: int | None,
         on_error: str = "raise",
-        max_bad: int = 0,
+        max_bad: float = 0.0,
     ) -> None:
         """Start the workers.
 
@@ -95,7 +97,7 @@ class Feed:
             layout: of a batch.
             workers: None to measure and settle on a number.
             on_error: see `Setup`.
-            max_bad: how many samples may be substituted or masked.
+            max_bad: share of the order's samples that may be substituted or masked, rounded up.
         """
         batch_size = layout.rows
         self._order = order
@@ -126,6 +128,8 @@ class Feed:
         self._account = Account(self._pool.worker_seconds_since)
         self.bad: dict[int, str] = {}  # why, by sample number
         self._max_bad = max_bad
+        # Of the decimal fraction that was written: 0.07 of 100 is 7.
+        self._most_bad = ceil(Fraction(str(float(max_bad))) * order.count)
         self._spare = np.arange(_SPARE if on_error == "substitute" else 0)
         self._owner = os.getpid()
         self._finalizer = weakref.finalize(self, _shut_down, self._pool, memory, self._owner)
@@ -311,11 +315,12 @@ class Feed:
                 batch.error = batch.error or failure(message)
             if not batch.missing and not batch.is_wanted:
                 self._forget(batch)
-        if len(self.bad) > self._max_bad:
+        if len(self.bad) > self._most_bad:
             self.close()
             raise SampleError(
-                f"{len(self.bad)} samples cannot be read, more than max_bad allows "
-                f"({self._max_bad}). The first: {next(iter(self.bad.values()))}"
+                f"{len(self.bad)} samples cannot be read, more than max_bad={self._max_bad} of "
+                f"{self._order.count} samples allows ({self._most_bad}). Restore the data set, or "
+                f"give a larger max_bad. The first: {next(iter(self.bad.values()))}"
             )
 
     def _make_room(self) -> None:

@@ -165,11 +165,14 @@ def name_of(field: Field) -> str:
 
 def _member(field: Field, decoders: Mapping[str, Decode], known: Sequence[str]) -> Member:
     ext = _extension(field)
+    is_optional = isinstance(field, str) and field.endswith("?")
+    if ext not in known and is_optional:
+        there = ", ".join(f".{name}" for name in known) or "none"
+        raise ReaderError(f"No sample of the data set has a member .{ext}; there are {there}.")
     if ext not in known:
         raise ReaderError(
             f"There is no field {ext!r}: there are {', '.join(dict.fromkeys((*BUILT_IN, *known)))}."
         )
-    is_optional = isinstance(field, str) and field.endswith("?")
     is_picture = ext.rsplit(".")[-1] in FORMATS
     if isinstance(field, Mask) or (ext not in decoders and is_picture):
         return Member(ext, ext, field, None, is_optional, is_learnt=not is_optional)

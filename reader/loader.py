@@ -116,7 +116,7 @@ class Loader:
                 "substitute": the next one of the order that can be read takes its place; "mask": a
                 black image with label -1 and `valid` False. Batches keep their shapes.
             max_bad: share of an epoch's samples that may be substituted or masked, over the
-                loader's life and on each rank; more is an error.
+                loader's life and on each rank, rounded up to whole samples; more is an error.
 
         Raises:
             ReaderError: an argument cannot be met.
@@ -132,11 +132,13 @@ class Loader:
             raise ReaderError("epochs must be at least 1, or None for no end.")
         if not isinstance(seed, (int, np.integer)):
             raise ReaderError(f"seed is an integer, not {seed!r}.")
-        if isinstance(workers, str) and workers != "auto":
-            raise ReaderError(f"workers is a number, 'auto' or None, not {workers!r}.")
+        if not _is_count(batch_size):
+            raise ReaderError(f"batch_size is an integer of at least 1, not {batch_size!r}.")
         workers = usable_cores() if workers is None else workers
-        if batch_size < 1 or (workers != "auto" and workers < 1):
-            raise ReaderError("batch_size and workers must be at least 1.")
+        if workers != "auto" and not _is_count(workers):
+            raise ReaderError(
+                f"workers is an integer of at least 1, 'auto' or None, not {workers!r}."
+            )
         self.dataset = dataset
         self.batch_size = batch_size
         members = parse_fields(fields, decoders or {}, dataset.extensions)
@@ -176,7 +178,7 @@ class Loader:
             layout,
             None if workers == "auto" else workers,
             on_error,
-            int(max_bad * self._order.count),
+            max_bad,
         )
         if sampler is None:
             self._ahead = self._feed.begin(self._steps(0))
@@ -379,3 +381,7 @@ def rank_in_world(rank: int | None, world_size: int | None) -> tuple[int, int]:
             f"rank={rank} of world_size={world_size}: give both, rank below world_size."
         )
     return rank, world_size
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, (int, np.integer)) and int(value) >= 1

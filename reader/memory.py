@@ -101,7 +101,11 @@ def hold(folder: Path, shards: Sequence[ShardEntry], identity: str, limit: int |
                 continue
             owned = _Owned(found)
         else:
-            owned = _Owned(_own(name, listener, folder, shards, end, limit), listener)
+            try:
+                owned = _Owned(_own(name, listener, folder, shards, end, limit), listener)
+            except BaseException:
+                listener.close()
+                raise
         path = f"/proc/{os.getpid()}/fd/{owned.descriptor}"
         return Holding(path, tuple(starts), end, owned)
     raise ReaderError(
@@ -121,10 +125,9 @@ def _own(
     """Copy the tars into a new memfd and let those go on who wait for it."""
     allowed = _available() if limit is None else limit
     if size > allowed:
-        listener.close()
         raise ReaderError(
-            f'cache="ram" would take {size / 1e6:,.1f} MB for the shards of {folder}; '
-            f"{allowed / 1e6:,.1f} MB are "
+            f'cache="ram" would take {size:,} bytes for the shards of {folder}; '
+            f"{allowed:,} bytes are "
             + ("available." if limit is None else "allowed by cache_limit.")
         )
     descriptor = os.memfd_create(name, os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
@@ -136,7 +139,6 @@ def _own(
         fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, fcntl.F_SEAL_WRITE | fcntl.F_SEAL_SHRINK)
     except BaseException:
         os.close(descriptor)
-        listener.close()
         raise
     listener.setblocking(False)
     while True:

@@ -7,6 +7,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -104,14 +105,10 @@ class Weighted:
             ReaderError: they are no weights.
         """
         ends = np.cumsum(np.asarray(weights, np.float64))
-        if (
-            ends.ndim != 1
-            or not len(ends)
-            or not np.isfinite(ends[-1])
-            or ends[-1] <= 0
-            or np.min(weights) < 0
-        ):
+        if ends.ndim != 1 or not len(ends) or not np.isfinite(ends[-1]) or np.min(weights) < 0:
             raise ReaderError("weights must be one finite number of at least 0 for each sample.")
+        if ends[-1] == 0:
+            raise ReaderError("weights must have a number above 0: of 0 alone nothing is drawn.")
         self._ends = ends / ends[-1]
         self._seed = seed
         self.count = len(ends)
@@ -145,7 +142,8 @@ class Sampled:
         """The sample numbers at `positions` of `epoch`.
 
         Raises:
-            ReaderError: the sampler gives another number of indices than its length.
+            ReaderError: the sampler gives another number of indices than its length, or what is
+                no number.
         """
         return self._of(epoch)[0][positions]
 
@@ -163,7 +161,7 @@ class Sampled:
         if epoch not in self._epochs:
             if hasattr(self._sampler, "set_epoch"):
                 self._sampler.set_epoch(epoch)
-            indices = np.fromiter(self._sampler, np.int64)
+            indices = np.fromiter(map(_sample_number, self._sampler), np.int64)
             if len(indices) != self.count:
                 raise ReaderError(f"The sampler has length {self.count} and gave {len(indices)}.")
             self._epochs[epoch] = indices, _described(indices)
@@ -273,6 +271,16 @@ def _weights(dataset: Dataset, weights: Any, chosen: NDArray[np.int64] | None) -
     if given.shape != (len(dataset),):
         raise ReaderError(f"weights must be {len(dataset)} numbers, one for each sample.")
     return given if chosen is None else given[chosen]
+
+
+def _sample_number(given: Any) -> int:
+    try:
+        return index(given)
+    except TypeError:
+        raise ReaderError(
+            f"A sampler must give sample numbers, not {given!r}: "
+            "in place of a BatchSampler, give its sampler, and batch_size to the Loader."
+        ) from None
 
 
 def _described(numbers: NDArray[Any]) -> str:

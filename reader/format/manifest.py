@@ -1,5 +1,6 @@
 """dataset.json: what the data set is, without anything per sample."""
 
+import contextlib
 import json
 import os
 from collections.abc import Mapping
@@ -63,6 +64,13 @@ class Manifest:
         return tuple(dict.fromkeys(shard.split for shard in self.shards))
 
     @property
+    def known_splits(self) -> str:
+        """What there is instead of an unknown split, to end a sentence."""
+        if not any(self.splits):
+            return "it is not divided into splits"
+        return f"it has {', '.join(map(repr, self.splits))}"
+
+    @property
     def split_samples(self) -> dict[str, int]:
         """How many samples each split has."""
         return {
@@ -87,14 +95,12 @@ class Manifest:
         Raises:
             FormatError: there is none, it is damaged, or it names a file outside its folder.
         """
-        path = Path(folder) / FILENAME
+        folder = Path(folder)
+        path = folder / FILENAME
         try:
             return cls.parse(path.read_bytes(), path)
         except FileNotFoundError:
-            raise FormatError(
-                f"{folder} is not a data set: it has no {FILENAME}. "
-                "An interrupted `packer pack` is finished by running the same command again."
-            ) from None
+            raise FormatError(_why_missing(folder)) from None
         except OSError as error:
             raise FormatError(f"{path} cannot be read: {error.strerror}.") from error
 
@@ -125,6 +131,24 @@ class Manifest:
             return cls(shards=shards, **content)
         except (KeyError, TypeError, ValueError) as error:
             raise FormatError(f"{path} is damaged: {error}. Restore it or pack again.") from error
+
+
+def _why_missing(folder: Path) -> str:
+    """Why `folder` has no dataset.json, and what to do."""
+    if not folder.is_dir():
+        return f"There is no folder {folder}."
+    whole, name = folder.absolute().parent, folder.absolute().name
+    with contextlib.suppress(OSError, FormatError):
+        path = whole / FILENAME
+        if name in Manifest.parse(path.read_bytes(), path).splits:
+            return (
+                f"{folder} is not a data set, but a split of {whole}: "
+                f'open that folder, in the reader with split="{name}".'
+            )
+    return (
+        f"{folder} is not a data set: it has no {FILENAME}. "
+        "An interrupted `packer pack` is finished by running the same command again."
+    )
 
 
 def checksum_of(content: Mapping[str, Any]) -> str:

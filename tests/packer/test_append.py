@@ -145,5 +145,5 @@ def test_appending_a_further_split_is_no_mixture(
 
 
 def test_there_must_be_a_data_set_to_append_to(own_source: Path, run: Any) -> None:
-    with pytest.raises(FormatError, match="not a data set"):
+    with pytest.raises(FormatError, match="There is no folder"):
         run(own_source, append=True)

@@ -219,7 +219,7 @@ def test_the_shard_size_is_kept(tmp_path: Path, source: Path, run_packer: RunPac
         ("pack src dst --pair mask=missing", "is not a folder"),
         ("pack src dst --classes missing", "does not exist"),
         ("pack src dst --classes file", "not in the list of classes"),
-        ("pack src dst --append", "is not a data set"),
+        ("pack src dst --append", "There is no folder"),
         ("pack src dst --root void", "go with a list of images"),
         ("pack src dst --check --jpeg verbatim", "nothing by --jpeg verbatim"),
         ("pack src dst --raw 8x8 --quality 9", "--raw stores pixels"),

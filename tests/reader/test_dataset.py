@@ -160,10 +160,15 @@ def test_a_split_that_is_not_there_is_refused_with_those_that_are(two_splits: Pa
         Dataset(two_splits, "test")
 
 
+def test_a_data_set_without_splits_says_so_when_asked_for_one(packed: Path) -> None:
+    with pytest.raises(ReaderError, match="no split 'train'; it is not divided into splits"):
+        Dataset(packed, "train")
+
+
 def test_a_folder_without_a_data_set_is_refused(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match=r"no dataset\.json"):
         Dataset(tmp_path)
-    with pytest.raises(FormatError, match=r"no dataset\.json"):
+    with pytest.raises(FormatError, match="There is no folder"):
         Dataset(tmp_path / "nowhere")
 
 

@@ -160,7 +160,30 @@ def test_policies_give_the_same_with_any_number_of_workers(damaged: Path, policy
 def test_more_bad_samples_than_allowed_are_an_error(damaged: Path) -> None:
     with (
         load(damaged, on_error="mask", max_bad=0.05) as loader,
-        pytest.raises(SampleError, match="more than max_bad"),
+        pytest.raises(SampleError, match=r"more than max_bad=0\.05 of 39 samples allows \(2\)"),
+    ):
+        list(loader)
+
+
+def test_one_bad_sample_is_within_any_share_but_none(packed_copy: Path) -> None:
+    damage(packed_copy, 4)
+    with load(packed_copy, on_error="mask") as loader:
+        assert sum(len(batch[0]) for batch in loader) == COUNT
+        assert list(loader.bad_samples) == [4]
+    with (
+        load(packed_copy, on_error="mask", max_bad=0) as loader,
+        pytest.raises(SampleError, match="give a larger max_bad"),
+    ):
+        list(loader)
+
+
+def test_a_share_of_bad_samples_that_comes_out_even_is_not_rounded_up(packed_copy: Path) -> None:
+    numbers = range(25)
+    for number in [*BAD[:3], 0, 1, 2, 3, 5]:
+        damage(packed_copy, number)
+    with (  # 0.28 * 25 is 7.000000000000001 in floating point
+        load(packed_copy, on_error="mask", max_bad=0.28, subset=numbers) as loader,
+        pytest.raises(SampleError, match=r"allows \(7\)"),
     ):
         list(loader)
 

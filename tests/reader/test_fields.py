@@ -88,6 +88,7 @@ def test_a_member_that_may_be_missing_is_none(captions: Path) -> None:
     ("fields", "reason"),
     [
         (("image", "cpation"), "There is no field 'cpation': there are image, label"),
+        (("foo?",), r"No sample .* has a member \.foo; there are \.bin, \.json, \.npy, \.png"),
         ("image", "fields is a sequence"),
         ((), "fields is a sequence"),
         (("txt", "txt?"), "Two fields are named 'txt'"),

@@ -225,8 +225,10 @@ def test_a_split_of_a_folder_is_loaded_by_its_name(packed_copy: Path) -> None:
     ("options", "words"),
     [
         ({"fields": ["image", "lable"]}, "lable.*label"),
-        ({"batch_size": 0}, "batch_size"),
-        ({"workers": 0}, "workers"),
+        ({"batch_size": 0}, "^batch_size is an integer of at least 1, not 0"),
+        ({"batch_size": 2.5}, "^batch_size is .*, not 2.5"),
+        ({"workers": 0}, "^workers is an integer of at least 1, 'auto' or None, not 0"),
+        ({"workers": "all"}, "^workers is .*, not 'all'"),
         ({"rank": 1}, "rank=1"),
         ({"world_size": 2}, "world_size=2"),
         ({"rank": 2, "world_size": 2}, "rank=2"),

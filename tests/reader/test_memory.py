@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -130,12 +131,36 @@ def test_who_waits_for_an_owner_that_dies_takes_its_place(packed_copy: Path) -> 
 def test_what_does_not_fit_is_refused_with_the_numbers(packed: Path) -> None:
     before = names()
     with pytest.raises(
-        ReaderError, match=r"would take 0\.[1-9] MB .* 0\.0 MB are allowed by cache_limit"
+        ReaderError, match=r"would take \d{3},\d{3} bytes .* 1,000 bytes are allowed by cache_limit"
     ):
         Dataset(packed, cache="ram", cache_limit=1000)
     assert names() == before
     with pytest.raises(ReaderError, match="cache is"):
         Dataset(packed, cache="disk")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("limit", ["1GB", 1e9])
+def test_a_limit_that_is_no_number_of_bytes_is_refused(packed: Path, limit: Any) -> None:
+    with pytest.raises(ReaderError, match=f"cache_limit is a number of bytes.* not {limit!r}"):
+        Dataset(packed, cache="ram", cache_limit=limit)
+
+
+def test_a_limit_without_a_cache_is_refused(packed: Path) -> None:
+    with pytest.raises(ReaderError, match='cache_limit goes with cache="ram"'):
+        Dataset(packed, cache_limit=10**9)
+
+
+def test_an_owner_that_cannot_get_memory_gives_up_the_name(
+    packed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(name: str, flags: int) -> int:
+        raise OSError("no memory")
+
+    before = names()
+    monkeypatch.setattr(os, "memfd_create", refuse)
+    with pytest.raises(OSError, match="no memory"):
+        Dataset(packed, cache="ram")
+    assert names() == before
 
 
 def test_a_shard_that_was_cut_short_is_named(packed_copy: Path) -> None:

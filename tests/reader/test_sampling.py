@@ -1,5 +1,6 @@
 """Which samples come, and in what order, beyond a plain shuffle."""
 
+import re
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from torch.utils.data import DistributedSampler, RandomSampler
+from torch.utils.data import BatchSampler, DistributedSampler, RandomSampler
 
 from reader import BlockShuffle, CenterCrop, ClassBalanced, Dataset, Loader, ReaderError
 from reader.order import GlobalShuffle
@@ -71,10 +72,15 @@ def test_weights_draw_in_proportion() -> None:
     assert shares[2] == pytest.approx(0.75, abs=0.01)
 
 
-@pytest.mark.parametrize("weights", [[1.0], [-1.0] * COUNT, [0.0] * COUNT, [np.inf] * COUNT])
+@pytest.mark.parametrize("weights", [[1.0], [-1.0] * COUNT, [np.inf] * COUNT])
 def test_what_is_no_weight_is_refused(packed: Path, weights: list[float]) -> None:
     with pytest.raises(ReaderError, match="weights must be"):
         load(packed, weights=weights)
+
+
+def test_weights_of_which_none_is_above_0_are_refused(packed: Path) -> None:
+    with pytest.raises(ReaderError, match="weights must have a number above 0"):
+        load(packed, weights=[0] * COUNT)
 
 
 def test_class_balanced_draws_every_class_alike(packed: Path) -> None:
@@ -129,6 +135,16 @@ def test_a_torch_sampler_decides_the_order_of_each_epoch(packed: Path) -> None:
     with load(packed, sampler=mine) as loader:
         for _ in range(3):
             assert numbers(loader) == list(twin)
+
+
+@pytest.mark.parametrize(
+    ("sampler", "given"),
+    [(BatchSampler(range(COUNT), 8, drop_last=False), "[0, 1, 2, 3, 4, 5, 6, 7]"), ([1.5], "1.5")],
+)
+def test_a_sampler_that_gives_no_numbers_is_refused(packed: Path, sampler: Any, given: str) -> None:
+    reason = f"sampler must give sample numbers, not {re.escape(given)}.* batch_size to the Loader"
+    with load(packed, sampler=sampler) as loader, pytest.raises(ReaderError, match=reason):
+        iter(loader)
 
 
 def test_a_distributed_sampler_gives_its_rank_its_share(packed: Path) -> None:

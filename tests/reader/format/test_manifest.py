@@ -1,5 +1,6 @@
 import json
 import os
+import re
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -214,9 +215,32 @@ def test_a_flipped_bit_is_refused(tmp_path: Path, at: int, bit: int) -> None:
 
 
 def test_a_folder_without_a_manifest_is_no_data_set(tmp_path: Path) -> None:
-    for folder in (tmp_path, tmp_path / "missing"):
-        with pytest.raises(FormatError, match="is not a data set"):
-            Manifest.load(folder)
+    with pytest.raises(FormatError, match=r"is not a data set: it has no dataset\.json"):
+        Manifest.load(tmp_path)
+
+
+def test_a_folder_that_is_not_there_is_told_from_one_without_a_manifest(tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match=r"There is no folder .*missing"):
+        Manifest.load(tmp_path / "missing")
+
+
+def test_a_splits_folder_leads_to_its_data_set(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "dataset.json").write_text(MANIFEST.dump())
+    for name in ("val", "other"):
+        (tmp_path / name).mkdir()
+    leads = re.escape(f"val is not a data set, but a split of {tmp_path}: ") + '.*split="val"'
+    with pytest.raises(FormatError, match=leads):
+        Manifest.load(tmp_path / "val")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(FormatError, match=leads):
+        Manifest.load("val")
+    with pytest.raises(FormatError, match="other is not a data set: it has no"):
+        Manifest.load("other")
+    (tmp_path / "dataset.json").write_text("{")
+    with pytest.raises(FormatError, match="val is not a data set: it has no"):
+        Manifest.load("val")
 
 
 def test_a_manifest_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
