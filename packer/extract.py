@@ -85,9 +85,7 @@ def extract(
     progress = progress or Progress(quiet=True)
     content = Manifest.load(dst)
     if split is not None and split not in content.splits:
-        known = ", ".join(map(repr, filter(None, content.splits)))
-        has = f"it has {known}" if known else "it is not divided into splits"
-        raise UnusableInput(f"{dst} has no split {split!r}; {has}.")
+        raise UnusableInput(f"{dst} has no split {split!r}; {content.known_splits}.")
     if dst.resolve() in (out.resolve(), *out.resolve().parents):
         raise UnusableInput(f"{out} lies in the data set {dst}. Choose another place.")
     shards = [shard for shard in content.shards if split in (None, shard.split)]

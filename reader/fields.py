@@ -166,10 +166,7 @@ def name_of(field: Field) -> str:
 def _member(field: Field, decoders: Mapping[str, Decode], known: Sequence[str]) -> Member:
     ext = _extension(field)
     is_optional = isinstance(field, str) and field.endswith("?")
-    if ext not in known and is_optional:
-        there = ", ".join(f".{name}" for name in known) or "none"
-        raise ReaderError(f"No sample of the data set has a member .{ext}; there are {there}.")
-    if ext not in known:
+    if ext not in known and not is_optional:
         raise ReaderError(
             f"There is no field {ext!r}: there are {', '.join(dict.fromkeys((*BUILT_IN, *known)))}."
         )
