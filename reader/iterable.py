@@ -9,8 +9,8 @@ import torch
 from torch.utils.data import IterableDataset, get_worker_info
 
 from reader.dataset import Dataset
-from reader.loader import rank_in_world
 from reader.order import GlobalShuffle
+from reader.ranks import rank_in_world
 
 
 class IterableShards(IterableDataset[tuple[Any, Any]]):

@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any, Literal
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from reader.batch import Batcher, Collate
@@ -24,6 +23,7 @@ from reader.fields import Decode, Field, name_of, parse_fields
 from reader.layout import NEIGHBOURS, batch_layout, view_pipelines
 from reader.order import Steps
 from reader.pinned import HostMemory
+from reader.ranks import rank_in_world
 from reader.sample import Recipe, Sample
 from reader.sampling import ClassBalanced, Shuffle, Subset, build_order
 from reader.state import position_of, state_at
@@ -363,24 +363,6 @@ class EpochIterator(Iterator[Any]):
 
     def __del__(self) -> None:
         self._loader._abandoned.append(self._epoch)
-
-
-def rank_in_world(rank: int | None, world_size: int | None) -> tuple[int, int]:
-    """This process's rank and the world size; None to ask torch.distributed, if initialised.
-
-    Raises:
-        ReaderError: one is given without the other, or they contradict each other.
-    """
-    if rank is None and world_size is None:
-        distributed = torch.distributed
-        if distributed.is_available() and distributed.is_initialized():
-            return distributed.get_rank(), distributed.get_world_size()
-        return 0, 1
-    if rank is None or world_size is None or not 0 <= rank < world_size:
-        raise ReaderError(
-            f"rank={rank} of world_size={world_size}: give both, rank below world_size."
-        )
-    return rank, world_size
 
 
 def _is_count(value: object) -> bool:
