@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from packer.atomic import write_file
 from packer.errors import UnusableInput, cannot_write
 from packer.shard_writer import remove_temporaries, sync_folder
 from reader.format import FormatError, Manifest, manifest
@@ -84,19 +85,13 @@ def commit(folder: Path, content: Manifest) -> None:
     Raises:
         PackingFailed: it cannot be written.
     """
-    temporary = folder / f".{manifest.FILENAME}.tmp-{os.getpid()}"
+    path = folder / manifest.FILENAME
+    write_file(path, content.dump().encode())
     try:
-        with open(temporary, "w", encoding="utf-8") as file:
-            file.write(content.dump())
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, folder / manifest.FILENAME)
         (folder / FILENAME).unlink()
         sync_folder(folder)
     except OSError as error:
-        raise cannot_write(folder / manifest.FILENAME, error) from error
-    finally:
-        temporary.unlink(missing_ok=True)
+        raise cannot_write(path, error) from error
 
 
 def forget(folder: Path) -> None:

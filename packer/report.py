@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from packer.shard_writer import index_of, shard_entry
+from packer.shard_writer import entry_of, index_of
 from reader.format import FORMATS, Index, ShardEntry
 
 
@@ -51,7 +51,7 @@ def read_shards(paths: Sequence[Path], splits: Sequence[str]) -> Written:
     written = Written()
     for path, split in zip(paths, splits, strict=True):
         index = Index(index_of(path))
-        written.entries.append(shard_entry(path, split))
+        written.entries.append(entry_of(index, split))
         written.fields |= {FORMATS[code] for code in set(index.columns["format"].tolist())}
         written.fields |= set(index.members)
         written.labels.update(index.columns["label"].tolist())

@@ -190,10 +190,15 @@ def shard_entry(path: Path, split: str = "") -> ShardEntry:
     Raises:
         FormatError: the index is not usable.
     """
-    shard = Index(index_of(path))
+    return entry_of(Index(index_of(path)), split)
+
+
+def entry_of(shard: Index, split: str) -> ShardEntry:
+    """The same for a shard whose index is open."""
     content = shard.path.read_bytes()
+    file = shard.path.with_suffix(".tar").name
     return ShardEntry(
-        file=f"{split}/{path.name}" if split else path.name,
+        file=f"{split}/{file}" if split else file,
         split=split,
         samples=len(shard),
         bytes=shard.tar_bytes,
