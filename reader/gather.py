@@ -1,8 +1,8 @@
 """Raw images of one size, a whole chunk at a time: no loop over samples.
 
 The transforms are applied once, to a `Geometry` whose numbers are arrays, with dice whose draws are
-arrays: the draws that each sample would have had by itself. The pixels are copied by fancy indexes
-whose items are whole images and whole rows of pixels, and mirrored by one call.
+arrays: the draws that each sample would have had by itself. The pixels are copied by one fancy
+index whose items are whole images, or the rows of pixels that a crop shows; one call mirrors them.
 """
 
 from typing import Any
@@ -51,7 +51,7 @@ def can_gather(dataset: Dataset, recipe: Recipe) -> bool:
 
 
 class Gatherer:
-    """Fills batches with raw images, into memory that it reuses: one for each thread."""
+    """Fills batches with raw images."""
 
     def __init__(self, dataset: Dataset, recipe: Recipe) -> None:
         """Take a data set and recipe of which `can_gather` is true."""
@@ -61,17 +61,16 @@ class Gatherer:
         self._height, self._width, self._channels = (
             int(columns[name][0]) for name in ("height", "width", "channels")
         )
-        self._padded: Bytes = np.empty(0, np.uint8)
-        self._fill = 0
 
     def fill(
         self, arrays: BatchArrays, samples: NDArray[np.int64], epoch: int, position: int
     ) -> None:
         """Fill `arrays`, a row for each sample, of which the first is at `position`."""
         geometry: Any = Geometry.of(self._height, self._width)
-        dice: Any = BatchRandom(self._recipe.seed, epoch, position + np.arange(len(samples)))
-        for transform in self._recipe.transforms:
-            transform.apply(geometry, dice)
+        if self._recipe.transforms:
+            dice: Any = BatchRandom(self._recipe.seed, epoch, position + np.arange(len(samples)))
+            for transform in self._recipe.transforms:
+                transform.apply(geometry, dice)
         size = geometry.height, geometry.width
         arrays.index[:] = samples
         arrays.shape[:] = size
@@ -79,65 +78,63 @@ class Gatherer:
         if self._channels == 1:
             out = np.empty((len(samples), *size, 1), np.uint8)
         if self._recipe.transforms:
-            self._crop(geometry, samples, arrays.label, out)
+            self._show(geometry, samples, arrays.label, out)
         else:
-            self._read(samples, arrays.label, out.reshape(len(samples), -1))
+            whole = out.reshape(len(samples), 1, -1)
+            self._read(samples, arrays.label, np.zeros(whole.shape[:2], np.int64), whole)
         if self._channels == 1:
             arrays.image[:] = out
 
-    def _read(self, samples: NDArray[np.int64], labels: NDArray[np.int64], out: Bytes) -> None:
-        """Copy images to the rows of `out`, (N, bytes of an image), and their labels."""
-        images = _items(out)
-        for shard, chosen, rows in self._dataset.locate_all(samples):
-            columns = shard.index.columns
-            content = _overlapping(shard.mapped, out.shape[1])
-            images[chosen] = content[columns["offset"][rows].astype(np.int64)]
-            labels[chosen] = columns["label"][rows]
+    def _show(
+        self, geometry: Any, samples: NDArray[np.int64], labels: NDArray[np.int64], out: Bytes
+    ) -> None:
+        """Copy to `out` what the geometry shows of the images, mirrored and with its border."""
+        count, height, width = out.shape[:3]
+        top, left, upwards, mirrored = (
+            np.broadcast_to(np.asarray(value, np.int64), count)[:, None]
+            for value in (geometry.top, geometry.left, geometry.vflip, geometry.hflip)
+        )
+        rows = np.arange(height)
+        rows = top + np.where(upwards, rows[::-1], rows)
+        starts = np.clip(rows, 0, self._height - 1) * self._width + left
+        # In the columns beside the image this reads whatever is there, which the border replaces.
+        self._read(samples, labels, starts * self._channels, out.reshape(count, height, -1))
+        turned = np.flatnonzero(mirrored)
+        if len(turned):
+            pixels = cv2.flip(out[turned].reshape(-1, width, self._channels), 1)
+            out[turned] = pixels.reshape(-1, *out.shape[1:])
+        out[(rows < 0) | (rows >= self._height)] = geometry.fill
+        before, after = np.maximum(-left, 0), np.maximum(left + width - self._width, 0)
+        before, after = np.where(mirrored, (after, before), (before, after))[..., 0]
+        for columns in range(1, min(width, int(before.max())) + 1):
+            out[before == columns, :, :columns] = geometry.fill
+        for columns in range(1, min(width, int(after.max())) + 1):
+            out[after == columns, :, -columns:] = geometry.fill
 
-    def _crop(
+    def _read(
         self,
-        geometry: Any,
         samples: NDArray[np.int64],
         labels: NDArray[np.int64],
+        starts: NDArray[np.int64],
         out: Bytes,
     ) -> None:
-        """Copy to `out` the boxes that the geometry shows of the images."""
-        count, height, width = out.shape[:3]
-        tops = np.broadcast_to(np.asarray(geometry.top, np.int64), count)
-        lefts = np.broadcast_to(np.asarray(geometry.left, np.int64), count)
-        # All images get, on all sides, the border that one of them needs.
-        down = max(0, -int(tops.min()), int(tops.max()) + height - self._height)
-        across = max(0, -int(lefts.min()), int(lefts.max()) + width - self._width)
-        images = np.empty((count, self._height, self._width, self._channels), np.uint8)
-        self._read(samples, labels, images.reshape(count, -1))
-        if down or across:
-            shape = (count, self._height + 2 * down, self._width + 2 * across, self._channels)
-            padded = self._border(shape, geometry.fill)
-            padded[:, down : down + self._height, across : across + self._width] = images
-            images = padded
-        rows = np.arange(height)
-        upwards = np.broadcast_to(geometry.vflip, count)[:, None]
-        rows = np.where(upwards, height - 1 - rows, rows)
-        starts = (np.arange(count) * images.shape[1] + tops + down)[:, None] + rows
-        starts = (starts * images.shape[2] + (lefts + across)[:, None]) * self._channels
-        length = width * self._channels
-        lines = _items(out.reshape(count * height, length)).reshape(count, height)
-        lines[:] = _overlapping(images.reshape(-1), length)[starts]
-        mirrored = np.flatnonzero(np.broadcast_to(geometry.hflip, count))
-        if len(mirrored):
-            turned = cv2.flip(out[mirrored].reshape(-1, width, self._channels), 1)
-            out[mirrored] = turned.reshape(-1, *out.shape[1:])
+        """Copy pieces of images, and their labels.
 
-    def _border(self, shape: tuple[int, ...], fill: int) -> Bytes:
-        """Memory of that shape whose border, at least, is `fill`."""
-        if (self._padded.shape, self._fill) != (shape, fill):
-            self._padded, self._fill = np.full(shape, fill, np.uint8), fill
-        return self._padded
-
-
-def _items(rows: Bytes) -> NDArray[Any]:
-    """Contiguous rows of bytes (N, length) as N items that are copied whole."""
-    return rows.view(f"V{rows.shape[1]}")[:, 0]
+        Args:
+            starts: (N, K): the first byte of each piece, counted from its image's first.
+            out: (N, K, bytes of a piece), contiguous.
+        """
+        length = out.shape[2]
+        pieces = out.view(f"V{length}")[:, :, 0]
+        for shard, chosen, rows in self._dataset.locate_all(samples):
+            columns = shard.index.columns
+            labels[chosen] = columns["label"][rows]
+            firsts = columns["offset"][rows].astype(np.int64)[:, None] + starts[chosen]
+            content: Any = shard.mapped
+            margin = max(0, -int(firsts.min()), int(firsts.max()) + length - len(content))
+            if margin:  # a border wider than what the tar has beside its first and last image
+                content = np.pad(np.frombuffer(content, np.uint8), margin)
+            pieces[chosen] = _overlapping(content, length)[firsts + margin]
 
 
 def _overlapping(content: Any, length: int) -> NDArray[Any]:

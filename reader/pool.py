@@ -41,6 +41,7 @@ from reader.messages import (
 from reader.process import WorkerProcess, cause_of, start_failure
 
 _MAX_DEATHS_A_TASK = 10  # more than workers without the task die meanwhile
+_NAMED = 64  # samples in an error
 _MAX_DEATHS_IN_ALL = 50  # with one task
 _START_SECONDS = 6.0  # without one worker ready, while they die
 _KILLING_SECONDS = 60.0  # the same, while something kills workers that are known to start
@@ -247,9 +248,11 @@ class Pool:
             deaths.append(self.restarts)
             others = deaths[-1] - deaths[0] - (len(deaths) - 1)
             if len(deaths) > min(_MAX_DEATHS_A_TASK + others, _MAX_DEATHS_IN_ALL):
+                numbers = ", ".join(map(str, task.samples[:_NAMED].tolist()))
+                more = f" and {len(task.samples) - _NAMED} more" * (len(task.samples) > _NAMED)
                 raise WorkerError(
                     f"Workers die ({cause_of(codes[-1])}) each time they decode one of the samples "
-                    f"{task.samples.tolist()}: find it by reading these from reader.Dataset."
+                    f"{numbers}{more}: find it by reading these from reader.Dataset."
                 )
         self._backlog.extendleft(reversed(lost))
         is_killing = self._was_ready and codes[-1] in (-signal.SIGKILL, -signal.SIGTERM)

@@ -13,11 +13,12 @@ States: STARTING (reads `Setup`, sends `Ready`) -> IDLE (waits for `Go`, then fo
 """
 
 import pickle
+import select
 import socket
 import sys
 import time
 import traceback
-from multiprocessing.connection import Connection, wait
+from multiprocessing.connection import Connection
 from typing import Any
 
 import numpy as np
@@ -60,34 +61,44 @@ class Worker:
         """Fill the task's rows."""
         before = self._clocks()
         arrays = self._setup.layout.arrays(self._memory.slot(task.slot))
-        if self._gatherer is not None:
-            part = arrays.part(task.row, task.row + len(task.samples))
-            part.valid[:] = np.arange(len(task.samples)) < task.valid
-            self._gatherer.fill(part, task.samples, task.epoch, task.position)
-            return Done(task.number, self._clocks().since(before))
         bad: list[tuple[int, str]] = []
         loose: list[tuple[Any, ...]] = []
         try:
-            # All of the chunk first, so that the system reads one sample while another is decoded.
-            planned = [
-                self._plan_or_error(sample, task.epoch, task.position + step)
-                for step, sample in enumerate(task.samples.tolist())
-            ]
-            for step, found in enumerate(planned):
-                sample, row = int(task.samples[step]), task.row + step
-                arrays.index[row], arrays.valid[row] = sample, step < task.valid
-                try:
-                    loose.append(self._fill(arrays, row, found))
-                except SampleError as error:
-                    if self._setup.on_error == "raise":
-                        raise
-                    bad.append((sample, str(error)))
-                    loose.append(self._replace(arrays, task, step))
+            if self._gatherer is not None:
+                part = arrays.part(task.row, task.row + len(task.samples))
+                part.valid[:] = np.arange(len(task.samples)) < task.valid
+                self._gatherer.fill(part, task.samples, task.epoch, task.position)
+            else:
+                self._decode(task, arrays, bad, loose)
         except ShardfeedError as error:
             return Failed(task.number, str(error), is_sample=True)
         except Exception:
             return Failed(task.number, traceback.format_exc(), is_sample=False)
         return Done(task.number, self._clocks().since(before), tuple(bad), tuple(loose))
+
+    def _decode(
+        self,
+        task: Task,
+        arrays: BatchArrays,
+        bad: list[tuple[int, str]],
+        loose: list[tuple[Any, ...]],
+    ) -> None:
+        """Fill the task's rows one by one, and the lists of `Done`."""
+        # All of the chunk first, so that the system reads one sample while another is decoded.
+        planned = [
+            self._plan_or_error(sample, task.epoch, task.position + step)
+            for step, sample in enumerate(task.samples.tolist())
+        ]
+        for step, found in enumerate(planned):
+            sample, row = int(task.samples[step]), task.row + step
+            arrays.index[row], arrays.valid[row] = sample, step < task.valid
+            try:
+                loose.append(self._fill(arrays, row, found))
+            except SampleError as error:
+                if self._setup.on_error == "raise":
+                    raise
+                bad.append((sample, str(error)))
+                loose.append(self._replace(arrays, task, step))
 
     def _clocks(self) -> Spent:
         """What was spent since the worker began; `busy` by the clock on the wall."""
@@ -151,20 +162,20 @@ class Worker:
 
 def serve(control: Connection, tasks: socket.socket, worker: Worker) -> None:
     """Answer the parent and take tasks until the parent hangs up or sends `Retire`."""
-    going = False
+    news = select.poll()  # made once: `multiprocessing`'s `wait` registers all anew in each call
+    news.register(control.fileno(), select.POLLIN)
     while True:
-        sources: list[Connection | socket.socket] = [control, tasks] if going else [control]
-        ready = wait(sources)
-        if control in ready:
+        ready = [descriptor for descriptor, _ in news.poll()]
+        if control.fileno() in ready:
             message = control.recv()
             if isinstance(message, Go):
-                going = True
+                news.register(tasks.fileno(), select.POLLIN)
             elif isinstance(message, Sync):
                 control.send(Idle(message.number))
             elif isinstance(message, Retire):
                 control.send(Retired())
                 return
-        elif tasks in ready:
+        else:
             try:
                 content = tasks.recv(MAX_TASK_BYTES, socket.MSG_DONTWAIT)
             except BlockingIOError:

@@ -48,6 +48,7 @@ PIPELINES: list[Sequence[Transform]] = [
     [RandomCrop(7), RandomVerticalFlip(), RandomHorizontalFlip(0.7)],
     [RandomVerticalFlip(), RandomHorizontalFlip(), RandomCrop(9, padding=2, fill=200)],
     [CenterCrop((20, 4)), RandomCrop(3)],
+    [RandomCrop((12, 300), padding=1000, fill=9), RandomHorizontalFlip()],
 ]
 
 
@@ -86,6 +87,18 @@ def test_raw_images_are_gathered_from_memory_too(write_samples: Callable[..., Pa
     with Loader(folder, batch_size=COUNT, workers=1, cache="ram") as loader:
         ((image, _),) = loader
     assert np.array_equal(image.permute(0, 2, 3, 1).numpy(), pixels)
+
+
+def test_a_lost_shard_of_raw_images_is_an_error_that_names_it(
+    write_samples: Callable[..., Path],
+) -> None:
+    folder, _ = raw_set(write_samples, 3)
+    (folder / "shard-000003.tar").unlink()
+    with (
+        Loader(folder, batch_size=16, workers=1) as loader,
+        pytest.raises(reader.ReaderError, match=r"shard-000003\.tar"),
+    ):
+        list(loader)
 
 
 def test_raw_images_come_from_the_data_set_as_well(write_samples: Callable[..., Path]) -> None:
