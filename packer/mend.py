@@ -52,6 +52,8 @@ def _candidates(text: bytes, shards: Sequence[ShardEntry]) -> Iterator[dict[str,
     yield dict(content)
     stated = content.get("shards")
     yield {**content, "shards": _replaced(stated, shards)}
+    for entries in _one_replaced(stated, shards):
+        yield {**content, "shards": entries}
     # If it is in no shard's entry, there is no need to parse these each time.
     rest = _SHARDS.sub(b'"shards": []', text, count=1)
     for candidate in _flips(rest, range(len(rest))):
@@ -85,6 +87,21 @@ def _replaced(stated: object, shards: Sequence[ShardEntry]) -> list[dict[str, An
     rest = iter(left.values())
     filled = [entry or next(rest, None) for entry in order]
     return [entry for entry in filled if entry is not None] + list(rest)
+
+
+def _one_replaced(stated: object, shards: Sequence[ShardEntry]) -> Iterator[list[Any]]:
+    """The entries that were stated, but one of those that no index confirms.
+
+    For where shards are damaged too: what the others' entries say is then nowhere else.
+    """
+    listed = stated if isinstance(stated, list) else []
+    sound = [asdict(entry) for entry in shards]
+    spare = [entry for entry in sound if entry not in listed]
+    for at, entry in enumerate(listed):
+        if entry not in sound:
+            flips = _flips(text := json.dumps(entry).encode(), range(len(text)))
+            for instead in (*spare, *flips):
+                yield [*listed[:at], instead, *listed[at + 1 :]]
 
 
 def _differing_bits(one: str, other: str) -> int:

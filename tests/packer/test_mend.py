@@ -30,6 +30,14 @@ def test_damage_to_a_shard_s_entry_is_mended_from_its_index(packed: Path) -> Non
     assert mend(text, content.shards[::-1]) == content
 
 
+@pytest.mark.parametrize("hit", [1, 2])
+def test_damage_to_an_entry_is_mended_where_another_shard_is_gone(packed: Path, hit: int) -> None:
+    content = Manifest.load(packed)
+    checksum = content.shards[hit].index_checksum
+    text = content.dump().replace(checksum, checksum[:-1] + chr(ord(checksum[-1]) ^ 1)).encode()
+    assert mend(text, content.shards[:2]) == content
+
+
 @pytest.mark.parametrize("text", [b"", b"{", b"[]", b"null", b"\xff\xff", b'{"shards": 3}'])
 def test_what_cannot_be_proven_is_not_mended(packed: Path, text: bytes) -> None:
     assert mend(text, Manifest.load(packed).shards) is None
