@@ -1,0 +1,192 @@
+"""Rounds that write: pack, append and repair, with every process of packer killed on the way."""
+
+import random
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import psutil
+
+from reader.format import Manifest, manifest
+from soaking.disturb import expect_gone, named_memory, pause
+from soaking.ground import PACKS, Ground, command, run
+from soaking.tally import Tally, Violation
+
+_MOST_KILLS = 6  # a round
+_SECONDS = 300.0  # for one run of packer
+_INTERRUPTED = 130
+_FAILED = 2
+
+
+def pack_round(rng: random.Random, ground: Ground, tally: Tally) -> None:
+    """Pack, killed and run again until it is done: the same bytes as undisturbed."""
+    name = rng.choice(list(PACKS))
+    expected = ground.packed(name)
+    packed = ground.scratch / "packed"
+    _insist(["pack", ground.source, packed, *PACKS[name]], packed, rng, tally)
+    _expect_same(expected, packed)
+    tally.packs += 1
+
+
+def append_round(rng: random.Random, ground: Ground, tally: Tally) -> None:
+    """Append, killed and run again until it is done: the same bytes as undisturbed."""
+    name = rng.choice(["tiled", "verbatim"])
+    expected = ground.appended(name)
+    packed = ground.scratch / "packed"
+    _insist(["pack", ground.half, packed, *PACKS[name]], packed, rng, tally)
+    _insist(["pack", ground.source, packed, *PACKS[name], "--append"], packed, rng, tally)
+    _expect_same(expected, packed)
+    tally.packs += 2
+
+
+def repair_round(rng: random.Random, ground: Ground, tally: Tally) -> None:
+    """Flip bits, cut and remove files: verify notices, and repair restores every byte."""
+    expected = ground.packed(rng.choice(["tiled", "verbatim", "raw"]))
+    copy = Path(shutil.copytree(expected, ground.scratch / "copy"))
+    damages = _damage(rng, copy)
+    report = run(["verify", copy, f"--jobs={rng.randint(1, 2)}"], expected=1)
+    for file in damages:
+        # Without dataset.json nothing tells of a shard that is gone.
+        if Path(file).stem not in report and manifest.FILENAME not in damages:
+            raise Violation(f"verify did not name {file}, which was damaged; it said:\n{report}")
+    _insist(["repair", copy, "--from", ground.source], copy, rng, tally)
+    _expect_same(expected, copy)
+    run(["verify", copy, "--decode"])
+    tally.packs += 1
+
+
+def _damage(rng: random.Random, folder: Path) -> list[str]:
+    """Damage a few files, each in one way; their names."""
+    files = [file for shard in Manifest.load(folder).shards for file in (shard.file, shard.index)]
+    damages = [*rng.sample(files, rng.randint(1, 3))]
+    for file in damages:
+        path = folder / file
+        way = rng.choice(["flip", "flip", "cut", "remove"])
+        if way == "flip":
+            _flip(rng, path, rng.randint(1, 5))
+        elif way == "cut":
+            with open(path, "r+b") as cut:
+                cut.truncate(rng.randrange(path.stat().st_size))
+        else:
+            path.unlink()
+    if rng.random() < 0.3:  # its checksum lets one bit be found again, not more
+        _flip(rng, folder / manifest.FILENAME, 1)
+        damages.append(manifest.FILENAME)
+    return damages
+
+
+def _flip(rng: random.Random, path: Path, count: int) -> None:
+    content = bytearray(path.read_bytes())
+    for place in rng.sample(range(8 * len(content)), count):
+        content[place // 8] ^= 1 << place % 8
+    path.write_bytes(content)
+
+
+def _insist(arguments: list[object], dst: Path, rng: random.Random, tally: Tally) -> None:
+    """Run packer again and again, and strike it down now and then, until it is done."""
+    kills = rng.randint(0, _MOST_KILLS)
+    what = f"packer {' '.join(map(str, arguments))}"
+    longest = 2.0  # seconds; from the first run that is not struck down, what that took
+    while True:
+        jobs = f"--jobs={rng.randint(1, 3)}"
+        # In a session of its own, so that Ctrl-C reaches this program alone.
+        with subprocess.Popen(
+            command([*arguments, jobs]), stderr=subprocess.PIPE, text=True, start_new_session=True
+        ) as process:
+            began = time.monotonic()
+            way = _strike(process, dst, rng, longest, tally) if kills else ""
+            try:
+                _, said = process.communicate(timeout=_SECONDS)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                tally.hangs += 1
+                raise Violation(f"{what} did not end in {_SECONDS:.0f} s") from None
+        if process.returncode == 0:
+            if not kills:
+                return
+            longest = time.monotonic() - began
+        elif process.returncode not in _ENDS[way]:
+            raise Violation(
+                f"{what}, of which was struck {way or 'nothing'}, ended with "
+                f"{process.returncode}: {said}"
+            )
+        kills = max(kills - 1, 0)
+
+
+# How packer may end, by who was struck.
+_ENDS = {
+    "": (),
+    "parent": (-signal.SIGKILL,),
+    "interrupt": (_INTERRUPTED, -signal.SIGINT),  # before Python has set up its own handling
+    "child": (_FAILED,),
+}
+
+
+def _strike(
+    process: "subprocess.Popen[str]", dst: Path, rng: random.Random, longest: float, tally: Tally
+) -> str:
+    """Kill the packer, or one of its children, some time after it began; who was struck."""
+
+    def is_over() -> bool:
+        return process.poll() is not None
+
+    if rng.random() < 0.5:
+        pause(rng, longest, is_over)
+    else:  # just after one of the shards has appeared
+        wanted, until = len(_files(dst)) + 2 * rng.randint(1, 4), time.monotonic() + longest
+        while not is_over() and len(_files(dst)) < wanted and time.monotonic() < until:
+            time.sleep(0.002)
+        pause(rng, 0.05, is_over)
+    way = rng.choice(["parent", "parent", "child", "child", "interrupt"])
+    try:
+        parent = psutil.Process(process.pid)
+        family, memory = _family(parent), named_memory(parent)
+        if way == "child" and family:
+            rng.choice(family).kill()
+        elif way == "interrupt":
+            process.send_signal(signal.SIGINT)
+        else:
+            way = "parent"
+            process.kill()
+            process.wait()
+            expect_gone(family, memory, "packer, killed,")
+    except psutil.NoSuchProcess:
+        return way
+    tally.pack_kills += 1
+    return way
+
+
+def _family(parent: psutil.Process) -> list[psutil.Process]:
+    """Its descendants, without Python's own that unlinks the semaphores of killed programs."""
+    found = []
+    for child in parent.children(recursive=True):
+        try:
+            if not any("resource_tracker" in part for part in child.cmdline()):
+                found.append(child)
+        except psutil.NoSuchProcess:
+            continue
+    return found
+
+
+def _files(folder: Path) -> dict[str, Path]:
+    return {
+        path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()
+    }
+
+
+def _expect_same(expected: Path, actual: Path) -> None:
+    """Compare two folders byte for byte.
+
+    Raises:
+        Violation: they differ.
+    """
+    wanted, found = _files(expected), _files(actual)
+    if wanted.keys() != found.keys():
+        missing = sorted(wanted.keys() - found.keys())
+        more = sorted(found.keys() - wanted.keys())
+        raise Violation(f"{actual} lacks {missing} and has {more} beside what it should")
+    for name, path in wanted.items():
+        if path.read_bytes() != found[name].read_bytes():
+            raise Violation(f"{found[name]} differs from {path}, which was packed undisturbed")

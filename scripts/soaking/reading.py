@@ -1,0 +1,209 @@
+"""Rounds that read in this process, with workers killed and stopped on the way."""
+
+import random
+from collections import Counter
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import replace
+from typing import Any
+
+import psutil
+import torch
+
+import reader
+from soaking.disturb import disturbed, workers
+from soaking.exact import (
+    Reading,
+    Row,
+    expect_order,
+    expect_same,
+    row_of,
+    rows,
+    undisturbed_dataset,
+)
+from soaking.ground import Ground
+from soaking.tally import Tally, Violation
+
+_MOST_HELD = 6  # batches that the consumer keeps
+
+
+def choose(rng: random.Random, ground: Ground) -> Reading:
+    """One of the epochs that are read again and again."""
+    name, pipeline = rng.choice(
+        [
+            ("tiled", "random"),
+            ("tiled", "centre"),
+            ("tiled", "whole"),
+            ("verbatim", "random"),
+            ("split", "random"),
+            ("raw", "whole"),
+        ]
+    )
+    return Reading(
+        str(ground.packed(name)),
+        pipeline,
+        rng.choice(["all", "all", "blocks", "none"]),
+        seed=rng.randrange(2),
+        epoch=rng.randrange(3),
+    )
+
+
+def epoch_round(rng: random.Random, ground: Ground, tally: Tally) -> None:
+    """Read an epoch in one or several parts, each with other workers, batches and ranks."""
+    reading = choose(rng, ground)
+    parts = rng.choice([1, 1, 2, 3])
+    found: list[Row] = []
+    state = None
+    is_in_order = True
+    with disturbed(rng.random(), _victims(), tally) as strike:
+        for part in range(parts):
+            ranks = rng.choice([1, 1, 2, 3])
+            is_in_order &= ranks == 1
+            is_last = part == parts - 1
+            gave, state = _read_part(rng, reading, ranks, state, is_last, strike)
+            found += gave
+            if state is None or reading.is_over(state):
+                break
+    expect_same(reading.expected, found, tally, reading)
+    if is_in_order:
+        expect_order(reading.expected, found, reading)
+    tally.epochs += 1
+
+
+def _victims() -> Callable[[], list[psutil.Process]]:
+    """Finds the workers that are started from now on."""
+    spared = set(workers())
+    return lambda: [worker for worker in workers() if worker not in spared]
+
+
+def _read_part(
+    rng: random.Random,
+    reading: Reading,
+    ranks: int,
+    state: dict[str, Any] | None,
+    is_last: bool,
+    strike: Callable[[], None],
+) -> tuple[list[Row], dict[str, Any] | None]:
+    """The rows up to a break at a random place, and the state there; None at the epoch's end."""
+    batch_size = rng.randint(1, 40)
+    share, patience = rng.choice([0.0, 0.2, 0.6]), rng.randint(1, 12)
+    held: list[tuple[Any, list[Row]]] = []
+    with ExitStack() as stack:
+        loaders = [
+            stack.enter_context(
+                reading.open(
+                    batch_size=batch_size,
+                    workers=rng.choice([1, 2, 3, "auto"]),
+                    rank=rank,
+                    world_size=ranks,
+                    cache=rng.choice([None, None, "ram"]),
+                )
+            )
+            for rank in range(ranks)
+        ]
+        if rng.random() < 0.3:
+            stack.pop_all()  # nobody closes them: the garbage collector does
+        sources = [_through(rng, loader) for loader in loaders]
+        for source in sources:
+            if state is not None:
+                source.load_state_dict(state)
+        found = []
+        for step, batches in enumerate(zip(*sources, strict=True)):
+            for batch in batches:
+                new = list(rows(batch))
+                found += new
+                held.append((batch, new))
+            while len(held) > _MOST_HELD:
+                _expect_kept(held.pop(0))
+            if rng.random() < share:
+                strike()
+            if not is_last and step >= patience and rng.random() < 0.3:
+                return found, rng.choice(sources).state_dict()
+        for batch in held:
+            _expect_kept(batch)
+    return found, None
+
+
+def _through(rng: random.Random, loader: reader.Loader) -> Any:
+    """The loader as it is, or behind a prefetcher that changes nothing but the images' type."""
+    return reader.CUDAPrefetcher(loader) if rng.random() < 0.3 else loader
+
+
+def _expect_kept(held: tuple[Any, list[Row]]) -> None:
+    batch, then = held
+    if list(rows(batch)) != then:
+        raise Violation("A batch that the consumer held has changed meanwhile")
+
+
+def damaged_round(rng: random.Random, ground: Ground, tally: Tally) -> None:
+    """Read a data set with images that do not decode, under each policy."""
+    shards, bad = ground.damaged()
+    sound = replace(choose(rng, ground), shards=str(ground.packed("tiled")), pipeline="random")
+    policy = rng.choice(["raise", "mask", "substitute"])
+    reading = replace(sound, shards=str(shards), on_error=policy)
+    batch_size = rng.randint(1, 12)
+    found: list[Row] = []
+    errors: list[str] = []
+    with (
+        disturbed(rng.random(), _victims(), tally) as strike,
+        reading.open(batch_size=batch_size, workers=rng.randint(1, 3)) as loader,
+    ):
+        batches = iter(loader)
+        left = len(batches)
+        for _ in range(left):
+            try:
+                found += rows(next(batches))
+            except reader.SampleError as error:
+                errors.append(str(error))
+            if rng.random() < 0.2:
+                strike()
+        told = loader.bad_samples
+    expected = [one for one in sound.expected if one.number not in bad]
+    if policy == "raise":
+        expected = _sound_batches(sound.expected, bad, batch_size)
+        _expect_named(errors, bad, reading)
+    elif errors or told.keys() != bad.keys():
+        raise Violation(f"{reading}: it tells {told} and {errors}; bad are {bad}")
+    if policy == "substitute":  # another sample comes in the place of each that is bad
+        instead = list((Counter(found) - Counter(expected)).elements())
+        if any(one.number in bad for one in instead) or len(found) != len(sound.expected):
+            raise Violation(f"{reading}: in the place of {bad} came {instead}")
+        expected += instead
+    expect_same(expected, found, tally, reading)
+    tally.epochs += 1
+
+
+def _sound_batches(rows: list[Row], bad: dict[int, str], batch_size: int) -> list[Row]:
+    """The rows of the batches that hold no bad sample."""
+    batches = [rows[start : start + batch_size] for start in range(0, len(rows), batch_size)]
+    sound = [batch for batch in batches if not any(one.number in bad for one in batch)]
+    return [one for batch in sound for one in batch]
+
+
+def _expect_named(errors: list[str], bad: dict[int, str], what: object) -> None:
+    """One error a batch at most, and each names a bad sample."""
+    if not errors or not all(any(repr(key) in text for key in bad.values()) for text in errors):
+        raise Violation(f"{what}: the errors {errors} do not name the samples {bad}")
+
+
+def torch_round(rng: random.Random, ground: Ground, tally: Tally) -> None:
+    """Read the map-style Dataset by torch's own DataLoader."""
+    shards = ground.packed(rng.choice(["tiled", "verbatim", "raw", "split"]))
+    dataset: Any = reader.Dataset(shards, cache=rng.choice([None, "ram"]))
+    numbers = list(range(len(dataset)))
+    rng.shuffle(numbers)
+    expected = undisturbed_dataset(shards)
+    batches: Any = torch.utils.data.DataLoader(
+        dataset,
+        batch_size=rng.randint(1, 40),
+        sampler=numbers,
+        num_workers=rng.randint(0, 2),
+        collate_fn=list,
+    )
+    pairs = [pair for batch in batches for pair in batch]
+    found = [
+        row_of(number, pixels, label, dataset.keys[number])
+        for number, (pixels, label) in zip(numbers, pairs, strict=True)
+    ]
+    expect_same(expected, found, tally, f"DataLoader over {shards}")
+    tally.epochs += 1
