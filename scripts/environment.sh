@@ -1,14 +1,29 @@
 # Sourced by the other scripts: makes the environment .venv in the checkout, once, and enters it.
 # Needs Python 3.10 or newer with venv; PYTHON names another interpreter than python3.
 
-if [ ! -e .venv/complete ] || [ -n "$(find pyproject.toml scripts/constraints.txt -newer .venv/complete)" ]; then
+if [ ! -e .venv/complete ] ||
+    [ -n "$(find pyproject.toml scripts/constraints.txt scripts/*.lock -newer .venv/complete)" ]; then
     echo "Installing into .venv (once; later runs skip this) ..."
     "${PYTHON:-python3}" -m venv .venv
-    # torch alone first: where an index has a build without CUDA, it must not be looked past.
-    .venv/bin/python -m pip install --quiet --disable-pip-version-check \
-        "$(grep '^torch==' scripts/constraints.txt)"
-    .venv/bin/python -m pip install --quiet --disable-pip-version-check \
-        --constraint scripts/constraints.txt --editable '.[test]'
+    pip_install() {
+        .venv/bin/python -m pip install --quiet --disable-pip-version-check "$@"
+    }
+    case $(.venv/bin/python -c '
+import platform, sys
+print(sys.implementation.cache_tag, sys.platform, platform.machine())') in
+    "cpython-311 linux x86_64")
+        # All that CI runs, by hash: torch without CUDA, where an index has it, then the rest. What
+        # is still missing belongs to a torch with CUDA.
+        pip_install --require-hashes --no-deps --requirement scripts/torch-cpu.lock 2>/dev/null || true
+        pip_install --require-hashes --no-deps --requirement scripts/requirements.lock
+        pip_install --no-build-isolation --constraint scripts/constraints.txt --editable '.[test]'
+        ;;
+    *)
+        # torch alone first: where an index has a build without CUDA, it must not be looked past.
+        pip_install "$(grep '^torch==' scripts/constraints.txt)"
+        pip_install --constraint scripts/constraints.txt --editable '.[test]'
+        ;;
+    esac
     touch .venv/complete
 fi
 export PATH="$PWD/.venv/bin:$PATH"
