@@ -4,7 +4,8 @@
 Each round packs, appends, repairs, or reads an epoch, disturbed at random moments, and compares
 with the same done undisturbed: every byte of the shards; every sample, exactly once, pixel for
 pixel. Beside the rounds, one loader lives all the time. At the end nothing may have grown: memory,
-descriptors, threads, processes, temporary files. It makes its own images, in a folder of its own.
+descriptors, threads, processes, temporary files (judged from some 30 rounds on). It makes its own
+images, in a folder of its own.
 
 What happens in a round follows from its number, which counts from --seed; the moments of the kills
 do not. So a violation is looked for again by the command that is printed with it, more than once
