@@ -1,10 +1,15 @@
 """Writes a file so that it is there as a whole, or as it was before."""
 
+import contextlib
 import os
+import re
+from collections.abc import Iterable
 from pathlib import Path
 
 from packer.errors import cannot_write
 from packer.shard_writer import sync_folder
+
+_TEMPORARY = re.compile(r"\.(.+)\.tmp-\d+", re.DOTALL)
 
 
 def write_file(path: Path, content: bytes) -> None:
@@ -24,4 +29,18 @@ def write_file(path: Path, content: bytes) -> None:
     except OSError as error:
         raise cannot_write(path, error) from error
     finally:
-        temporary.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
+
+
+def remove_leavings(paths: Iterable[Path]) -> None:
+    """Remove what killed writers of these files have left beside them."""
+    names: dict[Path, set[str]] = {}
+    for path in paths:
+        names.setdefault(path.parent, set()).add(path.name)
+    for folder, written in names.items():
+        with contextlib.suppress(OSError):  # they are in nobody's way
+            for name in os.listdir(folder):
+                match = _TEMPORARY.fullmatch(name)
+                if match and match[1] in written:
+                    (folder / name).unlink(missing_ok=True)

@@ -4,6 +4,7 @@
 130: interrupted.
 """
 
+import os
 import signal
 
 import click
@@ -27,17 +28,33 @@ class _Commands(click.Group):
         try:
             try:
                 code = super().invoke(ctx)
+            except BrokenPipeError:
+                raise  # click ends the command for who reads its output no further
             except Exception as error:
-                from reader.format import ShardfeedError
-
-                if not isinstance(error, ShardfeedError):
+                said = _sentence(error)
+                if said is None:
                     raise
-                say(f"packer: {error}")
+                say(f"packer: {said}")
                 code = 2
         except KeyboardInterrupt:
             say("packer: interrupted. Run the same command again to go on.")
             code = 130
         ctx.exit(code)
+
+
+def _sentence(error: Exception) -> str | None:
+    """What to tell of an error that is no mistake in this program; None if it is one."""
+    from reader.format import ShardfeedError
+
+    if isinstance(error, ShardfeedError):
+        return str(error)
+    if isinstance(error, MemoryError):
+        return "There is not enough memory. Free some, and run the same command again."
+    if isinstance(error, OSError):
+        what = error.strerror or str(error)
+        told = what if error.filename is None else f"{os.fsdecode(error.filename)}: {what}"
+        return f"{told}. Once the cause is gone, run the same command again."
+    return None
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})

@@ -1,5 +1,7 @@
 """What can go wrong in packing; the root, `ShardfeedError`, is shared with the reader."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from reader.format import ShardfeedError
@@ -29,14 +31,12 @@ class BadImage(ShardfeedError):
     """One file is not an image that can be packed; its text is the reason alone."""
 
 
-class ProcessDied(ShardfeedError):
-    """A process that took part in the work died."""
+class Unreadable(BadImage):
+    """A file of the source cannot be read, or has changed: another time it may be as it was."""
 
-    def __init__(self) -> None:
-        super().__init__(
-            "A process died (killed, or out of memory). Run the same command again, with a "
-            "smaller --jobs if memory was short."
-        )
+
+class ProcessDied(ShardfeedError):
+    """A process that took part in the work was killed, or there was no memory for it."""
 
 
 class PackingFailed(ShardfeedError):
@@ -49,3 +49,13 @@ def cannot_write(path: Path, error: OSError) -> PackingFailed:
         f"{path} cannot be written: {error.strerror}. Finished shards are kept: once the cause is "
         "gone, run the same command again to go on."
     )
+
+
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Have an OSError say which file it is about; what reads, writes and syncs does not know."""
+    try:
+        yield
+    except OSError as error:
+        error.filename = error.filename or str(path)
+        raise

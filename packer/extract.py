@@ -19,6 +19,7 @@ from packer.output_folder import OutputFolder, Refused
 from packer.processes import Advance, map_unordered
 from packer.progress import Progress
 from packer.repeats import hashes_of, repeated
+from packer.transfer import read_span
 from reader.format import FORMATS, Index, Manifest, ShardEntry
 
 _CHUNK = 1 << 22
@@ -96,7 +97,8 @@ def extract(
     samples = sum(shard.samples for shard in shards)
     with progress.phase("extract", samples, "samples") as advance:
         write = partial(_extract_shard, task)
-        for part in map_unordered(write, shards, max(1, min(jobs, len(shards))), advance):
+        processes = max(1, min(jobs, len(shards)))
+        for part in map_unordered(write, shards, processes, advance, lambda shard: shard.file):
             for name in _SUMS:
                 setattr(total, name, getattr(total, name) + getattr(part, name))
     total.refused.sort()
@@ -235,7 +237,7 @@ def _repeated(dst: Path, shards: list[ShardEntry], labels: _Labels) -> dict[int,
 def _chunks(tar: int, file: _File) -> Iterator[bytes]:
     end = file.offset + file.size
     for start in range(file.offset, end, _CHUNK):
-        chunk = os.pread(tar, min(_CHUNK, end - start), start)
+        chunk = read_span(tar, start, min(_CHUNK, end - start))
         if len(chunk) != min(_CHUNK, end - start):
             raise Refused("its shard was cut short")
         yield chunk

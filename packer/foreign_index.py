@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from packer.errors import BadImage
+from packer.errors import BadImage, UnusableInput
 from packer.foreign_tar import MAX_MEMBERS, Member, members, samples
 from packer.hashed_file import HashedFile
 from packer.images import ImageInfo, probe
@@ -45,18 +45,24 @@ def index_tar(path: Path, advance: Advance) -> tuple[bytes, list[tuple[str, str]
     """The index's bytes, and the (member, reason) of what it leaves out.
 
     Raises:
-        UnusableInput: the file is no tar, or damaged.
+        UnusableInput: the file is no tar, damaged, or cannot be read.
     """
-    with open(path, "rb", buffering=0) as file:
-        content = HashedFile(file.fileno())
-        rows = _Rows(content)
-        for item in samples(members(path)):
-            if isinstance(item, LeftOut):
-                rows.left_out.append((item.name, item.reason))
-            else:
-                rows.add(item)
-                advance(1)
-        content.finish()
+    try:
+        with open(path, "rb", buffering=0) as file:
+            before = os.fstat(file.fileno())
+            content = HashedFile(file.fileno())
+            rows = _Rows(path, content)
+            for item in samples(members(path)):
+                if isinstance(item, LeftOut):
+                    rows.left_out.append((item.name, item.reason))
+                else:
+                    rows.add(item)
+                    advance(1)
+            content.finish()
+            if not _is_still(path, before):
+                raise UnusableInput(f"{path} changed while it was read.")
+    except OSError as error:
+        raise UnusableInput(f"{path} cannot be read: {error.strerror}.") from error
     columns = rows.columns()
     metadata = {
         "format": index.KIND,
@@ -69,10 +75,18 @@ def index_tar(path: Path, advance: Advance) -> tuple[bytes, list[tuple[str, str]
     return index.serialize(columns, metadata), rows.left_out
 
 
+def _is_still(path: Path, before: os.stat_result) -> bool:
+    """Whether what lies at `path` is the file that it was, and not written since."""
+    now = os.stat(path)
+    same = (now.st_size, now.st_mtime_ns) == (before.st_size, before.st_mtime_ns)
+    return same and os.path.samestat(now, before)
+
+
 class _Rows:
     """Columns that grow by a row for each run of members; offset 0: not there."""
 
-    def __init__(self, content: HashedFile) -> None:
+    def __init__(self, path: Path, content: HashedFile) -> None:
+        self._path = path
         self._content = content
         self._columns = {name: array(np.dtype(kind).char) for name, kind in _BASE.items()}
         self._exts: list[str] = []
@@ -168,7 +182,8 @@ class _Rows:
 
     def _crc32(self, member: Member) -> int:
         crc = self._content.crc32(member.offset, member.size)
-        assert crc is not None, "the member was seen to lie inside the tar"
+        if crc is None:
+            raise UnusableInput(f"{self._path} became shorter while it was read.")
         return crc
 
     def _label(self, member: Member, known: int) -> int:

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import xxhash
 
+from packer.transfer import read_span
+
 _CHUNK = 1 << 22
 
 
@@ -27,7 +29,7 @@ class HashedFile:
     def read(self, offset: int, size: int) -> memoryview:
         """`size` bytes, or fewer where the file ends; the farther on, the more is hashed."""
         if offset < self._start:
-            return memoryview(os.pread(self._file, size, offset))
+            return memoryview(read_span(self._file, offset, size))
         stop = offset + size
         while stop > (end := self._start + len(self._window)):
             wanted = max(stop - max(end, offset), _CHUNK) if end >= offset else _CHUNK
@@ -59,6 +61,11 @@ class HashedFile:
     def checksum(self) -> str:
         """Of all that was read."""
         return f"xxh3-128:{self._hash.hexdigest()}"
+
+
+def checksum_of(content: bytes) -> str:
+    """The checksum of a file with this content."""
+    return f"xxh3-128:{xxhash.xxh3_128_hexdigest(content)}"
 
 
 def measure(path: Path) -> tuple[int, str]:

@@ -1,5 +1,6 @@
 """`packer index`: makes a data set of WebDataset tars that lie there, without touching them."""
 
+import os
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -9,7 +10,7 @@ from pathlib import Path, PurePosixPath
 import numpy as np
 
 from packer import __version__
-from packer.atomic import write_file
+from packer.atomic import remove_leavings, write_file
 from packer.errors import UnusableInput
 from packer.foreign_index import index_tar
 from packer.keys import escape, unescape
@@ -56,11 +57,17 @@ def index(folder: Path, jobs: int, progress: Progress | None = None) -> IndexRep
     _refuse_strangers(folder, tars)
     report = IndexReport(str(folder), shards=len(tars))
     damaged: list[str] = []
-    with progress.phase("index", None, "samples") as advance:
-        work = partial(_index_one, folder)
-        for name, rejected, error in map_unordered(work, tars, min(jobs, len(tars)), advance):
-            report.rejected += [(f"{name}: {member}", why) for member, why in rejected]
-            damaged += [error] if error else []
+    written = [index_of(folder / name) for name in tars]
+    remove_leavings([folder / manifest.FILENAME, *written])
+    try:
+        with progress.phase("index", None, "samples") as advance:
+            work = partial(_index_one, folder)
+            done = map_unordered(work, tars, min(jobs, len(tars)), advance, str)
+            for name, rejected, error in done:
+                report.rejected += [(f"{name}: {member}", why) for member, why in rejected]
+                damaged += [error] if error else []
+    finally:
+        remove_leavings(written)  # of processes that were ended
     if damaged:
         raise UnusableInput("\n".join(["Nothing was committed:", *sorted(damaged)]))
     report.renamed = _make_keys_unique(folder, tars)
@@ -87,10 +94,14 @@ def index(folder: Path, jobs: int, progress: Progress | None = None) -> IndexRep
 
 
 def _tars(folder: Path) -> list[str]:
+    def fail(error: OSError) -> None:
+        raise error  # a folder that cannot be listed may hold tars
+
     found = sorted(
         path.relative_to(folder).as_posix()
-        for path in folder.rglob("*.tar")
-        if path.is_file() and not path.name.startswith(".")
+        for parent, _, names in os.walk(folder, onerror=fail)
+        for path in (Path(parent, name) for name in names)
+        if path.suffix == ".tar" and path.is_file() and not path.name.startswith(".")
     )
     if not found:
         raise UnusableInput(

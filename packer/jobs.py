@@ -15,11 +15,47 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from packer.encode import Encoded, Policy, encode
-from packer.errors import BadImage, PackingFailed, ProcessDied, cannot_write
+from packer.errors import BadImage, PackingFailed, Unreadable, cannot_write
 from packer.listing import Listing
 from packer.processes import map_unordered
 from packer.shard_writer import ShardWriter
 from packer.sources import Source, SourceSample
+from packer.sources.walk import Identity, identity
+from packer.tiles import JpegtranFailed
+
+
+@dataclass(frozen=True)
+class Origin:
+    """The place that a source lies at, to tell a file that is gone from a disk that is gone.
+
+    Attributes:
+        identity: of the folder or file at `path`.
+    """
+
+    path: Path
+    identity: Identity
+
+    @classmethod
+    def of(cls, path: Path) -> "Origin":
+        """What lies at `path` now."""
+        return cls(path, identity(path))
+
+    def check(self) -> None:
+        """Nothing can be said of a source's files where it is not there itself.
+
+        Raises:
+            PackingFailed: it is gone, or something else is in its place.
+        """
+        try:
+            if identity(self.path) == self.identity:
+                return
+            reason = "something else is in its place"
+        except OSError as error:
+            reason = str(error.strerror)
+        raise PackingFailed(
+            f"{self.path} is not there any more: {reason}. Finished shards are kept: once it is "
+            "back, run the same command again to go on."
+        )
 
 
 @dataclass(frozen=True)
@@ -30,6 +66,8 @@ class ShardJob:
         path: of its tar.
         threads: that encode at a time; a process that packs alone needs several, because jpegtran
             is a process of its own.
+        origin: where the source lies.
+        needs_all: leave the shard unfinished if a file cannot be read now: another time it may be.
     """
 
     path: Path
@@ -37,19 +75,32 @@ class ShardJob:
     samples: Listing
     policy: Policy
     threads: int = 1
+    origin: Origin | None = None
+    needs_all: bool = False
 
 
-def pack_shard(job: ShardJob, tick: Callable[[], None]) -> None:
+Rejections = list[tuple[str, str]]
+
+
+def pack_shard(job: ShardJob, tick: Callable[[], None]) -> Rejections:
     """Write the shard of `job`; `tick` is called after each sample.
 
+    Returns:
+        What was rejected, with reasons, where the shard is left unfinished for it.
+
     Raises:
-        PackingFailed: the shard cannot be written.
+        PackingFailed: the shard cannot be written, or the source is gone.
     """
-    rejected = []
+    rejected: Rejections = []
+    is_whole = True
     try:
         with ShardWriter(job.path) as writer:
             for sample, result in _encoded(job):
                 if isinstance(result, BadImage):
+                    if isinstance(result, Unreadable):
+                        is_whole = False
+                        if job.origin is not None:
+                            job.origin.check()
                     rejected.append((sample.name, str(result)))
                     rejected += [
                         (file, f"it belongs to {sample.name}, which is rejected")
@@ -58,9 +109,12 @@ def pack_shard(job: ShardJob, tick: Callable[[], None]) -> None:
                 else:
                     writer.add(sample, *result)
                 tick()
+            if job.needs_all and not is_whole:
+                return rejected
             writer.finish(rejected)
     except OSError as error:
         raise cannot_write(job.path, error) from error
+    return []
 
 
 _Result = tuple[Encoded, Mapping[str, bytes]] | BadImage
@@ -78,6 +132,11 @@ def _encoded(job: ShardJob) -> Iterator[tuple[SourceSample, _Result]]:
             return encoded, content.members
         except BadImage as error:
             return error
+        except JpegtranFailed as error:
+            raise PackingFailed(
+                f"{job.path}: {sample.name}: {error}. Finished shards are kept: once the cause is "
+                "gone, run the same command again to go on."
+            ) from error
 
     if job.threads == 1:
         yield from ((sample, encode_one(sample)) for sample in job.samples)
@@ -96,21 +155,21 @@ def _encoded(job: ShardJob) -> Iterator[tuple[SourceSample, _Result]]:
             pool.shutdown(cancel_futures=True)
 
 
-def run_jobs(jobs: Iterable[ShardJob], processes: int, advance: Callable[[int], None]) -> None:
+def run_jobs(
+    jobs: Iterable[ShardJob], processes: int, advance: Callable[[int], None]
+) -> Rejections:
     """Pack all `jobs`; `advance` is told now and then how many samples more are done.
 
+    Returns:
+        What was rejected in shards that are left unfinished for it.
+
     Raises:
-        PackingFailed: a shard cannot be written, or a packing process died.
+        PackingFailed: a shard cannot be written, or the source is gone.
+        ProcessDied: a process was killed, or there was no memory for it.
     """
-    try:
-        for _ in map_unordered(_pack, jobs, processes, advance):
-            pass
-    except ProcessDied as error:
-        raise PackingFailed(
-            "A packing process died (killed, or out of memory). Finished shards are kept: "
-            "run the same command again to go on, with a smaller --jobs if memory was short."
-        ) from error
+    done = map_unordered(_pack, jobs, processes, advance, lambda job: str(job.path))
+    return [rejection for rejected in done for rejection in rejected]
 
 
-def _pack(job: ShardJob, advance: Callable[[int], None]) -> None:
-    pack_shard(job, lambda: advance(1))
+def _pack(job: ShardJob, advance: Callable[[int], None]) -> Rejections:
+    return pack_shard(job, lambda: advance(1))

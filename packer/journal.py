@@ -15,9 +15,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from packer.atomic import write_file
-from packer.errors import UnusableInput, cannot_write
+from packer.atomic import remove_leavings, write_file
+from packer.errors import UnusableInput, cannot_write, naming
 from packer.shard_writer import remove_temporaries, sync_folder
+from packer.transfer import write_all
 from reader.format import FormatError, Manifest, manifest
 
 FILENAME = ".packing.json"
@@ -39,22 +40,26 @@ def packing(
 
     Raises:
         UnusableInput: another process packs there, or something else is there already.
+        OSError: the disk fails.
     """
     path = folder / FILENAME
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        journal = path.open("a+", encoding="utf-8")
+        journal = path.open("ab+", buffering=0)
     except OSError as error:
         raise UnusableInput(f"{folder} cannot be written to: {error.strerror}.") from error
     with journal as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+        except BlockingIOError:
             raise UnusableInput(f"{folder}: another packer is at work there.") from None
+        except OSError as error:
+            raise UnusableInput(f"{path} cannot be locked: {error.strerror}.") from error
         if not path.exists() or not os.path.samestat(os.fstat(file.fileno()), path.stat()):
             raise UnusableInput(f"{folder}: another packer has just finished there.")
-        file.seek(0)
-        text = file.read()
+        with naming(path):
+            file.seek(0)
+            text = file.readall()
         splits = {*identity.get("splits", ()), *_parse(text).get("splits", ())}
         if _parse(text) != identity:
             if overwrite:
@@ -67,16 +72,17 @@ def packing(
                 )
             else:
                 _refuse_strangers(folder, splits, keep, path)
-            file.truncate(0)
-            file.write(json.dumps(identity))
-            file.flush()
-            os.fsync(file.fileno())
-            sync_folder(folder)
+            with naming(path):
+                file.truncate(0)
+                write_all(file.fileno(), json.dumps(identity).encode())
+                os.fsync(file.fileno())
+                sync_folder(folder)
         _remove_temporaries(folder, splits)
         try:
             yield
         finally:
-            _remove_temporaries(folder, splits)  # of processes that were ended
+            with contextlib.suppress(OSError):  # the disk that fails is told of by who wrote
+                _remove_temporaries(folder, splits)  # of processes that were ended
 
 
 def commit(folder: Path, content: Manifest) -> None:
@@ -99,7 +105,7 @@ def forget(folder: Path) -> None:
     (folder / FILENAME).unlink(missing_ok=True)
 
 
-def _parse(text: str) -> dict[str, Any]:
+def _parse(text: bytes) -> dict[str, Any]:
     """What a journal says; nothing, if a crash cut it short before any shard was begun."""
     try:
         return dict(json.loads(text))
@@ -142,5 +148,6 @@ def _remove_data_set(folder: Path, splits: set[str]) -> None:
 
 
 def _remove_temporaries(folder: Path, splits: Iterable[str]) -> None:
+    remove_leavings([folder / manifest.FILENAME])
     for split in ("", *splits):
         remove_temporaries(folder / split)

@@ -15,6 +15,8 @@ from pathlib import Path
 
 import xxhash
 
+from packer.transfer import write_all
+
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 
 Chunks = Callable[[], Iterable[bytes]]
@@ -56,7 +58,7 @@ class OutputFolder:
         try:
             with open(os.open(part, flags, 0o666, dir_fd=folder), "wb", buffering=0) as file:
                 for chunk in chunks():
-                    file.write(chunk)
+                    write_all(file.fileno(), chunk)
             os.rename(part, base, src_dir_fd=folder, dst_dir_fd=folder)
         except BaseException:
             with suppress(OSError):

@@ -4,13 +4,14 @@ import os
 import shutil
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from packer import __version__, journal
 from packer.errors import Rejected, UnusableInput
-from packer.jobs import run_jobs
+from packer.jobs import Rejections, run_jobs
 from packer.options import PackOptions
 from packer.prepare import Work, prepare
 from packer.progress import Progress
@@ -60,7 +61,11 @@ def pack(
             "state": work.scanned.listing.state(),
         }
         with journal.packing(dst, identity, overwrite, keep=work.base):
-            count = _write_shards(work, dst, jobs, progress)
+            missing = _missing(work, dst)
+            unread = _write_shards(work, dst, missing, jobs, skip_rejected, progress)
+            if unread:
+                raise Rejected(sorted(_rejected(work, _finished(work, dst)) + unread))
+            count = len(missing)
             written = read_shards(work.paths(dst), work.plan.splits)
             rejected = _rejected(work, written)
             if rejected and not skip_rejected:
@@ -125,20 +130,45 @@ def _committed(dst: Path) -> Written:
     return read_shards([dst / shard.file for shard in shards], [shard.split for shard in shards])
 
 
-def _write_shards(work: Work, dst: Path, jobs: int, progress: Progress) -> int:
-    """Write the shards that are not there yet; how many."""
+def _missing(work: Work, dst: Path) -> list[int]:
+    """The numbers of the shards that are not there yet."""
+    return [number for number, path in enumerate(work.paths(dst)) if not is_finished(path)]
+
+
+def _write_shards(
+    work: Work,
+    dst: Path,
+    missing: Sequence[int],
+    jobs: int,
+    skip_rejected: bool,
+    progress: Progress,
+) -> Rejections:
+    """Write the shards with these numbers; what could not be read, so that some are left out."""
     paths = work.paths(dst)
     for folder in {path.parent for path in paths}:
         folder.mkdir(exist_ok=True)
-    missing = [number for number, path in enumerate(paths) if not is_finished(path)]
     _refuse_full_disk(work, dst, missing)
     total = len(work.scanned.listing)
     todo = sum(len(work.plan.shard(number)) for number in missing)
     processes = min(jobs, max(len(missing), 1))
     threads = -(-jobs // processes)
     with progress.phase("pack", total, "samples", total - todo) as advance:
-        run_jobs((work.job(dst, number, threads) for number in missing), processes, advance)
-    return len(missing)
+        tasks = (
+            replace(
+                work.job(paths[number], work.plan.shard(number)),
+                threads=threads,
+                needs_all=not skip_rejected,
+            )
+            for number in missing
+        )
+        return run_jobs(tasks, processes, advance)
+
+
+def _finished(work: Work, dst: Path) -> Written:
+    """What lies in the shards that are finished, where not all are."""
+    planned = zip(work.paths(dst), work.plan.splits, strict=True)
+    finished = [(path, split) for path, split in planned if is_finished(path)]
+    return read_shards([path for path, _ in finished], [split for _, split in finished])
 
 
 def _refuse_full_disk(work: Work, dst: Path, missing: Sequence[int]) -> None:

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from packer.errors import UnusableInput
-from packer.jobs import ShardJob
+from packer.jobs import Origin, ShardJob
 from packer.options import PackOptions
 from packer.plan import Plan, plan_shards
 from packer.progress import Progress
@@ -32,9 +33,11 @@ class Work:
     """A source, and how its samples are to be laid out in a data set.
 
     Attributes:
+        origin: where the source lies.
         base: what the destination holds already and keeps.
     """
 
+    origin: Origin
     scanned: Scanned
     plan: Plan
     options: PackOptions
@@ -83,11 +86,11 @@ class Work:
         )
         return tars + tars // 100 if policy.tiled else tars
 
-    def job(self, dst: Path, number: int, threads: int = 1) -> ShardJob:
-        """What writes one shard."""
-        samples = self.scanned.listing.take(self.plan.shard(number))
-        path = dst / self.plan.files[number]
-        return ShardJob(path, self.scanned.source, samples, self.options.policy, threads)
+    def job(self, path: Path, samples: Sequence[int] | NDArray[np.int64]) -> ShardJob:
+        """What writes these samples into the tar at `path`."""
+        listing = self.scanned.listing.take(samples)
+        source, policy = self.scanned.source, self.options.policy
+        return ShardJob(path, source, listing, policy, origin=self.origin)
 
 
 def _named(items: Iterable[LeftOut]) -> list[dict[str, str]]:
@@ -112,14 +115,19 @@ def prepare(
 
     Raises:
         UnusableInput: there is nothing to pack, or it does not go with what is in `onto`.
+        PackingFailed: the source has gone meanwhile.
+        OSError: the disk fails.
     """
     base = None if onto is None else Manifest.load(onto)
     source = open_source(src, options.source, classes)
     if base is not None and source.classes:
         added = [name for name in source.classes if name not in set(base.classes)]
         source = open_source(src, options.source, [*base.classes, *added])
+    root = getattr(source, "root", src)
+    origin = Origin.of(root if root.exists() else src)
     packed = [] if onto is None or base is None else [onto / shard.index for shard in base.shards]
     scanned = scan(source, options, progress, packed)
+    origin.check()  # else it has gone while it was listed
     listing = scanned.listing
     if not len(listing) and base is None:
         raise UnusableInput(f"{src} holds no file to pack.{_reasons(source, listing.left_out)}")
@@ -133,7 +141,7 @@ def prepare(
     )
     if onto is not None and base is not None:
         _refuse_other_splits(onto, set(base.splits), set(plan.splits))
-    return Work(scanned, plan, options, base)
+    return Work(origin, scanned, plan, options, base)
 
 
 def _reasons(source: Source, left_out: Sequence[LeftOut]) -> str:

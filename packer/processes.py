@@ -3,23 +3,28 @@
 Purpose: pack, check or read the shards of a data set on several cores.
 
 Guarantees: when the parent dies, however it dies, its processes end at once; when the work is
-given up, by an error or an interrupt, they end before the error is raised; a process that dies
-becomes a `ProcessDied`; at most a few items are under way at a time, whatever their number.
+given up, by an error or an interrupt, they end before the error is raised, also one that is stopped
+or waits for a disk; a process that dies becomes a `ProcessDied` that names what it was at; one that
+comes no further is told of, with what it is at; at most a few items are under way at a time,
+whatever their number.
 
 Assumptions: function, items and results pickle; the function does not care in which process it is.
 """
 
+import logging
 import multiprocessing
 import os
 import signal
 import threading
+import time
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from ctypes import c_uint64
-from itertools import islice
+from itertools import count, islice
 from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
 from typing import Any, TypeVar
 
 from packer.errors import ProcessDied
@@ -28,7 +33,12 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 Advance = Callable[[int], None]
 
+STALL_SECONDS = 60.0  # without any progress, after which a process is told of
+
 _POLL_SECONDS = 0.2  # how often progress is looked at
+_NUMBERS = 3  # that each process shares: what it has done, its id, the item that it is at
+_log = logging.getLogger("packer")  # its warnings go to stderr as they are
+_REMEDY = "Run the same command again, with a smaller --jobs if memory was short."
 
 
 def map_unordered(
@@ -36,60 +46,146 @@ def map_unordered(
     items: Iterable[Item],
     processes: int,
     advance: Advance,
+    place: Callable[[Item], str],
 ) -> Generator[Result, None, None]:
     """Yield ``function(item, advance)`` of all `items` as they are finished.
 
     With one process all is done in this one, in order. Otherwise `advance` is told now and then
-    how much more was done in all processes together.
+    how much more was done in all processes together. `place` names an item to a person.
 
     Raises:
-        ProcessDied: a process was killed, or ran out of memory.
+        ProcessDied: a process was killed, or there was no memory for it.
     """
     if processes == 1:
         for item in items:
-            yield function(item, advance)
+            try:
+                result = function(item, advance)
+            except MemoryError as error:
+                raise _out_of_memory(place(item)) from error
+            yield result
         return
-    context = multiprocessing.get_context("spawn")
-    counters = context.RawArray(c_uint64, processes)
-    slots = context.SimpleQueue()
-    for slot in range(processes):
-        slots.put(slot)
-    lifeline, parent_end = context.Pipe(duplex=False)
-    pool = ProcessPoolExecutor(
-        processes, context, initializer=_start_process, initargs=(lifeline, counters, slots)
-    )
+    team = _Team(processes, place)
     try:
         done = 0
-        for results in _in_window(pool, function, iter(items), 2 * processes):
-            total = sum(counters)
+        for results in team.work(function, iter(items), 2 * processes):
+            total = team.progress()
             advance(total - done)
             done = total
             yield from results
-    except BrokenProcessPool as error:
-        raise ProcessDied() from error
     finally:
-        parent_end.close()  # ends the processes, whatever they are at
-        pool.shutdown(wait=True, cancel_futures=True)
+        team.end()
 
 
-def _in_window(
-    pool: ProcessPoolExecutor,
-    function: Callable[[Item, Advance], Result],
-    items: Iterator[Item],
-    window: int,
-) -> Iterator[list[Result]]:
-    """Keep `window` items submitted, so that ten million samples are never pickled at once."""
+class _Team:
+    """The processes, what they share, and what they are at."""
 
-    def submit(item: Item) -> "Future[Result]":
-        with _signals_held():  # this may start a process
-            return pool.submit(_run, function, item)
+    def __init__(self, processes: int, place: Callable[[Any], str]) -> None:
+        self._place = place
+        self._numbers = count(1)
+        self._under_way: dict[Future[Any], tuple[int, str]] = {}  # an item's number and place
+        self._started: set[BaseProcess] = set()
+        context = multiprocessing.get_context("spawn")
+        self._shared = context.RawArray(c_uint64, _NUMBERS * processes)
+        self._stalls = [_Stall() for _ in range(processes)]
+        slots = context.SimpleQueue()
+        for slot in range(processes):
+            slots.put(slot)
+        lifeline, self._our_end = context.Pipe(duplex=False)
+        self._pool = ProcessPoolExecutor(
+            processes,
+            context,
+            initializer=_start_process,
+            initargs=(lifeline, self._shared, slots),
+        )
 
-    running = {submit(item) for item in islice(items, window)}
-    while running:
-        finished, running = wait(running, _POLL_SECONDS, FIRST_COMPLETED)
-        results = [future.result() for future in finished]
-        running.update(submit(item) for item in islice(items, len(finished)))
-        yield results
+    def work(
+        self, function: Callable[[Any, Advance], Result], items: Iterator[Any], window: int
+    ) -> Iterator[list[Result]]:
+        """Keep `window` items submitted, so that ten million samples are never pickled at once."""
+        for item in islice(items, window):
+            self._submit(function, item)
+        while self._under_way:
+            began = time.monotonic()
+            finished, _ = wait(self._under_way, _POLL_SECONDS, FIRST_COMPLETED)
+            results = [self._result(future) for future in finished]
+            for future in finished:
+                del self._under_way[future]
+            for item in islice(items, len(finished)):
+                self._submit(function, item)
+            # No more than what was waited for: while all is suspended, nothing stalls.
+            self._tell_stalls(min(time.monotonic() - began, 2 * _POLL_SECONDS))
+            yield results
+
+    def progress(self) -> int:
+        """How much was done in all processes together."""
+        return sum(self._shared[::_NUMBERS])
+
+    def end(self) -> None:
+        """End the processes, whatever they are at."""
+        self._our_end.close()
+        for process in self._started:
+            process.kill()
+        self._pool.shutdown(wait=True, cancel_futures=True)
+
+    def _submit(self, function: Callable[[Any, Advance], Any], item: Any) -> None:
+        number = next(self._numbers)
+        before = set(multiprocessing.active_children())
+        try:
+            with _signals_held():  # this may start a process
+                future = self._pool.submit(_run, function, item, number)
+        except BrokenProcessPool as error:
+            raise self._died() from error
+        except OSError as error:
+            raise ProcessDied(f"No process can be started: {error.strerror}. {_REMEDY}") from error
+        finally:
+            self._started |= set(multiprocessing.active_children()) - before
+        self._under_way[future] = number, self._place(item)
+
+    def _result(self, future: "Future[Result]") -> Result:
+        try:
+            return future.result()
+        except BrokenProcessPool as error:
+            raise self._died() from error
+        except MemoryError as error:
+            raise _out_of_memory(self._under_way[future][1]) from error
+
+    def _died(self) -> ProcessDied:
+        at = {self._at(slot) for slot in range(len(self._stalls))} - {None}
+        where = f" One of these was at work on it: {', '.join(sorted(map(str, at)))}." if at else ""
+        return ProcessDied(f"A process died (killed, or out of memory).{where} {_REMEDY}")
+
+    def _at(self, slot: int) -> str | None:
+        """What the process in `slot` is at."""
+        number = self._shared[_NUMBERS * slot + 2]
+        return dict(self._under_way.values()).get(number)
+
+    def _tell_stalls(self, seconds: float) -> None:
+        for slot, stall in enumerate(self._stalls):
+            done, process, number = self._shared[_NUMBERS * slot : _NUMBERS * (slot + 1)]
+            if number and stall.lasts(seconds, (done, number)):
+                _log.warning(
+                    "packer: process %d has come no further for %.0f s at %s. Was it stopped, or "
+                    "does its disk hang? To give up, press Ctrl-C; the same command then goes on.",
+                    *(process, STALL_SECONDS, self._at(slot)),
+                )
+
+
+class _Stall:
+    """For how long one process has come no further."""
+
+    def __init__(self) -> None:
+        self._seen: object = None
+        self._seconds = 0.0
+
+    def lasts(self, seconds: float, seen: object) -> bool:
+        """Whether, after `seconds` more, it is time to say so: once for each stall."""
+        before = self._seconds if seen == self._seen else 0.0
+        self._seen, self._seconds = seen, before + seconds
+        return before < STALL_SECONDS <= self._seconds
+
+
+def _out_of_memory(place: str) -> ProcessDied:
+    return ProcessDied(f"{place}: there is not enough memory for it. {_REMEDY}")
 
 
 @contextmanager
@@ -120,13 +216,14 @@ def _signals_held() -> Iterator[None]:
 class _Process:
     """What a process knows of itself."""
 
-    counters: Any
-    slot: int
+    shared: Any
+    first: int  # its numbers begin there
 
 
-def _start_process(lifeline: Connection, counters: Any, slots: Any) -> None:
-    _Process.counters = counters
-    _Process.slot = slots.get()
+def _start_process(lifeline: Connection, shared: Any, slots: Any) -> None:
+    _Process.shared = shared
+    _Process.first = _NUMBERS * slots.get()
+    shared[_Process.first + 1] = os.getpid()
     threading.Thread(target=_die_with_parent, args=(lifeline,), daemon=True).start()
 
 
@@ -135,8 +232,13 @@ def _die_with_parent(lifeline: Connection) -> None:
     os._exit(1)
 
 
-def _run(function: Callable[[Item, Advance], Result], item: Item) -> Result:
-    def advance(count: int) -> None:
-        _Process.counters[_Process.slot] += count
+def _run(function: Callable[[Item, Advance], Result], item: Item, number: int) -> Result:
+    shared, first = _Process.shared, _Process.first
 
-    return function(item, advance)
+    def advance(more: int) -> None:
+        shared[first] += more
+
+    shared[first + 2] = number
+    result = function(item, advance)
+    shared[first + 2] = 0
+    return result

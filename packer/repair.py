@@ -165,12 +165,11 @@ def _remake(
 ) -> Iterator[tuple[_Damaged, Path]]:
     """Write the damaged shards anew in `folder`; yields each with its new tar."""
     numbers = _numbers(work.scanned.listing, damaged)
-    tasks = []
+    tasks: list[ShardJob] = []
     for place, shard in enumerate(damaged):
         path = folder / str(place) / Path(shard.entry.file).name
         path.parent.mkdir()
-        listing = work.scanned.listing.take(_samples(shard, work, numbers))
-        tasks.append(ShardJob(path, work.scanned.source, listing, work.options.policy))
+        tasks.append(work.job(path, _samples(shard, work, numbers)))
     total = sum(len(job.samples) for job in tasks)
     with progress.phase("repair", total, "samples") as advance:
         run_jobs(tasks, min(jobs, len(tasks)), advance)

@@ -16,6 +16,7 @@ import numpy as np
 import xxhash
 
 from packer.encode import Encoded
+from packer.errors import naming
 from packer.sources import SourceSample
 from packer.tiles import Tiles
 from reader.format import FORMATS, Index, ShardEntry, index, tar
@@ -189,13 +190,15 @@ def shard_entry(path: Path, split: str = "") -> ShardEntry:
 
     Raises:
         FormatError: the index is not usable.
+        OSError: it cannot be read.
     """
     return entry_of(Index(index_of(path)), split)
 
 
 def entry_of(shard: Index, split: str) -> ShardEntry:
     """The same for a shard whose index is open."""
-    content = shard.path.read_bytes()
+    with naming(shard.path):
+        content = shard.path.read_bytes()
     file = shard.path.with_suffix(".tar").name
     return ShardEntry(
         file=f"{split}/{file}" if split else file,

@@ -10,6 +10,7 @@ import math
 import os
 import select
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -29,10 +30,16 @@ _BUDGET = 0.0085  # of an image's bytes, for markers
 _BUDGET_WITH_GAIN = 0.04  # where optimised Huffman tables save more than that (5%, measured)
 _SECONDS = 60.0
 _MAX_SCANS = 100  # a hostile progressive file has thousands
+_ENDED = {-signal.SIGKILL, -signal.SIGTERM, -signal.SIGINT, -signal.SIGHUP}  # not by the JPEG
+_NO_MEMORY = "Insufficient memory"  # in what libjpeg says
 
 
 class Untileable(Exception):
     """This JPEG cannot be tiled and is stored as it is; the text is the reason."""
+
+
+class JpegtranFailed(Exception):
+    """jpegtran could not do its work, whatever the JPEG: the text is the reason."""
 
 
 @dataclass(frozen=True)
@@ -60,9 +67,16 @@ def tile(data: bytes, header: JpegHeader) -> tuple[bytes, Tiles]:
 
     Raises:
         Untileable: jpegtran refuses it, or is not installed.
+        JpegtranFailed: it cannot be run, or something has ended it.
     """
     interval = restart_interval(header, len(data))
-    tiled = _jpegtran(data, interval)
+    try:
+        tiled = _jpegtran(data, interval)
+    except OSError as error:
+        folder = tempfile.gettempdir()
+        raise JpegtranFailed(
+            f"jpegtran cannot be run on a file in {folder}: {error.strerror}"
+        ) from error
     return tiled, find_tiles(tiled)
 
 
@@ -156,6 +170,9 @@ def _jpegtran(data: bytes, interval: int) -> bytes:
                 process.kill()
                 raise
             complaint = process.stderr.read().decode("utf-8", "replace").strip()
+    if process.returncode in _ENDED or _NO_MEMORY in complaint:
+        reason = "out of memory" if _NO_MEMORY in complaint else "killed, or out of memory"
+        raise JpegtranFailed(f"jpegtran was ended ({reason})")
     if process.returncode != 0:
         raise Untileable(f"jpegtran: {complaint.splitlines()[0] if complaint else 'failed'}")
     return result

@@ -47,7 +47,8 @@ def verify(
     findings: list[Findings] = []
     with progress.phase("verify", total or None, "samples") as advance:
         check = partial(_check, decode=decode)
-        findings += map_unordered(check, shards, max(1, min(jobs, len(shards))), advance)
+        processes = max(1, min(jobs, len(shards)))
+        findings += map_unordered(check, shards, processes, advance, lambda shard: shard.file)
     place = {shard.file: number for number, shard in enumerate(shards)}
     findings.sort(key=lambda found: place[found.file])
     for found in findings:

@@ -4,15 +4,14 @@ One module a tool; each has a function that takes an `Export`.
 """
 
 import os
-import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from packer.atomic import write_file
-from packer.errors import UnusableInput, cannot_write
+from packer.atomic import remove_leavings, write_file
+from packer.errors import UnusableInput, cannot_write, naming
 from packer.foreign_tar import Member, members, samples
-from packer.hashed_file import measure
+from packer.hashed_file import checksum_of, measure
 from packer.progress import Progress
 from packer.shard_writer import sync_folder
 from packer.sources import LeftOut
@@ -39,26 +38,39 @@ class Export:
 
         Raises:
             UnusableInput: something else is there.
-            PackingFailed, OSError: it cannot be written.
+            PackingFailed: it cannot be written.
+            OSError: the disk fails.
         """
-        with tempfile.TemporaryDirectory(prefix=".export-", dir=self.folder) as folder:
-            made = Path(folder) / "file"
-            write_file(made, content)
-            self.place(name, made)
+        path = self.folder / name
+        remove_leavings([path])
+        if self._is_wanted(name, lambda: (len(content), checksum_of(content))):
+            with naming(path):
+                path.parent.mkdir(exist_ok=True)
+            write_file(path, content)
 
     def place(self, name: str, made: Path) -> None:
         """Move a finished file to where the tool looks for it, as `write` does."""
         path = self.folder / name
+        if self._is_wanted(name, lambda: measure(made)):
+            try:
+                path.parent.mkdir(exist_ok=True)
+                os.replace(made, path)
+                sync_folder(path.parent)
+            except OSError as error:
+                raise cannot_write(path, error) from error
+
+    def _is_wanted(self, name: str, new: Callable[[], tuple[int, str]]) -> bool:
+        """Whether the file `name`, which measures `new`, is to be written."""
+        path = self.folder / name
         self.files.append(name)
-        if path.exists() and not self.overwrite:
-            if measure(path) == measure(made):
-                return
-            raise UnusableInput(
-                f"{path} is there already, with other content. Remove it, or give --overwrite."
-            )
-        path.parent.mkdir(exist_ok=True)
-        os.replace(made, path)
-        sync_folder(path.parent)
+        if self.overwrite or not path.exists():
+            return True
+        with naming(path):
+            if measure(path) == new():
+                return False
+        raise UnusableInput(
+            f"{path} is there already, with other content. Remove it, or give --overwrite."
+        )
 
     def samples(self, shard: ShardEntry) -> Iterator[list[Member]]:
         """The members of each sample in the order of the tar, as other tools group them."""
@@ -79,6 +91,7 @@ def export(dst: Path, tool: str, overwrite: bool, progress: Progress) -> list[st
         FormatError: `dst` is no data set.
         UnusableInput: a name cannot be told to the tool, or another file is in the way.
         PackingFailed: a file cannot be written.
+        OSError: the disk fails.
     """
     from packer.exports import dali, energon, wids
 
@@ -87,10 +100,7 @@ def export(dst: Path, tool: str, overwrite: bool, progress: Progress) -> list[st
     total = sum(shard.samples for shard in content.shards)
     with progress.phase("export", total, "samples") as advance:
         work = Export(dst, content, overwrite, advance)
-        try:
-            writers[tool](work)
-        except OSError as error:
-            raise cannot_write(dst, error) from error
+        writers[tool](work)
     return work.files
 
 

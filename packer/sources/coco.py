@@ -18,7 +18,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from packer.errors import BadImage, UnusableInput
+from packer.errors import BadImage, Unreadable, UnusableInput
 from packer.options import SourceOptions
 from packer.sources import Content, LeftOut, SourceSample
 from packer.sources.coco_index import Annotations, Index
@@ -146,7 +146,7 @@ class CocoSource:
         data = self._json(sample.locator)
         newest = max(mtime_ns, *(part.file.mtime_ns for part in self.parts))
         if (len(image) + len(data), newest) != (sample.size, sample.mtime_ns):
-            raise BadImage(CHANGED)
+            raise Unreadable(CHANGED)
         return Content(image, {"json": data})
 
     def _folder(self, parts: Mapping[int, Annotations]) -> Iterator[SourceSample | LeftOut]:
@@ -206,7 +206,7 @@ def is_layout(folder: Path) -> bool:
     """Whether a folder has COCO's layout."""
     try:
         return any(_FILE.fullmatch(path.name) for path in (folder / "annotations").iterdir())
-    except OSError:
+    except (FileNotFoundError, NotADirectoryError):
         return False
 
 

@@ -7,11 +7,11 @@ import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from packer.errors import BadImage
+from packer.errors import BadImage, Unreadable, naming
 from packer.keys import escape
 from packer.sources import Content, LeftOut, SourceSample
 from packer.sources.labels import class_number
-from packer.sources.walk import is_litter, left_out
+from packer.sources.walk import is_litter, left_out, tells_of_file
 
 MAX_FILE = 1 << 30  # a larger file is no image, and would be read whole to find out
 
@@ -92,7 +92,7 @@ def read_files(root: Path, sample: SourceSample) -> Content:
     """The bytes of a sample's files, if they still are what was scanned.
 
     Raises:
-        BadImage: a file cannot be read, or has changed.
+        Unreadable: a file cannot be read, or has changed.
     """
     size, newest = 0, 0
     contents = []
@@ -102,7 +102,7 @@ def read_files(root: Path, sample: SourceSample) -> Content:
         size += len(data)
         newest = max(newest, mtime_ns)
     if size != sample.size or newest != sample.mtime_ns:
-        raise BadImage(CHANGED)
+        raise Unreadable(CHANGED)
     return Content(contents[0], dict(zip(sample.members, contents[1:], strict=True)))
 
 
@@ -114,7 +114,7 @@ def read_file(path: str | Path, size: int) -> tuple[bytes, int]:
         size: the most it should have; one byte more tells that it has grown.
 
     Raises:
-        BadImage: it cannot be read.
+        Unreadable: it cannot be read.
     """
     try:
         descriptor = os.open(path, os.O_RDONLY)
@@ -126,7 +126,7 @@ def read_file(path: str | Path, size: int) -> tuple[bytes, int]:
         finally:
             os.close(descriptor)
     except OSError as error:
-        raise BadImage(_cannot_be_read(error)) from error
+        raise Unreadable(_cannot_be_read(error)) from error
     return data, status.st_mtime_ns
 
 
@@ -135,10 +135,13 @@ def measure(root: Path, path: str) -> tuple[int, int]:
 
     Raises:
         BadImage: it is no file that could be packed.
+        OSError: the disk fails.
     """
     try:
         status = os.stat(root / path)
     except OSError as error:
+        if not tells_of_file(error):
+            raise
         if os.path.islink(root / path):
             raise BadImage(f"it is a symbolic link that leads nowhere: {error.strerror}") from error
         raise BadImage(_cannot_be_read(error)) from error
@@ -154,12 +157,16 @@ def _label(root: Path, path: str, label: int) -> int:
 
     Raises:
         BadImage: the folder tells the class, or the file holds none.
+        OSError: the disk fails.
     """
     if label >= 0:
         raise BadImage("the class is that of the folder; a .cls file has no say in it")
     try:
-        return class_number((root / path).read_bytes())
+        with naming(root / path):
+            return class_number((root / path).read_bytes())
     except OSError as error:
+        if not tells_of_file(error):
+            raise
         raise BadImage(_cannot_be_read(error)) from error
 
 

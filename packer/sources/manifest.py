@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from packer.errors import BadImage
+from packer.errors import BadImage, Unreadable
 from packer.options import SourceOptions
 from packer.sources import Content, LeftOut, SourceSample
 from packer.sources.columns import Columns, Labels, label_text, split_text, to_json
@@ -102,7 +102,7 @@ class ManifestSource:
             sample.size,
             sample.mtime_ns,
         ):
-            raise BadImage(CHANGED)
+            raise Unreadable(CHANGED)
         return Content(image, members)
 
     def _name(self, fields: Mapping[str, Any]) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from packer.sources import LeftOut
-from packer.sources.walk import folders_below, is_folder, is_litter, left_out
+from packer.sources.walk import folders_below, is_folder, is_litter, left_out, tells_of_file
 
 
 @dataclass(frozen=True)
@@ -60,5 +60,7 @@ def _files(folder: Path) -> list[str]:
                 for entry in entries
                 if not is_folder(entry) and not is_litter(entry.name)
             )
-    except OSError:
+    except OSError as error:
+        if not tells_of_file(error):
+            raise
         return []  # the images then lack what should be there, and are named for it

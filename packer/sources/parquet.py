@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from packer.errors import BadImage, UnusableInput
+from packer.errors import BadImage, Unreadable, UnusableInput
 from packer.sources import LeftOut
 from packer.sources.parquet_pages import RowGroup, page_sizes, row_groups
 from packer.sources.table import Record
@@ -103,7 +103,7 @@ class ParquetTable:
         with _lock:
             table = _group(self.files[file], group)
         if isinstance(table, BadImage):
-            raise BadImage(str(table))
+            raise type(table)(str(table))
         return dict(table.slice(row, 1).to_pylist()[0])
 
 
@@ -121,8 +121,10 @@ def _group(watched: Watched, group: int) -> pa.Table | BadImage:
     try:
         with pq.ParquetFile(watched.path) as file:
             return pa.Table.from_batches(_batches(watched, file, group))
-    except (*_ERRORS, BadImage) as error:
-        return BadImage(_reason(error))
+    except BadImage as error:
+        return error
+    except _ERRORS as error:
+        return Unreadable(_reason(error))
 
 
 def _batches(

@@ -15,7 +15,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from packer.errors import BadImage, UnusableInput
+from packer.errors import BadImage, Unreadable, UnusableInput
 from packer.keys import escape
 from packer.options import SourceOptions
 from packer.sources import Content, LeftOut, SourceSample
@@ -134,7 +134,7 @@ class ParquetImages:
         """The row's image and its other columns."""
         content = self._content(self.table.fields(sample.locator))
         if _size(content) != sample.size:
-            raise BadImage(CHANGED)
+            raise Unreadable(CHANGED)
         return content
 
     def _content(self, fields: Mapping[str, Any]) -> Content:

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from packer.errors import BadImage, PackingFailed
+from packer import transfer
+from packer.errors import BadImage, PackingFailed, Unreadable
 
 
 @contextmanager
@@ -14,7 +15,7 @@ def unchanged(path: Path, mtime_ns: int) -> Iterator[int]:
 
     Raises:
         PackingFailed: it is gone, or was written since.
-        BadImage: what is read from it cannot be.
+        Unreadable: what is read from it cannot be.
     """
     try:
         descriptor = os.open(path, os.O_RDONLY)
@@ -28,7 +29,7 @@ def unchanged(path: Path, mtime_ns: int) -> Iterator[int]:
             raise changed(path)
         yield descriptor
     except OSError as error:
-        raise BadImage(f"{path.name} cannot be read: {error.strerror}") from error
+        raise Unreadable(f"{path.name} cannot be read: {error.strerror}") from error
     finally:
         os.close(descriptor)
 
@@ -48,9 +49,7 @@ def read_span(descriptor: int, offset: int, size: int) -> bytes:
         BadImage: the file ends before.
         OSError: it cannot be read.
     """
-    data = os.pread(descriptor, size, offset)
-    while len(data) < size and (more := os.pread(descriptor, size - len(data), offset + len(data))):
-        data += more
+    data = transfer.read_span(descriptor, offset, size)
     if len(data) < size:
         raise BadImage("its archive ends before it does")
     return data

@@ -1,5 +1,6 @@
 """Walking folders: sorted, through symbolic links, but never round a loop of them."""
 
+import errno
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,12 +11,24 @@ LOOP = "it is a symbolic link back to a folder that holds it (a loop)"
 
 Identity = tuple[int, int]
 
+_FACTS = {
+    *(errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG, errno.EACCES, errno.EPERM)
+}
 _LITTER = {".DS_Store", "Thumbs.db", "ehthumbs.db", "desktop.ini", ".directory"}
 
 
 def is_litter(name: str) -> bool:
     """Whether a file is the operating system's own."""
     return name in _LITTER
+
+
+def tells_of_file(error: OSError) -> bool:
+    """Whether an error tells something of the file or folder itself.
+
+    Any other is the disk's or the machine's and may pass: if the file were left out for it, the
+    next run would find another source.
+    """
+    return error.errno in _FACTS
 
 
 def left_out(path: str, reason: str) -> LeftOut:
@@ -32,6 +45,9 @@ def folders_below(root: Path, path: str, above: frozenset[Identity]) -> Iterator
         root: of the source.
         path: where to begin.
         above: identities of the folders that hold it; a link back to one of them is a loop.
+
+    Raises:
+        OSError: the disk fails.
     """
     try:
         own = identity(root / path)
@@ -40,6 +56,8 @@ def folders_below(root: Path, path: str, above: frozenset[Identity]) -> Iterator
             return
         names = subfolders(root / path)
     except OSError as error:
+        if not tells_of_file(error):
+            raise
         yield LeftOut(path, f"the folder cannot be read: {error.strerror}")
         return
     yield path

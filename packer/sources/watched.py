@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from packer.errors import PackingFailed, UnusableInput
+from packer.transfer import read_span
 
 
 @dataclass(frozen=True)
@@ -43,10 +44,7 @@ class Watched:
         try:
             status = os.stat(self.path)
         except OSError as error:
-            raise PackingFailed(
-                f"{self.path} cannot be read any more: {error.strerror}. Once it is back, run the "
-                "same command again to go on."
-            ) from error
+            raise self._lost(error) from error
         if (status.st_size, status.st_mtime_ns) != (self.size, self.mtime_ns):
             raise PackingFailed(
                 f"{self.path} changed while it was being packed. Run the same command again, with "
@@ -57,8 +55,17 @@ class Watched:
         """The bytes at each (offset, size).
 
         Raises:
-            PackingFailed: the file is not what it was.
+            PackingFailed: the file is not what it was, or cannot be read.
         """
         self.check()
-        with self.path.open("rb", buffering=0) as file:
-            return [os.pread(file.fileno(), size, offset) for offset, size in spans]
+        try:
+            with self.path.open("rb", buffering=0) as file:
+                return [read_span(file.fileno(), offset, size) for offset, size in spans]
+        except OSError as error:
+            raise self._lost(error) from error
+
+    def _lost(self, error: OSError) -> PackingFailed:
+        return PackingFailed(
+            f"{self.path} cannot be read any more: {error.strerror}. Once it is back, run the "
+            "same command again to go on."
+        )

@@ -1,0 +1,30 @@
+"""Reads and writes all of what is asked for, also where the system does less at a time.
+
+Network file systems give less than was asked for; a disk that is nearly full takes what still fits,
+and only the next call fails.
+"""
+
+import os
+
+
+def read_span(descriptor: int, offset: int, size: int) -> bytes:
+    """`size` bytes from `offset` on, or fewer where the file ends.
+
+    Raises:
+        OSError: they cannot be read.
+    """
+    data = os.pread(descriptor, size, offset)
+    while len(data) < size and (more := os.pread(descriptor, size - len(data), offset + len(data))):
+        data += more
+    return data
+
+
+def write_all(descriptor: int, data: bytes) -> None:
+    """Write all of `data` at the file's position.
+
+    Raises:
+        OSError: it cannot be written.
+    """
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(descriptor, rest) :]

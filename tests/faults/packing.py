@@ -1,0 +1,291 @@
+"""Every fault at every call of the commands that write: ``python tests/faults/packing.py``.
+
+Arguments: the commands to try (without any, all), and a number N to try each N-th fault alone.
+It prints what came of the faults in numbers, and those that did not end as they should.
+"""
+
+import contextlib
+import io
+import re
+import shutil
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+if __name__ == "__main__":
+    sys.path[0] = str(Path(__file__).parents[2])
+
+from packer.cli import main
+from tests.faults.injection import Fault, Outcome, run
+
+Files = dict[str, bytes]
+
+PACK = ("pack", "SRC", "DST", "--shard-samples", "2", "--split", "train=0.6,val=0.4")
+_HARMS = {"truncate", "rewrite", "remove"}  # done to a file of the source
+_ERRORS = {
+    "open": ("EIO", "EMFILE"),
+    "stat": ("EIO",),
+    "lstat": ("EIO",),
+    "scandir": ("EIO", "ENOENT"),
+    "listdir": ("EIO",),
+    "read": ("EIO", "memory"),
+    "mmap": ("ENOMEM",),
+    "create": ("ENOSPC", "EIO", "EROFS", "kill"),
+    "write": ("ENOSPC", "EIO", "kill"),
+    "fsync": ("ENOSPC", "EIO", "kill", "orphan"),
+    "replace": ("ENOSPC", "EIO", "kill", "orphan"),
+    "mkdir": ("ENOSPC", "EIO"),
+    "unlink": ("EIO",),
+    "rmdir": ("EIO",),
+    "flock": ("ENOLCK",),
+    "fork": ("EAGAIN", "ENOMEM"),
+}
+
+
+@dataclass(frozen=True)
+class Case:
+    """A command, and where it works.
+
+    Attributes:
+        arguments: of `packer`; SRC, DST and OUT stand for folders.
+        prepare: makes of a source and a sound data set, SRC and DST, what the command is to find.
+        makes: the folder that it writes to, if any.
+    """
+
+    arguments: Sequence[str]
+    prepare: Callable[[Path], None]
+    makes: str | None = "dst"
+
+    def command(self, folder: Path) -> list[str]:
+        """The arguments, for the folder in which SRC, DST and OUT are."""
+        names = {"SRC": "src", "DST": "dst", "OUT": "out"}
+        return [str(folder / names[part]) if part in names else part for part in self.arguments]
+
+
+def _unpacked(folder: Path) -> None:
+    for path in (folder / "dst").iterdir():
+        if path.name != "notes.txt":
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
+def _tars(folder: Path) -> None:
+    (folder / "dst" / "dataset.json").unlink()
+    for path in (folder / "dst").rglob("*.safetensors"):
+        path.unlink()
+
+
+def _damaged(folder: Path) -> None:
+    first, second, *_ = sorted((folder / "dst").rglob("*.tar"))
+    content = bytearray(first.read_bytes())
+    content[600] ^= 1
+    first.write_bytes(content)
+    second.with_suffix(".safetensors").unlink()
+
+
+def _nothing(folder: Path) -> None:
+    pass
+
+
+CASES = {
+    "pack": Case((*PACK, "--jobs", "2"), _unpacked),
+    "pack in one process": Case((*PACK, "--jobs", "1", "--jpeg", "verbatim"), _unpacked),
+    "index": Case(("index", "DST", "--jobs", "2"), _tars),
+    "verify": Case(("verify", "DST", "--decode", "--jobs", "2"), _nothing, None),
+    "repair": Case(("repair", "DST", "--from", "SRC", "--jobs", "2"), _damaged),
+    "extract": Case(("extract", "DST", "OUT", "--jobs", "2"), _nothing, "out"),
+    "export to dali": Case(("export", "DST", "--to", "dali"), _nothing),
+    "export to wids": Case(("export", "DST", "--to", "wids"), _nothing),
+    "export to energon": Case(("export", "DST", "--to", "energon"), _nothing),
+    "info": Case(("info", "DST"), _nothing, None),
+}
+
+
+def make_source(root: Path) -> None:
+    """Two classes of four small JPEGs, each with a sidecar."""
+    for number in range(8):
+        pixels = np.random.default_rng(number).integers(0, 255, (40, 56, 3), dtype=np.uint8)
+        path = root / f"class{number % 2}" / f"image{number}.jpg"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        Image.fromarray(pixels).save(path, quality=80)
+        path.with_suffix(".json").write_text(f'{{"number": {number}}}')
+
+
+def quietly(arguments: Sequence[str]) -> tuple[int, str]:
+    """The exit code of the command in this process, and what it said."""
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+        try:
+            code = main.main(list(arguments), "packer", standalone_mode=False)
+        except SystemExit as end:
+            code = int(end.code or 0)
+    return int(code or 0), said.getvalue()
+
+
+def files_of(folder: Path) -> Files:
+    """Every file below, hidden ones too."""
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
+class Bench:
+    """A folder in which a command is tried over and over from the same beginning."""
+
+    def __init__(self, case: Case, folder: Path) -> None:
+        self._case = case
+        self._folder = folder
+        self._scratch = folder / "scratch"
+        self._begin = folder / "begin"
+        self._work = folder / "work"
+        self._scratch.mkdir()
+        self._make_beginning()
+        self._reset()
+        self.undisturbed = self.run(None)
+        self.before = {root: files_of(self._begin / root) for root in ("src", "dst", "out")}
+        self.after = {root: files_of(self._work / root) for root in ("src", "dst", "out")}
+
+    def _make_beginning(self) -> None:
+        make_source(self._begin / "src")
+        for name in ("dst", "out", "tmp"):
+            (self._begin / name).mkdir()
+        (self._begin / "dst" / "notes.txt").write_text("the user's")
+        (self._begin / "out" / "notes.txt").write_text("the user's")
+        jpeg = ("--jpeg", "verbatim") if "verbatim" in self._case.arguments else ()
+        pack = Case((*PACK, *jpeg, "--jobs", "1"), _nothing).command(self._begin)
+        assert quietly(pack)[0] == 0
+        self._case.prepare(self._begin)
+
+    def _reset(self) -> None:
+        shutil.rmtree(self._work, ignore_errors=True)
+        shutil.copytree(self._begin, self._work)
+
+    def run(self, fault: Fault | None) -> Outcome:
+        """The command, once, with the fault."""
+        roots = {name: self._work / name for name in ("src", "dst", "out", "tmp")}
+        command = ("-m", "packer", *self._case.command(self._work))
+        return run(command, roots, self._scratch, fault)
+
+    def faults(self) -> Iterator[Fault]:
+        """All that are to be tried."""
+        yield Fault("short", None)
+        for site in dict.fromkeys(self.undisturbed.sites):
+            for effect in _ERRORS.get(site.operation, ()):
+                yield Fault(effect, site, lasting=effect == "ENOSPC")
+            if site.operation == "read" and site.path.startswith("src/"):
+                yield from (Fault(effect, site) for effect in sorted(_HARMS))
+            if site.operation in ("read", "open") and site.path.startswith("src/"):
+                yield Fault("vanish src", site)
+            if site.operation in ("create", "fsync"):
+                yield Fault(f"vanish {site.path.partition('/')[0]}", site)
+
+    def attempt(self, fault: Fault) -> tuple[Outcome, list[str]]:
+        """Let it happen, then run the same command again; how the first ended, what is wrong."""
+        self._reset()
+        outcome = self.run(fault)
+        wrong = list(self._wrong_end(fault, outcome))
+        self._undo(fault)
+        wrong += self._wrong_files(outcome)
+        code, said = quietly([*self._case.command(self._work), *self._one_job()])
+        if code != 0:
+            wrong.append(f"the next run exits {code}: {said.strip()[-300:]}")
+        wrong += [
+            f"after the next run {problem}"
+            for root, files in self.after.items()
+            for problem in _differences(files_of(self._work / root), files)
+        ]
+        return outcome, wrong
+
+    def _one_job(self) -> Sequence[str]:
+        return ("--jobs", "1") if "--jobs" in self._case.arguments else ()
+
+    def _undo(self, fault: Fault) -> None:
+        """What was done to files and folders is taken back, as by an operator who sees to it."""
+        for name in ("src", "dst", "out"):
+            gone = self._work / f"{name}.gone"
+            if gone.exists():
+                shutil.rmtree(self._work / name, ignore_errors=True)
+                gone.rename(self._work / name)
+        if fault.effect in _HARMS:
+            shutil.rmtree(self._work / "src")
+            shutil.copytree(self._begin / "src", self._work / "src")
+
+    def _wrong_end(self, fault: Fault, outcome: Outcome) -> Iterator[str]:
+        if outcome.code is None:
+            yield "it hangs"
+            return
+        if outcome.left:
+            yield f"processes are left: {outcome.left}"
+        if outcome.code == -9 and fault.effect in ("kill", "orphan"):
+            return
+        if outcome.code not in (0, 1, 2, 130):
+            yield f"it exits {outcome.code}"
+        if "Traceback" in outcome.stderr:
+            yield f"a traceback: {outcome.stderr.strip().splitlines()[-1]}"
+        elif outcome.code and not _names_a_place(outcome.stderr + outcome.stdout):
+            yield f"no place is named: {outcome.stderr.strip()[-300:]}"
+
+    def _wrong_files(self, outcome: Outcome) -> Iterator[str]:
+        """Whatever is there is as it was, or as it should become; after a success, all of it."""
+        for root, files in self.after.items():
+            there = files_of(self._work / root)
+            if outcome.code == 0 and outcome.happened:
+                yield from (f"in spite of exit 0 {p}" for p in _differences(there, files))
+            for name, content in there.items():
+                if Path(name).name.startswith(".") or "/." in f"/{name}":
+                    continue
+                if content not in (files.get(name), self.before[root].get(name)):
+                    yield f"{root}/{name} is neither old nor new"
+            for name in self.before[root].keys() & files.keys() - there.keys():
+                yield f"{root}/{name} is gone"
+
+
+def _differences(there: Files, wanted: Files) -> Iterator[str]:
+    for name in sorted(there.keys() | wanted.keys()):
+        if there.get(name) != wanted.get(name):
+            what = "is missing" if name not in there else "differs" if name in wanted else "is left"
+            yield f"{name} {what}"
+
+
+def _names_a_place(said: str) -> bool:
+    """Whether something is said beside the progress, with the name of a file or a folder in it."""
+    lines = [line for line in said.splitlines() if not re.match(r"\w+: \d+ ", line)]
+    return bool(re.search(r"/|\.tar|\.json|\.jpg|not enough memory", "\n".join(lines)))
+
+
+def kind_of(outcome: Outcome) -> str:
+    """The class of an outcome."""
+    if not outcome.happened:
+        return "not reached"
+    return {None: "hung", -9: "killed"}.get(outcome.code, f"exit {outcome.code}")
+
+
+def _try(name: str, stride: int) -> tuple[Counter[str], int]:
+    """All faults of a case; how they ended, and how many did not as they should."""
+    ends: Counter[str] = Counter()
+    failed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        bench = Bench(CASES[name], Path(folder))
+        for fault in list(bench.faults())[::stride]:
+            outcome, wrong = bench.attempt(fault)
+            ends[kind_of(outcome)] += 1
+            if wrong:
+                failed += 1
+                print(f"{name}: {fault}: exit {outcome.code}: {'; '.join(wrong)}", flush=True)
+    return ends, failed
+
+
+if __name__ == "__main__":
+    chosen = [name for name in sys.argv[1:] if name in CASES] or list(CASES)
+    stride = next((int(word) for word in sys.argv[1:] if word.isdigit()), 1)
+    for name in chosen:
+        ends, failed = _try(name, stride)
+        told = ", ".join(f"{count} {end}" for end, count in sorted(ends.items()))
+        print(f"{name}: {ends.total()} faults: {told}; {failed} wrong", flush=True)
