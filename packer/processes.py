@@ -64,7 +64,10 @@ def map_unordered(
                 raise _out_of_memory(place(item)) from error
             yield result
         return
-    team = _Team(processes, place)
+    try:
+        team = _Team(processes, place)
+    except OSError as error:
+        raise _not_started(error) from error
     try:
         done = 0
         for results in team.work(function, iter(items), 2 * processes):
@@ -136,7 +139,7 @@ class _Team:
         except BrokenProcessPool as error:
             raise self._died() from error
         except OSError as error:
-            raise ProcessDied(f"No process can be started: {error.strerror}. {_REMEDY}") from error
+            raise _not_started(error) from error
         finally:
             self._started |= set(multiprocessing.active_children()) - before
         self._under_way[future] = number, self._place(item)
@@ -182,6 +185,10 @@ class _Stall:
         before = self._seconds if seen == self._seen else 0.0
         self._seen, self._seconds = seen, before + seconds
         return before < STALL_SECONDS <= self._seconds
+
+
+def _not_started(error: OSError) -> ProcessDied:
+    return ProcessDied(f"No process can be started: {error.strerror}. {_REMEDY}")
 
 
 def _out_of_memory(place: str) -> ProcessDied:

@@ -1,5 +1,6 @@
 """How far long work has come: a bar on a terminal, plain lines when piped, or nothing."""
 
+import logging
 import sys
 import time
 from collections.abc import Iterator
@@ -30,15 +31,17 @@ class Progress:
             yield lambda count: None
         elif self._stream.isatty():
             from tqdm import tqdm
+            from tqdm.contrib.logging import logging_redirect_tqdm
 
-            with tqdm(
+            bar = tqdm(
                 total=total,
                 initial=done,
                 desc=name,
                 unit=f" {unit}",
                 file=self._stream,
                 smoothing=0.1,
-            ) as bar:
+            )
+            with logging_redirect_tqdm([logging.getLogger("packer")]), bar:
                 yield lambda count: (bar.update(count), None)[1]
         else:
             yield from self._lines(name, total, unit, done)

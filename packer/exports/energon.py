@@ -7,15 +7,18 @@ image classification and may be changed. JSON is YAML, and needs no further libr
 """
 
 import json
+import shutil
 import sqlite3
 import tempfile
 import uuid
 from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import numpy as np
 import xxhash
 
+from packer.errors import PackingFailed
 from packer.exports import Export
 from packer.foreign_tar import Member
 from reader.format import FORMATS, tar
@@ -53,19 +56,20 @@ def write(export: Export) -> None:
     """Write the indexes beside the tars, and ``.nv-meta``."""
     content = export.content
     counts: dict[str, int] = {}
+    for old in export.folder.glob(f"{_FOLDER}-*"):
+        shutil.rmtree(old)  # of a run that was killed
     with tempfile.TemporaryDirectory(prefix=f"{_FOLDER}-", dir=export.folder) as folder:
         path = Path(folder) / "index.sqlite"
-        database = sqlite3.connect(path)
-        database.executescript(_TABLES)
-        for number, shard in enumerate(content.shards):
-            runs = list(export.samples(shard))
-            edges = [run[0].start for run in runs]
-            edges.append(_end(runs[-1]) if runs else 0)
-            counts[shard.file] = len(runs)
-            export.write(f"{shard.file}.idx", np.array(edges, "<u8").tobytes())
-            _insert(database, number, runs, edges)
-        database.executescript(_INDEXES)
-        database.close()
+        with _database(path) as database:
+            database.executescript(_TABLES)
+            for number, shard in enumerate(content.shards):
+                runs = list(export.samples(shard))
+                edges = [run[0].start for run in runs]
+                edges.append(_end(runs[-1]) if runs else 0)
+                counts[shard.file] = len(runs)
+                export.write(f"{shard.file}.idx", np.array(edges, "<u8").tobytes())
+                _insert(database, number, runs, edges)
+            database.executescript(_INDEXES)
         export.place(f"{_FOLDER}/index.sqlite", path)
     info = {"energon_version": _VERSION, "shard_counts": counts}
     splits = {
@@ -83,6 +87,23 @@ def write(export: Export) -> None:
         text = json.dumps(value, indent=2, ensure_ascii=False) + "\n"
         export.write(f"{_FOLDER}/{name}", text.encode())
     export.write(f"{_FOLDER}/index.uuid", str(identity).encode())
+
+
+@contextmanager
+def _database(path: Path) -> Iterator[sqlite3.Connection]:
+    """A new database.
+
+    Raises:
+        PackingFailed: it cannot be written.
+    """
+    try:
+        with closing(sqlite3.connect(path)) as database:
+            yield database
+    except sqlite3.Error as error:
+        raise PackingFailed(
+            f"{path} cannot be written: {error}. Once the cause is gone, run the same command "
+            "again."
+        ) from error
 
 
 def _insert(

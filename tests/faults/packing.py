@@ -257,7 +257,7 @@ def _differences(there: Files, wanted: Files) -> Iterator[str]:
 def _names_a_place(said: str) -> bool:
     """Whether something is said beside the progress, with the name of a file or a folder in it."""
     lines = [line for line in said.splitlines() if not re.match(r"\w+: \d+ ", line)]
-    return bool(re.search(r"/|\.tar|\.json|\.jpg|not enough memory", "\n".join(lines)))
+    return bool(re.search(r"/|\.tar|\.json|\.jpg|not enough memory|No process", "\n".join(lines)))
 
 
 def kind_of(outcome: Outcome) -> str:
