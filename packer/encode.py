@@ -11,10 +11,9 @@ import simplejpeg
 from numpy.typing import NDArray
 from PIL import Image, ImageOps
 
-from packer.errors import BadImage
-from packer.images import PILLOW_ERRORS, ImageInfo, probe
+from packer.images import PILLOW_ERRORS, ImageInfo, damaged, probe
 from packer.jpeg import read_header
-from packer.tiles import Tiles, Untileable, find_tiles, restart_interval, tile
+from packer.tiles import NO_MEMORY, Tiles, Untileable, find_tiles, restart_interval, tile
 
 DEFAULT_QUALITY = 90
 
@@ -81,6 +80,8 @@ def encode(image: bytes | Pixels, policy: Policy) -> Encoded:
         if (policy.check or header.process == 0xC2) and not _same_pixels(data, tiled):
             raise Untileable("its pixels would not stay the same")
     except (Untileable, ValueError) as error:
+        if NO_MEMORY in str(error):
+            raise MemoryError(str(error)) from error
         return Encoded(data, info, untiled=str(error))
     return Encoded(tiled, info, tiles)
 
@@ -128,7 +129,7 @@ def _opened(data: bytes) -> Iterator[Image.Image]:
             with Image.open(io.BytesIO(data)) as image:
                 yield image
     except PILLOW_ERRORS as error:
-        raise BadImage(f"it is damaged or cut short ({error})") from error
+        raise damaged(error) from error
 
 
 def _file_reencoded(data: bytes, info: ImageInfo, policy: Policy) -> Encoded:

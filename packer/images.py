@@ -114,8 +114,15 @@ def _probe_with_pillow(data: bytes) -> ImageInfo:
     except UnidentifiedImageError:
         raise BadImage("it is not an image of a known format") from None
     except PILLOW_ERRORS as error:
-        raise BadImage(f"it is damaged or cut short ({error})") from error
+        raise damaged(error) from error
     return info
+
+
+def damaged(error: Exception) -> BadImage | MemoryError:
+    """What an error of Pillow's means."""
+    if "out of memory" in str(error):
+        return MemoryError(str(error))  # which says nothing of the file
+    return BadImage(f"it is damaged or cut short ({error})")
 
 
 def _check_pixels(height: int, width: int) -> None:

@@ -20,7 +20,7 @@ import time
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from ctypes import c_uint64
 from itertools import count, islice
 from multiprocessing.connection import Connection
@@ -38,6 +38,7 @@ STALL_SECONDS = 60.0  # without any progress, after which a process is told of
 _POLL_SECONDS = 0.2  # how often progress is looked at
 _NUMBERS = 3  # that each process shares: what it has done, its id, the item that it is at
 _log = logging.getLogger("packer")  # its warnings go to stderr as they are
+_HINT = "Was it stopped, or does its disk hang? To give up, press Ctrl-C; the same command goes on."
 _REMEDY = "Run the same command again, with a smaller --jobs if memory was short."
 
 
@@ -90,6 +91,7 @@ class _Team:
         context = multiprocessing.get_context("spawn")
         self._shared = context.RawArray(c_uint64, _NUMBERS * processes)
         self._stalls = [_Stall() for _ in range(processes)]
+        self._idle = _Stall()  # of all of them
         slots = context.SimpleQueue()
         for slot in range(processes):
             slots.put(slot)
@@ -128,7 +130,8 @@ class _Team:
         self._our_end.close()
         for process in self._started:
             process.kill()
-        self._pool.shutdown(wait=True, cancel_futures=True)
+        with suppress(RuntimeError):  # its thread could not be started
+            self._pool.shutdown(wait=True, cancel_futures=True)
 
     def _submit(self, function: Callable[[Any, Advance], Any], item: Any) -> None:
         number = next(self._numbers)
@@ -138,7 +141,7 @@ class _Team:
                 future = self._pool.submit(_run, function, item, number)
         except BrokenProcessPool as error:
             raise self._died() from error
-        except OSError as error:
+        except (OSError, RuntimeError, MemoryError) as error:  # of a process, or of a thread
             raise _not_started(error) from error
         finally:
             self._started |= set(multiprocessing.active_children()) - before
@@ -163,13 +166,17 @@ class _Team:
         return dict(self._under_way.values()).get(number)
 
     def _tell_stalls(self, seconds: float) -> None:
+        at_work = any(self._shared[2::_NUMBERS])
+        if self._idle.lasts(seconds, self.progress()) and not at_work:
+            _log.warning(
+                "packer: no process has begun to work for %.0f s. %s", STALL_SECONDS, _HINT
+            )
         for slot, stall in enumerate(self._stalls):
             done, process, number = self._shared[_NUMBERS * slot : _NUMBERS * (slot + 1)]
             if number and stall.lasts(seconds, (done, number)):
                 _log.warning(
-                    "packer: process %d has come no further for %.0f s at %s. Was it stopped, or "
-                    "does its disk hang? To give up, press Ctrl-C; the same command then goes on.",
-                    *(process, STALL_SECONDS, self._at(slot)),
+                    "packer: process %d, at %s, has come no further for %.0f s. %s",
+                    *(process, self._at(slot), STALL_SECONDS, _HINT),
                 )
 
 
@@ -187,8 +194,9 @@ class _Stall:
         return before < STALL_SECONDS <= self._seconds
 
 
-def _not_started(error: OSError) -> ProcessDied:
-    return ProcessDied(f"No process can be started: {error.strerror}. {_REMEDY}")
+def _not_started(error: Exception) -> ProcessDied:
+    reason = getattr(error, "strerror", None) or str(error) or "not enough memory"
+    return ProcessDied(f"No process can be started: {reason}. {_REMEDY}")
 
 
 def _out_of_memory(place: str) -> ProcessDied:

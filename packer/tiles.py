@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from packer.jpeg import JpegHeader, read_header
 
 PACKAGE = "libjpeg-turbo-progs"
+NO_MEMORY = "Insufficient memory"  # what libjpeg says, whatever the JPEG
 
 _TARGET_PIXELS = 32  # the tile width that reads fastest
 _MARKER_BYTES = 2.8  # with the bits lost to alignment and DC prediction (measured)
@@ -31,7 +32,6 @@ _BUDGET_WITH_GAIN = 0.04  # where optimised Huffman tables save more than that (
 _SECONDS = 60.0
 _MAX_SCANS = 100  # a hostile progressive file has thousands
 _ENDED = {-signal.SIGKILL, -signal.SIGTERM, -signal.SIGINT, -signal.SIGHUP}  # not by the JPEG
-_NO_MEMORY = "Insufficient memory"  # in what libjpeg says
 
 
 class Untileable(Exception):
@@ -170,8 +170,8 @@ def _jpegtran(data: bytes, interval: int) -> bytes:
                 process.kill()
                 raise
             complaint = process.stderr.read().decode("utf-8", "replace").strip()
-    if process.returncode in _ENDED or _NO_MEMORY in complaint:
-        reason = "out of memory" if _NO_MEMORY in complaint else "killed, or out of memory"
+    if process.returncode in _ENDED or NO_MEMORY in complaint:
+        reason = "out of memory" if NO_MEMORY in complaint else "killed, or out of memory"
         raise JpegtranFailed(f"jpegtran was ended ({reason})")
     if process.returncode != 0:
         raise Untileable(f"jpegtran: {complaint.splitlines()[0] if complaint else 'failed'}")
