@@ -4,7 +4,7 @@ import logging
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Protocol, TextIO
 
 _LINE_SECONDS = 10.0
@@ -54,8 +54,9 @@ class Progress:
             rate = (done - first) / max(time.monotonic() - began, 1e-9)
             whole = "" if total is None else f" of {total}"
             left = "" if total is None or not rate else f", {(total - done) / rate:.0f} s left"
-            self._stream.write(f"{name}: {done}{whole} {unit}, {rate:.0f}/s{left}\n")
-            self._stream.flush()
+            with suppress(OSError):  # a full disk under a log is no reason to stop
+                self._stream.write(f"{name}: {done}{whole} {unit}, {rate:.0f}/s{left}\n")
+                self._stream.flush()
 
         def advance(count: int) -> None:
             nonlocal done, last

@@ -8,8 +8,18 @@ import click
 
 
 def say(text: str, err: bool = True) -> None:
-    """Print; bytes of file names that are no UTF-8 as escapes."""
-    click.echo(text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace"), err=err)
+    """Print; bytes of file names that are no UTF-8 as escapes.
+
+    Raises:
+        OSError: the report cannot be written; with `err`, there is nobody left to tell.
+    """
+    shown = text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    try:
+        click.echo(shown, err=err)
+    except OSError as error:
+        if not err:
+            error.filename = "standard output"
+            raise
 
 
 def name_files(what: str, files: Iterable[tuple[str, str]]) -> None:
@@ -27,4 +37,4 @@ def counted(number: int, noun: str) -> str:
 
 def print_json(report: Mapping[str, Any]) -> None:
     """The report as one line of JSON."""
-    click.echo(json.dumps(report))
+    say(json.dumps(report), err=False)

@@ -507,3 +507,23 @@ def test_the_module_can_be_imported_without_running_it() -> None:
     code = "import packer.cli, packer.__main__"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+@pytest.mark.parametrize("json", [(), ("--json",)], ids=["plain", "json"])
+def test_a_report_that_cannot_be_written_is_told_and_exits_2(
+    packed: Path, tmp_path: Path, json: tuple[str, ...]
+) -> None:
+    with open("/dev/full", "w") as full:
+        command = [sys.executable, "-m", "packer", "info", str(packed), *json]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+    assert done.returncode == 2
+    assert "standard output: No space left on device" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_full_disk_under_the_log_does_not_stop_the_work(tmp_path: Path, source: Path) -> None:
+    with open("/dev/full", "w") as full:
+        command = [sys.executable, "-m", "packer", "pack", str(source), str(tmp_path / "dst")]
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=full, text=True, timeout=60)
+    assert done.returncode == 0
+    assert "39 samples" in done.stdout

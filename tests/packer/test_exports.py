@@ -156,3 +156,14 @@ def test_the_command_names_the_files(packed: Path, short: Path, run_packer: RunP
         f"{short}: 2 files for dali: train/shard-000000.idx, val/shard-000000.idx\n",
     )
     assert run_packer("export", short, "--to", "nobody").returncode == 2
+
+
+def test_what_a_killed_export_left_is_removed(short: Path) -> None:
+    left = [short / ".nv-meta-abcdefgh" / "index.sqlite", short / "train" / ".wids.json.tmp-1"]
+    for path in left:
+        path.parent.mkdir(exist_ok=True)
+        path.touch()
+    export(short, "energon", False, QUIET)
+    export(short, "wids", False, QUIET)
+    assert not any(path.exists() for path in left)
+    assert not left[0].parent.exists()

@@ -1,6 +1,8 @@
 """Tars made elsewhere become a data set, and every member is in it or named."""
 
+import errno
 import io
+import os
 import shutil
 import subprocess
 import tarfile
@@ -13,6 +15,7 @@ from PIL import Image
 
 from packer.errors import UnusableInput
 from packer.extract import extract
+from packer.hashed_file import HashedFile
 from packer.index import index
 from packer.verify import verify
 from reader import Dataset
@@ -337,3 +340,52 @@ def test_the_command_tells_what_it_did(tmp_path: Path, packed: Path, run_packer:
     assert done.returncode == 0
     assert "39 samples in 3 classes, 4 tars" in done.stdout
     assert set(Dataset(tmp_path).keys) == set(Dataset(packed).keys)
+
+
+def test_what_a_killed_run_left_is_removed_and_nothing_of_the_user_s(
+    tmp_path: Path, jpeg: bytes
+) -> None:
+    write_tar(tmp_path / "a.tar", ("x.jpg", jpeg))
+    left, mine = tmp_path / ".a.safetensors.tmp-123", tmp_path / ".b.safetensors.tmp-123"
+    left.touch()
+    mine.touch()
+    index(tmp_path, jobs=1)
+    assert mine.exists()
+    assert not left.exists()
+
+
+@pytest.mark.parametrize("replaced", [True, False])
+def test_a_tar_that_changes_while_it_is_read_is_refused(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, jpeg: bytes, replaced: bool
+) -> None:
+    path = write_tar(tmp_path / "a.tar", ("x.jpg", jpeg))
+    finish = HashedFile.finish
+
+    def change(file: HashedFile) -> None:
+        if replaced:
+            path.unlink()
+        path.write_bytes(b"other")
+        finish(file)
+
+    monkeypatch.setattr(HashedFile, "finish", change)
+    with pytest.raises(UnusableInput, match=r"a\.tar changed while it was read"):
+        index(tmp_path, jobs=1)
+    assert not (tmp_path / "dataset.json").exists()
+
+
+def test_a_folder_that_cannot_be_listed_is_not_passed_over(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, jpeg: bytes
+) -> None:
+    for split in ("train", "val"):
+        write_tar(tmp_path / split / "a.tar", ("x.jpg", jpeg))
+    scandir = os.scandir
+
+    def fail(path: Path) -> object:
+        if Path(path).name == "val":
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", fail)
+    with pytest.raises(PermissionError, match="val"):
+        index(tmp_path, jobs=1)
+    assert not (tmp_path / "dataset.json").exists()

@@ -1,3 +1,5 @@
+import errno
+import os
 from contextlib import suppress
 from pathlib import Path
 
@@ -120,3 +122,25 @@ def test_a_run_killed_before_it_wrote_anything_is_no_hindrance(tmp_path: Path) -
     with packing(tmp_path, IDENTITY, overwrite=False):
         commit(tmp_path, MANIFEST)
     assert names(tmp_path) == {"dataset.json"}
+
+
+def test_what_was_left_of_a_manifest_is_removed_and_nothing_of_the_user_s(tmp_path: Path) -> None:
+    mine = [tmp_path / name for name in (".notes.tmp-1", ".dataset.json.tmp", "dataset.json.tmp-1")]
+    for path in (*mine, tmp_path / ".dataset.json.tmp-12345"):
+        path.touch()
+    with packing(tmp_path, IDENTITY, overwrite=False):
+        assert names(tmp_path) == {path.name for path in mine} | {".packing.json"}
+
+
+def test_a_file_system_that_cannot_lock_is_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def refuse(*_: object) -> None:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr("fcntl.flock", refuse)
+    with (
+        pytest.raises(UnusableInput, match="cannot be locked: No locks available"),
+        packing(tmp_path, IDENTITY, overwrite=False),
+    ):
+        pytest.fail("it was let in")

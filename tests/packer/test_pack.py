@@ -19,6 +19,7 @@ from safetensors.numpy import load_file
 from packer.errors import PackingFailed, Rejected, UnusableInput
 from packer.keys import unescape
 from packer.pack import PackOptions, PackReport, pack
+from packer.progress import Progress
 from reader.format import FormatError, Index, Manifest
 
 RunPack = Callable[..., PackReport]
@@ -480,22 +481,10 @@ def test_a_run_that_was_stopped_is_packed_anew_once_its_files_are_mended(
     assert (report.samples, report.rejected) == (40, [])
 
 
-def test_a_file_that_vanishes_while_packing_is_rejected(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, own_source: Path
-) -> None:
-    class Vanishing:
-        """Progress that removes a file once the scan is over."""
-
-        def phase(self, name: str, *args: object) -> Any:
-            if name == "pack":
-                (own_source / "class0" / "image000.jpg").unlink()
-            return quiet.phase(name, *args)
-
-    from packer.progress import Progress
-
-    quiet = Progress(quiet=True)
+def test_a_file_that_vanishes_while_packing_is_rejected(tmp_path: Path, own_source: Path) -> None:
+    vanish = DuringPacking((own_source / "class0" / "image000.jpg").unlink)
     with pytest.raises(Rejected) as caught:
-        pack(own_source, tmp_path / "dst", PackOptions(), 1, progress=Vanishing())  # type: ignore
+        pack(own_source, tmp_path / "dst", PackOptions(), 1, progress=vanish)  # type: ignore
     assert [name for name, _ in caught.value.files] == ["class0/image000.jpg"]
 
 
@@ -521,6 +510,100 @@ def test_no_shard_is_larger_than_it_may_be_where_names_are_long(
     sizes = [path.stat().st_size for path in (tmp_path / "dst").glob("*.tar")]
     assert len(sizes) > 1
     assert max(sizes) <= 30_000
+
+
+class DuringPacking:
+    """Progress that does something once the scan is over."""
+
+    def __init__(self, action: Callable[[], object]) -> None:
+        self._action = action
+
+    def phase(self, name: str, *args: object) -> Any:
+        if name == "pack":
+            self._action()
+        return Progress(quiet=True).phase(name, *args)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("harm", ["vanishes", "is cut", "cannot be opened"])
+def test_a_file_that_could_not_be_read_is_packed_by_the_next_run(
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    own_source: Path,
+    packed: Path,
+    run_pack: RunPack,
+    files_of: FilesOf,
+    harm: str,
+) -> None:
+    path, dst = own_source / "class0" / "image000.jpg", tmp_path / "dst"
+    content, status = path.read_bytes(), path.stat()
+    opened = os.open
+
+    def refuse(name: str, *args: Any, **options: Any) -> int:
+        if str(name) == str(path):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        return opened(name, *args, **options)
+
+    action = {
+        "vanishes": path.unlink,
+        "is cut": lambda: path.write_bytes(content[:100]),
+        "cannot be opened": lambda: monkeypatch.setattr(os, "open", refuse),
+    }[harm]
+    options = PackOptions(shard_samples=10)
+    with pytest.raises(Rejected) as caught:
+        pack(own_source, dst, options, 1, progress=DuringPacking(action))  # type: ignore[arg-type]
+    assert [name for name, _ in caught.value.files] == ["class0/image000.jpg"]
+    assert len(list(dst.glob("*.tar"))) == 3, "the other shards are kept"
+    monkeypatch.undo()
+    path.write_bytes(content)
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert run_pack(own_source, dst, shard_samples=10).shards_written == 1
+    assert files_of(dst) == files_of(packed)
+
+
+@pytest.mark.parametrize("put", [None, "an empty folder, as a mount leaves it"])
+def test_no_file_is_rejected_because_the_source_has_gone(
+    tmp_path: Path,
+    own_source: Path,
+    packed: Path,
+    run_pack: RunPack,
+    files_of: FilesOf,
+    put: str | None,
+) -> None:
+    dst, gone = tmp_path / "dst", tmp_path / "gone"
+
+    def vanish() -> None:
+        own_source.rename(gone)
+        if put:
+            own_source.mkdir()
+
+    options = PackOptions(shard_samples=10)
+    with pytest.raises(PackingFailed, match="own_source is not there any more"):
+        pack(
+            *(own_source, dst, options, 1),
+            skip_rejected=True,
+            progress=DuringPacking(vanish),  # type: ignore[arg-type]
+        )
+    shutil.rmtree(own_source, ignore_errors=True)
+    gone.rename(own_source)
+    assert run_pack(own_source, dst, skip_rejected=True, shard_samples=10).rejected == []
+    assert files_of(dst) == files_of(packed)
+
+
+def test_a_disk_that_fails_in_the_scan_changes_nothing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, source: Path, run_pack: RunPack
+) -> None:
+    """If the file were left out, the next run would find another source, and be refused."""
+    stat = os.stat
+
+    def fail(path: Any, *args: Any, **options: Any) -> os.stat_result:
+        if str(path).endswith("class1/image003.jpg"):
+            raise OSError(errno.EIO, os.strerror(errno.EIO), str(path))
+        return stat(path, *args, **options)
+
+    monkeypatch.setattr(os, "stat", fail)
+    with pytest.raises(OSError, match=r"Input/output error.*class1/image003\.jpg"):
+        run_pack(source, tmp_path / "dst", skip_rejected=True)
+    assert not (tmp_path / "dst").exists()
 
 
 @pytest.mark.parametrize("call", ["fsync", "replace"])

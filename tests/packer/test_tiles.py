@@ -1,8 +1,12 @@
 """Tiling: lossless for every kind of JPEG, and refused by name where it is not possible."""
 
+import errno
 import io
+import os
 import shutil
+import tempfile
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -123,6 +127,43 @@ def test_a_jpegtran_that_hangs_is_stopped(
     data = jpeg(make_image(6))
     with pytest.raises(tiles.Untileable, match="longer than"):
         tiles.tile(data, read_header(data))
+
+
+@pytest.mark.parametrize(
+    ("script", "reason"),
+    [
+        ("kill -KILL $$", "killed"),
+        ("kill -TERM $$", "killed"),
+        ("echo 'Insufficient memory (case 4)' >&2; exit 1", "out of memory"),
+    ],
+)
+def test_a_jpegtran_that_something_ends_says_nothing_of_the_image(
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    make_image: Callable[..., Image.Image],
+    script: str,
+    reason: str,
+) -> None:
+    program = tmp_path / "jpegtran"
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o755)
+    monkeypatch.setattr(tiles, "jpegtran", lambda: str(program))
+    original = jpeg(make_image(1))
+    with pytest.raises(tiles.JpegtranFailed, match=reason):
+        tiles.tile(original, read_header(original))
+
+
+def test_a_full_folder_for_temporary_files_is_named(
+    monkeypatch: pytest.MonkeyPatch, make_image: Callable[..., Image.Image]
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(tiles, "jpegtran", lambda: "jpegtran")
+    monkeypatch.setattr("tempfile.TemporaryFile", full)
+    original = jpeg(make_image(1))
+    with pytest.raises(tiles.JpegtranFailed, match=rf"{tempfile.gettempdir()}: No space left"):
+        tiles.tile(original, read_header(original))
 
 
 @settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
