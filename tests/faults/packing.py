@@ -176,6 +176,7 @@ class Bench:
     def faults(self) -> Iterator[Fault]:
         """All that are to be tried."""
         yield Fault("short", None)
+        yield Fault("interrupt", None)
         for site in dict.fromkeys(self.undisturbed.sites):
             for effect in _ERRORS.get(site.operation, ()):
                 yield Fault(effect, site, lasting=effect == "ENOSPC")
@@ -270,12 +271,16 @@ def kind_of(outcome: Outcome) -> str:
 
 
 def _try(name: str, stride: int) -> tuple[Counter[str], int]:
-    """All faults of a case; how they ended, and how many did not as they should."""
+    """Each `stride`-th fault of a case; how they ended, and how many not as they should.
+
+    Ctrl-C ends it early.
+    """
     ends: Counter[str] = Counter()
     failed = 0
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, contextlib.suppress(KeyboardInterrupt):
         bench = Bench(CASES[name], Path(folder))
-        for fault in list(bench.faults())[::stride]:
+        short, interrupt, *others = bench.faults()
+        for fault in [short, interrupt, *others[stride // 2 :: stride]]:
             outcome, wrong = bench.attempt(fault)
             ends[kind_of(outcome)] += 1
             if wrong:
@@ -290,4 +295,4 @@ if __name__ == "__main__":
     for name in chosen:
         ends, failed = _try(name, stride)
         told = ", ".join(f"{count} {end}" for end, count in sorted(ends.items()))
-        print(f"{name}: {ends.total()} faults: {told}; {failed} wrong", flush=True)
+        print(f"{name}: {sum(ends.values())} faults: {told}; {failed} wrong", flush=True)

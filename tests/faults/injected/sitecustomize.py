@@ -5,6 +5,7 @@ lets one of these calls fail, do half of its work, or do its work after somethin
 """
 
 import _posixsubprocess
+import atexit
 import builtins
 import errno
 import fcntl
@@ -34,6 +35,11 @@ class _Injector:
         self.log = _real["open"](plan["log"], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
         self.marker = plan["marker"]
         self.fault = plan["fault"]
+        if self.fault is not None and self.fault["effect"] == "interrupt":
+            self.fault = None
+            signal.signal(signal.SIGALRM, lambda number, frame: None)
+            signal.setitimer(signal.ITIMER_REAL, 0.002, 0.002)
+            atexit.register(signal.setitimer, signal.ITIMER_REAL, 0)
         self.counts = {}
 
     def reach(self, operation, path):
