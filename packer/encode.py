@@ -4,16 +4,18 @@ import io
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import simplejpeg
 from numpy.typing import NDArray
 from PIL import Image, ImageOps
 
-from packer.images import PILLOW_ERRORS, ImageInfo, damaged, probe
+from packer.errors import BadImage
+from packer.images import PILLOW_ERRORS, PILLOW_FORMATS, ImageInfo, damaged, probe
 from packer.jpeg import read_header
 from packer.tiles import NO_MEMORY, Tiles, Untileable, find_tiles, restart_interval, tile
+from reader.format import Limits
 
 DEFAULT_QUALITY = 90
 
@@ -30,6 +32,7 @@ class Policy:
         quality: re-encode every image as a JPEG of this quality. None: only those that are resized.
         check: decode what was transcoded and compare every pixel.
         raw: store pixels, upright and RGB, as (height, width): scaled to cover it, and cut.
+        limits: of the image before and after.
     """
 
     tiled: bool = True
@@ -37,6 +40,7 @@ class Policy:
     quality: int | None = None
     check: bool = False
     raw: tuple[int, int] | None = None
+    limits: Limits = field(default_factory=Limits)
 
 
 @dataclass(frozen=True)
@@ -58,14 +62,24 @@ def encode(image: bytes | Pixels, policy: Policy) -> Encoded:
     """Apply `policy` to an image file's bytes or to pixels (uint8, height x width x 1 or 3).
 
     Raises:
-        BadImage: it is no sound image.
+        BadImage: it is no sound image, or beyond a limit.
     """
-    if not isinstance(image, bytes):
-        return _pixels_encoded(image, policy)
-    data, info = image, probe(image)
+    if isinstance(image, bytes):
+        encoded = _file_encoded(image, policy)
+    else:
+        encoded = _pixels_encoded(image, policy)
+    if len(encoded.data) > policy.limits.bytes:
+        raise BadImage(
+            f"it takes {len(encoded.data)} bytes; {policy.limits.bytes} are the most (--max-bytes)"
+        )
+    return encoded
+
+
+def _file_encoded(data: bytes, policy: Policy) -> Encoded:
+    info = probe(data, policy.limits)
     if policy.raw is not None:
         with _opened(data) as file:
-            upright = ImageOps.exif_transpose(file).convert("RGB")
+            upright = _in_8_bits(ImageOps.exif_transpose(file), info).convert("RGB")
         return _raw(_fitted(upright, policy.raw))
     if _shrinks(info.height, info.width, policy) or policy.quality is not None:
         return _file_reencoded(data, info, policy)
@@ -76,6 +90,7 @@ def encode(image: bytes | Pixels, policy: Policy) -> Encoded:
     try:
         header = read_header(data)
         tiled, tiles = tile(data, header)
+        simplejpeg.decode_jpeg_header(tiled)  # a reader could not cut up what it complains of
         # Decoders smooth a progressive file that lacks its last scans; a sequential one never.
         if (policy.check or header.process == 0xC2) and not _same_pixels(data, tiled):
             raise Untileable("its pixels would not stay the same")
@@ -126,7 +141,7 @@ def _opened(data: bytes) -> Iterator[Image.Image]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            with Image.open(io.BytesIO(data)) as image:
+            with Image.open(io.BytesIO(data), formats=PILLOW_FORMATS) as image:
                 yield image
     except PILLOW_ERRORS as error:
         raise damaged(error) from error
@@ -136,10 +151,20 @@ def _file_reencoded(data: bytes, info: ImageInfo, policy: Policy) -> Encoded:
     """A JPEG of the image as stored; EXIF and ICC are kept."""
     with _opened(data) as image:
         kept = {k: v for k, v in image.info.items() if k in ("exif", "icc_profile")}
-        pixels = image.convert("L" if info.channels == 1 else "RGB")
+        pixels = _in_8_bits(image, info).convert("L" if info.channels == 1 else "RGB")
     if pixels.mode == "L":
         kept.pop("icc_profile", None)  # it may describe the colours that convert() dropped
     return _reencoded(pixels, policy, kept, info.orientation)
+
+
+def _in_8_bits(image: Image.Image, info: ImageInfo) -> Image.Image:
+    """The high bits of 16, as the reader shows them; Pillow would make white of most.
+
+    It holds the 16 bits of a PGM in 32.
+    """
+    if image.mode.startswith("I;16") or (image.mode, info.format) == ("I", "ppm"):
+        return Image.fromarray((np.asarray(image).clip(0, 0xFFFF) >> 8).astype(np.uint8))
+    return image
 
 
 def _reencoded(

@@ -19,13 +19,12 @@ from packer.keys import escape
 from packer.processes import Advance
 from packer.repeats import hashes_of, repeated
 from packer.sources import LeftOut
-from reader.format import FORMATS, index
+from reader.format import FORMATS, Limits, index
 from reader.format.index import Column
 
 MAX_CLASSES = 1_000_000
 
 _IMAGE_EXTS = {"jpg", "jpeg", "png", "webp", "bmp", "gif", "tif", "tiff", "ppm", "pgm", "pbm"}
-_MAX_IMAGE = 1 << 30
 _MAX_LABEL_TEXT = 1 << 20  # of a .json that may hold the label
 _BASE = {
     "offset": "<u8",
@@ -41,7 +40,7 @@ _BASE = {
 _MEMBER = {"offset": "<u8", "size": "<u8", "crc32": "<u4"}
 
 
-def index_tar(path: Path, advance: Advance) -> tuple[bytes, list[tuple[str, str]]]:
+def index_tar(path: Path, limits: Limits, advance: Advance) -> tuple[bytes, list[tuple[str, str]]]:
     """The index's bytes, and the (member, reason) of what it leaves out.
 
     Raises:
@@ -51,7 +50,7 @@ def index_tar(path: Path, advance: Advance) -> tuple[bytes, list[tuple[str, str]
         with open(path, "rb", buffering=0) as file:
             before = os.fstat(file.fileno())
             content = HashedFile(file.fileno())
-            rows = _Rows(path, content)
+            rows = _Rows(path, content, limits)
             for item in samples(members(path)):
                 if isinstance(item, LeftOut):
                     rows.left_out.append((item.name, item.reason))
@@ -85,8 +84,9 @@ def _is_still(path: Path, before: os.stat_result) -> bool:
 class _Rows:
     """Columns that grow by a row for each run of members; offset 0: not there."""
 
-    def __init__(self, path: Path, content: HashedFile) -> None:
+    def __init__(self, path: Path, content: HashedFile, limits: Limits) -> None:
         self._path = path
+        self._limits = limits
         self._content = content
         self._columns = {name: array(np.dtype(kind).char) for name, kind in _BASE.items()}
         self._exts: list[str] = []
@@ -96,6 +96,7 @@ class _Rows:
 
     def add(self, run: Sequence[Member]) -> None:
         """Append the members of a sample, or of a part of it."""
+        run = [member for member in run if self._fits(member)]
         image = _image_of(run)
         base = dict.fromkeys(_BASE, 0) | {"label": -1, "orientation": 1}
         further: dict[str, tuple[int, int, int]] = {}
@@ -171,11 +172,16 @@ class _Rows:
                         columns[part + name][first] = columns[part + name][later]
                     columns[f"{part}offset"][later] = 0
 
+    def _fits(self, member: Member) -> bool:
+        if member.size <= self._limits.bytes:
+            return True
+        most = f"{self._limits.bytes} are the most (--max-bytes)"
+        self.left_out.append((member.name, f"it has {member.size} bytes; {most}"))
+        return False
+
     def _probe(self, member: Member) -> ImageInfo | None:
         try:
-            if member.size > _MAX_IMAGE:
-                raise BadImage(f"it has {member.size} bytes; {_MAX_IMAGE} are the most")
-            return probe(bytes(self._content.read(member.offset, member.size)))
+            return probe(bytes(self._content.read(member.offset, member.size)), self._limits)
         except BadImage as error:
             self.left_out.append((member.name, str(error)))
             return None

@@ -8,14 +8,14 @@ import numpy as np
 
 from packer.errors import BadImage
 from packer.images import probe
-from reader.format import FORMATS
+from reader.format import FORMATS, Limits
 from reader.format.index import Column
 
 CHANGED = "its bytes are not those that were packed"
 
 
 def image_faults(
-    columns: Mapping[str, Column], row: int, data: memoryview, doubtful: bool
+    columns: Mapping[str, Column], row: int, data: memoryview, doubtful: bool, limits: Limits
 ) -> Iterator[str]:
     """What is wrong with the image of a row, whose bytes are `data`.
 
@@ -31,7 +31,7 @@ def image_faults(
             yield f"{len(data)} bytes are not {' x '.join(map(str, shape))} values"
     elif doubtful:
         try:
-            info = probe(bytes(data))
+            info = probe(bytes(data), limits)
         except BadImage as error:
             yield str(error)
             return

@@ -1,7 +1,7 @@
 """What an image file is, from its bytes: format, size, channels, orientation.
 
-A sound JPEG is known by its markers alone. Whatever looks odd, and every other format, is decoded
-with Pillow, which has the last word.
+A plain JPEG is known by its markers alone. Whatever looks odd, and every other format, is decoded
+with Pillow, which has the last word: what it does not decode whole is rejected.
 """
 
 import io
@@ -11,13 +11,14 @@ import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import simplejpeg
 from PIL import Image, UnidentifiedImageError
 
 from packer import jpeg
 from packer.errors import BadImage
+from reader.format import Limits
 
-MAX_PIXELS = 1 << 29  # half a gigapixel; 1.6 GB decoded
-Image.MAX_IMAGE_PIXELS = None  # this module sets the limit, and says so in its own words
+Image.MAX_IMAGE_PIXELS = None  # `Limits` has the limit, and this module says so in its own words
 
 # What Pillow's plugins raise on damaged files.
 PILLOW_ERRORS = (
@@ -44,6 +45,7 @@ _FORMATS = {
     "TIFF": "tiff",
     "PPM": "ppm",
 }
+PILLOW_FORMATS = tuple(_FORMATS)  # it knows others, some of which start programs
 _NAMES = {**_FORMATS, "MPO": "jpg"}  # what Pillow calls a JPEG with further images behind it
 _ORIENTATION = 0x0112
 _PNG = b"\x89PNG\r\n"
@@ -61,47 +63,46 @@ class ImageInfo:
     orientation: int
 
 
-def probe(data: bytes) -> ImageInfo:
+def probe(data: bytes, limits: Limits = Limits()) -> ImageInfo:  # noqa: B008  # frozen
     """Tell what an image is and that it is whole.
 
     Raises:
         BadImage: it is no image of a known format, cut short, damaged, or too large.
     """
     if data.startswith(b"\xff\xd8"):
-        info = _probe_jpeg(data)
+        info = _probe_jpeg(data, limits)
         if info is not None:
             return info
-    return _probe_with_pillow(data)
+    return _probe_with_pillow(data, limits)
 
 
-def _probe_jpeg(data: bytes) -> ImageInfo | None:
-    """None where the markers do not prove a sound baseline or progressive JPEG."""
+def _probe_jpeg(data: bytes, limits: Limits) -> ImageInfo | None:
+    """None where the markers do not prove that Pillow decodes it."""
     try:
         header = jpeg.read_header(data)
+        if header.process not in (0xC0, 0xC1) or header.precision != 8:
+            return None
+        if len(header.sampling) not in (1, 3):
+            return None
+        if not jpeg.is_plain(data, header):
+            return None
+        simplejpeg.decode_jpeg_header(data)  # of what is odd in the header, it complains
     except ValueError:
         return None
-    if header.process not in (0xC0, 0xC1, 0xC2) or header.precision != 8:
-        return None
-    if header.height == 0 or header.width == 0 or len(header.sampling) not in (1, 3):
-        return None
-    if not all(1 <= factor <= 4 for factors in header.sampling for factor in factors):
-        return None
-    if not jpeg.is_complete(data, header):
-        return None
-    _check_pixels(header.height, header.width)
+    _check_pixels(header.height, header.width, limits)
     orientation = _orientation(lambda: _parsed(header.exif)) if header.exif else 1
     return ImageInfo("jpg", header.height, header.width, len(header.sampling), orientation)
 
 
-def _probe_with_pillow(data: bytes) -> ImageInfo:
+def _probe_with_pillow(data: bytes, limits: Limits) -> ImageInfo:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Pillow's remarks on metadata; the pixels decide
             if data.startswith(_PNG):
                 with Image.open(io.BytesIO(data), formats=["PNG"]) as image:
                     image.verify()  # the checksums, which decoding passes over
-            with Image.open(io.BytesIO(data), formats=list(_FORMATS)) as image:
-                _check_pixels(image.height, image.width)
+            with Image.open(io.BytesIO(data), formats=PILLOW_FORMATS) as image:
+                _check_pixels(image.height, image.width, limits)
                 info = ImageInfo(
                     _NAMES[str(image.format)],
                     image.height,
@@ -125,10 +126,10 @@ def damaged(error: Exception) -> BadImage | MemoryError:
     return BadImage(f"it is damaged or cut short ({error})")
 
 
-def _check_pixels(height: int, width: int) -> None:
-    if height * width > MAX_PIXELS:
+def _check_pixels(height: int, width: int, limits: Limits) -> None:
+    if height * width > limits.pixels:
         raise BadImage(
-            f"it has {height} x {width} pixels; {MAX_PIXELS} are the most that are packed"
+            f"it has {width} x {height} pixels; {limits.pixels} are the most (--max-pixels)"
         )
 
 

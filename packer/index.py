@@ -18,7 +18,7 @@ from packer.processes import Advance, map_unordered
 from packer.progress import Progress
 from packer.repeats import hashes_of, repeated
 from packer.shard_writer import index_of, shard_entry
-from reader.format import FORMATS, FormatError, Index, Manifest, ShardEntry, manifest
+from reader.format import FORMATS, FormatError, Index, Limits, Manifest, ShardEntry, manifest
 from reader.format.index import serialize
 
 
@@ -41,7 +41,12 @@ class IndexReport:
     rejected: list[tuple[str, str]] = field(default_factory=list)
 
 
-def index(folder: Path, jobs: int, progress: Progress | None = None) -> IndexReport:
+def index(
+    folder: Path,
+    jobs: int,
+    progress: Progress | None = None,
+    limits: Limits = Limits(),  # noqa: B008  # frozen
+) -> IndexReport:
     """Write an index beside each tar below `folder`, and dataset.json into it.
 
     A tar's folder, relative to `folder`, is its split. Doing it again begins anew.
@@ -61,7 +66,7 @@ def index(folder: Path, jobs: int, progress: Progress | None = None) -> IndexRep
     remove_leavings([folder / manifest.FILENAME, *written])
     try:
         with progress.phase("index", None, "samples") as advance:
-            work = partial(_index_one, folder)
+            work = partial(_index_one, folder, limits)
             done = map_unordered(work, tars, min(jobs, len(tars)), advance, str)
             for name, rejected, error in done:
                 report.rejected += [(f"{name}: {member}", why) for member, why in rejected]
@@ -135,11 +140,11 @@ def _refuse_strangers(folder: Path, tars: Sequence[str]) -> None:
 
 
 def _index_one(
-    folder: Path, name: str, advance: Advance
+    folder: Path, limits: Limits, name: str, advance: Advance
 ) -> tuple[str, list[tuple[str, str]], str | None]:
     """Index one tar: its name, what was left out, and why all of it cannot be used."""
     try:
-        content, left_out = index_tar(folder / name, advance)
+        content, left_out = index_tar(folder / name, limits, advance)
         write_file(index_of(folder / name), content)
     except UnusableInput as error:
         return name, [], str(error)

@@ -1,11 +1,15 @@
 """The parts of a JPEG stream (ITU-T T.81, annex B) that lie before its entropy-coded data."""
 
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 # Markers without a length: TEM and RST0 to RST7 (T.81, table B.1).
 _BARE = frozenset({0x01, *range(0xD0, 0xD8)})
 # Start-of-frame markers: C0 to CF without DHT (C4), JPG (C8) and DAC (CC).
 _FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
+
+_MARKER = re.compile(rb"\xff[^\x00\xd0-\xd7]", re.DOTALL)  # in a scan; neither stuffed nor RSTn
 
 # The code lengths of annex K's table for luminance AC coefficients (T.81, table K.5).
 _ANNEX_K_COUNTS = bytes.fromhex("0002010303020403050504040000017d")
@@ -45,39 +49,16 @@ def read_header(data: bytes) -> JpegHeader:
     Raises:
         ValueError: the stream is not as T.81 has it (which a decoder may still forgive).
     """
-    if not data.startswith(b"\xff\xd8"):
-        raise ValueError("it does not begin with a JPEG's SOI marker")
     frame = None
     exif = b""
     restart_interval = 0
-    at = 2
-    while True:
-        if at + 4 > len(data):
-            raise ValueError("it ends within its header")
-        if data[at] != 0xFF:
-            raise ValueError(f"there is no marker at byte {at}")
-        marker = data[at + 1]
-        if marker == 0xFF:  # fill byte
-            at += 1
-            continue
-        at += 2
-        if marker in _BARE:
-            continue
-        if marker in (0xD8, 0xD9):
-            raise ValueError("a second image begins, or the image ends, within its header")
-        length = int.from_bytes(data[at : at + 2], "big")
-        end = at + length
-        if length < 2 or end > len(data):
-            raise ValueError(f"the segment at byte {at} is longer than the file")
+    for marker, at, end in _segments(data):
         if marker in _FRAMES:
             frame = marker, at, data[at + 2 : end]
         elif marker == 0xDD:
             restart_interval = int.from_bytes(data[at + 2 : at + 4], "big")
         elif marker == 0xE1 and not exif and data[at + 2 : at + 8] == b"Exif\0\0":
             exif = data[at + 2 : end]
-        elif marker == 0xDA:
-            break
-        at = end
     if frame is None:
         raise ValueError("its first scan comes before its frame header")
     process, start, body = frame
@@ -97,6 +78,87 @@ def read_header(data: bytes) -> JpegHeader:
     )
 
 
-def is_complete(data: bytes, header: JpegHeader) -> bool:
-    """Whether an EOI marker follows the entropy-coded data; a file cut short has none."""
-    return data.rfind(b"\xff\xd9", header.scan_offset) >= 0
+def is_plain(data: bytes, header: JpegHeader) -> bool:
+    """Whether it is one scan with sound tables, and EOI the first marker behind it.
+
+    All that a sequential decoder can still find in such a file is damage that it passes over with a
+    warning.
+    """
+    quantisers: set[int] = set()
+    codes: set[int] = set()
+    frame = scan = b""
+    for marker, at, end in _segments(data):
+        body = data[at + 2 : end]
+        if marker == 0xDB:
+            while body:
+                quantisers.add(body[0] & 15)
+                body = body[129 if body[0] >> 4 else 65 :]
+        elif marker == 0xC4:
+            while body:
+                size = 17 + sum(body[1:17])
+                if not _is_code(body[:size]):
+                    return False
+                codes.add(body[0])
+                body = body[size:]
+        elif marker == header.process:
+            frame = body
+        elif marker == 0xDA:
+            scan = body
+    count = len(header.sampling)
+    tables = scan[2 : 2 + 2 * count : 2]
+    after = _MARKER.search(data, header.scan_offset)
+    return (
+        len(scan) == 4 + 2 * count
+        and scan[1 : 1 + 2 * count : 2] == frame[6::3]
+        and quantisers.issuperset(frame[8::3])
+        and codes.issuperset(table >> 4 for table in tables)
+        and codes.issuperset(16 + (table & 15) for table in tables)
+        and after is not None
+        and after[0] == b"\xff\xd9"
+    )
+
+
+def _is_code(table: bytes) -> bool:
+    """Whether libjpeg accepts a Huffman table (T.81, C.2): class and number, counts, symbols."""
+    counts, symbols = table[1:17], table[17:]
+    room = sum(
+        count << 16 - length for length, count in enumerate(counts, 1)
+    )  # all ones is no code
+    is_dc = table[0] < 16
+    return (
+        room < 1 << 16
+        and len(symbols) == sum(counts)
+        and not (is_dc and max(symbols, default=0) > 15)
+    )
+
+
+def _segments(data: bytes) -> Iterator[tuple[int, int, int]]:
+    """Marker, where the length lies, and the end of each segment up to the first scan's header.
+
+    Raises:
+        ValueError: the stream is not as T.81 has it.
+    """
+    if not data.startswith(b"\xff\xd8"):
+        raise ValueError("it does not begin with a JPEG's SOI marker")
+    at = 2
+    while True:
+        if at + 4 > len(data):
+            raise ValueError("it ends within its header")
+        if data[at] != 0xFF:
+            raise ValueError(f"there is no marker at byte {at}")
+        marker = data[at + 1]
+        if marker == 0xFF:  # fill byte
+            at += 1
+            continue
+        at += 2
+        if marker in _BARE:
+            continue
+        if marker in (0xD8, 0xD9):
+            raise ValueError("a second image begins, or the image ends, within its header")
+        end = at + int.from_bytes(data[at : at + 2], "big")
+        if end < at + 2 or end > len(data):
+            raise ValueError(f"the segment at byte {at} has an impossible length")
+        yield marker, at, end
+        if marker == 0xDA:
+            return
+        at = end

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from packer.encode import Policy
+from reader.format import Limits
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,7 @@ class PackOptions:
         split: each split's share of the samples; None: the source's own splits.
         dedupe: leave out images whose bytes are those of an earlier one.
         source: how the source is to be understood.
+        limits: what exceeds them is left out.
     """
 
     shard_size: int = 10**9
@@ -56,11 +58,14 @@ class PackOptions:
     split: Mapping[str, float] | None = None
     dedupe: bool = False
     source: SourceOptions = SourceOptions()
+    limits: Limits = field(default_factory=Limits)
 
     @property
     def policy(self) -> Policy:
         """What is done with each image."""
-        return Policy(self.jpeg == "tiled", self.max_side, self.quality, self.check, self.raw)
+        return Policy(
+            self.jpeg == "tiled", self.max_side, self.quality, self.check, self.raw, self.limits
+        )
 
     @property
     def raw_bytes(self) -> int | None:
@@ -84,5 +89,6 @@ class PackOptions:
                 **content,
                 "raw": raw and (int(raw[0]), int(raw[1])),
                 "source": SourceOptions(**content["source"]),
+                "limits": Limits(**content["limits"]),
             }
         )

@@ -54,13 +54,16 @@ def scan(
     own_splits = set()
     with progress.phase("scan", None, "files") as advance:
         for record in source.scan():
+            advance(1)
             if isinstance(record, SourceSample):
+                if record.size > options.limits.bytes:
+                    listing.left_out += _too_large(source, record, options.limits.bytes)
+                    continue
                 keys += _digest(record.key.encode())
                 if options.split is not None:
                     own_splits.add(record.split)
                     record = replace(record, split=split_of(record.key, options.split))
             listing.add(record)
-            advance(1)
     if named := sorted(own_splits - {""}):
         raise UnusableInput(
             f"The source has splits of its own: {', '.join(named)}. Leave --split out, or pack "
@@ -83,6 +86,14 @@ def scan(
         listing = listing.take(np.flatnonzero(~np.isin(digests[kept], _column(there))))
         listing.left_out = left_out
     return Scanned(source, listing, source.classes or _numbered(listing), fingerprint)
+
+
+def _too_large(source: Source, sample: SourceSample, most: int) -> list[LeftOut]:
+    """What is reported of a sample that would be read whole only to be refused."""
+    reason = f"it and its members have {sample.size} bytes; {most} are the most (--max-bytes)"
+    belongs = f"it belongs to {sample.name}, which is too large"
+    files = source.member_files(sample)
+    return [LeftOut(sample.name, reason), *(LeftOut(file, belongs) for file in files)]
 
 
 def _without_repeats(

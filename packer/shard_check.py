@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from packer.hashed_file import HashedFile, measure
 from packer.image_check import CHANGED, image_faults
 from packer.repeats import hashes_of
-from reader.format import FORMATS, FormatError, Index, ShardEntry, tar
+from reader.format import FORMATS, FormatError, Index, Limits, ShardEntry, tar
 
 
 @dataclass(frozen=True)
@@ -57,6 +57,7 @@ class Shard:
         entry: what dataset.json says of it; None where that cannot be read.
         classes: how many there are; None where that is not known.
         foreign: whether its tar was made elsewhere.
+        limits: of its images.
     """
 
     folder: Path
@@ -64,6 +65,7 @@ class Shard:
     entry: ShardEntry | None
     classes: int | None
     foreign: bool
+    limits: Limits = field(default_factory=Limits)
 
     @property
     def index(self) -> str:
@@ -213,7 +215,11 @@ class _Walk:
     def _member_faults(self, row: int, ext: str, offset: int, size: int) -> Iterable[str]:
         columns = self._index.columns
         if ext == FORMATS[int(columns["format"][row])]:
-            return image_faults(columns, row, self._tar.read(offset, size), not self._proven)
+            limits = self._shard.limits
+            if size > limits.bytes:
+                return [f"it has {size} bytes; {limits.bytes} are looked at (--max-bytes)"]
+            data = self._tar.read(offset, size)
+            return image_faults(columns, row, data, not self._proven, limits)
         if f"{ext}.crc32" not in columns:
             return []
         same = self._tar.crc32(offset, size) == columns[f"{ext}.crc32"][row]

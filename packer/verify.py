@@ -11,7 +11,7 @@ from packer.processes import Advance, map_unordered
 from packer.progress import Progress
 from packer.repeats import repeated
 from packer.shard_check import Damage, Findings, Shard, check_shard
-from reader.format import FormatError, Index, Manifest, ShardEntry, manifest
+from reader.format import FormatError, Index, Limits, Manifest, ShardEntry, manifest
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,11 @@ class VerifyReport:
 
 
 def verify(
-    dst: Path, jobs: int, decode: bool = False, progress: Progress | None = None
+    dst: Path,
+    jobs: int,
+    decode: bool = False,
+    progress: Progress | None = None,
+    limits: Limits = Limits(),  # noqa: B008  # frozen
 ) -> VerifyReport:
     """Check every byte of the data set `dst`, its shards in `jobs` processes.
 
@@ -35,6 +39,7 @@ def verify(
 
     Args:
         decode: also decode every image.
+        limits: an image beyond them is named and not looked at.
 
     Raises:
         FormatError: `dst` is no data set.
@@ -42,7 +47,7 @@ def verify(
     began = time.monotonic()
     progress = progress or Progress(quiet=True)
     damages: list[Damage] = []
-    shards = _shards(dst, damages)
+    shards = _shards(dst, damages, limits)
     total = sum(shard.entry.samples for shard in shards if shard.entry)
     findings: list[Findings] = []
     with progress.phase("verify", total or None, "samples") as advance:
@@ -64,7 +69,7 @@ def verify(
     )
 
 
-def _shards(dst: Path, damages: list[Damage]) -> list[Shard]:
+def _shards(dst: Path, damages: list[Damage], limits: Limits) -> list[Shard]:
     """By dataset.json or, where that is damaged, those that are there."""
     try:
         content = Manifest.load(dst)
@@ -73,29 +78,32 @@ def _shards(dst: Path, damages: list[Damage]) -> list[Shard]:
             raise
         damages.append(Damage(manifest.FILENAME, str(error).removesuffix(".")))
         files = sorted(path.relative_to(dst) for path in dst.rglob("*.tar"))
-        return [Shard(dst, file.as_posix(), None, None, foreign=False) for file in files]
+        return [Shard(dst, file.as_posix(), None, None, False, limits) for file in files]
     if (dst / manifest.FILENAME).read_bytes() != content.dump().encode():
         damages.append(Damage(manifest.FILENAME, "it says the same in other bytes"))
     classes = len(content.classes)
-    return [Shard(dst, entry.file, entry, classes, content.foreign) for entry in content.shards]
+    return [
+        Shard(dst, entry.file, entry, classes, content.foreign, limits) for entry in content.shards
+    ]
 
 
 def _check(shard: Shard, advance: Advance, decode: bool) -> Findings:
     found = check_shard(shard, lambda: advance(1))
     if decode and shard.entry is not None:
-        _decode(shard.folder, shard.entry, found)
+        _decode(shard.folder, shard.entry, shard.limits, found)
     return found
 
 
-def _decode(folder: Path, entry: ShardEntry, found: Findings) -> None:
+def _decode(folder: Path, entry: ShardEntry, limits: Limits, found: Findings) -> None:
     """Decode every image as the reader does."""
     from reader import ReaderError
-    from reader.decode import DecodeError, Decoder
+    from reader.decode import Decoder
+    from reader.errors import DecodeError
     from reader.shard import ReadBuffer
     from reader.shard import Shard as OpenShard
 
     try:
-        shard = OpenShard(folder, entry, ReadBuffer())
+        shard = OpenShard(folder, entry, ReadBuffer(), limits=limits)
     except (FormatError, ReaderError):
         return  # that was named
     decoder, index = Decoder(), shard.index

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from reader.dataset import Dataset
 from reader.errors import ReaderError, SampleError, WorkerError
 from reader.fields import Boxes, Mask
-from reader.format import FormatError, ShardfeedError
+from reader.format import FormatError, Limits, ShardfeedError
 from reader.transforms import (
     CenterCrop,
     Geometry,
@@ -47,6 +47,7 @@ __all__ = [
     "Geometry",
     "IterableShards",
     "Letterbox",
+    "Limits",
     "Loader",
     "Mask",
     "RandomCrop",

@@ -15,9 +15,9 @@ from typing import Any, Literal, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from reader.decode import DecodeError, Decoder
-from reader.errors import ReaderError
-from reader.format import Index, Manifest
+from reader.decode import Decoder
+from reader.errors import DecodeError, ReaderError
+from reader.format import Index, Limits, Manifest
 from reader.memory import Holding, hold
 from reader.shard import ReadBuffer, Shard
 from reader.view import StoredImage
@@ -49,6 +49,7 @@ class Dataset:
         target_transform: Callable[[int], Any] | None = None,
         cache: Literal["ram"] | None = None,
         cache_limit: int | None = None,
+        limits: Limits = Limits(),  # noqa: B008  # frozen
     ) -> None:
         """Open the data set.
 
@@ -60,6 +61,7 @@ class Dataset:
             target_transform: called with the label.
             cache: "ram" to copy the shards into memory, once for all processes of the machine.
             cache_limit: bytes that this may take; None for what the system has available.
+            limits: what a sample may ask for; one that asks for more is a SampleError.
 
         Raises:
             ReaderError: there is no such split, it does not fit into memory, or an argument of the
@@ -79,6 +81,7 @@ class Dataset:
         self.upright = upright
         self.transform = transform
         self.target_transform = target_transform
+        self.limits = limits
         manifest = Manifest.load(self.folder)
         if split is not None and split not in manifest.splits:
             raise ReaderError(f"{self.folder} has no split {split!r}; {manifest.known_splits}.")
@@ -116,7 +119,12 @@ class Dataset:
 
     def __reduce__(self) -> tuple[Callable[..., "Dataset"], tuple[Any, ...], dict[str, Any]]:
         return (
-            partial(type(self), transform=self.transform, target_transform=self.target_transform),
+            partial(
+                type(self),
+                transform=self.transform,
+                target_transform=self.target_transform,
+                limits=self.limits,
+            ),
             (self.folder, self.split, self.upright),
             {"_holding": self._holding},
         )
@@ -162,14 +170,24 @@ class Dataset:
         return {name: np.concatenate(parts or [np.empty(0)]) for name, parts in found.items()}
 
     def sizes(self) -> set[tuple[int, int]]:
-        """The distinct (height, width) of the images, as `ds[i]` gives them."""
+        """The distinct (height, width) of the images, as `ds[i]` gives them.
+
+        Raises:
+            ReaderError: all of them have more pixels than the limit.
+        """
         found: set[tuple[int, int]] = set()
         for entry in self.shards:
             columns = Index(self.folder / entry.index).columns
             height, width = columns["height"].astype(np.int64), columns["width"].astype(np.int64)
             turned = (columns["orientation"] > 4) & self.upright
             both = np.where(turned, width << 32 | height, height << 32 | width)
+            both = both[height * width <= self.limits.pixels]
             found.update((int(size) >> 32, int(size) & 0xFFFFFFFF) for size in _distinct(both))
+        if not found and len(self):
+            raise ReaderError(
+                f"Every image of {self.folder} has more than {self.limits.pixels} pixels. "
+                "Dataset(..., limits=reader.Limits(pixels=...)) allows more."
+            )
         return found
 
     @property
@@ -232,7 +250,9 @@ class Dataset:
             if len(own.shards) >= _OPEN_SHARDS:
                 own.shards.popitem(last=False)  # closes once nobody holds it
             entry = self.shards[position]
-            shard = Shard(self.folder, entry, own.buffer, self._holding, position)
+            shard = Shard(
+                self.folder, entry, own.buffer, self._holding, position, limits=self.limits
+            )
             own.shards[position] = shard
         own.shards.move_to_end(position)
         return shard

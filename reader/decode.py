@@ -4,8 +4,6 @@ A view's box is decoded (from its own segments, if the JPEG is tiled), resized o
 its way into the output.
 """
 
-import io
-import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,15 +12,13 @@ import numpy as np
 import simplejpeg
 from numpy.typing import NDArray
 
+from reader.errors import DecodeError
+from reader.pictures import read_picture
 from reader.splice import BadTable, Box
 from reader.transforms import Geometry
 from reader.view import StoredImage, View, join, plan_view
 
 Pixels = NDArray[Any]  # uint8, (height, width, 3)
-
-
-class DecodeError(ValueError):
-    """The bytes do not decode to the image that the index describes; its text is the reason."""
 
 
 class Decoder:
@@ -89,7 +85,7 @@ class Decoder:
         """The view's box of the stored image, before resizing."""
         image = view.image
         if image.format != "jpg" or image.channels == 4:
-            return _part(_any_format(image), view.box)
+            return _part(read_picture(image), view.box)
         if view.cut is not None:
             try:
                 data = view.cut.build(image.read)
@@ -106,7 +102,7 @@ class Decoder:
             pixels = self._jpeg(whole, image.height, image.width, view.eighths)
         except ValueError:
             # Pillow forgives more than simplejpeg, and says better what is wrong.
-            return _part(_any_format(image), view.box)
+            return _part(read_picture(image), view.box)
         return _part(pixels, _scaled(view.box, view.eighths))
 
     def _jpeg(self, data: bytearray | memoryview, height: int, width: int, eighths: int) -> Pixels:
@@ -157,27 +153,8 @@ class Decoder:
         return self._resized.reshape(height, width, 3)
 
 
-def read_mask(data: bytes) -> Pixels:
-    """A picture's values as they are stored, (height, width) or (height, width, channels).
-
-    Raises:
-        DecodeError: it does not decode.
-    """
-    from PIL import Image
-
-    try:
-        with Image.open(io.BytesIO(data)) as opened:
-            pixels = np.asarray(opened)
-    except (OSError, SyntaxError, ValueError, EOFError) as error:
-        raise DecodeError(str(error)) from error
-    return pixels.astype(np.uint8) if pixels.dtype == np.bool_ else pixels
-
-
 def draw_mask(view: View, pixels: Pixels, fill: int) -> Pixels:
     """What `view` shows of `pixels`, which lie over its stored image, without mixing values."""
-    image = view.image
-    if pixels.shape[:2] != (image.height, image.width):
-        raise DecodeError(_size_differs(image, pixels.shape[1], pixels.shape[0]))
     top, left, height, width = view.target
     out = np.full((*view.size, *pixels.shape[2:]), fill, pixels.dtype)
     if height and width:
@@ -228,50 +205,3 @@ def _align(pixels: Pixels, shifts: NDArray[Any], eighths: int) -> None:
 def _part(pixels: Pixels, box: Box) -> Pixels:
     top, left, height, width = box
     return pixels[top : top + height, left : left + width]
-
-
-def _any_format(image: StoredImage) -> Pixels:
-    """The whole stored image by OpenCV (PNG) or Pillow, in memory of its own."""
-    data = image.read(0, image.size)
-    if image.format == "raw":
-        return _raw(image, data)
-    pixels: Pixels | None = None
-    if image.format == "png":
-        flags = cv2.IMREAD_COLOR_RGB | cv2.IMREAD_IGNORE_ORIENTATION
-        pixels = cv2.imdecode(np.frombuffer(data, np.uint8), flags)
-    if pixels is None:
-        pixels = _with_pillow(image, data)
-    if pixels.shape[:2] != (image.height, image.width):
-        raise DecodeError(_size_differs(image, pixels.shape[1], pixels.shape[0]))
-    return pixels
-
-
-def _raw(image: StoredImage, data: memoryview) -> Pixels:
-    if len(data) != image.height * image.width * image.channels:
-        raise DecodeError(f"it has {len(data)} bytes, not one for each value of each pixel")
-    pixels = np.frombuffer(data, np.uint8).reshape(image.height, image.width, image.channels)
-    return np.repeat(pixels, 3, axis=2) if image.channels == 1 else pixels[..., :3]
-
-
-def _with_pillow(image: StoredImage, data: memoryview) -> Pixels:
-    from PIL import Image  # few data sets need it, and workers should start fast
-
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # remarks on metadata
-            with Image.open(io.BytesIO(data)) as opened:
-                if opened.size != (image.width, image.height):
-                    raise DecodeError(_size_differs(image, *opened.size))
-                # Pillow holds the 16 bits of a PGM in 32.
-                if opened.mode.startswith("I;16") or (opened.mode, image.format) == ("I", "ppm"):
-                    grey = (np.asarray(opened).clip(0, 0xFFFF) >> 8).astype(np.uint8)
-                    return np.stack([grey] * 3, axis=-1)
-                return np.asarray(opened.convert("RGB"))
-    except (OSError, SyntaxError, ValueError, EOFError) as error:
-        if isinstance(error, DecodeError):
-            raise
-        raise DecodeError(str(error)) from error
-
-
-def _size_differs(image: StoredImage, width: int, height: int) -> str:
-    return f"it is {width} x {height} pixels, its index says {image.width} x {image.height}"

@@ -11,5 +11,12 @@ class SampleError(ReaderError):
     """One sample cannot be read or decoded; names shard, key, offset and reason."""
 
 
+class DecodeError(ValueError):
+    """The bytes do not decode to the image that the index describes; its text is the reason.
+
+    Who knows the sample makes a `SampleError` of it.
+    """
+
+
 class WorkerError(ReaderError):
     """A worker process failed, or keeps dying."""

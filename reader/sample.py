@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from reader.dataset import Dataset
-from reader.decode import DecodeError, Decoder, Pixels, draw_mask, plan, read_mask
-from reader.errors import ReaderError
+from reader.decode import Decoder, Pixels, draw_mask, plan
+from reader.errors import DecodeError, ReaderError
 from reader.fields import PHOTOGRAPHS, Boxes, Mask, Member
 from reader.order import SampleRandom
+from reader.pictures import read_mask
 from reader.ring import BatchArrays, Column
 from reader.seeding import seed_sample
 from reader.shard import Shard
@@ -157,7 +158,7 @@ class SampleReader:
             self._decoder.draw(view.of_other(data, member.ext.rsplit(".")[-1]), out)
             return out
         fill = member.field.fill if isinstance(member.field, Mask) else 0
-        return draw_mask(view, read_mask(data), fill)
+        return draw_mask(view, read_mask(view.image, data), fill)
 
     def _mapped(self, sample: Sample, planned: Planned) -> Sample:
         assert self._recipe.map_sample is not None

@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from reader.errors import ReaderError, SampleError
-from reader.format import FORMATS, Index, ShardEntry
+from reader.format import FORMATS, Index, Limits, ShardEntry
 from reader.memory import Holding
 from reader.splice import TileTable
 from reader.view import StoredImage
@@ -47,6 +47,7 @@ class Shard:
         buffer: ReadBuffer,
         holding: Holding | None = None,
         number: int = 0,
+        limits: Limits = Limits(),  # noqa: B008  # frozen
     ) -> None:
         """Open tar and index.
 
@@ -56,6 +57,7 @@ class Shard:
             buffer: for reads.
             holding: memory that holds the tar as its `number`-th, None to read it from its file.
             number: see `holding`.
+            limits: what a sample may ask for.
 
         Raises:
             ReaderError, FormatError: they are missing, damaged, or not what dataset.json says.
@@ -63,6 +65,7 @@ class Shard:
         self.path = folder / entry.file
         self.index = Index(folder / entry.index)
         self._buffer = buffer
+        self._limits = limits
         try:
             source = self.path if holding is None else holding.path
             self._file = os.open(source, os.O_RDONLY | os.O_CLOEXEC)
@@ -87,17 +90,30 @@ class Shard:
         """The bytes of the member with extension `ext`.
 
         Raises:
-            SampleError: there is no such member, or it cannot be read.
+            SampleError: there is no such member, it is too large, or it cannot be read.
         """
         span = self.index.span(ext, row)
         if span is None:
             raise self.error(row, f"it has no member .{ext}")
+        self._check_bytes(row, f"its .{ext}", span[1])
         return bytes(self._pread(row, *span))
 
     def image(self, row: int) -> StoredImage:
-        """The image and what the index says of it; its bytes are read when they are asked for."""
+        """The image and what the index says of it; its bytes are read when they are asked for.
+
+        Raises:
+            SampleError: it is too large.
+        """
         columns = self.index.columns
         offset, size = int(columns["offset"][row]), int(columns["size"][row])
+        height, width = int(columns["height"][row]), int(columns["width"][row])
+        self._check_bytes(row, "its image", size)
+        if not 0 < height * width <= self._limits.pixels:
+            raise self.error(
+                row,
+                f"its index says {width} x {height} pixels, and 1 to {self._limits.pixels} are "
+                "allowed; Dataset(..., limits=reader.Limits(pixels=...)) allows more",
+            )
 
         def read(start: int, stop: int) -> memoryview:
             return self._pread(row, offset + start, stop - start)
@@ -106,12 +122,20 @@ class Shard:
             read,
             size,
             FORMATS[columns["format"][row]],
-            int(columns["height"][row]),
-            int(columns["width"][row]),
+            height,
+            width,
             int(columns["channels"][row]),
             int(columns["orientation"][row]),
             self._tiles(row) if self.index.tiled else None,
         )
+
+    def _check_bytes(self, row: int, what: str, size: int) -> None:
+        if size > self._limits.bytes:
+            raise self.error(
+                row,
+                f"{what} has {size} bytes, and {self._limits.bytes} are allowed; "
+                "Dataset(..., limits=reader.Limits(bytes=...)) allows more",
+            )
 
     @cached_property
     def mapped(self) -> mmap.mmap:

@@ -12,9 +12,18 @@ from packer.commands.output import counted, name_files, print_json, say
 @click.command()
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @options.jobs
+@options.max_pixels
+@options.max_bytes
 @options.as_json
 @options.quiet
-def index(folder: Path, jobs: int, as_json: bool, quiet: bool) -> int:
+def index(
+    folder: Path,
+    jobs: int,
+    max_pixels: int | None,
+    max_bytes: int | None,
+    as_json: bool,
+    quiet: bool,
+) -> int:
     """Make a data set of the WebDataset tars in FOLDER, which stay as they are.
 
     An index is written beside each, and dataset.json into FOLDER. Tars in folders below are splits
@@ -23,7 +32,7 @@ def index(folder: Path, jobs: int, as_json: bool, quiet: bool) -> int:
     from packer.index import index as run
     from packer.progress import Progress
 
-    report = run(folder, jobs, Progress(quiet))
+    report = run(folder, jobs, Progress(quiet), options.limits(max_pixels, max_bytes))
     name_files("rejected", report.rejected)
     if as_json:
         fields = asdict(report)

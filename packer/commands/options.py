@@ -3,9 +3,12 @@
 import os
 import re
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+
+if TYPE_CHECKING:
+    from reader.format import Limits
 
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _UNITS |= {"KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
@@ -83,6 +86,17 @@ class Pair(click.ParamType[tuple[str, Path]]):
         return name, Path(folder)
 
 
+def limits(max_pixels: int | None, max_bytes: int | None) -> "Limits":
+    """What the options of these names say."""
+    from reader.format import Limits
+    from reader.format.tar import MAX_MEMBER
+
+    if max_bytes is not None and max_bytes > MAX_MEMBER:
+        raise click.UsageError(f"--max-bytes: {MAX_MEMBER} is what the format of tars allows.")
+    usual = Limits()
+    return Limits(max_pixels or usual.pixels, max_bytes or usual.bytes)
+
+
 def usable_cores() -> int:
     """The cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
@@ -95,6 +109,12 @@ jobs = click.option(
     type=click.IntRange(1),
     default=usable_cores,
     help="Processes. Default: the cores this one may use.",
+)
+max_pixels = click.option(
+    "--max-pixels", type=click.IntRange(1), help="Of an image. Default: 536870912 (2^29)."
+)
+max_bytes = click.option(
+    "--max-bytes", type=ByteSize(), help="Of an image and its members. Default: 1GiB."
 )
 as_json = click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 quiet = click.option("--quiet", "-q", is_flag=True, help="No progress, no report; errors only.")

@@ -76,6 +76,8 @@ if TYPE_CHECKING:
     show_default=True,
     help="On a file that is no sound image: commit nothing, or go on without it. All are named.",
 )
+@options.max_pixels
+@options.max_bytes
 @click.option("--append", is_flag=True, help="Add what is new in SRC to the data set at DST.")
 @click.option("--overwrite", is_flag=True, help="Replace a data set that is at DST.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be written.")
@@ -103,6 +105,8 @@ def pack(
     label_column: str | None,
     split_column: str | None,
     on_error: str,
+    max_pixels: int | None,
+    max_bytes: int | None,
     append: bool,
     overwrite: bool,
     dry_run: bool,
@@ -142,6 +146,7 @@ def pack(
             label_column,
             split_column,
         ),
+        options.limits(max_pixels, max_bytes),
     )
     names = None if classes is None else _class_names(classes)
     if append and overwrite:

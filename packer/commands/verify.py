@@ -13,14 +13,24 @@ from packer.commands.output import counted, print_json, say
 @options.dst
 @click.option("--decode", is_flag=True, help="Also decode every image.")
 @options.jobs
+@options.max_pixels
+@options.max_bytes
 @options.as_json
 @options.quiet
-def verify(dst: Path, decode: bool, jobs: int, as_json: bool, quiet: bool) -> int:
+def verify(
+    dst: Path,
+    decode: bool,
+    jobs: int,
+    max_pixels: int | None,
+    max_bytes: int | None,
+    as_json: bool,
+    quiet: bool,
+) -> int:
     """Check every byte of the data set DST and name what is damaged."""
     from packer.progress import Progress
     from packer.verify import verify as run
 
-    report = run(dst, jobs, decode, Progress(quiet))
+    report = run(dst, jobs, decode, Progress(quiet), options.limits(max_pixels, max_bytes))
     for damage in report.damages:
         say(f"damaged: {damage}")
     if as_json:

@@ -16,8 +16,8 @@ from packer.foreign_tar import members
 from packer.keys import clashing, escape
 from packer.sources import Content, LeftOut, SourceSample
 from packer.sources.entries import Entries, Entry
-from packer.sources.files import MAX_FILE, stem_paths
-from packer.sources.labels import class_number, class_order, printable
+from packer.sources.files import stem_paths
+from packer.sources.labels import MAX_TEXT, class_number, class_order, printable
 from packer.sources.layout import Layout
 from packer.sources.sidecars import group
 from packer.sources.spans import read_span, unchanged
@@ -112,12 +112,8 @@ class ArchiveSource:
         folder_label = self.classes.index(class_name) if class_name else -1
         for name, beside in grouping.samples.items():
             image = prefix + name
-            try:
-                _check_size(files[name])
-                if not files[name].size:
-                    raise BadImage("it is empty")
-            except BadImage as error:
-                yield left_out(image, str(error))
+            if not files[name].size:
+                yield left_out(image, "it is empty")
                 for file in beside.values():
                     yield LeftOut(prefix + file, f"it belongs to {image}, which is rejected")
                 continue
@@ -127,13 +123,11 @@ class ArchiveSource:
             label = folder_label
             entries, exts = [files[name]], []
             for ext, file in beside.items():
-                try:
-                    if ext == "cls":
+                if ext == "cls":
+                    try:
                         label = self._label(files[file], label)
-                        continue
-                    _check_size(files[file])
-                except BadImage as error:
-                    yield LeftOut(prefix + file, str(error))
+                    except BadImage as error:
+                        yield LeftOut(prefix + file, str(error))
                     continue
                 entries.append(files[file])
                 exts.append(ext)
@@ -168,8 +162,8 @@ class ArchiveSource:
         """
         if label >= 0:
             raise BadImage("the class is that of the folder; a .cls file has no say in it")
-        if entry.size > 20:
-            raise BadImage("it is too long for a class number")
+        if entry.size > MAX_TEXT:
+            raise BadImage(f"it has more than {MAX_TEXT} bytes, too many for a class number")
         assert self.entries is not None
         return class_number(self._read([entry], self.entries.mtime_ns)[0])
 
@@ -195,8 +189,3 @@ def _tar_entries(path: Path) -> Iterator[tuple[str, Entry] | LeftOut]:
                     yield LeftOut(name, inner.reason)
                 else:
                     yield name, Entry(inner.offset, inner.size)
-
-
-def _check_size(entry: Entry) -> None:
-    if entry.size > MAX_FILE:
-        raise BadImage(f"it has {entry.size} bytes; {MAX_FILE} are the most")

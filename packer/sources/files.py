@@ -10,10 +10,8 @@ from pathlib import Path
 from packer.errors import BadImage, Unreadable, naming
 from packer.keys import escape
 from packer.sources import Content, LeftOut, SourceSample
-from packer.sources.labels import class_number
+from packer.sources.labels import MAX_TEXT, class_number
 from packer.sources.walk import is_litter, left_out, tells_of_file
-
-MAX_FILE = 1 << 30  # a larger file is no image, and would be read whole to find out
 
 NO_FILE = f"it cannot be read: {os.strerror(errno.ENOENT)}"
 CHANGED = "it changed while it was being packed"
@@ -147,8 +145,6 @@ def measure(root: Path, path: str) -> tuple[int, int]:
         raise BadImage(_cannot_be_read(error)) from error
     if not stat.S_ISREG(status.st_mode):
         raise BadImage("it is not a regular file")
-    if status.st_size > MAX_FILE:
-        raise BadImage(f"it has {status.st_size} bytes; {MAX_FILE} are the most")
     return status.st_size, status.st_mtime_ns
 
 
@@ -162,12 +158,15 @@ def _label(root: Path, path: str, label: int) -> int:
     if label >= 0:
         raise BadImage("the class is that of the folder; a .cls file has no say in it")
     try:
-        with naming(root / path):
-            return class_number((root / path).read_bytes())
+        with naming(root / path), open(root / path, "rb") as file:
+            data = file.read(MAX_TEXT + 1)
     except OSError as error:
         if not tells_of_file(error):
             raise
         raise BadImage(_cannot_be_read(error)) from error
+    if len(data) > MAX_TEXT:
+        raise BadImage(f"it has more than {MAX_TEXT} bytes, too many for a class number")
+    return class_number(data)
 
 
 def _cannot_be_read(error: OSError) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from packer.errors import BadImage, UnusableInput
 
+MAX_TEXT = 20  # bytes of a .cls file
 MAX_CLASSES = 1_000_000  # each has a name in dataset.json
 
 
@@ -34,7 +35,7 @@ def class_number(data: bytes) -> int:
     Raises:
         BadImage: it holds none.
     """
-    text = data[:20].strip()
+    text = data[:MAX_TEXT].strip()
     if not text.isdigit():
         raise BadImage("it holds no class number: a .cls file is a decimal number")
     if int(text) >= MAX_CLASSES:

@@ -18,7 +18,7 @@ from packer.errors import BadImage, UnusableInput
 from packer.foreign_tar import Member, members, samples
 from packer.keys import escape, unescape
 from packer.sources import Content, LeftOut, SourceSample
-from packer.sources.files import MAX_FILE, stem_paths
+from packer.sources.files import stem_paths
 from packer.sources.labels import class_number
 from packer.sources.sidecars import EXTENSION, IMAGE_EXTENSIONS
 from packer.sources.spans import read_span, unchanged
@@ -211,8 +211,6 @@ def _image_of(run: Sequence[Member]) -> Member | None:
 def _refusal(member: Member) -> str | None:
     if not EXTENSION.fullmatch(member.ext):
         return "its extension is not made of letters, digits, - and _ alone"
-    if member.size > MAX_FILE:
-        return f"it has {member.size} bytes; {MAX_FILE} are the most"
     return None
 
 

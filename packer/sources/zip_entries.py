@@ -14,7 +14,6 @@ from stat import S_ISLNK
 from packer.errors import BadImage, UnusableInput
 from packer.sources import LeftOut
 from packer.sources.entries import Entry
-from packer.sources.files import MAX_FILE
 from packer.sources.spans import read_span
 
 _LOCAL_HEADER = struct.Struct("<4s22xHH")
@@ -98,8 +97,6 @@ def _refusal(info: zipfile.ZipInfo, name: str, following: int) -> str | None:
         return "its bytes are those of another file, too: the zip is damaged, or a bomb"
     if info.compress_type == zipfile.ZIP_STORED and info.file_size != info.compress_size:
         return "the zip gives it two sizes"
-    if info.file_size > MAX_FILE:
-        return f"it has {info.file_size} bytes; {MAX_FILE} are the most"
     if info.file_size > max(_SUSPICIOUS, _MAX_RATIO * info.compress_size):
         return f"{info.compress_size} bytes would become {info.file_size}: it is a zip bomb"
     return None

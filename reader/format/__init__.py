@@ -60,6 +60,7 @@ hexadecimal digits for all of this without it, as JSON with sorted keys and with
 
 from reader.format.errors import FormatError, ShardfeedError
 from reader.format.index import FORMATS, Index
+from reader.format.limits import Limits
 from reader.format.manifest import Manifest, ShardEntry
 
-__all__ = ["FORMATS", "FormatError", "Index", "Manifest", "ShardEntry", "ShardfeedError"]
+__all__ = ["FORMATS", "FormatError", "Index", "Limits", "Manifest", "ShardEntry", "ShardfeedError"]

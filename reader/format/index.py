@@ -209,6 +209,9 @@ class Index:
                 raise self._error(f"row {int(outside.argmax())} ({name}) lies outside its tar")
         if len(self) and int(self.columns["format"].max()) >= len(FORMATS):
             raise self._error("it names an image format that this reader does not know")
+        for name, most in (("orientation", 8), ("channels", 4)):
+            if ((self.columns[name] < 1) | (self.columns[name] > most)).any():
+                raise self._error(f"it has a row whose {name} is not 1 to {most}")
         for name, bounds in _LISTS.items():
             if name in self.columns:
                 edges = self.columns[bounds]

@@ -8,7 +8,7 @@ import struct
 BLOCK = 512
 END = bytes(2 * BLOCK)  # an archive ends with two zero blocks
 
-_MAX_SIZE = 8**11 - 1  # eleven octal digits
+MAX_MEMBER = 8**11 - 1  # eleven octal digits
 _NAME, _PREFIX = 100, 155
 _HEADER = struct.Struct("100s8s8s8s12s12s8s1s100s6s2s32s32s8s8s155s12x")
 
@@ -51,7 +51,7 @@ def _split(name: bytes) -> tuple[bytes, bytes] | None:
 
 
 def _block(name: bytes, prefix: bytes, size: int, kind: bytes) -> bytes:
-    if size > _MAX_SIZE:
+    if size > MAX_MEMBER:
         raise ValueError(f"a member of {size} bytes does not fit a tar header (8 GiB at most)")
     fields = [name, b"0000644", b"0000000", b"0000000", b"%011o" % size, b"%011o" % 0]
     fields += [b" " * 8, kind, b"", b"ustar", b"00", b"", b"", b"0000000", b"0000000", prefix]

@@ -140,7 +140,7 @@ class Item(NamedTuple):
     """A sample to be written as it is.
 
     `members` are the sidecars by extension; with `raw`, the image's bytes are pixels of this
-    height, width and number of channels.
+    height, width and number of channels. `info` is what the index says if not what the image is.
     """
 
     name: str
@@ -149,6 +149,7 @@ class Item(NamedTuple):
     image: bytes
     members: Mapping[str, bytes]
     raw: tuple[int, int, int] | None = None
+    info: ImageInfo | None = None
 
 
 @pytest.fixture(scope="session")
@@ -178,7 +179,7 @@ def _write_shard(folder: Path, file: str, items: Sequence[Item]) -> ShardEntry:
     columns: dict[str, list[int]] = {}
     content = b""
     for item in items:
-        info = ImageInfo("raw", *item.raw, 1) if item.raw else probe(item.image)
+        info = ImageInfo("raw", *item.raw, 1) if item.raw else item.info or probe(item.image)
         label = {"cls": b"%d" % item.label} if item.label >= 0 else {}
         row = {
             "label": item.label,

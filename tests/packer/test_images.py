@@ -9,7 +9,8 @@ from PIL import Image, ImageFile
 
 from packer import jpeg
 from packer.errors import BadImage
-from packer.images import MAX_PIXELS, ImageInfo, probe
+from packer.images import ImageInfo, probe
+from reader.format import Limits
 
 KINDS = {
     "JPEG": "jpg",
@@ -191,12 +192,12 @@ def test_a_jpeg_of_too_many_pixels_is_rejected(files: dict[str, bytes]) -> None:
     data = bytearray(files["JPEG"])
     at = jpeg.read_header(files["JPEG"]).frame_offset
     data[at : at + 4] = struct.pack(">HH", 60_000, 60_000)
-    with pytest.raises(BadImage, match=f"{MAX_PIXELS} are the most"):
+    with pytest.raises(BadImage, match=f"{Limits().pixels} are the most"):
         probe(bytes(data))
 
 
 def test_a_png_of_too_many_pixels_is_rejected_for_that() -> None:
-    with pytest.raises(BadImage, match=f"{MAX_PIXELS} are the most"):
+    with pytest.raises(BadImage, match=f"{Limits().pixels} are the most"):
         probe(png_of(30_000, 30_000))
 
 

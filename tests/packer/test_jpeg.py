@@ -120,19 +120,20 @@ def test_a_damaged_header_is_read_or_refused(photo: bytes, flips: list[tuple[int
     assert 0 < header.frame_offset < header.scan_offset <= len(data)
 
 
-def test_a_stream_is_complete_only_with_its_end_marker(photo: bytes) -> None:
+def test_a_plain_stream_has_its_end_marker(photo: bytes) -> None:
     header = jpeg.read_header(photo)
-    assert jpeg.is_complete(photo, header)
-    assert jpeg.is_complete(photo + b"appended", header)
-    assert not jpeg.is_complete(photo[:-2], header)
-    assert not jpeg.is_complete(photo[: header.scan_offset], header)
+    assert jpeg.is_plain(photo, header)
+    assert jpeg.is_plain(photo + b"appended", header)
+    assert not jpeg.is_plain(photo[:-2], header)
+    assert not jpeg.is_plain(photo[: header.scan_offset], header)
 
 
-def test_the_end_of_a_thumbnail_in_the_header_does_not_complete_a_stream(
+def test_the_end_of_a_thumbnail_in_the_header_makes_no_stream_plain(
     make_image: Callable[..., Image.Image], encode: Callable[..., bytes]
 ) -> None:
     thumbnail = encode(make_image(2, 16, 16), "JPEG")
     data = encode(make_image(1), "JPEG", exif=b"Exif\0\0" + thumbnail)
     header = jpeg.read_header(data)
     assert b"\xff\xd9" in header.exif
-    assert not jpeg.is_complete(data[:-2], header)
+    assert jpeg.is_plain(data, header)
+    assert not jpeg.is_plain(data[:-2], header)

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from packer.images import probe
 from packer.verify import verify
 from reader.format import FORMATS, FormatError, Index, Manifest, tar
 
@@ -179,7 +180,7 @@ def test_an_image_that_does_not_decode_is_named(
     image = items[0].image
     tables = image.index(b"\xff\xc4") + 5  # how many Huffman codes there are of each length
     broken = image[:tables] + b"\xff" * 16 + image[tables + 16 :]
-    samples = [items[0]._replace(image=broken), items[2]]
+    samples = [items[0]._replace(image=broken, info=probe(image)), items[2]]
     folder = write_dataset(tmp_path / "broken", {"shard-000000.tar": samples}, classes=2)
     assert verify(folder, 1).damages == []
     assert [damage.key for damage in verify(folder, 1, decode=True).damages] == [items[0].key]

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from packer.tiles import find_tiles
-from reader.decode import DecodeError, Decoder, plan
+from reader.decode import Decoder, plan
+from reader.errors import DecodeError
 from reader.splice import BadTable, TileTable, cut
 from reader.transforms import Geometry
 from reader.view import StoredImage

@@ -256,7 +256,7 @@ def test_a_zip_that_lies_about_a_size_is_found_out(
     path.write_bytes(data)
     found = scan(path)
     if size == 2**31:
-        assert "are the most" in found.left_out["cat/b.jpg"]
+        assert "bomb" in found.left_out["cat/b.jpg"]
         return
     assert [sample.key for sample in found.samples] == ["cat/a", "cat/b"]
     with pytest.raises(BadImage, match=f"says that it has {size} bytes"):
