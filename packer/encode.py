@@ -12,7 +12,14 @@ from numpy.typing import NDArray
 from PIL import Image, ImageOps
 
 from packer.errors import BadImage
-from packer.images import PILLOW_ERRORS, PILLOW_FORMATS, ImageInfo, damaged, probe
+from packer.images import (
+    ONE_CHANNEL,
+    PILLOW_ERRORS,
+    PILLOW_FORMATS,
+    ImageInfo,
+    damaged,
+    probe,
+)
 from packer.jpeg import read_header
 from packer.tiles import NO_MEMORY, Tiles, Untileable, find_tiles, restart_interval, tile
 from reader.format import Limits
@@ -151,7 +158,10 @@ def _file_reencoded(data: bytes, info: ImageInfo, policy: Policy) -> Encoded:
     """A JPEG of the image as stored; EXIF and ICC are kept."""
     with _opened(data) as image:
         kept = {k: v for k, v in image.info.items() if k in ("exif", "icc_profile")}
-        pixels = _in_8_bits(image, info).convert("L" if info.channels == 1 else "RGB")
+        pixels = _in_8_bits(image, info)
+        pixels = pixels.convert(
+            "L" if pixels.mode in ONE_CHANNEL else "RGB"
+        )  # a palette has colours
     if pixels.mode == "L":
         kept.pop("icc_profile", None)  # it may describe the colours that convert() dropped
     return _reencoded(pixels, policy, kept, info.orientation)

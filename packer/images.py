@@ -49,7 +49,7 @@ PILLOW_FORMATS = tuple(_FORMATS)  # it knows others, some of which start program
 _NAMES = {**_FORMATS, "MPO": "jpg"}  # what Pillow calls a JPEG with further images behind it
 _ORIENTATION = 0x0112
 _PNG = b"\x89PNG\r\n"
-_ONE_CHANNEL = {"1", "L", "I", "F", "I;16", "I;16B", "I;16L", "I;16N"}
+ONE_CHANNEL = {"1", "L", "I", "F", "I;16", "I;16B", "I;16L", "I;16N"}
 
 
 @dataclass(frozen=True)
@@ -107,13 +107,13 @@ def _probe_with_pillow(data: bytes, limits: Limits) -> ImageInfo:
                     _NAMES[str(image.format)],
                     image.height,
                     image.width,
-                    1 if image.mode in _ONE_CHANNEL else len(image.getbands()),
+                    1 if image.mode in ONE_CHANNEL else len(image.getbands()),
                     # Pillow turns a TIFF upright itself, and gives its upright size.
                     1 if image.format == "TIFF" else _orientation(image.getexif),
                 )
                 image.load()  # cut short or damaged, it does not
     except UnidentifiedImageError:
-        raise BadImage("it is not an image of a known format") from None
+        raise BadImage(_why_unknown(data)) from None
     except PILLOW_ERRORS as error:
         raise damaged(error) from error
     return info
@@ -124,6 +124,21 @@ def damaged(error: Exception) -> BadImage | MemoryError:
     if "out of memory" in str(error):
         return MemoryError(str(error))  # which says nothing of the file
     return BadImage(f"it is damaged or cut short ({error})")
+
+
+def _why_unknown(data: bytes) -> str:
+    """Why Pillow does not know it."""
+    if data.startswith(_PNG):
+        return "it is a PNG with a damaged header"
+    if not data.startswith(b"\xff\xd8"):
+        return "it is not an image of a known format"
+    try:
+        header = jpeg.read_header(data)
+    except ValueError as error:
+        return f"it is a damaged JPEG: {error}"
+    if header.precision != 8:
+        return f"it is a JPEG of {header.precision} bits a sample, and those of 8 can be read"
+    return f"it is a JPEG whose header says {header.width} x {header.height} pixels"
 
 
 def _check_pixels(height: int, width: int, limits: Limits) -> None:

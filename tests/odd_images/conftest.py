@@ -1,0 +1,121 @@
+"""What becomes of odd image files in packing, verifying and reading."""
+
+import io
+import re
+import tarfile
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from PIL import Image, ImageOps
+
+import packer
+from packer.index import index
+from packer.pack import PackReport
+from packer.verify import verify
+from reader import Dataset, Loader, RandomResizedCrop
+
+Pixels = NDArray[Any]
+Files = Mapping[str, bytes]
+
+_TABLES = Path(packer.__file__).parent.parent / "docs" / "odd-images.md"
+
+
+@dataclass
+class Tried:
+    """What became of files, by their names.
+
+    `outcomes` are the words of the tables: tiled, kept, rejected. `pixels` are what was read.
+    """
+
+    outcomes: dict[str, str]
+    damages: list[str]
+    pixels: dict[str, Pixels] = field(default_factory=dict)
+    crops: int = 0
+
+
+@pytest.fixture(scope="session")
+def table_of() -> Callable[[str], dict[str, str]]:
+    """`table_of("JPEG")`: the outcome of each file in the table under this heading."""
+
+    def rows(heading: str) -> dict[str, str]:
+        _, _, rest = _TABLES.read_text("utf-8").partition(f"\n## {heading}\n")
+        lines = re.findall(r"^\| (.*?) +\| (\w+) +\|", rest.partition("\n## ")[0], re.MULTILINE)
+        return dict(lines[1:])
+
+    return rows
+
+
+@pytest.fixture(scope="session")
+def try_packed(
+    tmp_path_factory: pytest.TempPathFactory, run_pack: Callable[..., PackReport]
+) -> Callable[..., Tried]:
+    """`try_packed(files, jpeg="tiled")`: pack, verify and read them."""
+
+    def run(files: Files, **options: Any) -> Tried:
+        root = tmp_path_factory.mktemp("odd")
+        (root / "files").mkdir()
+        for number, data in enumerate(files.values()):
+            (root / "files" / f"{number:03d}.bin").write_bytes(data)
+        run_pack(root / "files", root / "shards", seed=None, skip_rejected=True, **options)
+        return _read(root / "shards", list(files))
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def try_indexed(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Files, str], Tried]:
+    """`try_indexed(files, "jpg")`: index a tar of them, verify and read it."""
+
+    def run(files: Files, extension: str) -> Tried:
+        root = tmp_path_factory.mktemp("odd")
+        with tarfile.open(root / "files.tar", "w") as tar:
+            for number, data in enumerate(files.values()):
+                info = tarfile.TarInfo(f"{number:03d}.{extension}")
+                info.size = len(data)
+                tar.addfile(info, io.BytesIO(data))
+        index(root, 1)
+        return _read(root, list(files))
+
+    return run
+
+
+def _read(shards: Path, names: list[str]) -> Tried:
+    damages = [str(damage) for damage in verify(shards, 1, decode=True).damages]
+    tried = Tried(dict.fromkeys(names, "rejected"), damages)
+    dataset = Dataset(shards)
+    for number, key in enumerate(dataset.keys):
+        name = names[int(key)]
+        shard, row = dataset.locate(number)
+        tiled = shard.index.tiled and np.diff(shard.index.columns["segment_offset"])[row]
+        tried.outcomes[name] = "tiled" if tiled else "kept"
+        tried.pixels[name] = dataset[number][0]
+    crop = [RandomResizedCrop(32)]
+    with Loader(shards, batch_size=16, workers=1, transforms=crop) as loader:
+        tried.crops = sum(len(images) for images, _ in loader)
+    return tried
+
+
+@pytest.fixture(scope="session")
+def pillows() -> Callable[..., Pixels]:
+    """`pillows(data, max_side=100)`: upright RGB pixels by Pillow, of 16 bits the high ones."""
+
+    def pixels(data: bytes, max_side: int | None = None) -> Pixels:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            with Image.open(io.BytesIO(data)) as image:
+                if image.mode.startswith("I;16") or (image.mode, image.format) == ("I", "PPM"):
+                    grey = (np.asarray(image).clip(0, 0xFFFF) >> 8).astype(np.uint8)
+                    found = Image.fromarray(grey).convert("RGB")
+                else:
+                    found = ImageOps.exif_transpose(image).convert("RGB")
+        if max_side is not None:
+            found.thumbnail((max_side, max_side), Image.Resampling.LANCZOS)
+        return np.asarray(found)
+
+    return pixels

@@ -1,0 +1,213 @@
+"""Each odd PNG, GIF, WebP, TIFF, BMP and PPM of docs/odd-images.md, as test_jpegs.py has JPEGs."""
+
+import struct
+import zlib
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+SIGNATURE = b"\x89PNG\r\n\x1a\n"
+HUGE = 60_000  # pixels, along each side
+
+
+def chunk(name: bytes, body: bytes) -> bytes:
+    return struct.pack(">I", len(body)) + name + body + struct.pack(">I", zlib.crc32(name + body))
+
+
+def png(
+    size: tuple[int, int], depth: int, colour: int, rows: bytes, *before: bytes, interlaced: int = 0
+) -> bytes:
+    """A PNG of these compressed rows, with chunks before them; `size` is (height, width)."""
+    header = struct.pack(">IIBBBBB", size[1], size[0], depth, colour, 0, 0, interlaced)
+    body = [chunk(b"IHDR", header), *before, chunk(b"IDAT", rows), chunk(b"IEND", b"")]
+    return SIGNATURE + b"".join(body)
+
+
+def bomb(megabytes: int) -> bytes:
+    """So many megabytes of zeros, compressed."""
+    compressor = zlib.compressobj(9)
+    zeros = bytes(1 << 20)
+    return b"".join(compressor.compress(zeros) for _ in range(megabytes)) + compressor.flush()
+
+
+def rows_of(pixels: Any) -> bytes:
+    """The compressed rows of a PNG, unfiltered."""
+    return zlib.compress(b"".join(b"\0" + row.tobytes() for row in pixels))
+
+
+def interlaced(grey: Any) -> bytes:
+    """The compressed seven passes of Adam7."""
+    steps = [(0, 0, 8, 8), (0, 4, 8, 8), (4, 0, 8, 4), (0, 2, 4, 4)]
+    steps += [(2, 0, 4, 2), (0, 1, 2, 2), (1, 0, 2, 1)]
+    passes = [grey[top::down, left::right] for top, left, down, right in steps]
+    return zlib.compress(b"".join(b"\0" + row.tobytes() for part in passes for row in part))
+
+
+def with_tiff_sides(data: bytes, side: int) -> bytes:
+    """A little-endian TIFF whose ImageWidth and ImageLength are `side`."""
+    changed = bytearray(data)
+    (at,) = struct.unpack_from("<I", data, 4)
+    (count,) = struct.unpack_from("<H", data, at)
+    for entry in range(at + 2, at + 2 + 12 * count, 12):
+        if struct.unpack_from("<H", data, entry)[0] in (256, 257):
+            struct.pack_into("<HII", changed, entry + 2, 4, 1, side)
+    return bytes(changed)
+
+
+@pytest.fixture(scope="module")
+def files(make_image: Callable[..., Image.Image], encode: Callable[..., bytes]) -> dict[str, bytes]:
+    image, second = make_image(7, 60, 80), make_image(8, 60, 80)
+    grey = image.convert("L")
+    alpha = image.convert("RGBA")
+    alpha.putalpha(grey)
+    palette, bits = image.quantize(16), image.convert("1")
+    deep = np.random.default_rng(0).integers(0, 2**16, (60, 80, 4), dtype=np.uint16)
+    big_endian = deep.astype(">u2")
+    size = (60, 80)
+    turned = Image.Exif()
+    turned[0x0112] = 6
+    found: dict[str, bytes] = {}
+
+    plain = encode(image, "PNG")
+    head, rest = plain[:33], plain[33:]
+    black = rows_of(np.zeros((60, 240), np.uint8))
+    found["PNG, 16 bits, grey"] = encode(Image.fromarray(deep[..., 0]), "PNG")
+    found["PNG, 16 bits, RGB"] = png(size, 16, 2, rows_of(big_endian[..., :3]))
+    found["PNG, 16 bits, grey with alpha"] = png(size, 16, 4, rows_of(big_endian[..., :2]))
+    found["PNG, 16 bits, RGBA"] = png(size, 16, 6, rows_of(big_endian))
+    found["PNG, one bit"] = encode(bits, "PNG")
+    found["PNG, RGBA"] = encode(alpha, "PNG")
+    found["PNG, palette of 4 bits"] = encode(palette, "PNG", bits=4)
+    found["PNG, palette with transparency"] = encode(
+        palette, "PNG", transparency=bytes(range(0, 256, 16))
+    )
+    indices = rows_of(np.asarray(palette))
+    found["PNG, palette missing"] = png(size, 8, 3, indices)
+    found["PNG, interlaced"] = png(size, 8, 0, interlaced(np.asarray(grey)), interlaced=1)
+    found["PNG, EXIF orientation 6"] = encode(image, "PNG", exif=turned)
+    found["APNG"] = encode(image, "PNG", save_all=True, append_images=[second])
+    found["APNG whose picture is no frame of it"] = encode(
+        image, "PNG", save_all=True, default_image=True, append_images=[second, grey.convert("RGB")]
+    )
+    for name, start in (("zTXt", b"a\0\0"), ("iCCP", b"a\0\0"), ("iTXt", b"a\0\1\0\0\0")):
+        extra = chunk(name.encode(), start + bomb(2))
+        found[f"PNG, a bomb in {name}"] = png(size, 8, 2, black, extra)
+    found["PNG, more pixels than its header says"] = png(size, 8, 2, bomb(10))
+    found["PNG, fewer rows than its header says"] = png(
+        size, 8, 2, rows_of(np.zeros((30, 240), np.uint8))
+    )
+    found["PNG, 60,000 x 60,000 pixels"] = png((HUGE, HUGE), 8, 2, bomb(1))
+    found["PNG, width 0"] = png((60, 0), 8, 2, black)
+    found["PNG, cut short"] = plain[: len(plain) * 2 // 3]
+    found["PNG, without IEND"] = plain[:-12]
+    found["PNG, bytes after IEND"] = plain + b"appended"
+    found["PNG, wrong checksum of a chunk"] = head + chunk(b"tEXt", b"a\0b")[:-1] + b"\0" + rest
+    found["PNG, unknown critical chunk"] = head + chunk(b"ABCD", b"abc") + rest
+    found["PNG, a chunk longer than the file"] = head + b"\x7f\xff\xff\xfftEXta" + rest
+
+    still = encode(image.quantize(64), "GIF")
+    moving = encode(
+        image.quantize(64), "GIF", save_all=True, append_images=[second.quantize(64)] * 2
+    )
+    frame = still.index(b"\x2c\0\0\0\0\x50\0")
+    found["GIF, animated"] = moving
+    found["GIF, transparent"] = encode(image.quantize(64), "GIF", transparency=3)
+    found["GIF, interlaced"] = encode(image.quantize(64), "GIF", interlace=1)
+    found["GIF, canvas larger than its frame"] = still[:6] + struct.pack("<HH", 90, 70) + still[10:]
+    found["GIF, cut short in its first frame"] = still[: len(still) // 2]
+    found["GIF, cut short in a later frame"] = moving[: len(moving) * 2 // 3]
+    found["GIF, canvas of 65,535 x 65,535 pixels"] = still[:6] + b"\xff" * 4 + still[10:]
+    found["GIF, frame of 65,535 x 65,535 pixels"] = (
+        still[: frame + 5] + b"\xff" * 4 + still[frame + 9 :]
+    )
+
+    webp = encode(image, "WEBP")
+    wide = encode(alpha, "WEBP")
+    found["WebP, lossless"] = encode(image, "WEBP", lossless=True)
+    found["WebP, alpha"] = wide
+    found["WebP, animated"] = encode(image, "WEBP", save_all=True, append_images=[second])
+    found["WebP, EXIF orientation 6"] = encode(image, "WEBP", exif=turned)
+    found["WebP, cut short"] = webp[: len(webp) * 2 // 3]
+    found["WebP, bytes after its end"] = webp + b"appended"
+    found["WebP, canvas of 16,383 x 16,383 pixels"] = (
+        wide[:24] + b"\xfe\x3f\0\xfe\x3f\0" + wide[30:]
+    )
+
+    tiff = encode(image, "TIFF")
+    for name in ("tiff_lzw", "tiff_adobe_deflate", "packbits", "jpeg"):
+        found[f"TIFF, {name}"] = encode(image, "TIFF", compression=name)
+    found["TIFF, CMYK"] = encode(image.convert("CMYK"), "TIFF")
+    found["TIFF, CIE L*a*b*"] = encode(image.convert("LAB"), "TIFF")
+    found["TIFF, 16 bits, grey"] = encode(Image.fromarray(deep[..., 0]), "TIFF")
+    found["TIFF, 32-bit floats"] = encode(grey.convert("F"), "TIFF")
+    found["TIFF, fax"] = encode(bits, "TIFF", compression="group4")
+    found["TIFF, several pages"] = encode(image, "TIFF", save_all=True, append_images=[second])
+    found["TIFF, orientation 6"] = encode(image, "TIFF", exif=turned)
+    found["TIFF, cut short"] = tiff[: len(tiff) * 2 // 3]
+    found["TIFF, 60,000 x 60,000 pixels"] = with_tiff_sides(tiff, HUGE)
+
+    bmp = encode(image, "BMP")
+    found["BMP, palette"] = encode(palette, "BMP")
+    found["BMP, from top to bottom"] = bmp[:22] + struct.pack("<i", -60) + bmp[26:]
+    found["BMP, cut short"] = bmp[: len(bmp) * 2 // 3]
+    found["BMP, 60,000 x 60,000 pixels"] = bmp[:18] + struct.pack("<ii", HUGE, HUGE) + bmp[26:]
+
+    ppm = encode(image, "PPM")
+    found["PGM, 16 bits"] = b"P5 80 60 65535\n" + big_endian[..., 0].tobytes()
+    found["PPM, 16 bits"] = b"P6 80 60 65535\n" + big_endian[..., :3].tobytes()
+    found["PPM, in words"] = b"P3 80 60 255\n" + b" ".join(
+        b"%d" % value for value in np.asarray(image).ravel().tolist()
+    )
+    found["PPM, cut short"] = ppm[: len(ppm) * 2 // 3]
+    found["PPM, 60,000 x 60,000 pixels"] = b"P6 60000 60000 255\n" + bytes(100)
+    found["PAM"] = b"P7\nWIDTH 1\nHEIGHT 1\nDEPTH 3\nMAXVAL 255\nTUPLTYPE RGB\nENDHDR\n\0\0\0"
+    return found
+
+
+@pytest.fixture(scope="module")
+def packed(files: dict[str, bytes], try_packed: Callable[..., Any]) -> Any:
+    return try_packed(files)
+
+
+@pytest.fixture(scope="module")
+def shrunk(files: dict[str, bytes], try_packed: Callable[..., Any]) -> Any:
+    return try_packed(files, max_side=40, quality=90, jpeg="verbatim")
+
+
+@pytest.fixture(scope="module")
+def indexed(files: dict[str, bytes], try_indexed: Callable[..., Any]) -> Any:
+    return try_indexed(files, "png")
+
+
+@pytest.mark.parametrize("how", ["packed", "shrunk", "indexed"])
+def test_the_table_tells_what_happens(
+    how: str, request: pytest.FixtureRequest, table_of: Callable[[str], dict[str, str]]
+) -> None:
+    tried = request.getfixturevalue(how)
+    assert tried.outcomes == table_of("Other formats")
+    assert tried.damages == []
+    assert tried.crops == len(tried.pixels)
+
+
+@pytest.mark.parametrize("how", ["packed", "indexed"])
+def test_what_is_packed_reads_as_pillow_reads_the_file(
+    files: dict[str, bytes],
+    pillows: Callable[..., Any],
+    how: str,
+    request: pytest.FixtureRequest,
+) -> None:
+    for name, pixels in request.getfixturevalue(how).pixels.items():
+        assert np.array_equal(pixels, pillows(files[name])), name
+
+
+def test_what_is_shrunk_looks_as_pillow_shrinks_the_file(
+    files: dict[str, bytes], pillows: Callable[..., Any], shrunk: Any
+) -> None:
+    for name, pixels in shrunk.pixels.items():
+        expected = pillows(files[name], max_side=40)
+        assert pixels.shape == expected.shape, name
+        # Noise of 16 bits and letters on black suffer most as JPEG; wrong colours are further off.
+        assert np.abs(pixels.astype(int) - expected).mean() < 20, name
