@@ -34,7 +34,7 @@ class _Commands(click.Group):
                 said = _sentence(error)
                 if said is None:
                     raise
-                say(f"packer: {said}")
+                say(f"packer: {said}", lines=True)
                 code = 2
         except KeyboardInterrupt:
             say("packer: interrupted. Run the same command again to go on.")

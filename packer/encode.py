@@ -159,9 +159,8 @@ def _file_reencoded(data: bytes, info: ImageInfo, policy: Policy) -> Encoded:
     with _opened(data) as image:
         kept = {k: v for k, v in image.info.items() if k in ("exif", "icc_profile")}
         pixels = _in_8_bits(image, info)
-        pixels = pixels.convert(
-            "L" if pixels.mode in ONE_CHANNEL else "RGB"
-        )  # a palette has colours
+        # Not by the channels: a palette has one, and colours.
+        pixels = pixels.convert("L" if pixels.mode in ONE_CHANNEL else "RGB")
     if pixels.mode == "L":
         kept.pop("icc_profile", None)  # it may describe the colours that convert() dropped
     return _reencoded(pixels, policy, kept, info.orientation)

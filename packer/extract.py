@@ -21,6 +21,7 @@ from packer.progress import Progress
 from packer.repeats import hashes_of, repeated
 from packer.transfer import read_span
 from reader.format import FORMATS, Index, Manifest, ShardEntry
+from reader.format.files import open_regular
 
 _CHUNK = 1 << 22
 _SUMS = ("written", "present", "bytes", "tiled", "raw", "unlabelled", "unsplit", "refused")
@@ -150,7 +151,7 @@ def _extract_shard(task: _Task, entry: ShardEntry, advance: Advance) -> ExtractR
     index = Index(task.dst / entry.index)
     had: set[int] = set()
     with (
-        open(task.dst / entry.file, "rb", buffering=0) as tar,
+        open(open_regular(task.dst / entry.file), "rb", buffering=0) as tar,
         OutputFolder(task.out, task.overwrite) as folder,
     ):
         labels = index.columns["label"]

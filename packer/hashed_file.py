@@ -7,6 +7,7 @@ from pathlib import Path
 import xxhash
 
 from packer.transfer import read_span
+from reader.format.files import open_regular
 
 _CHUNK = 1 << 22
 
@@ -74,7 +75,7 @@ def measure(path: Path) -> tuple[int, str]:
     Raises:
         OSError: it cannot be read.
     """
-    with open(path, "rb", buffering=0) as opened:
+    with open(open_regular(path), "rb", buffering=0) as opened:
         file = HashedFile(opened.fileno())
         file.finish()
         return file.size, file.checksum

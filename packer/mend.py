@@ -45,7 +45,7 @@ def _candidates(text: bytes, shards: Sequence[ShardEntry]) -> Iterator[dict[str,
         first, last = (error.pos + distance for distance in _NEAR_ERROR)
         yield from _flips(text, range(max(first, 0), min(last, len(text))))
         return
-    except ValueError:
+    except (ValueError, RecursionError):
         return
     if not isinstance(content, dict):
         return
@@ -68,7 +68,7 @@ def _flips(text: bytes, places: range) -> Iterator[dict[str, Any]]:
         for bit in range(7):
             try:
                 content = json.loads(_flipped(text, at, bit))
-            except ValueError:
+            except (ValueError, RecursionError):
                 continue
             if isinstance(content, dict):
                 yield content

@@ -16,6 +16,7 @@ from packer.hashed_file import HashedFile, measure
 from packer.image_check import CHANGED, image_faults
 from packer.repeats import hashes_of
 from reader.format import FORMATS, FormatError, Index, Limits, ShardEntry, tar
+from reader.format.files import open_regular
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,7 @@ def check_shard(shard: Shard, tick: Callable[[], None]) -> Findings:
     index, proven = _open_index(shard, found)
     walked = len(found.damages)  # what the walk finds comes behind these
     try:
-        with open(shard.folder / shard.file, "rb", buffering=0) as file:
+        with open(open_regular(shard.folder / shard.file), "rb", buffering=0) as file:
             tar_file = HashedFile(file.fileno())
             if index is not None:
                 _Walk(shard, index, proven, tar_file, found).run(tick)

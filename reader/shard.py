@@ -9,6 +9,7 @@ from pathlib import Path
 
 from reader.errors import ReaderError, SampleError
 from reader.format import FORMATS, Index, Limits, ShardEntry
+from reader.format.files import open_regular
 from reader.memory import Holding
 from reader.splice import TileTable
 from reader.view import StoredImage
@@ -68,7 +69,7 @@ class Shard:
         self._limits = limits
         try:
             source = self.path if holding is None else holding.path
-            self._file = os.open(source, os.O_RDONLY | os.O_CLOEXEC)
+            self._file = open_regular(source)
         except OSError as error:
             raise ReaderError(
                 f"{self.path}: the shard cannot be opened: {error.strerror}."

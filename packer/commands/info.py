@@ -28,7 +28,8 @@ def info(dst: Path, as_json: bool) -> int:
     if as_json:
         print_json(asdict(found))
     else:
-        say("\n".join(_lines(found)), err=False)
+        for line in _lines(found):
+            say(line, err=False)
     return 0
 
 

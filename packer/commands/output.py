@@ -7,19 +7,32 @@ from typing import Any
 import click
 
 
-def say(text: str, err: bool = True) -> None:
-    """Print; bytes of file names that are no UTF-8 as escapes.
+def say(text: str, err: bool = True, lines: bool = False) -> None:
+    """Print a line, or with `lines` all of them.
+
+    Names come from strangers: what is no printable character, such as a terminal's escape sequence,
+    a line's end or a byte that is no UTF-8, is shown as an escape.
 
     Raises:
         OSError: the report cannot be written; with `err`, there is nobody left to tell.
     """
-    shown = text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    parts = text.split("\n") if lines else [text]
+    shown = "\n".join("".join(map(_shown, part)) for part in parts)
     try:
         click.echo(shown, err=err)
     except OSError as error:
         if not err:
             error.filename = "standard output"
             raise
+
+
+def _shown(character: str) -> str:
+    if character.isprintable():
+        return character
+    code = ord(character)
+    if 0xDC80 <= code <= 0xDCFF:  # how Python holds a byte of a file name that is no UTF-8
+        return f"\\x{code - 0xDC00:02x}"
+    return character.encode("unicode_escape").decode("ascii")
 
 
 def name_files(what: str, files: Iterable[tuple[str, str]]) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reader.format.errors import FormatError
+from reader.format.files import open_regular
 
 VERSION = 1
 KIND = "shardfeed-index"
@@ -51,7 +52,7 @@ _TILED = {
     "mcu_width": "U8",
 }
 _LISTS = {"key": "key_offset", "name": "name_offset", "segment": "segment_offset"}
-_MAX_HEADER = 100_000_000  # what the safetensors library itself accepts
+MAX_HEADER = 100_000_000  # bytes; what the safetensors library itself accepts
 
 Column = NDArray[Any]
 
@@ -226,10 +227,15 @@ class Index:
 def _map(path: Path) -> tuple[mmap.mmap, int, dict[str, object]]:
     """The mapped file, where its data starts, and its parsed header."""
     try:
-        with open(path, "rb") as file:
+        with open(open_regular(path), "rb") as file:
             size = os.fstat(file.fileno()).st_size
             length = int.from_bytes(file.read(8), "little")
-            if size < 8 or length > min(size - 8, _MAX_HEADER):
+            if length > MAX_HEADER:
+                raise FormatError(
+                    f"{path} is not an index: its header would have {length} bytes, and "
+                    f"{MAX_HEADER} are the most that the format allows."
+                )
+            if length > size - 8:
                 raise FormatError(
                     f"{path} is not an index: it is cut short or damaged. Pack again."
                 )

@@ -10,11 +10,14 @@ from typing import Any
 
 import xxhash
 
+from reader.format import tar
 from reader.format.errors import FormatError
+from reader.format.files import open_regular
 
 FILENAME = "dataset.json"
 VERSION = 1
 KIND = "shardfeed"
+MAX_BYTES = 1 << 28  # of dataset.json: a million shards, or classes with long names
 
 
 @dataclass(frozen=True)
@@ -98,7 +101,7 @@ class Manifest:
         folder = Path(folder)
         path = folder / FILENAME
         try:
-            return cls.parse(path.read_bytes(), path)
+            return cls.parse(_content(path), path)
         except FileNotFoundError:
             raise FormatError(_why_missing(folder)) from None
         except OSError as error:
@@ -133,6 +136,16 @@ class Manifest:
             raise FormatError(f"{path} is damaged: {error}. Restore it or pack again.") from error
 
 
+def _content(path: Path) -> bytes:
+    with open(open_regular(path), "rb") as file:
+        content = file.read(MAX_BYTES + 1)
+    if len(content) > MAX_BYTES:
+        raise FormatError(
+            f"{path} has more than {MAX_BYTES} bytes, which are the most that the format allows."
+        )
+    return content
+
+
 def _why_missing(folder: Path) -> str:
     """Why `folder` has no dataset.json, and what to do."""
     if not folder.is_dir():
@@ -140,7 +153,7 @@ def _why_missing(folder: Path) -> str:
     whole, name = folder.absolute().parent, folder.absolute().name
     with contextlib.suppress(OSError, FormatError):
         path = whole / FILENAME
-        if name in Manifest.parse(path.read_bytes(), path).splits:
+        if name in Manifest.parse(_content(path), path).splits:
             return (
                 f"{folder} is not a data set, but a split of {whole}: "
                 f'open that folder, in the reader with split="{name}".'
@@ -167,4 +180,6 @@ def _shard(entry: dict[str, Any]) -> ShardEntry:
         raise ValueError(f"{shard.file!r} is not the name of a shard inside the data set")
     if min(shard.samples, shard.bytes, shard.index_bytes) < 0:
         raise ValueError(f"{shard.file} has a negative size")
+    if shard.bytes >= 2**63 or shard.samples > shard.bytes // tar.BLOCK:
+        raise ValueError(f"{shard.file} cannot hold {shard.samples} samples in {shard.bytes} bytes")
     return shard

@@ -37,8 +37,8 @@ entries = st.builds(
     index_checksum=utf8,
     file=st.from_regex(r"\A([a-z]{1,5}/)?shard-[0-9]{6}\.tar\Z"),
     samples=st.integers(0, 2**40),
-    bytes=st.integers(0, 2**60),
-    index_bytes=st.integers(0, 2**60),
+    bytes=st.integers(2**49, 2**60),
+    index_bytes=st.integers(2**49, 2**60),
 )
 manifests = st.builds(
     Manifest,
