@@ -16,7 +16,7 @@ from packer.sources import LeftOut
 
 MAX_MEMBERS = 64  # of a sample; a data set has a handful of extensions
 
-_MAX_EXTENDED_HEADER = 1 << 20  # a long name or PAX records; tarfile reads them whole
+MAX_EXTENDED = 1 << 20  # a long name or PAX records; tarfile reads them whole
 _EXTENDED = {
     tarfile.XHDTYPE,
     tarfile.XGLTYPE,
@@ -60,8 +60,10 @@ class _TarInfo(tarfile.TarInfo):
     @classmethod
     def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> "_TarInfo":
         info = super().frombuf(buf, encoding, errors)
-        if info.size < 0 or (info.type in _EXTENDED and info.size > _MAX_EXTENDED_HEADER):
-            raise tarfile.HeaderError(f"no header is followed by {info.size} bytes")
+        if info.size < 0 or (info.type in _EXTENDED and info.size > MAX_EXTENDED):
+            raise tarfile.HeaderError(
+                f"an extended header of {info.size} bytes, and {MAX_EXTENDED} are the most"
+            )
         return info
 
 

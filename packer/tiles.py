@@ -29,8 +29,8 @@ _TARGET_PIXELS = 32  # the tile width that reads fastest
 _MARKER_BYTES = 2.8  # with the bits lost to alignment and DC prediction (measured)
 _BUDGET = 0.0085  # of an image's bytes, for markers
 _BUDGET_WITH_GAIN = 0.04  # where optimised Huffman tables save more than that (5%, measured)
-_SECONDS = 60.0
-_MAX_SCANS = 100  # a hostile progressive file has thousands
+MAX_SECONDS = 60.0
+MAX_SCANS = 100  # a hostile progressive file has thousands
 _ENDED = {-signal.SIGKILL, -signal.SIGTERM, -signal.SIGINT, -signal.SIGHUP}  # not by the JPEG
 
 
@@ -156,7 +156,7 @@ def _jpegtran(data: bytes, interval: int) -> bytes:
         file.write(data)
         file.seek(0)
         process = subprocess.Popen(
-            [*command, "-maxscans", str(_MAX_SCANS)],
+            [*command, "-maxscans", str(MAX_SCANS)],
             stdin=file,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -165,7 +165,7 @@ def _jpegtran(data: bytes, interval: int) -> bytes:
             assert process.stdout is not None
             assert process.stderr is not None
             try:
-                result = _read_all(process.stdout.fileno(), time.monotonic() + _SECONDS)
+                result = _read_all(process.stdout.fileno(), time.monotonic() + MAX_SECONDS)
             except BaseException:
                 process.kill()
                 raise
@@ -184,7 +184,7 @@ def _read_all(pipe: int, deadline: float) -> bytes:
     parts: list[bytes] = []
     while True:
         if not poller.poll(max(0.0, deadline - time.monotonic()) * 1e3):
-            raise Untileable(f"jpegtran took longer than {_SECONDS:.0f} s")
+            raise Untileable(f"jpegtran took longer than {MAX_SECONDS:.0f} s")
         part = os.read(pipe, 1 << 20)
         if not part:
             return b"".join(parts)

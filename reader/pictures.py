@@ -27,7 +27,6 @@ Pixels = NDArray[Any]
 _FORMATS = ("JPEG", "PNG", "WEBP", "BMP", "GIF", "TIFF", "PPM")  # Pillow's names
 _PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"
 _PNG_SIZE = struct.Struct(f">{len(_PNG)}xII")
-_one_opens = threading.Lock()
 
 
 def read_picture(image: StoredImage) -> Pixels:
@@ -76,6 +75,34 @@ def _is_still_png(data: memoryview) -> bool:
     return data[: len(_PNG)] == _PNG and len(data) >= _PNG_SIZE.size and b"acTL" not in bytes(data)
 
 
+class _OwnLimit:
+    """While a thread is inside, Pillow has no limit of pixels: the size is compared instead."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._inside = 0
+        self._pillows: int | None = None
+
+    def __enter__(self) -> None:
+        from PIL import Image
+
+        with self._lock:
+            if not self._inside:
+                self._pillows, Image.MAX_IMAGE_PIXELS = Image.MAX_IMAGE_PIXELS, None
+            self._inside += 1
+
+    def __exit__(self, *_: object) -> None:
+        from PIL import Image
+
+        with self._lock:
+            self._inside -= 1
+            if not self._inside:
+                Image.MAX_IMAGE_PIXELS = self._pillows
+
+
+_own_limit = _OwnLimit()
+
+
 @contextmanager
 def _opened(image: StoredImage, data: memoryview) -> Iterator["Image.Image"]:
     """The picture by Pillow, of the size of `image`.
@@ -88,14 +115,7 @@ def _opened(image: StoredImage, data: memoryview) -> Iterator["Image.Image"]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # remarks on metadata
-            with _one_opens:
-                # Opening decodes nothing, and the size is looked at below.
-                most, Image.MAX_IMAGE_PIXELS = Image.MAX_IMAGE_PIXELS, None
-                try:
-                    opened = Image.open(io.BytesIO(data), formats=_FORMATS)
-                finally:
-                    Image.MAX_IMAGE_PIXELS = most
-            with opened:
+            with _own_limit, Image.open(io.BytesIO(data), formats=_FORMATS) as opened:
                 _check_size(image, *opened.size)
                 yield opened
     except DecodeError:

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 Box = tuple[int, int, int, int]  # top, left, height, width
 
-_MAX_SEGMENTS = 1 << 16  # more than any sensible image has; beyond, the whole image is decoded
-_COUNT = np.arange(_MAX_SEGMENTS + 1)
+MAX_SEGMENTS = 1 << 16  # more than any sensible image has; beyond, the whole image is decoded
+_COUNT = np.arange(MAX_SEGMENTS + 1)
 _RST = (0xD0 + _COUNT % 8).astype(np.uint8)
 _EOI = b"\xff\xd9"
 _MAX_SIDE = 0xFFFF
@@ -104,7 +104,7 @@ def cut(
     if not interval or not mcu_height or not mcu_width:
         raise BadTable("its tiles have no size")
     in_row, rows = -(-width // mcu_width), -(-height // mcu_height)
-    if len(table.segments) > _MAX_SEGMENTS:
+    if len(table.segments) > MAX_SEGMENTS:
         return None
     starts = _starts(table, -(-in_row * rows // interval), size)
     row, row_end = _span(box[0], box[2], height, mcu_height, is_scaled)

@@ -25,7 +25,7 @@ from packer.sources.walk import left_out
 
 _SIDE = 32
 _PIXELS = 3 * _SIDE * _SIDE
-_MAX_FILE = 1 << 28  # the largest published one has 155 MB
+MAX_FILE = 1 << 28  # the largest published one has 155 MB
 
 _Columns = tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64] | None]
 
@@ -193,8 +193,8 @@ def _wanted(name: str) -> bool:
 def _read_folder(path: Path) -> tuple[dict[str, bytes], list[str]]:
     names = sorted(os.listdir(path))
     for name in filter(_wanted, names):
-        if (size := os.stat(path / name).st_size) > _MAX_FILE:
-            raise UnusableInput(f"{path}: {name} has {size} bytes, too many for CIFAR.")
+        if (size := os.stat(path / name).st_size) > MAX_FILE:
+            raise UnusableInput(f"{path}: {name} has {size} bytes; {MAX_FILE} are the most.")
     files = {name: (path / name).read_bytes() for name in names if _wanted(name)}
     return files, [name for name in names if name not in files]
 
@@ -207,8 +207,10 @@ def _read_archive(path: Path) -> tuple[dict[str, bytes], list[str]]:
         with tarfile.open(path, "r|gz") as archive:
             for info in archive:
                 name = os.path.basename(info.name)
-                if info.size > _MAX_FILE:
-                    raise UnusableInput(f"{path}: {name} has {info.size} bytes: no CIFAR has.")
+                if info.size > MAX_FILE:
+                    raise UnusableInput(
+                        f"{path}: {name} has {info.size} bytes; {MAX_FILE} are the most."
+                    )
                 if info.isreg() and _wanted(name) and name not in files:
                     content = archive.extractfile(info)
                     assert content is not None, "it is a regular file"

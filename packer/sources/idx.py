@@ -28,9 +28,9 @@ from packer.sources.walk import left_out
 _NAME = re.compile(r"(.*?)(train|t10k|test)-(images|labels)[-.]idx[13]-ubyte(\.gz)?")
 _SPLITS = {"train": "train", "t10k": "test", "test": "test"}
 _DIMENSIONS = {"images": 3, "labels": 1}
-_MAX_BYTES = 1 << 30  # of one file; EMNIST's largest has 547 MB
+MAX_BYTES = 1 << 30  # of one file; EMNIST's largest has 547 MB
 _MAX_RATIO = 1032  # of deflate
-_MAX_SIDE = 1 << 14
+MAX_SIDE = 1 << 14
 
 
 @dataclass(frozen=True)
@@ -143,8 +143,11 @@ def _load(path: Path) -> NDArray[np.uint8]:
             shape = struct.unpack(f">{dimensions}I", header[4:])
             size = math.prod(shape)
             most = os.fstat(file.fileno()).st_size * (_MAX_RATIO if match[4] else 1)
-            if size > min(_MAX_BYTES, most) or any(not 0 < side <= _MAX_SIDE for side in shape[1:]):
-                raise UnusableInput(f"{path} says that it holds {shape}, and it cannot.")
+            if size > min(MAX_BYTES, most) or any(not 0 < side <= MAX_SIDE for side in shape[1:]):
+                raise UnusableInput(
+                    f"{path} says that it holds {shape}, and it cannot: {most} bytes could be in "
+                    f"it, at most {MAX_BYTES} are read, and {MAX_SIDE} is the longest side."
+                )
             data = file.read(size + 1)
     except (OSError, EOFError, zlib.error) as error:
         raise UnusableInput(f"{path} is damaged or cannot be read: {error}.") from error

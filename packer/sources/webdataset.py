@@ -26,7 +26,7 @@ from packer.sources.walk import is_litter
 from reader.format import FormatError, Manifest, manifest
 
 _INDEXES = (".safetensors", ".idx", ".index", "_stats.json", "dataset.json")
-_MAX_CLASS_NAME = 1000  # bytes
+MAX_CLASS_NAME = 1000  # bytes
 _LOOKED_AT = 8  # samples that tell what a tar is
 
 
@@ -160,8 +160,10 @@ class WebDatasetSource:
         member = next((member for member in run if member.ext == "cls"), None)
         if member is None:
             return -1
-        if member.size > _MAX_CLASS_NAME:
-            raise BadImage(f"its .cls has {member.size} bytes, too many for a class")
+        if member.size > MAX_CLASS_NAME:
+            raise BadImage(
+                f"its .cls has {member.size} bytes, too many for a class ({MAX_CLASS_NAME})"
+            )
         with unchanged(self.folder / tar, mtime_ns) as descriptor:
             data = read_span(descriptor, member.offset, member.size)
         name = data.strip().decode("utf-8", "replace")

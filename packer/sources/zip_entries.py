@@ -20,7 +20,7 @@ _LOCAL_HEADER = struct.Struct("<4s22xHH")
 _MAGIC = b"PK\x03\x04"
 _METHODS = {zipfile.ZIP_BZIP2: "bzip2", zipfile.ZIP_LZMA: "lzma", 9: "deflate64", 93: "zstandard"}
 _SUSPICIOUS = 64 << 20  # only beyond this size an unlikely ratio is a bomb and no blank image
-_MAX_RATIO = 200
+MAX_RATIO = 200
 
 
 def zip_entries(path: Path) -> Iterator[tuple[str, Entry] | LeftOut]:
@@ -97,6 +97,6 @@ def _refusal(info: zipfile.ZipInfo, name: str, following: int) -> str | None:
         return "its bytes are those of another file, too: the zip is damaged, or a bomb"
     if info.compress_type == zipfile.ZIP_STORED and info.file_size != info.compress_size:
         return "the zip gives it two sizes"
-    if info.file_size > max(_SUSPICIOUS, _MAX_RATIO * info.compress_size):
+    if info.file_size > max(_SUSPICIOUS, MAX_RATIO * info.compress_size):
         return f"{info.compress_size} bytes would become {info.file_size}: it is a zip bomb"
     return None

@@ -123,7 +123,7 @@ def test_a_jpegtran_that_hangs_is_stopped(
     program.write_text("#!/bin/sh\nexec sleep 1000\n")
     program.chmod(0o755)
     monkeypatch.setattr(tiles, "jpegtran", lambda: str(program))
-    monkeypatch.setattr(tiles, "_SECONDS", 0.2)
+    monkeypatch.setattr(tiles, "MAX_SECONDS", 0.2)
     data = jpeg(make_image(6))
     with pytest.raises(tiles.Untileable, match="longer than"):
         tiles.tile(data, read_header(data))

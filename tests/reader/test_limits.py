@@ -1,0 +1,236 @@
+"""Shards from strangers: what their index and their members claim, and what reading them takes."""
+
+import json
+import os
+import pickle
+import struct
+import subprocess
+import zlib
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from packer.shard_writer import index_of, shard_entry
+from reader import Dataset, FormatError, Limits, Loader, ReaderError, SampleError
+from reader.format import Index, Manifest, index
+
+WriteSamples = Callable[..., Path]
+HUGE = 65_500
+
+
+def claim(folder: Path, row: int, **values: int) -> None:
+    """Let the index of the data set's only shard claim other values for a row."""
+    path = folder / "shard-000000.tar"
+    opened = Index(index_of(path))
+    columns = {name: np.array(column) for name, column in opened.columns.items()}
+    for name, value in values.items():
+        columns[name][row] = value
+    index_of(path).write_bytes(index.serialize(columns, opened.metadata))
+    content = Manifest.load(folder)
+    entries = (shard_entry(path),)
+    changed = Manifest("0", {}, "", content.classes, content.fields, entries)
+    (folder / "dataset.json").write_text(changed.dump())
+
+
+def png_of(height: int, width: int) -> bytes:
+    """A PNG's header of that size, and a little of what should follow."""
+
+    def chunk(name: bytes, body: bytes) -> bytes:
+        check = zlib.crc32(name + body)
+        return struct.pack(">I", len(body)) + name + body + struct.pack(">I", check)
+
+    header = chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0))
+    rows = zlib.compress(bytes(1 << 22))
+    return b"\x89PNG\r\n\x1a\n" + header + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
+
+
+def npy_of(shape: str) -> bytes:
+    """The header of an array of this shape, and 16 bytes."""
+    header = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {shape}, }}".ljust(117) + "\n"
+    return b"\x93NUMPY\1\0" + struct.pack("<H", len(header)) + header.encode() + bytes(16)
+
+
+@pytest.fixture
+def jpeg(make_image: Callable[..., Image.Image], encode: Callable[..., bytes]) -> bytes:
+    return encode(make_image(1, 60, 80), "JPEG")
+
+
+@pytest.fixture
+def huge(jpeg: bytes, make_image: Callable[..., Any], encode: Callable[..., bytes]) -> Any:
+    """By extension, files that claim 65,500 x 65,500 pixels in their own header."""
+    frame = jpeg.index(b"\xff\xc0") + 5
+    bmp, tiff = (
+        encode(make_image(1, 60, 80), "BMP"),
+        bytearray(encode(make_image(1, 60, 80), "TIFF")),
+    )
+    (at,) = struct.unpack_from("<I", tiff, 4)
+    for entry in range(at + 2, at + 26, 12):  # ImageWidth and ImageLength come first
+        struct.pack_into("<HII", tiff, entry + 2, 4, 1, HUGE)
+    return {
+        "jpg": jpeg[:frame] + struct.pack(">HH", HUGE, HUGE) + jpeg[frame + 4 :],
+        "png": png_of(HUGE, HUGE),
+        "bmp": bmp[:18] + struct.pack("<ii", HUGE, HUGE) + bmp[26:],
+        "tiff": bytes(tiff),
+        "ppm": b"P6 65500 65500 255\n" + bytes(100),
+    }
+
+
+def swap(folder: Path, old: bytes, new: bytes) -> None:
+    """Put a member's bytes in place of others of the same length in the shard."""
+    path = folder / "shard-000000.tar"
+    content = path.read_bytes()
+    assert content.count(old) == 1
+    path.write_bytes(content.replace(old, new))
+
+
+def test_an_index_that_claims_more_pixels_than_the_limit_is_refused(
+    write_samples: WriteSamples, jpeg: bytes
+) -> None:
+    folder = write_samples({"a": {"jpg": jpeg}, "b": {"jpg": jpeg}})
+    claim(folder, 0, height=HUGE, width=HUGE)
+    with pytest.raises(SampleError, match=r"'a' .*65500 x 65500 .*limits=reader.Limits\(pixels"):
+        Dataset(folder)[0]
+    with Loader(folder, batch_size=2, on_error="mask", max_bad=0.5, workers=1) as loader:
+        ((images, _),) = loader
+    assert [tuple(image.shape) for image in images] == [(3, 60, 80), (3, 60, 80)]
+    assert list(loader.bad_samples) == [0]
+
+
+@pytest.mark.parametrize("size", [(0, 80), (60, 0)])
+def test_an_image_without_pixels_is_refused(
+    write_samples: WriteSamples, jpeg: bytes, size: tuple[int, int]
+) -> None:
+    folder = write_samples({"a": {"jpg": jpeg}})
+    claim(folder, 0, height=size[0], width=size[1])
+    with pytest.raises(SampleError):
+        Dataset(folder)[0]
+
+
+def test_a_data_set_whose_images_are_all_beyond_the_limit_is_refused(
+    write_samples: WriteSamples, jpeg: bytes
+) -> None:
+    folder = write_samples({"a": {"jpg": jpeg}})
+    with pytest.raises(ReaderError, match=r"more than 100 pixels.*Limits\(pixels"):
+        Loader(Dataset(folder, limits=Limits(pixels=100)), workers=1)
+
+
+def test_a_member_beyond_the_limit_is_not_read(write_samples: WriteSamples, jpeg: bytes) -> None:
+    folder = write_samples({"a": {"jpg": jpeg, "txt": b"x" * 10_000}})
+    dataset = Dataset(folder, limits=Limits(bytes=9_999))
+    assert dataset[0][0].shape == (60, 80, 3)
+    with pytest.raises(SampleError, match=r"its \.txt has 10000 bytes, and 9999 .*Limits\(bytes"):
+        dataset.read(0, "txt")
+    with pytest.raises(SampleError, match=r"its image has \d+ bytes, and 99 are allowed"):
+        Dataset(folder, limits=Limits(bytes=99))[0]
+
+
+def test_workers_and_copies_have_the_limits_of_their_data_set(
+    write_samples: WriteSamples, jpeg: bytes
+) -> None:
+    folder = write_samples({"a": {"jpg": jpeg, "txt": b"x" * 10_000}})
+    dataset = Dataset(folder, limits=Limits(bytes=9_999))
+    assert pickle.loads(pickle.dumps(dataset)).limits == Limits(bytes=9_999)
+    with (
+        Loader(dataset, fields=("image", "txt"), workers=1) as loader,
+        pytest.raises(SampleError, match="9999"),
+    ):
+        next(iter(loader))
+
+
+SCRIPT = """
+import json, resource, sys
+import reader
+limit = 3 << 30
+resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+dataset = reader.Dataset(sys.argv[1])
+for number, key in enumerate(dataset.keys):
+    try:
+        dataset[number]
+    except reader.SampleError as error:
+        print(json.dumps([key, str(error)]))
+"""
+
+
+def test_a_member_that_claims_another_size_than_its_index_takes_no_memory(
+    write_samples: WriteSamples,
+    jpeg: bytes,
+    huge: Mapping[str, bytes],
+    run_script: Callable[..., "subprocess.CompletedProcess[str]"],
+) -> None:
+    # Written first as JPEGs that can be probed, then each claims to be the other format.
+    bodies = {ext: data.ljust(20_000, b"\0") for ext, data in huge.items()}
+    sound = {ext: {"jpg": jpeg + bytes([n]) * (20_000 - len(jpeg))} for n, ext in enumerate(huge)}
+    folder = write_samples(sound)
+    for row, (ext, data) in enumerate(bodies.items()):
+        swap(folder, sound[ext]["jpg"], data)
+        claim(folder, row, format=index.FORMATS.index(ext))
+    done = run_script(SCRIPT, folder)
+    assert done.stderr == ""
+    errors = dict(json.loads(line) for line in done.stdout.splitlines())
+    assert list(errors) == list(huge)
+    assert all("65500 x 65500" in error for error in errors.values())
+
+
+@pytest.mark.parametrize(
+    ("ext", "data"),
+    [
+        ("npy", npy_of("(1000000000000,)")),
+        ("npy", npy_of("(1000000, 1000000, 1000000, 1000000)")),
+        ("npy", npy_of("(-1,)")),
+        ("json", b"[" * 100_000 + b"]" * 100_000),
+        ("json", b"9" * 100_000),
+        ("cls", b"9" * 100_000),
+        ("txt", b"\xff\xfe"),
+        ("mask.png", png_of(HUGE, HUGE)),
+        ("mask.png", b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 80 60\n"),
+    ],
+)
+def test_a_hostile_member_is_an_error_of_its_sample(
+    write_samples: WriteSamples, jpeg: bytes, ext: str, data: bytes
+) -> None:
+    folder = write_samples({"a": {"jpg": jpeg, ext: data}})
+    with pytest.raises(SampleError, match=rf"sample 'a' .*its \.{ext}"):
+        Loader(folder, fields=("image", ext), workers=1).__enter__().__iter__().__next__()
+
+
+def test_raw_pixels_of_another_number_than_the_index_says_are_refused(
+    write_samples: WriteSamples,
+) -> None:
+    folder = write_samples({"a": {"raw": bytes(300)}}, raw=(10_000, 10_000, 3))
+    with pytest.raises(SampleError, match="300 bytes"):
+        Dataset(folder)[0]
+
+
+@pytest.mark.parametrize("values", [{"orientation": 0}, {"orientation": 9}, {"channels": 5}])
+def test_an_index_with_impossible_values_is_refused(
+    write_samples: WriteSamples, jpeg: bytes, values: dict[str, int]
+) -> None:
+    folder = write_samples({"a": {"jpg": jpeg}})
+    with pytest.raises(FormatError, match=next(iter(values))):
+        claim(folder, 0, **values)  # which opens the index that it has written
+
+
+@pytest.mark.parametrize("name", ["dataset.json", "shard-000000.tar", "shard-000000.safetensors"])
+def test_a_pipe_under_a_name_of_the_data_set_is_refused_at_once(
+    packed_copy: Path, name: str
+) -> None:
+    (packed_copy / name).unlink()
+    os.mkfifo(packed_copy / name)
+    with pytest.raises((ReaderError, FormatError), match="no regular file"):
+        Dataset(packed_copy)[0]
+
+
+def test_pillows_own_limit_is_neither_in_the_way_nor_changed(
+    monkeypatch: pytest.MonkeyPatch,
+    make_dataset: Callable[..., Path],
+    make_image: Callable[..., Image.Image],
+    encode: Callable[..., bytes],
+) -> None:
+    folder = make_dataset({"a.tiff": encode(make_image(1, 60, 80), "TIFF")})
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 100)
+    assert Dataset(folder)[0][0].shape == (60, 80, 3)
+    assert Image.MAX_IMAGE_PIXELS == 100
