@@ -108,6 +108,8 @@ def _tars(folder: Path) -> list[str]:
         for path in (Path(parent, name) for name in names)
         if path.suffix == ".tar" and path.is_file() and not path.name.startswith(".")
     )
+    if odd := [name for name in found if manifest.CONTROL.search(name)]:
+        raise UnusableInput(f"{folder} has a tar whose name has control characters: {odd[0]!r}.")
     if not found:
         raise UnusableInput(
             f"{folder} holds no .tar file. Compressed tars are to be unpacked first: samples are "

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path, PurePosixPath
@@ -17,6 +18,7 @@ from reader.format.files import open_regular
 FILENAME = "dataset.json"
 VERSION = 1
 KIND = "shardfeed"
+CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 MAX_BYTES = 1 << 28  # of dataset.json: a million shards, or classes with long names
 
 
@@ -176,7 +178,12 @@ def _shard(entry: dict[str, Any]) -> ShardEntry:
         if type(getattr(shard, name)) is not kind:
             raise ValueError(f"{name} of a shard is not {kind.__name__}")
     path = PurePosixPath(shard.file)
-    if path.is_absolute() or ".." in path.parts or path.suffix != ".tar" or "\0" in shard.file:
+    if (
+        path.is_absolute()
+        or ".." in path.parts
+        or path.suffix != ".tar"
+        or CONTROL.search(shard.file)  # NUL ends a name, and others would reach the terminal
+    ):
         raise ValueError(f"{shard.file!r} is not the name of a shard inside the data set")
     if min(shard.samples, shard.bytes, shard.index_bytes) < 0:
         raise ValueError(f"{shard.file} has a negative size")
