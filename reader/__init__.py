@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from reader.batch import pad_collate
     from reader.buckets import AspectBuckets
     from reader.cuda import CUDAPrefetcher
+    from reader.encoded import EncodedImages
     from reader.iterable import IterableShards
     from reader.loader import Loader
     from reader.sampling import BlockShuffle, ClassBalanced
@@ -43,6 +44,7 @@ __all__ = [
     "CenterCrop",
     "ClassBalanced",
     "Dataset",
+    "EncodedImages",
     "FormatError",
     "Geometry",
     "IterableShards",
@@ -70,6 +72,7 @@ _LATER = {
     "BlockShuffle": "reader.sampling",
     "CUDAPrefetcher": "reader.cuda",
     "ClassBalanced": "reader.sampling",
+    "EncodedImages": "reader.encoded",
     "IterableShards": "reader.iterable",
     "Loader": "reader.loader",
     "Statistics": "reader.statistics",

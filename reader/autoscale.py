@@ -61,7 +61,7 @@ def choose(choice: Choice, seen: Statistics) -> Choice:
         if rate < slower * (1 + _WORTH * (workers / fewer - 1)) and seen.bound_by != "consumer":
             return replace(choice, workers=fewer, ceiling=fewer, before=None)
         choice = replace(choice, before=None)
-    if seen.bound_by in ("decode", "transform", "storage"):
+    if seen.bound_by in (seen.work, "transform", "storage"):
         wanted = max(workers + 1, min(seen.needed_workers, 2 * workers))
         more = min(wanted, choice.ceiling)
         if more <= workers:

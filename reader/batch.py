@@ -6,7 +6,9 @@ from typing import Any
 import numpy as np
 import torch
 
+from reader.encoded import EncodedImages
 from reader.ring import BatchArrays, BatchLayout
+from reader.undecoded import CONTENT, PARCEL
 
 Collate = Callable[[list[tuple[Any, ...]]], Any]
 
@@ -43,6 +45,7 @@ class Batcher:
             self._of_many_sizes = {c.name for c in layout.columns if c.is_picture} | {"image"}
         self._collate_fn = collate_fn
         self._views = views
+        self._encoded = layout.encoded
 
     def batch(self, arrays: BatchArrays, loose: dict[str, list[Any]]) -> Any:
         """The batch over `arrays`, with the fields that lie in none of them."""
@@ -59,6 +62,16 @@ class Batcher:
         return field.tolist() if isinstance(field, torch.Tensor) and field.dim() == 1 else field
 
     def _field(self, name: str, arrays: BatchArrays, loose: dict[str, list[Any]]) -> Any:
+        if name == "image" and self._encoded is not None:
+            content = arrays.columns[CONTENT].reshape(-1)
+            return EncodedImages(
+                self._encoded,
+                arrays.columns[PARCEL],
+                content,
+                loose[name],
+                self._keys,
+                arrays.index,
+            )
         if name in loose:
             values = [_tensor(value) for value in loose[name]]
             return [_channels_first(value) for value in values] if name == "image" else values

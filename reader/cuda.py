@@ -30,6 +30,7 @@ from reader.lane import (
 )
 from reader.loader import EpochIterator, Loader
 from reader.nested import scatter
+from reader.nvjpeg import require
 
 
 class CUDAPrefetcher:
@@ -87,6 +88,8 @@ class CUDAPrefetcher:
         self._is_scattered = device_ids is not None
         lanes = [open_lane(one, normalisation) for one in devices]
         on_gpu = [one for one in devices if one.type == "cuda"]
+        if on_gpu and isinstance(loader, Loader) and loader.decode == "gpu":
+            require(on_gpu)
         if on_gpu and isinstance(loader, Loader):
             cores = frozenset[int]().union(*map(cores_of, on_gpu))
             loader.pin_memory(CUDAHostMemory(on_gpu[0]), cores)

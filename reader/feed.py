@@ -112,6 +112,7 @@ class Feed:
         memory = RingMemory.create(self._depth + 2, layout)
         setup = Setup(dataset, recipe, memory.slots, layout, on_error, is_gathered)
         self._loose = setup.loose
+        self._work = "splice" if recipe.is_encoded else "decode"
         self._ring = Ring(memory)
         try:
             first = workers or Choice.first(self._cores).workers
@@ -246,6 +247,7 @@ class Feed:
             slots=self._ring.memory.slots,
             slot_bytes=self._ring.memory.layout.slot_bytes,
             ready=self._ready(),
+            work=self._work,
         )
 
     def close(self) -> None:

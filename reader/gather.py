@@ -34,6 +34,8 @@ def can_gather(dataset: Dataset, recipe: Recipe) -> bool:
     """Whether all images are raw ones of one size, and nothing scales them or looks at a sample."""
     if "raw" not in dataset.extensions or recipe.map_sample is not None or recipe.further:
         return False
+    if recipe.is_encoded:
+        return False
     if any(type(transform) not in _BATCHED for transform in recipe.transforms):
         return False
     if "image" not in recipe.names or not set(recipe.names) <= set(BUILT_IN):

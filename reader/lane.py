@@ -2,8 +2,9 @@
 
 Purpose: have the next batches on the device by the time the consumer asks for them.
 
-Guarantees: the same values on every device, bit for bit in float32. On a GPU all is queued on one
-side stream and nothing here waits for it. What `Transfer.take` gives is complete on the stream that
+Guarantees: the same values on every device, bit for bit in float32 unless the GPU decodes them. On
+a GPU all is queued on one side stream and nothing here waits for it, but torchvision's decoder for
+what it decodes (see `reader.nvjpeg`). What `Transfer.take` gives is complete on the stream that
 is current then, and its memory serves no other batch before that stream is through with it. Raw
 pixels and constants are allocated, used and freed in the order of the side stream, so the caching
 allocator uses them again without further ado. No CUDA context is made on any other device.
@@ -22,6 +23,7 @@ from typing import Any
 import torch
 
 from reader.cores import cores_near
+from reader.encoded import EncodedImages
 from reader.nested import map_leaves
 
 _PORTABLE = 1  # cudaHostRegisterPortable: page-locked for all devices, not the current one alone
@@ -82,6 +84,8 @@ class Lane:
         return Transfer(map_leaves(batch, self._send_leaf))
 
     def _send_leaf(self, leaf: Any) -> Any:
+        if isinstance(leaf, EncodedImages):
+            return self._normalised(leaf.decode(self.device))
         return self._normalised(leaf.to(self.device)) if isinstance(leaf, torch.Tensor) else leaf
 
     def _normalised(self, raw: torch.Tensor) -> torch.Tensor:
@@ -153,7 +157,7 @@ class StreamLane(Lane):
 
             def send_leaf(leaf: Any) -> Any:
                 if not isinstance(leaf, torch.Tensor):
-                    return leaf
+                    return self._send_leaf(leaf)
                 if leaf.device == self.device:  # made on the consumer's stream, so read after it
                     self._stream.wait_stream(consumer)
                 return self._normalised(leaf.to(self.device, non_blocking=True))

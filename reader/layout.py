@@ -8,6 +8,7 @@ from reader.ring import BatchLayout, Column
 from reader.sample import Recipe, Sample, SampleReader, as_array
 from reader.seeding import kept_generators
 from reader.transforms import Transform, largest_output
+from reader.undecoded import check, columns_for
 
 NEIGHBOURS = 16  # looked at in place of a bad sample
 
@@ -57,8 +58,19 @@ def batch_layout(
     if recipe.further and any(member.follows_image for member in recipe.members):
         raise ReaderError("Masks and boxes go with one view of the image, not with several.")
     columns: list[Column] = []
+    if recipe.is_encoded:
+        others = {
+            "several views": bool(recipe.further),
+            "map_sample": recipe.map_sample is not None,
+            "collate_fn": not is_batched,
+            "masks, boxes or further pictures": any(m.follows_image for m in recipe.members),
+        }
+        check(recipe.names, others, is_one_size)
+        columns += columns_for(dataset, room)
     if is_batched and (recipe.map_sample or any(member.is_learnt for member in recipe.members)):
         columns += _learn(recipe, _first_sound(dataset, recipe, candidates), room)
+    if recipe.is_encoded:
+        return BatchLayout(batch_size, (0, 0), tuple(columns), encoded=room), is_one_size
     if "image" not in recipe.names or recipe.map_sample is not None:
         return BatchLayout(batch_size, (0, 0), tuple(columns)), is_one_size
     for number, (size, _) in enumerate(rooms[1:], 1):

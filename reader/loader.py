@@ -77,6 +77,7 @@ class Loader:
         cache_limit: int | None = None,
         on_error: str = "raise",
         max_bad: float = 0.01,
+        decode: Literal["cpu", "gpu"] = "cpu",
     ) -> None:
         """Open the data set, start the workers, and let them begin with the first epoch.
 
@@ -117,6 +118,8 @@ class Loader:
                 black image with label -1 and `valid` False. Batches keep their shapes.
             max_bad: share of an epoch's samples that may be substituted or masked, over the
                 loader's life and on each rank, rounded up to whole samples; more is an error.
+            decode: "gpu" to leave that to the GPU of a CUDAPrefetcher: ``image`` is then an
+                `EncodedImages`, and workers only cut out of each JPEG what its crop shows.
 
         Raises:
             ReaderError: an argument cannot be met.
@@ -128,6 +131,8 @@ class Loader:
             raise ReaderError(f"max_bad is a share from 0 to 1, not {max_bad}.")
         if on_error not in ("raise", "substitute", "mask"):
             raise ReaderError(f"on_error is 'raise', 'substitute' or 'mask', not {on_error!r}.")
+        if decode not in ("cpu", "gpu"):
+            raise ReaderError(f"decode is 'cpu' or 'gpu', not {decode!r}.")
         if epochs is not None and epochs < 1:
             raise ReaderError("epochs must be at least 1, or None for no end.")
         if not isinstance(seed, (int, np.integer)):
@@ -144,6 +149,7 @@ class Loader:
         members = parse_fields(fields, decoders or {}, dataset.extensions)
         self.fields = tuple(map(name_of, fields))
         self.map_batch = map_batch
+        self.decode = decode
         self.rank, self.world_size = rank_in_world(rank, world_size)
         self._seed = seed = int(seed)
         self._epochs = epochs
@@ -161,7 +167,15 @@ class Loader:
         if sampler is not None and hasattr(sampler, "num_replicas"):
             self.rank, self.world_size = 0, 1  # a distributed sampler has chosen this rank's share
         pipelines = view_pipelines(transforms, views)
-        recipe = Recipe(pipelines[0], seed, self.fields, members, map_sample, pipelines[1:])
+        recipe = Recipe(
+            pipelines[0],
+            seed,
+            self.fields,
+            members,
+            map_sample,
+            pipelines[1:],
+            is_encoded=decode == "gpu",
+        )
         # A sampler is asked for its order when an epoch begins, not before.
         first = 0 if sampler is not None else int(self._order.samples(np.zeros(1, np.int64), 0)[0])
         tries = 1 if on_error == "raise" else NEIGHBOURS

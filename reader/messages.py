@@ -35,6 +35,8 @@ class Setup:
         in_arrays = {column.name for column in self.layout.columns}
         mapped = self.recipe.mapped_names if self.recipe.map_sample else set()
         own = {"image", "label", "index", "valid", "key"} - mapped
+        if self.recipe.is_encoded:  # what has no room in its slot
+            own.discard("image")
         return [name for name in self.recipe.names if name not in in_arrays | own]
 
 

@@ -62,11 +62,13 @@ class BatchLayout:
         rows: samples a batch.
         image: (height, width) of the largest image; every row has room for it.
         columns: what a batch has beside image, label, index, shape and valid.
+        encoded: (height, width) of images whose bytes lie in columns instead, to be decoded later.
     """
 
     rows: int
     image: tuple[int, int]
     columns: tuple[Column, ...] = ()
+    encoded: tuple[int, int] | None = None
 
     @cached_property
     def slot_bytes(self) -> int:

@@ -17,6 +17,7 @@ from reader.ring import BatchArrays, Column
 from reader.seeding import seed_sample
 from reader.shard import Shard
 from reader.transforms import Geometry, Transform
+from reader.undecoded import pack
 from reader.view import View
 
 Sample = dict[str, Any]
@@ -33,6 +34,7 @@ class Recipe:
         names: the fields' names.
         members: the fields that are read from members.
         map_sample: the user's function of the sample's dict.
+        is_encoded: the image stays what the GPU decodes: see `reader.undecoded`.
     """
 
     transforms: tuple[Transform, ...] = ()
@@ -41,6 +43,7 @@ class Recipe:
     members: tuple[Member, ...] = ()
     map_sample: Callable[[Sample], Sample] | None = None
     further: tuple[tuple[Transform, ...], ...] = ()
+    is_encoded: bool = False
 
     @property
     def mapped_names(self) -> set[str]:
@@ -117,12 +120,10 @@ class SampleReader:
         sample: Sample = {}
         for name in self._recipe.names:
             if name == "image":
-                outs = outs or [np.empty((*view.size, 3), np.uint8) for view in planned.views]
                 try:
-                    self._decoder.draw_all(planned.views, outs)
+                    sample[name] = self._image(planned, outs)
                 except DecodeError as error:
                     raise shard.error(row, str(error)) from error
-                sample[name] = list(outs) if self._recipe.further else outs[0]
             elif name == "label":
                 sample[name] = int(shard.index.columns["label"][row])
             elif name == "index":
@@ -132,6 +133,14 @@ class SampleReader:
         for member in self._recipe.members:
             sample[member.name] = self._member(planned, member)
         return sample if self._recipe.map_sample is None else self._mapped(sample, planned)
+
+    def _image(self, planned: Planned, outs: Sequence[Pixels] | None) -> Any:
+        """The image, a list of its views, or what is to be decoded later."""
+        if self._recipe.is_encoded:
+            return pack(planned.view, self._decoder)
+        outs = outs or [np.empty((*view.size, 3), np.uint8) for view in planned.views]
+        self._decoder.draw_all(planned.views, outs)
+        return list(outs) if self._recipe.further else outs[0]
 
     def _member(self, planned: Planned, member: Member) -> Any:
         shard, row = planned.shard, planned.row

@@ -55,6 +55,7 @@ class Statistics(Flows):
         starting: workers that cannot take tasks yet.
         slots, slot_bytes: the ring: batches it holds, and bytes of each.
         ready: batches that are complete and wait for the consumer.
+        work: what the workers are for: "decode", or "splice" where the GPU decodes.
     """
 
     workers: int = 1
@@ -63,6 +64,7 @@ class Statistics(Flows):
     slots: int = 0
     slot_bytes: int = 0
     ready: int = 0
+    work: str = "decode"
 
     def since(self, earlier: "Statistics") -> "Statistics":
         """The counts from `earlier` until now, such as those of one epoch."""
@@ -111,7 +113,7 @@ class Statistics(Flows):
 
     @property
     def bound_by(self) -> str:
-        """What holds the loop back: consumer, storage, decode, transform or start-up.
+        """What holds the loop back: consumer, storage, decode (or splice), transform or start-up.
 
         Empty before anything was read. A consumer that waits for less than 5% of its time is
         itself the limit; else workers that are busy for 80% of theirs are, with what they spend
@@ -123,7 +125,7 @@ class Statistics(Flows):
             return "consumer"
         if self.busy_share < _BUSY:
             return "start-up"
-        spent = {"decode": self.decode, "storage": self.read, "transform": self.transform}
+        spent = {self.work: self.decode, "storage": self.read, "transform": self.transform}
         return max(spent, key=spent.__getitem__)
 
     @property
@@ -136,8 +138,8 @@ class Statistics(Flows):
         part = max(self.busy, 1e-9)
         if self.bound_by == "consumer":
             return f"consumer-bound: {seen}; {self._spare()}"
-        if self.bound_by == "decode":
-            return f"decode-bound: {seen}; {self._remedy()}"
+        if self.bound_by == self.work:
+            return f"{self.work}-bound: {seen}; {self._remedy()}"
         if self.bound_by == "transform":
             took = f"transforms took {self.transform / part:.0%} of the workers' time"
             return f"transform-bound: {took}, {seen}; {self._remedy()}"
@@ -165,7 +167,7 @@ class Statistics(Flows):
     def _remedy(self) -> str:
         """What more workers would do, as far as there are cores for them."""
         computing = self.busy - self.read
-        if self.bound_by == "decode" and self.cpu < _STARVED * computing:
+        if self.bound_by == self.work and self.cpu < _STARVED * computing:
             return (
                 f"they got {self.cpu / computing:.0%} of a core each, so free cores would help, "
                 "more workers not."

@@ -42,6 +42,7 @@ from reader.messages import (
 )
 from reader.ring import BatchArrays, RingMemory
 from reader.sample import Planned, SampleReader, store
+from reader.undecoded import CONTENT, PARCEL, Room
 
 
 class Worker:
@@ -55,7 +56,9 @@ class Worker:
         self._gatherer = Gatherer(setup.dataset, setup.recipe) if setup.is_gathered else None
         columns = setup.layout.columns
         self._views = [column.name for column in columns if column.name.startswith("image/")]
-        self._columns = [column for column in columns if column.name not in self._views]
+        own = {*self._views, CONTENT, PARCEL}
+        self._columns = [column for column in columns if column.name not in own]
+        self._room: Room | None = None  # of the task in hand, where images are not decoded
 
     def run(self, task: Task) -> Done | Failed:
         """Fill the task's rows."""
@@ -84,6 +87,8 @@ class Worker:
         loose: list[tuple[Any, ...]],
     ) -> None:
         """Fill the task's rows one by one, and the lists of `Done`."""
+        if self._setup.layout.encoded:
+            self._room = Room(arrays, task.row, len(task.samples))
         # All of the chunk first, so that the system reads one sample while another is decoded.
         planned = [
             self._plan_or_error(sample, task.epoch, task.position + step)
@@ -124,8 +129,9 @@ class Worker:
                     continue
                 arrays.index[row] = sample
                 return loose
-        for pixels in (arrays.image, *arrays.columns.values()):
-            pixels[row] = 0
+        for name, pixels in (("image", arrays.image), *arrays.columns.items()):
+            if name != CONTENT:  # where other rows' bytes may be
+                pixels[row] = 0
         arrays.label[row], arrays.valid[row] = -1, False
         arrays.shape[row] = self._setup.layout.image
         return (None,) * len(self._setup.loose)
@@ -150,6 +156,8 @@ class Worker:
                 *(arrays.columns[name][row] for name in self._views),
             ]
         sample = self._reader.read(planned, outs)
+        if self._room is not None:
+            sample["image"] = self._room.put(row, sample["image"])
         arrays.label[row] = planned.shard.index.columns["label"][planned.row]
         arrays.shape[row] = size
         for column in self._columns:

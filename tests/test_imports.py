@@ -9,8 +9,17 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-# lane.py is the prefetcher's half on the device.
-TORCH = ("batch.py", "cuda.py", "iterable.py", "lane.py", "loader.py")
+# The prefetcher's half on the device is lane.py; encoded.py, nvjpeg.py, resample.py decode there.
+TORCH = (
+    "batch.py",
+    "cuda.py",
+    "encoded.py",
+    "iterable.py",
+    "lane.py",
+    "loader.py",
+    "nvjpeg.py",
+    "resample.py",
+)
 
 
 def modules(package: str) -> list[Path]:

@@ -1,0 +1,82 @@
+"""torchvision's JPEG decoder on the GPU.
+
+Purpose: decode a list of JPEGs with nvJPEG, whatever streams are in use.
+
+Guarantees: what is given out is complete on the stream that is current, and no memory that queued
+work still uses is written to.
+
+Assumptions: torchvision decodes on a stream of its own and waits for it before it returns, so the
+caller is held up for as long as it takes (the interpreter is not: other threads run). It does not
+wait for the stream that is current before it writes to the memory that it allocated there. Memory
+that was freed while that stream's work still reads it must therefore not come its way: it is called
+with a stream current on which nothing but its results is ever allocated, and these are marked as
+used by the caller's. It keeps one decoder a process and leaks it when the device changes: one
+process should decode on one GPU.
+"""
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import simplejpeg
+import torch
+from torch import Tensor
+
+from reader.errors import ReaderError
+
+
+def decode(jpegs: list[Tensor], device: torch.device) -> list[Tensor]:
+    """Decode `jpegs`, uint8 (N,) on the CPU, to uint8 (3, H, W) on the GPU `device`.
+
+    Raises:
+        ReaderError: there is no torchvision that can.
+        RuntimeError: nvJPEG refuses one of them, or CUDA failed.
+    """
+    run = _decoder()
+    with torch.cuda.device(device):
+        consumer, own = torch.cuda.current_stream(device), _own_stream(device)
+        with torch.cuda.stream(own):
+            images: list[Tensor] = run(jpegs, device)
+        consumer.wait_stream(own)
+        for image in images:
+            image.record_stream(consumer)
+    return images
+
+
+def require(devices: Sequence[torch.device]) -> None:
+    """Find out whether images can be decoded on `devices`.
+
+    Raises:
+        ReaderError: they cannot.
+    """
+    if len(devices) > 1:
+        raise ReaderError(
+            'decode="gpu" decodes on one GPU a process; device_ids names several. Start a process '
+            "for each (torchrun), which trains faster too."
+        )
+    sample = simplejpeg.encode_jpeg(np.zeros((16, 16, 3), np.uint8))
+    try:
+        decode([torch.frombuffer(bytearray(sample), dtype=torch.uint8)], devices[0])
+    except (RuntimeError, ValueError, TypeError, AttributeError) as error:
+        raise ReaderError(
+            'decode="gpu" needs torchvision 0.20 or newer with nvJPEG, as its builds for CUDA have '
+            f"it; the one that is installed does not decode here: {error}"
+        ) from error
+
+
+@functools.cache
+def _decoder() -> Callable[[list[Tensor], torch.device], Any]:
+    try:
+        from torchvision.io import ImageReadMode, decode_jpeg
+    except (ImportError, RuntimeError) as error:  # RuntimeError: made for another torch
+        raise ReaderError(
+            'decode="gpu" needs the package torchvision, in the version that goes with this torch '
+            f"({torch.__version__}): pip install torchvision ({error})."
+        ) from error
+    return lambda jpegs, device: decode_jpeg(jpegs, mode=ImageReadMode.RGB, device=device)
+
+
+@functools.cache
+def _own_stream(device: torch.device) -> torch.cuda.Stream:
+    return torch.cuda.Stream(device)
