@@ -86,10 +86,10 @@ class CUDAPrefetcher:
         self.device = devices[0]
         self.depth = depth
         self._is_scattered = device_ids is not None
-        lanes = [open_lane(one, normalisation) for one in devices]
         on_gpu = [one for one in devices if one.type == "cuda"]
         if on_gpu and isinstance(loader, Loader) and loader.decode == "gpu":
             require(on_gpu)
+        lanes = [open_lane(one, normalisation) for one in devices]
         if on_gpu and isinstance(loader, Loader):
             cores = frozenset[int]().union(*map(cores_of, on_gpu))
             loader.pin_memory(CUDAHostMemory(on_gpu[0]), cores)
@@ -272,6 +272,9 @@ def _device(device: torch.device | str | int | None) -> torch.device:
     chosen = torch.device("cuda", device) if isinstance(device, int) else torch.device(device)
     if chosen.type == "cuda" and not torch.cuda.is_available():
         raise ReaderError(f"There is no device {str(chosen)!r}: torch finds no CUDA here.")
+    if chosen.type == "cuda" and (chosen.index or 0) >= torch.cuda.device_count():
+        count = torch.cuda.device_count()
+        raise ReaderError(f"There is no device {str(chosen)!r}: the last is 'cuda:{count - 1}'.")
     return default_device() if chosen == torch.device("cuda") else chosen
 
 

@@ -231,6 +231,8 @@ def main(command: list[str] | None = None) -> None:
         sys.exit("There is no CUDA device here. --device cpu tries out what this script does.")
 
     device = reader.CUDAPrefetcher([], device=arguments.device).device
+    if device.type == "cuda":
+        torch.cuda.set_device(device)  # whose streams and events those without a device are
     images, shards = prepared(arguments)
     job = Job(shards, images, arguments.batch_size, arguments.workers, device)
     torch.backends.cudnn.benchmark = True

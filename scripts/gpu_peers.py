@@ -8,7 +8,7 @@ import contextlib
 from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -18,6 +18,7 @@ from torch import Tensor
 from torch.utils.data import DataLoader, RandomSampler
 
 import reader
+from reader.nvjpeg import require
 
 SIZE = 224
 Batches = Generator[tuple[Tensor, Tensor], None, None]
@@ -34,7 +35,7 @@ class Job:
     device: torch.device
 
 
-def shardfeed(job: Job) -> Batches:
+def shardfeed(job: Job, decode: Literal["cpu", "gpu"] = "cpu") -> Batches:
     """This reader."""
     with reader.Loader(
         job.shards,
@@ -43,10 +44,16 @@ def shardfeed(job: Job) -> Batches:
         shuffle=True,
         epochs=None,
         workers=job.workers,
+        decode=decode,
     ) as loader:
         yield from reader.CUDAPrefetcher(
             loader, reader.IMAGENET_MEAN, reader.IMAGENET_STD, device=job.device
         )
+
+
+def shardfeed_gpu_decode(job: Job) -> Batches:
+    """This reader, whose workers send what nvJPEG is to decode."""
+    return shardfeed(job, "gpu")
 
 
 def apex(batches: Iterable[Any], device: torch.device) -> Batches:
@@ -137,10 +144,8 @@ def _end_to_end(samples: list[tuple[Tensor, int]]) -> tuple[Tensor, list[int], T
 def _can_decode(device: torch.device) -> bool:
     """Whether there is a torchvision, and it was built with nvJPEG."""
     try:
-        from torchvision.io import decode_jpeg, encode_jpeg
-
-        decode_jpeg(encode_jpeg(torch.zeros(3, 16, 16, dtype=torch.uint8)), device=device)
-    except (ImportError, RuntimeError):
+        require([device])
+    except reader.ReaderError:
         return False
     return True
 
@@ -149,8 +154,12 @@ def ways(device: torch.device) -> dict[str, Callable[[Job], Batches]]:
     """Those that can run here, by name."""
     found = {
         "shardfeed": shardfeed,
+        "shardfeed, GPU decode": shardfeed_gpu_decode,
         "DataLoader, pinned, apex prefetcher": data_loader_apex,
+        "DataLoader, torchvision GPU decode": data_loader_gpu_decode,
     }
-    if device.type == "cuda" and _can_decode(device):
-        found["DataLoader, torchvision GPU decode"] = data_loader_gpu_decode
+    if device.type == "cpu":  # where this reader's own decoder stands in
+        del found["DataLoader, torchvision GPU decode"]
+    elif not _can_decode(device):
+        found = {name: way for name, way in found.items() if "GPU decode" not in name}
     return found

@@ -1,8 +1,10 @@
 """decode="gpu" tried out on a CPU: what the workers send is decoded to what they would decode."""
 
+import contextlib
 import re
 import shutil
 import struct
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -29,6 +31,8 @@ from reader import (
     Statistics,
     Transform,
 )
+from reader.lane import default_device
+from reader.nvjpeg import require
 from reader.undecoded import Parcel, is_for_nvjpeg
 
 needs_jpegtran = pytest.mark.skipif(shutil.which("jpegtran") is None, reason="no jpegtran")
@@ -333,3 +337,77 @@ def test_nvjpeg_gets_baseline_and_progressive_jpegs_of_the_usual_kinds(
 ) -> None:
     assert is_for_nvjpeg(data, 16, 24) is expected
     assert not is_for_nvjpeg(data, 16, 25)
+
+
+def can_decode() -> bool:
+    if not torch.cuda.is_available():
+        return False
+    try:
+        require([default_device()])
+    except ReaderError:
+        return False
+    return True
+
+
+needs_nvjpeg = pytest.mark.skipif(not can_decode(), reason="no CUDA device that torchvision uses")
+
+
+@pytest.mark.gpu
+@needs_nvjpeg
+@pytest.mark.parametrize(("sampling", "mean", "most"), [("4:4:4", 1, 8), ("4:2:0", 3, 160)])
+def test_nvjpeg_gives_nearly_the_pixels_of_the_cpu(
+    make_image: Make,
+    encode: Encode,
+    make_dataset: MakeDataset,
+    sampling: str,
+    mean: float,
+    most: int,
+) -> None:
+    files = {
+        f"{n}.jpg": encode(make_image(n, 150, 201), "JPEG", quality=92, subsampling=sampling)
+        for n in range(20)
+    }
+    transforms = [RandomResizedCrop(96), *FLIPS]
+    options: dict[str, Any] = {"batch_size": 20, "workers": 1, "decode": "gpu"}
+    with Loader(make_dataset(files), transforms=transforms, **options) as loader:
+        images, _ = next(iter(loader))
+        assert Parcel(*images.table.T).is_jpeg.all()
+        found = images.decode("cuda")
+        assert found.is_contiguous(memory_format=torch.channels_last)
+        difference = (found.cpu().float() - images.decode().float()).abs()
+    assert difference.mean() < mean
+    assert difference.max() <= most
+
+
+@pytest.mark.gpu
+@needs_nvjpeg
+def test_a_late_gpu_decodes_no_slot_that_was_filled_anew(packed: Path) -> None:
+    options: dict[str, Any] = {"batch_size": 8, "decode": "gpu", "transforms": [CROP]}
+    with Loader(packed, workers=1, shuffle=True, **options) as loader:
+        expected = [images.decode("cuda").float() for _ in range(10) for images, _ in loader]
+    torch.cuda.synchronize()
+    with Loader(packed, workers=4, shuffle=True, **options) as loader:
+        batches = CUDAPrefetcher(loader, mean=(0, 0, 0), std=(1 / 255,) * 3, depth=1)
+        seen = []
+        for _ in range(10):
+            for images, _ in batches:
+                torch.cuda._sleep(5_000_000)  # so that freed memory is still in use
+                seen.append(images.clone())
+                del images
+    for image, other in zip(seen, expected, strict=True):
+        torch.testing.assert_close(image, other, atol=0.01, rtol=0)
+
+
+@pytest.mark.gpu
+@needs_nvjpeg
+def test_a_jpeg_that_nvjpeg_refuses_is_named_and_the_gpu_goes_on(packed_copy: Path) -> None:
+    shard, row = Dataset(packed_copy).locate(5)
+    scan = shard.read(row, "jpg").index(b"\xff\xda") + 14
+    with shard.path.open("r+b") as file:
+        file.seek(int(shard.index.columns["offset"][row]) + scan)
+        file.write(b"\xff\x00" * 8)
+    with Loader(packed_copy, batch_size=8, transforms=[Resize((40, 40))], decode="gpu") as loader:
+        with warnings.catch_warnings(), contextlib.suppress(SampleError):
+            warnings.simplefilter("ignore")  # nvJPEG may decode it to something
+            list(CUDAPrefetcher(loader))
+        assert torch.ones(1000, device="cuda").sum().item() == 1000

@@ -20,10 +20,11 @@ def test_every_way_is_measured_and_a_table_printed(
     assert "39 images, batch 4, 1 workers" in lines[1]
     assert rows[3:] == [
         "shardfeed",
+        "shardfeed, GPU decode",
         "DataLoader, pinned, apex prefetcher",
         "one batch, again and again",
     ]
-    for line in lines[3:5]:
+    for line in lines[3:6]:
         assert all(int(number) > 0 for number in line.split()[-4:-2])
 
 

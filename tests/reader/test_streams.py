@@ -1,0 +1,254 @@
+"""The way to a GPU, on one that is pretended: what runs where, in what order, with what memory."""
+
+import sys
+import types
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from pretended_gpu import DEVICE, OnGPU, PretendedGPU, pretended_gpu
+
+from reader import (
+    IMAGENET_MEAN,
+    IMAGENET_STD,
+    CenterCrop,
+    CUDAPrefetcher,
+    Loader,
+    RandomHorizontalFlip,
+    RandomResizedCrop,
+    ReaderError,
+    lane,
+    nvjpeg,
+)
+
+NORM: dict[str, Any] = {"mean": IMAGENET_MEAN, "std": IMAGENET_STD}
+CROP = CenterCrop((48, 64))
+
+
+@pytest.fixture
+def gpu(monkeypatch: pytest.MonkeyPatch) -> Iterator[PretendedGPU]:
+    """A GPU whose events are over 20 launches later, and a torchvision for it."""
+    monkeypatch.delenv("LOCAL_RANK", raising=False)
+    with pretended_gpu(monkeypatch) as made:
+        modes = types.SimpleNamespace(RGB="rgb")
+        parts = {"ImageReadMode": modes, "decode_jpeg": made.decode_jpeg}
+        for name in ("torchvision", "torchvision.io"):
+            module = types.ModuleType(name)
+            module.__dict__.update(parts)
+            monkeypatch.setitem(sys.modules, name, module)
+        caches = lane._side_stream, nvjpeg._own_stream, nvjpeg._decoder
+        for cached in caches:
+            cached.cache_clear()
+        yield made
+        for cached in caches:
+            cached.cache_clear()
+
+
+def batches(gpu: PretendedGPU, count: int) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
+    """Batches in page-locked memory, watched."""
+    for number in range(count):
+        image = torch.arange(4 * 3 * 6 * 5).reshape(4, 3, 6, 5).add(number).to(torch.uint8)
+        image = image.contiguous(memory_format=torch.channels_last)
+        yield gpu.watch(image), gpu.watch(torch.arange(4) + number)
+
+
+def consume(gpu: PretendedGPU, loop: Any, stream: Any = None) -> list[torch.Tensor]:
+    """Use each batch as a training step does, and let it go at once."""
+    sums = []
+    with gpu.stream(stream or gpu.default):
+        for images, labels in loop:
+            assert type(images) is type(labels) is OnGPU
+            sums.append(images.double().sum((1, 2, 3)) + labels)
+            del images, labels
+    return sums
+
+
+@pytest.mark.parametrize("layout", [torch.preserve_format, torch.contiguous_format])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
+@pytest.mark.parametrize("is_default", [True, False])
+def test_all_is_in_order_and_nothing_is_waited_for(
+    gpu: PretendedGPU, dtype: torch.dtype, layout: torch.memory_format, is_default: bool
+) -> None:
+    options: dict[str, Any] = {**NORM, "dtype": dtype, "memory_format": layout}
+    expected = CUDAPrefetcher(list(batches(gpu, 12)), device="cpu", **options)
+    expected = [images.double().sum((1, 2, 3)) + labels for images, labels in expected]
+    prefetcher = CUDAPrefetcher(batches(gpu, 12), **options)
+    assert prefetcher.device == DEVICE
+    seen = consume(gpu, prefetcher, None if is_default else gpu.Stream())
+    assert gpu.waits == 0
+    gpu.streams[-1].synchronize()
+    gpu.default.synchronize()
+    assert gpu.faults == []
+    assert all(torch.equal(one.cpu(), other) for one, other in zip(seen, expected, strict=True))
+
+
+def test_copies_that_fall_far_behind_are_waited_for(gpu: PretendedGPU) -> None:
+    gpu.lag = 10**9
+    consume(gpu, CUDAPrefetcher(batches(gpu, 12), **NORM))
+    assert gpu.waits > 0
+    assert gpu.faults == []
+
+
+def test_an_epoch_that_is_left_lets_no_memory_go_too_early(gpu: PretendedGPU) -> None:
+    gpu.lag = 10**9
+    for _ in range(5):
+        for images, _ in CUDAPrefetcher(batches(gpu, 12), **NORM, depth=3):
+            images.sum()
+            break
+    assert gpu.faults == []
+
+
+def test_tensors_made_on_the_gpu_are_read_after_they_are_made(gpu: PretendedGPU) -> None:
+    def made() -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
+        for number in range(8):
+            image = torch.full((2, 3, 4, 4), number, dtype=torch.uint8, device=DEVICE)
+            yield image, torch.zeros(2, device=DEVICE)
+
+    sums = consume(gpu, CUDAPrefetcher(made(), mean=(0, 0, 0), std=(1 / 255,) * 3))
+    assert gpu.faults == []
+    assert [float(one[0]) for one in sums] == pytest.approx([48 * n for n in range(8)])
+
+
+def test_a_batch_that_cannot_be_sent_waits_for_what_is_queued_of_it(gpu: PretendedGPU) -> None:
+    class Odd(torch.Tensor):
+        def to(self, *_: Any, **__: Any) -> Any:
+            raise ValueError("odd")
+
+    def source() -> Iterator[Any]:
+        yield gpu.watch(torch.zeros(3)), torch.zeros(2).as_subclass(Odd)
+
+    with pytest.raises(ValueError, match="odd"):
+        next(iter(CUDAPrefetcher(source())))
+    assert gpu.waits == 1
+    assert gpu.faults == []
+
+
+@pytest.mark.parametrize("left_out", ["wait_event", "record_stream", "is_over"])
+def test_the_pretended_gpu_sees_what_would_go_wrong_without(
+    gpu: PretendedGPU, monkeypatch: pytest.MonkeyPatch, left_out: str
+) -> None:
+    if left_out == "wait_event":
+        monkeypatch.setattr("pretended_gpu.Stream.wait_event", lambda self, event: None)
+        fault = "in no order"
+    elif left_out == "record_stream":
+        monkeypatch.setattr(OnGPU, "record_stream", lambda self, stream: None)
+        fault = "freed while"
+    else:
+        monkeypatch.setattr(lane.StreamTransfer, "is_over", lambda self: True)
+        fault = "let go before"
+    consume(gpu, CUDAPrefetcher(batches(gpu, 12), **NORM))
+    assert fault in gpu.faults[0]
+
+
+def encoded(packed: Path, **options: Any) -> Loader:
+    transforms = [RandomResizedCrop(32), RandomHorizontalFlip()]
+    options = {"workers": 1, "transforms": transforms, "decode": "gpu", **options}
+    return Loader(packed, batch_size=8, **options)
+
+
+@pytest.mark.parametrize("lag", [0, 50, 10**9])
+def test_images_decoded_on_the_gpu_are_in_order_too(
+    packed: Path, gpu: PretendedGPU, lag: int
+) -> None:
+    gpu.lag = lag
+    with encoded(packed) as loader:
+        expected = [images.decode() for _ in range(3) for images, _ in loader]
+        loader.set_epoch(0)
+        prefetcher = CUDAPrefetcher(loader, mean=(0, 0, 0), std=(1 / 255,) * 3)
+        seen = [images for _ in range(3) for images, _ in prefetcher]
+        consume(gpu, prefetcher)
+    gpu.default.synchronize()
+    assert gpu.faults == []
+    for mine, other in zip(seen, expected, strict=True):
+        torch.testing.assert_close(mine.cpu(), other.float(), atol=1e-3, rtol=0)
+
+
+@pytest.mark.parametrize("left_out", ["own stream", "record_stream"])
+def test_the_decoder_would_write_to_memory_in_use_without(
+    packed: Path, gpu: PretendedGPU, monkeypatch: pytest.MonkeyPatch, left_out: str
+) -> None:
+    gpu.lag = 10**9
+    if left_out == "own stream":
+        monkeypatch.setattr(nvjpeg, "_own_stream", gpu.current_stream)
+    else:
+        monkeypatch.setattr(OnGPU, "record_stream", lambda self, stream: None)
+    with encoded(packed) as loader:
+        consume(gpu, CUDAPrefetcher(loader))
+    assert {"own stream": "decoder may write", "record_stream": "freed while"}[left_out] in str(
+        gpu.faults
+    )
+
+
+def test_what_nvjpeg_refuses_is_decoded_by_the_cpu(packed: Path, gpu: PretendedGPU) -> None:
+    with encoded(packed) as loader:
+        expected = next(iter(loader))[0].decode()
+        loader.set_epoch(0)
+        prefetcher = CUDAPrefetcher(loader, mean=(0, 0, 0), std=(1 / 255,) * 3)
+
+        def refuse(*_: Any, **__: Any) -> Any:
+            raise RuntimeError("nvJPEG status 2")
+
+        nvjpeg._decoder.cache_clear()
+        sys.modules["torchvision.io"].decode_jpeg = refuse  # type: ignore[attr-defined]
+        with pytest.warns(RuntimeWarning, match="status 2.*the CPU does it"):
+            images, _ = next(iter(prefetcher))
+        torch.testing.assert_close(images.cpu(), expected.float(), atol=1e-3, rtol=0)
+
+
+@pytest.mark.parametrize("is_installed", [False, True])
+def test_a_torchvision_that_is_missing_or_cannot_decode_is_named(
+    packed: Path, gpu: PretendedGPU, monkeypatch: pytest.MonkeyPatch, is_installed: bool
+) -> None:
+    def without(*_: Any, **__: Any) -> Any:
+        raise RuntimeError("torchvision not compiled with nvJPEG support")
+
+    if is_installed:
+        monkeypatch.setattr(sys.modules["torchvision.io"], "decode_jpeg", without)
+    else:
+        monkeypatch.setitem(sys.modules, "torchvision.io", None)
+    sentence = "not compiled" if is_installed else "pip install torchvision"
+    with encoded(packed) as loader, pytest.raises(ReaderError, match=sentence):
+        CUDAPrefetcher(loader)
+
+
+def test_several_gpus_for_a_decoder_that_has_one_are_refused(
+    packed: Path, gpu: PretendedGPU, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    with encoded(packed) as loader, pytest.raises(ReaderError, match="one GPU a process"):
+        CUDAPrefetcher(loader, device_ids=[0, 1])
+
+
+def test_a_gpu_beyond_the_last_is_refused(gpu: PretendedGPU) -> None:
+    with pytest.raises(ReaderError, match="no device 'cuda:3': the last is 'cuda:0'"):
+        CUDAPrefetcher([], device=3)
+
+
+def test_the_loaders_memory_is_registered_once_and_let_go_with_it(
+    packed: Path, gpu: PretendedGPU
+) -> None:
+    with Loader(packed, batch_size=16, workers=1, transforms=[CROP]) as loader:
+        for _ in range(2):
+            prefetcher = CUDAPrefetcher(loader)
+        memory = loader._feed._ring.memory.bytes
+        assert gpu.registered == {memory.ctypes.data: memory.nbytes}
+        del memory
+        consume(gpu, prefetcher)
+    prefetcher.close()
+    assert gpu.registered == {}
+    assert gpu.faults == []
+
+
+def test_after_a_refused_registration_an_error_is_not_left_behind(
+    packed: Path, gpu: PretendedGPU
+) -> None:
+    gpu.refusal = 712
+    with Loader(packed, batch_size=16, workers=1, transforms=[CROP]) as loader:
+        with pytest.warns(RuntimeWarning, match="error 712"):
+            prefetcher = CUDAPrefetcher(loader)
+        launched = gpu.launches
+        assert launched  # the kernel that takes the error of CUDA's last call
+        consume(gpu, prefetcher)
+    assert gpu.registered == {}
