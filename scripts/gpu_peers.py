@@ -59,11 +59,12 @@ def shardfeed_gpu_decode(job: Job) -> Batches:
 def apex(batches: Iterable[Any], device: torch.device) -> Batches:
     """The data_prefetcher of NVIDIA apex's ImageNet example, as a generator."""
     on_gpu = device.type == "cuda"
-    mean, std = (
-        (torch.tensor(values) * 255).reshape(1, 3, 1, 1).to(device)
-        for values in (reader.IMAGENET_MEAN, reader.IMAGENET_STD)
-    )
     side = torch.cuda.Stream(device) if on_gpu else None
+    with torch.cuda.stream(side) if side else contextlib.nullcontext():
+        mean, std = (
+            (torch.tensor(values) * 255).reshape(1, 3, 1, 1).to(device)
+            for values in (reader.IMAGENET_MEAN, reader.IMAGENET_STD)
+        )
     source = iter(batches)
 
     def preload() -> tuple[Tensor, Tensor]:

@@ -2,6 +2,7 @@
 
 import io
 import signal
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,6 +11,8 @@ import pytest
 from PIL import Image
 
 from packer.pack import PackOptions, PackReport, pack
+
+sys.path.insert(0, str(Path(__file__).parent))  # for the modules that only tests use
 
 # A shell that starts the tests in the background makes them ignore Ctrl-C, and their children too.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -20,8 +20,6 @@ from packer.pack import PackReport
 from packer.shard_writer import shard_entry
 from reader.format import FORMATS, Manifest, ShardEntry, index, tar
 
-sys.path.insert(0, str(Path(__file__).parent))  # for the modules that only tests use
-
 
 @pytest.fixture(scope="session")
 def make_dataset(

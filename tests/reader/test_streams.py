@@ -1,5 +1,6 @@
 """The way to a GPU, on one that is pretended: what runs where, in what order, with what memory."""
 
+import contextlib
 import sys
 import types
 from collections.abc import Iterator
@@ -7,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import simplejpeg
 import torch
 from pretended_gpu import DEVICE, OnGPU, PretendedGPU, pretended_gpu
 
@@ -19,6 +21,7 @@ from reader import (
     RandomHorizontalFlip,
     RandomResizedCrop,
     ReaderError,
+    SampleError,
     lane,
     nvjpeg,
 )
@@ -76,8 +79,9 @@ def test_all_is_in_order_and_nothing_is_waited_for(
     expected = [images.double().sum((1, 2, 3)) + labels for images, labels in expected]
     prefetcher = CUDAPrefetcher(batches(gpu, 12), **options)
     assert prefetcher.device == DEVICE
+    before = gpu.waits
     seen = consume(gpu, prefetcher, None if is_default else gpu.Stream())
-    assert gpu.waits == 0
+    assert gpu.waits == before
     gpu.streams[-1].synchronize()
     gpu.default.synchronize()
     assert gpu.faults == []
@@ -86,8 +90,10 @@ def test_all_is_in_order_and_nothing_is_waited_for(
 
 def test_copies_that_fall_far_behind_are_waited_for(gpu: PretendedGPU) -> None:
     gpu.lag = 10**9
-    consume(gpu, CUDAPrefetcher(batches(gpu, 12), **NORM))
-    assert gpu.waits > 0
+    prefetcher = CUDAPrefetcher(batches(gpu, 12), **NORM)
+    before = gpu.waits
+    consume(gpu, prefetcher)
+    assert gpu.waits > before
     assert gpu.faults == []
 
 
@@ -119,9 +125,11 @@ def test_a_batch_that_cannot_be_sent_waits_for_what_is_queued_of_it(gpu: Pretend
     def source() -> Iterator[Any]:
         yield gpu.watch(torch.zeros(3)), torch.zeros(2).as_subclass(Odd)
 
+    prefetcher = CUDAPrefetcher(source())
+    before = gpu.waits
     with pytest.raises(ValueError, match="odd"):
-        next(iter(CUDAPrefetcher(source())))
-    assert gpu.waits == 1
+        next(iter(prefetcher))
+    assert gpu.waits == before + 1
     assert gpu.faults == []
 
 
@@ -195,6 +203,30 @@ def test_what_nvjpeg_refuses_is_decoded_by_the_cpu(packed: Path, gpu: PretendedG
         with pytest.warns(RuntimeWarning, match="status 2.*the CPU does it"):
             images, _ = next(iter(prefetcher))
         torch.testing.assert_close(images.cpu(), expected.float(), atol=1e-3, rtol=0)
+
+
+@pytest.mark.parametrize("sizes_differ", ["on the GPU", "on the CPU too"])
+def test_an_image_of_another_size_than_its_header_has_is_never_shown(
+    packed: Path, gpu: PretendedGPU, monkeypatch: pytest.MonkeyPatch, sizes_differ: str
+) -> None:
+    with encoded(packed) as loader:
+        prefetcher = CUDAPrefetcher(loader)
+        whole = gpu.decode_jpeg
+        monkeypatch.setattr(
+            sys.modules["torchvision.io"],
+            "decode_jpeg",
+            lambda *given, **options: [image[:, 1:] for image in whole(*given, **options)],
+        )
+        nvjpeg._decoder.cache_clear()
+        with contextlib.ExitStack() as expected:
+            expected.enter_context(pytest.warns(RuntimeWarning, match="has the shape"))
+            if sizes_differ == "on the CPU too":
+                decode = simplejpeg.decode_jpeg
+                cut = lambda data, mode, **options: decode(data, mode, **options)[1:]  # noqa: E731
+                monkeypatch.setattr(simplejpeg, "decode_jpeg", cut)
+                sentence = "its own header says"
+                expected.enter_context(pytest.raises(SampleError, match=sentence))
+            next(iter(prefetcher))
 
 
 @pytest.mark.parametrize("is_installed", [False, True])

@@ -2,11 +2,14 @@
 
 import time
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 import bench_gpu
 import pytest
 import torch
+from gpu_peers import apex
+from pretended_gpu import DEVICE, pretended_gpu
 from waiting import Waiting
 
 
@@ -54,6 +57,42 @@ def test_the_share_of_waiting_is_the_time_between_two_batches(
         now += 0.5
         break
     assert waiting.share() == pytest.approx(2 / 11)  # what lies between two loops is not counted
+
+
+def test_on_a_gpu_the_share_is_that_of_the_time_between_events(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with pretended_gpu(monkeypatch) as gpu:
+
+        def work(launches: int) -> None:
+            for _ in range(launches):
+                gpu.launch("kernel", set(), set())
+
+        def batches() -> Iterator[int]:
+            for launches in (7, 8, 9):
+                work(1)
+                yield launches
+
+        waiting = Waiting(DEVICE)
+        for launches in waiting.over(batches()):
+            work(launches)
+        assert waiting.share() == pytest.approx(2 / 26)
+        assert gpu.waits == len(gpu.streams)
+
+
+def test_the_peers_prefetcher_keeps_to_the_rules_of_streams(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def batches() -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
+        for number in range(8):
+            images = torch.full((2, 3, 4, 4), number, dtype=torch.uint8)
+            yield images.to(DEVICE) if number % 2 else images, torch.arange(2)
+
+    with pretended_gpu(monkeypatch) as gpu:
+        for images, labels in islice(apex(batches(), DEVICE), 6):
+            (images.mean() + labels).sum()
+            del images, labels
+        assert gpu.faults == []
 
 
 @pytest.mark.gpu

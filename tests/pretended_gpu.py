@@ -77,8 +77,12 @@ class PretendedGPU(TorchFunctionMode):
         self.streams.append(Stream(self, len(self.streams)))
         return self.streams[-1]
 
-    def Event(self) -> "Event":
+    def Event(self, enable_timing: bool = False) -> "Event":
         return Event(self)
+
+    def synchronize(self, device: Any = None) -> None:
+        for stream in self.streams:
+            stream.synchronize()
 
     def current_stream(self, device: Any = None) -> "Stream":
         return self.current
@@ -147,6 +151,8 @@ class PretendedGPU(TorchFunctionMode):
             moved = {id(leaf): self.fresh(leaf) for leaf in new}
             writes = written | {self.address(leaf) for leaf in moved.values()}
             self.launch(name, reads - writes, writes)
+            if name == "to" and not there and not kwargs.get("non_blocking"):
+                self.current.synchronize()  # as a copy from the host does by default
             return tree_map(lambda leaf: moved.get(id(leaf), self.there(leaf)), result)
 
     @staticmethod
@@ -277,17 +283,22 @@ class Event:
         self.gpu.waits += 1
         later(self.gpu.host, self.clock)
 
+    def elapsed_time(self, end: "Event") -> float:
+        """As if each launch took a millisecond."""
+        return float(end.at - self.at)
+
 
 @contextlib.contextmanager
 def pretended_gpu(monkeypatch: pytest.MonkeyPatch, lag: int = 20) -> Iterator[PretendedGPU]:
     """Have this process find a GPU."""
     gpu = OnGPU.gpu = PretendedGPU(lag)
-    for name in ("Stream", "Event", "current_stream", "stream", "cudart"):
+    for name in ("Stream", "Event", "current_stream", "stream", "cudart", "synchronize"):
         monkeypatch.setattr(torch.cuda, name, getattr(gpu, name))
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
     monkeypatch.setattr(torch.cuda, "current_device", lambda: 0)
     monkeypatch.setattr(torch.cuda, "device", lambda device: contextlib.nullcontext())
-    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda device: types.SimpleNamespace())
+    place = types.SimpleNamespace(pci_domain_id=99, pci_bus_id=7, pci_device_id=0)
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda device: place)
     with gpu:
         yield gpu
