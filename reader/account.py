@@ -54,6 +54,7 @@ class Account:
             read=flows.read + spent.read,
             transform=flows.transform + spent.transform,
             read_bytes=flows.read_bytes + spent.read_bytes,
+            cached=flows.cached + spent.cached,
         )
 
     def _pass(self, since: float) -> float:

@@ -69,13 +69,8 @@ class Dataset:
             FormatError: there is no data set, or it is damaged.
         """
         if cache not in (None, "ram"):
-            raise ReaderError(f'cache is "ram" or None, not {cache!r}.')
-        if cache_limit is not None and cache is None:
-            raise ReaderError('cache_limit goes with cache="ram"; give both.')
-        if not isinstance(cache_limit, (int, np.integer, NoneType)):
-            raise ReaderError(
-                f"cache_limit is a number of bytes, an integer such as 10**9, not {cache_limit!r}."
-            )
+            raise ReaderError(f'cache is "ram", for a Loader "decoded" as well, not {cache!r}.')
+        check_limit(cache, cache_limit)
         self.folder = Path(folder).absolute()
         self.split = split
         self.upright = upright
@@ -256,6 +251,20 @@ class Dataset:
             own.shards[position] = shard
         own.shards.move_to_end(position)
         return shard
+
+
+def check_limit(cache: str | None, limit: object) -> None:
+    """Refuse a `cache_limit` that is none.
+
+    Raises:
+        ReaderError: it is no number of bytes, or there is no cache.
+    """
+    if limit is not None and cache is None:
+        raise ReaderError('cache_limit goes with cache="ram" or "decoded"; give both.')
+    if not isinstance(limit, (int, np.integer, NoneType)):
+        raise ReaderError(
+            f"cache_limit is a number of bytes, an integer such as 10**9, not {limit!r}."
+        )
 
 
 def _distinct(values: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -12,7 +12,7 @@ import numpy as np
 import simplejpeg
 from numpy.typing import NDArray
 
-from reader.errors import DecodeError
+from reader.errors import DecodeError, SampleError
 from reader.pictures import read_picture
 from reader.splice import BadTable, Box
 from reader.transforms import Geometry
@@ -22,9 +22,14 @@ Pixels = NDArray[Any]  # uint8, (height, width, 3)
 
 
 class Decoder:
-    """Decodes into memory that it reuses: one for each thread."""
+    """Decodes into memory that it reuses: one for each thread.
+
+    Attributes:
+        decodes: how often it has decoded something.
+    """
 
     def __init__(self) -> None:
+        self.decodes = 0
         self._pixels = np.empty(0, np.uint8)
         self._resized = np.empty(0, np.uint8)
 
@@ -37,6 +42,21 @@ class Decoder:
         out = np.empty((*image.upright_size, 3), np.uint8)
         self.draw(plan(image, Geometry.of(*image.upright_size)), out)
         return out
+
+    def stored(self, image: StoredImage) -> Pixels | None:
+        """The whole image as it is stored, (height, width, 3) RGB, until the next call.
+
+        Returns:
+            None where it does not decode without fault, so that parts of it may differ from parts
+            that are decoded by themselves.
+        """
+        self.decodes += 1
+        try:
+            if image.format != "jpg" or image.channels == 4:
+                return read_picture(image)
+            return self._jpeg(image.read(0, image.size), image.height, image.width, 8)
+        except (ValueError, SampleError):
+            return None
 
     def draw(self, view: View, out: Pixels) -> None:
         """Fill `out`, (height, width, 3) RGB of the view's geometry.
@@ -84,6 +104,9 @@ class Decoder:
     def _decode(self, view: View) -> Pixels:
         """The view's box of the stored image, before resizing."""
         image = view.image
+        if view.decoded is not None:
+            return _part(view.decoded, view.box)
+        self.decodes += 1
         if image.format != "jpg" or image.channels == 4:
             return _part(read_picture(image), view.box)
         if view.cut is not None:
@@ -141,16 +164,20 @@ class Decoder:
             pixels = cv2.resize(pixels, (width, height), dst=resized, interpolation=method)
         if transpose:
             pixels = cv2.transpose(pixels)
-        if hflip or vflip:
-            code = -1 if hflip and vflip else int(hflip)
-            pixels = cv2.flip(pixels, code, dst=out)
-        if not np.may_share_memory(pixels, out):
-            out[:] = pixels
+        mirror(pixels, hflip, vflip, out)
 
     def _scratch(self, height: int, width: int) -> Pixels:
         if self._resized.size != height * width * 3:
             self._resized = np.empty(height * width * 3, np.uint8)
         return self._resized.reshape(height, width, 3)
+
+
+def mirror(pixels: Pixels, hflip: bool, vflip: bool, out: Pixels) -> None:
+    """Write `pixels` to `out`, mirrored or, if they do not lie there already, as they are."""
+    if hflip or vflip:
+        pixels = cv2.flip(pixels, -1 if hflip and vflip else int(hflip), dst=out)
+    if not np.may_share_memory(pixels, out):
+        out[:] = pixels
 
 
 def draw_mask(view: View, pixels: Pixels, fill: int) -> Pixels:

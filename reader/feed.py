@@ -28,6 +28,7 @@ from reader.account import Account
 from reader.autoscale import Autoscaler, Choice
 from reader.cores import running_on, usable_cores
 from reader.dataset import Dataset
+from reader.decoded import DecodedImages
 from reader.errors import ReaderError, SampleError
 from reader.gather import can_gather
 from reader.messages import Done, Setup, Task
@@ -90,6 +91,7 @@ class Feed:
         workers: int | None,
         on_error: str = "raise",
         max_bad: float = 0.0,
+        decoded: DecodedImages | None = None,
     ) -> None:
         """Start the workers.
 
@@ -98,6 +100,7 @@ class Feed:
             workers: None to measure and settle on a number.
             on_error: see `Setup`.
             max_bad: share of the order's samples that may be substituted or masked, rounded up.
+            decoded: memory for decoded images, given up when this is closed.
         """
         batch_size = layout.rows
         self._order = order
@@ -110,7 +113,7 @@ class Feed:
             self._chunk = min(_MAX_CHUNK, -(-batch_size // most))
         self._depth = _depth(layout.slot_bytes, batch_size, most * self._chunk)
         memory = RingMemory.create(self._depth + 2, layout)
-        setup = Setup(dataset, recipe, memory.slots, layout, on_error, is_gathered)
+        setup = Setup(dataset, recipe, memory.slots, layout, on_error, is_gathered, decoded)
         self._loose = setup.loose
         self._work = "splice" if recipe.is_encoded else "decode"
         self._ring = Ring(memory)
@@ -133,7 +136,8 @@ class Feed:
         self._most_bad = ceil(Fraction(str(float(max_bad))) * order.count)
         self._spare = np.arange(_SPARE if on_error == "substitute" else 0)
         self._owner = os.getpid()
-        self._finalizer = weakref.finalize(self, _shut_down, self._pool, memory, self._owner)
+        held: list[RingMemory | DecodedImages] = [memory, *filter(None, [decoded])]
+        self._finalizer = weakref.finalize(self, _shut_down, self._pool, held, self._owner)
 
     @property
     def is_open(self) -> bool:
@@ -350,7 +354,8 @@ def _depth(slot_bytes: int, batch_size: int, in_hand: int) -> int:
     return max(2, for_workers, min(_MAX_AHEAD, _AHEAD_BYTES // slot_bytes))
 
 
-def _shut_down(pool: Pool, memory: RingMemory, owner: int) -> None:
+def _shut_down(pool: Pool, held: list[RingMemory | DecodedImages], owner: int) -> None:
     if os.getpid() == owner:  # a forked child must not end its parent's workers
         pool.close()
-    memory.close()
+    for memory in held:
+        memory.close()

@@ -17,10 +17,13 @@ from reader.batch import Batcher, Collate
 from reader.buckets import padding_waste
 from reader.cores import usable_cores
 from reader.dataset import Dataset
+from reader.decoded import hold_decoded
 from reader.errors import ReaderError
 from reader.feed import Epoch, Feed
 from reader.fields import Decode, Field, name_of, parse_fields
+from reader.gather import can_gather
 from reader.layout import NEIGHBOURS, batch_layout, view_pipelines
+from reader.opening import opened
 from reader.order import Steps
 from reader.pinned import HostMemory
 from reader.ranks import rank_in_world
@@ -73,7 +76,7 @@ class Loader:
         rank: int | None = None,
         world_size: int | None = None,
         upright: bool = True,
-        cache: Literal["ram"] | None = None,
+        cache: Literal["ram", "decoded"] | None = None,
         cache_limit: int | None = None,
         on_error: str = "raise",
         max_bad: float = 0.01,
@@ -112,7 +115,13 @@ class Loader:
                 of them; `reader.pad_collate` for one. None: a tuple of fields as above.
             rank, world_size: None to ask torch.distributed, if it is initialised.
             upright: apply the EXIF orientation (of a folder).
-            cache, cache_limit: "ram" to hold the shards in memory (of a folder); see `Dataset`.
+            cache: "ram" to hold the shards in memory (of a folder; see `Dataset`); "decoded" to
+                keep what the first epoch decodes, once for all processes of the machine: what the
+                transforms show, if they show the same in every epoch but for mirroring and it has
+                one size; else whole images, which serve where a crop is less than twice as large
+                as its target. The pixels are the same. Raw images that need no decoding and no
+                scaling are read as they lie.
+            cache_limit: bytes that this may take; None for what the system has available.
             on_error: for a sample that cannot be read. "raise": a SampleError at its batch;
                 "substitute": the next one of the order that can be read takes its place; "mask": a
                 black image with label -1 and `valid` False. Batches keep their shapes.
@@ -125,14 +134,15 @@ class Loader:
             ReaderError: an argument cannot be met.
             FormatError: there is no data set, or it is damaged.
         """
-        if not isinstance(dataset, Dataset):
-            dataset = Dataset(dataset, split, upright, cache=cache, cache_limit=cache_limit)
+        dataset = opened(dataset, split, upright, cache, cache_limit)
         if not 0 <= max_bad <= 1:
             raise ReaderError(f"max_bad is a share from 0 to 1, not {max_bad}.")
         if on_error not in ("raise", "substitute", "mask"):
             raise ReaderError(f"on_error is 'raise', 'substitute' or 'mask', not {on_error!r}.")
         if decode not in ("cpu", "gpu"):
             raise ReaderError(f"decode is 'cpu' or 'gpu', not {decode!r}.")
+        if decode == "gpu" and cache == "decoded":
+            raise ReaderError('cache="decoded" keeps what workers decode, decode="gpu" has none.')
         if epochs is not None and epochs < 1:
             raise ReaderError("epochs must be at least 1, or None for no end.")
         if not isinstance(seed, (int, np.integer)):
@@ -185,6 +195,9 @@ class Loader:
         self._batcher = Batcher(
             self.fields, dataset.keys, layout, is_one_size, collate_fn, len(pipelines)
         )
+        decoded = None
+        if cache == "decoded" and "image" in self.fields and not can_gather(dataset, recipe):
+            decoded = hold_decoded(dataset, pipelines, cache_limit)
         self._feed = Feed(
             dataset,
             recipe,
@@ -193,6 +206,7 @@ class Loader:
             None if workers == "auto" else workers,
             on_error,
             max_bad,
+            decoded,
         )
         if sampler is None:
             self._ahead = self._feed.begin(self._steps(0))

@@ -1,16 +1,17 @@
-"""Shards held in memory: one copy for all processes of a user on a machine (``cache="ram"``).
+"""Memory that all processes of a user on a machine share, and the shards in it (``cache="ram"``).
 
-Purpose: read from a slow disk once a machine, not once a rank and epoch.
+Purpose: read from a slow disk once a machine, not once a rank and epoch; `reader.decoded` shares
+decoded images the same way.
 
 Guarantees: the memory has no name and belongs to the processes that use it, so nothing is left
-behind however they end; what is there is complete and never changes again.
+behind however they end. Who gets it gets it prepared. Shards that are there never change again.
 
 Assumptions: Linux. The processes that read one data set find each other by an abstract Unix socket
-(unix(7)), which is gone with its owner as well. Who binds it first is the owner: it copies the tars
-into a memfd, seals it (fcntl(2), F_ADD_SEALS: from then on it cannot be written), and accepts and
-closes the connections of those who wait. The others learn the owner's process from the socket
-(SO_PEERCRED) and open its memfd by /proc. No thread serves them. When an owner dies before it is
-done, one of those who waited becomes the owner.
+(unix(7)), which is gone with its owner as well. Who binds it first is the owner: it prepares a
+memfd (copies the tars), seals it (fcntl(2), F_ADD_SEALS: from then on its size, and if asked its
+content, cannot change), and accepts and closes the connections of those who wait. The others learn
+the owner's process from the socket (SO_PEERCRED) and open its memfd by /proc. No thread serves
+them. When an owner dies before it is done, one of those who waited becomes the owner.
 """
 
 import contextlib
@@ -21,7 +22,7 @@ import socket
 import struct
 import time
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -32,6 +33,7 @@ _PAGE = 4096
 _CONNECTIONS = 4096
 _PATIENCE = 5.0  # seconds for an owner to show its memory
 _CREDENTIALS = struct.Struct("3i")  # pid, uid, gid
+_PREPARED = getattr(fcntl, "F_SEAL_SHRINK", 0)  # the seal that says so
 
 
 @dataclass(frozen=True)
@@ -54,18 +56,57 @@ class Holding:
         return Holding, (self.path, self.starts, self.size)
 
 
-class _Owned:
-    """A descriptor and, in the owner, the socket by which others find it."""
+class Shared:
+    """A memfd, held open; and, in its owner, the socket by which others find it.
+
+    Attributes:
+        path: by which any process of the user can open it, as long as it is held.
+        close: lets go of it; again, no error.
+    """
 
     def __init__(self, descriptor: int, listener: socket.socket | None = None) -> None:
-        self.descriptor = descriptor
+        self.path = f"/proc/{os.getpid()}/fd/{descriptor}"
+        if listener is not None:
+            _listeners.add(listener)
         self.close = weakref.finalize(self, _close, descriptor, listener)
+
+
+_listeners: "weakref.WeakSet[socket.socket]" = weakref.WeakSet()
+
+
+def _let_go_after_fork() -> None:
+    # A forked child that outlives the owner would keep the name, and nobody could come by the
+    # memory any more.
+    for listener in _listeners:
+        listener.close()
+
+
+os.register_at_fork(after_in_child=_let_go_after_fork)
 
 
 def _close(descriptor: int, listener: socket.socket | None) -> None:
     os.close(descriptor)
     if listener is not None:
         listener.close()
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Memory to be shared.
+
+    Attributes:
+        cache: the user's word for it.
+        identity: tells it from others.
+        size: its bytes.
+        contents: what they are for, in words.
+        is_constant: whether it may not be written once it is prepared.
+    """
+
+    cache: str
+    identity: str
+    size: int
+    contents: str
+    is_constant: bool
 
 
 def hold(folder: Path, shards: Sequence[ShardEntry], identity: str, limit: int | None) -> Holding:
@@ -79,13 +120,29 @@ def hold(folder: Path, shards: Sequence[ShardEntry], identity: str, limit: int |
     Raises:
         ReaderError: they do not fit, cannot be read, or this system has no memfd.
     """
-    if not hasattr(os, "memfd_create") or not hasattr(socket, "SO_PEERCRED"):
-        raise ReaderError('cache="ram" needs Linux.')
     starts, end = [], 0
     for shard in shards:
         starts.append(end)
         end += shard.bytes + -shard.bytes % _PAGE
-    name = f"shardfeed-{os.getuid()}-{identity}"
+
+    def copy(descriptor: int) -> None:
+        for shard in shards:
+            _copy(folder / shard.file, shard.bytes, descriptor)
+
+    wanted = Wanted("ram", identity, end, f"the shards of {folder}", is_constant=True)
+    shared = share(wanted, copy, limit)
+    return Holding(shared.path, tuple(starts), end, shared)
+
+
+def share(wanted: Wanted, prepare: Callable[[int], None], limit: int | None) -> Shared:
+    """Memory as it is wanted: another process's, or new, as `prepare` leaves its descriptor.
+
+    Raises:
+        ReaderError: it does not fit, or this system has no memfd.
+    """
+    if not hasattr(os, "memfd_create") or not hasattr(socket, "SO_PEERCRED"):
+        raise ReaderError(f'cache="{wanted.cache}" needs Linux.')
+    name = f"shardfeed-{os.getuid()}-{wanted.identity}"
     until = time.monotonic() + _PATIENCE
     while time.monotonic() < until:
         listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -95,21 +152,18 @@ def hold(folder: Path, shards: Sequence[ShardEntry], identity: str, limit: int |
             listener.close()
             if error.errno != errno.EADDRINUSE:
                 raise
-            found = _others(name, end)
+            found = _others(name, wanted.size)
             if found is None:  # its owner has just begun, or is gone
                 time.sleep(0.01)
                 continue
-            owned = _Owned(found)
-        else:
-            try:
-                owned = _Owned(_own(name, listener, folder, shards, end, limit), listener)
-            except BaseException:
-                listener.close()
-                raise
-        path = f"/proc/{os.getpid()}/fd/{owned.descriptor}"
-        return Holding(path, tuple(starts), end, owned)
+            return Shared(found)
+        try:
+            return Shared(_own(name, listener, wanted, prepare, limit), listener)
+        except BaseException:
+            listener.close()
+            raise
     raise ReaderError(
-        f"Another process holds {folder} in memory, but its memory cannot be opened: "
+        f"Another process holds {wanted.contents} in memory, but its memory cannot be opened: "
         "is it in another container? Use cache=None there or here."
     )
 
@@ -117,26 +171,26 @@ def hold(folder: Path, shards: Sequence[ShardEntry], identity: str, limit: int |
 def _own(
     name: str,
     listener: socket.socket,
-    folder: Path,
-    shards: Sequence[ShardEntry],
-    size: int,
+    wanted: Wanted,
+    prepare: Callable[[int], None],
     limit: int | None,
 ) -> int:
-    """Copy the tars into a new memfd and let those go on who wait for it."""
-    allowed = _available() if limit is None else limit
-    if size > allowed:
+    """Make and prepare the memory, and let those go on who wait for it."""
+    available = _available()
+    allowed = available if limit is None else min(limit, available)
+    if wanted.size > allowed:
         raise ReaderError(
-            f'cache="ram" would take {size:,} bytes for the shards of {folder}; '
+            f'cache="{wanted.cache}" would take {wanted.size:,} bytes for {wanted.contents}; '
             f"{allowed:,} bytes are "
-            + ("available." if limit is None else "allowed by cache_limit.")
+            + ("available." if allowed == available else "allowed by cache_limit.")
         )
     descriptor = os.memfd_create(name, os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
     try:
         listener.listen(_CONNECTIONS)
-        os.ftruncate(descriptor, size)
-        for shard in shards:
-            _copy(folder / shard.file, shard.bytes, descriptor)
-        fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, fcntl.F_SEAL_WRITE | fcntl.F_SEAL_SHRINK)
+        os.ftruncate(descriptor, wanted.size)
+        prepare(descriptor)
+        seals = _PREPARED | (fcntl.F_SEAL_WRITE if wanted.is_constant else 0)
+        fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, seals)
     except BaseException:
         os.close(descriptor)
         raise
@@ -176,12 +230,12 @@ def _others(name: str, size: int) -> int | None:
         descriptor = _open_memory(pid, name)
         if descriptor is None:
             return None
-        if not fcntl.fcntl(descriptor, fcntl.F_GET_SEALS) & fcntl.F_SEAL_WRITE:
+        if not fcntl.fcntl(descriptor, fcntl.F_GET_SEALS) & _PREPARED:
             # Connected before it looked: so the owner, once done, closes this connection.
             with contextlib.suppress(ConnectionResetError):
                 connection.recv(1)
-    is_whole = fcntl.fcntl(descriptor, fcntl.F_GET_SEALS) & fcntl.F_SEAL_WRITE
-    if is_whole and os.fstat(descriptor).st_size == size:
+    is_prepared = fcntl.fcntl(descriptor, fcntl.F_GET_SEALS) & _PREPARED
+    if is_prepared and os.fstat(descriptor).st_size == size:
         return descriptor
     os.close(descriptor)
     return None

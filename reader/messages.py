@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reader.dataset import Dataset
+from reader.decoded import DecodedImages
 from reader.ring import BatchLayout
 from reader.sample import Recipe
 
@@ -20,6 +21,7 @@ class Setup:
     Attributes:
         on_error: what becomes of a sample that cannot be read: "raise", "substitute" or "mask".
         is_gathered: whole chunks at once, by `reader.gather`.
+        decoded: memory for decoded images.
     """
 
     dataset: Dataset
@@ -28,6 +30,7 @@ class Setup:
     layout: BatchLayout
     on_error: str = "raise"
     is_gathered: bool = False
+    decoded: DecodedImages | None = None
 
     @property
     def loose(self) -> list[str]:
@@ -97,13 +100,17 @@ class Idle:
 
 
 class Spent(NamedTuple):
-    """What a task took: seconds of all of it, of processor time, in reading, in transforms."""
+    """What a task took: seconds of all of it, of processor time, in reading, in transforms.
+
+    And what that was for: the bytes that were read, the images that came from memory, decoded.
+    """
 
     busy: float
     cpu: float
     read: float
     transform: float
     read_bytes: int
+    cached: int
 
     def since(self, before: "Spent") -> "Spent":
         """The difference between two looks at the clocks."""
@@ -113,6 +120,7 @@ class Spent(NamedTuple):
             self.read - before.read,
             self.transform - before.transform,
             self.read_bytes - before.read_bytes,
+            self.cached - before.cached,
         )
 
 

@@ -2,13 +2,14 @@
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from reader.dataset import Dataset
-from reader.decode import Decoder, Pixels, draw_mask, plan
+from reader.decode import Decoder, Pixels, draw_mask, mirror, plan
+from reader.decoded import DecodedImages
 from reader.errors import DecodeError, ReaderError
 from reader.fields import PHOTOGRAPHS, Boxes, Mask, Member
 from reader.order import SampleRandom
@@ -52,7 +53,12 @@ class Recipe:
 
 
 class Planned(NamedTuple):
-    """A sample of which is decided what it will show."""
+    """A sample of which is decided what it will show.
+
+    Attributes:
+        mirrored: whether the transforms mirror the first view, left-right and up-down.
+        result: the first view as it is before that, where it was kept.
+    """
 
     shard: Shard
     row: int
@@ -60,6 +66,8 @@ class Planned(NamedTuple):
     epoch: int
     position: int
     views: tuple[View, ...]
+    mirrored: tuple[bool, bool]
+    result: Pixels | None
 
     @property
     def view(self) -> View:
@@ -68,12 +76,20 @@ class Planned(NamedTuple):
 
 
 class SampleReader:
-    """Reads samples by number; one for each thread."""
+    """Reads samples by number; one for each thread.
 
-    def __init__(self, dataset: Dataset, recipe: Recipe) -> None:
+    Attributes:
+        cached: samples so far whose image came from `decoded` without a decode.
+    """
+
+    def __init__(
+        self, dataset: Dataset, recipe: Recipe, decoded: DecodedImages | None = None
+    ) -> None:
         self._dataset = dataset
         self._recipe = recipe
+        self._decoded = decoded
         self._decoder = Decoder()
+        self.cached = 0
         self.transforming = 0  # ns spent in the transforms' and the user's code
 
     def plan(self, number: int, epoch: int, position: int) -> Planned:
@@ -83,17 +99,22 @@ class SampleReader:
             SampleError: its segment table is wrong, or a transform does not fit it.
         """
         shard, row = self._dataset.locate(number)
-        image = self._dataset.image_of(shard, row)
+        image, result = self._dataset.image_of(shard, row), None
+        if self._decoded is not None and not self._decoded.of_results:
+            image = replace(image, pixels=self._decoded.find(number, image.height, image.width))
         dice = SampleRandom(self._recipe.seed, epoch, position)
         try:
             geometries = self._transformed(image.upright_size, dice)
             views = [plan(image, geometry) for geometry in geometries]
         except (DecodeError, ReaderError) as error:
             raise shard.error(row, str(error)) from error
-        if "image" in self._recipe.names:
+        if self._decoded is not None and self._decoded.of_results:
+            result = self._decoded.find(number, *views[0].size)
+        if "image" in self._recipe.names and result is None:
             needs = [view.needs for view in views]
             shard.read_ahead(row, min(need[0] for need in needs), max(need[1] for need in needs))
-        return Planned(shard, row, number, epoch, position, tuple(views))
+        mirrored = geometries[0].hflip, geometries[0].vflip
+        return Planned(shard, row, number, epoch, position, tuple(views), mirrored, result)
 
     def _transformed(self, size: tuple[int, int], dice: SampleRandom) -> list[Geometry]:
         """What each view shows of an image of (height, width)."""
@@ -139,8 +160,36 @@ class SampleReader:
         if self._recipe.is_encoded:
             return pack(planned.view, self._decoder)
         outs = outs or [np.empty((*view.size, 3), np.uint8) for view in planned.views]
-        self._decoder.draw_all(planned.views, outs)
+        self._draw(planned, outs)
         return list(outs) if self._recipe.further else outs[0]
+
+    def _draw(self, planned: Planned, outs: Sequence[Pixels]) -> None:
+        """Fill `outs` with the views, and keep what was decoded for that."""
+        if self._decoded is None:
+            self._decoder.draw_all(planned.views, outs)
+            return
+        before = self._decoder.decodes
+        if planned.result is not None:
+            mirror(planned.result, *planned.mirrored, outs[0])
+        elif self._decoded.of_results:
+            self._decoder.draw_all(planned.views, outs)
+            plain = np.empty_like(outs[0])
+            mirror(outs[0], *planned.mirrored, plain)
+            self._decoded.keep(planned.number, plain)
+        else:
+            self._decoder.draw_all(self._of_whole(planned, self._decoded), outs)
+        self.cached += self._decoder.decodes == before
+
+    def _of_whole(self, planned: Planned, decoded: DecodedImages) -> Sequence[View]:
+        """The views over the whole image, which is decoded and kept if one of them can use it."""
+        image = planned.view.image
+        if image.pixels is not None or all(view.eighths < 8 for view in planned.views):
+            return planned.views
+        pixels = self._decoder.stored(image)
+        if pixels is None:
+            return planned.views
+        image = replace(image, pixels=decoded.keep(planned.number, pixels))
+        return [replace(view, image=image) for view in planned.views]
 
     def _member(self, planned: Planned, member: Member) -> Any:
         shard, row = planned.shard, planned.row

@@ -21,6 +21,7 @@ class Flows:
         busy: spent by all workers together on tasks, and `cpu` their processor time of it.
         read, transform: of `busy`, in reading and in the transforms' code. The rest is `decode`.
         read_bytes: that were read.
+        cached: images that came, decoded, from memory: with ``cache="decoded"``.
         ready_sum: batches that lay ready at each request, added up.
         copied, copying: batches copied out because the consumer held on to too many; time of it.
         restarts: workers that died and were replaced.
@@ -37,6 +38,7 @@ class Flows:
     read: float = 0.0
     transform: float = 0.0
     read_bytes: int = 0
+    cached: int = 0
     ready_sum: int = 0
     copied: int = 0
     copying: float = 0.0
@@ -135,6 +137,9 @@ class Statistics(Flows):
             f"workers busy {self.busy_share:.0%}, "
             f"the consumer waited {self.waited_share:.0%} of the time"
         )
+        if self.cached:
+            share = min(self.cached / self.samples, 1.0)
+            seen += f", {share:.0%} of the images came decoded from memory"
         part = max(self.busy, 1e-9)
         if self.bound_by == "consumer":
             return f"consumer-bound: {seen}; {self._spare()}"

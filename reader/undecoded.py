@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reader.dataset import Dataset
-from reader.decode import DecodeError, Decoder
-from reader.errors import ReaderError
+from reader.decode import Decoder
+from reader.errors import DecodeError, ReaderError
 from reader.format import FORMATS
 from reader.ring import BatchArrays, Column
 from reader.view import View

@@ -37,6 +37,7 @@ class StoredImage:
     Attributes:
         read: ``read(start, stop)`` gives a range of the image's `size` bytes, for the moment.
         tiles: the segment table of a tiled JPEG.
+        pixels: (height, width, 3), where it was decoded before; a JPEG at its full scale.
     """
 
     read: Callable[[int, int], memoryview]
@@ -47,6 +48,7 @@ class StoredImage:
     channels: int
     orientation: int
     tiles: TileTable | None = None
+    pixels: NDArray[Any] | None = None
 
     @property
     def upright_size(self) -> tuple[int, int]:
@@ -63,7 +65,7 @@ class View:
     Attributes:
         box: the part of the stored image.
         eighths: the scale to decode a JPEG at.
-        cut: the segments to decode; None for the whole image.
+        cut: the segments to decode; None for the whole image, or where it is decoded already.
         size: (height, width) of the output.
         target: the part of the output that the box fills; the rest has the grey value `fill`.
         transpose, hflip, vflip: done, in this order, to the resized box.
@@ -83,7 +85,14 @@ class View:
     @property
     def needs(self) -> tuple[int, int]:
         """The range of the image's bytes that is going to be read, but for a JPEG's header."""
-        return (0, self.image.size) if self.cut is None else (self.cut.start, self.cut.stop)
+        if self.cut is not None:
+            return self.cut.start, self.cut.stop
+        return (0, self.image.size) if self.decoded is None else (0, 0)
+
+    @property
+    def decoded(self) -> NDArray[Any] | None:
+        """The whole stored image, if it was decoded before, and at the view's scale."""
+        return self.image.pixels if self.eighths == 8 else None
 
     def of_other(self, data: bytes, format: str) -> "View":
         """The same part of another picture that lies over the image, given whole."""
@@ -95,6 +104,7 @@ class View:
             format=format,
             channels=3,
             tiles=None,
+            pixels=None,
         )
         return replace(self, image=other, cut=None, eighths=8)
 
@@ -134,8 +144,7 @@ def plan_view(image: StoredImage, geometry: Geometry) -> View:
         # Scales are eighths: the smallest that keeps the box as large as the target.
         reduction = min(height / target[2], width / target[3])
         eighths = 8 if reduction < MIN_REDUCTION else math.ceil(8 / reduction)
-        if image.tiles is not None:
-            part = cut(image.tiles, image.size, image.height, image.width, box, eighths < 8)
+        part = _cut(image, box, eighths)
     return View(
         image,
         box,
@@ -171,8 +180,15 @@ def join(views: Sequence[View]) -> View | None:
     if any(view.cut is not None for view in views) and image.tiles is not None:
         if sum(box[2] * box[3] for box in boxes) < height * width:
             return None
-        part = cut(image.tiles, image.size, image.height, image.width, box, eighths < 8)
+        part = _cut(image, box, eighths)
     return replace(views[0], box=box, eighths=eighths, cut=part)
+
+
+def _cut(image: StoredImage, box: Box, eighths: int) -> Cut | None:
+    """The segments of `image` that have to be decoded to show `box`; None for no choice of them."""
+    if image.tiles is None or (eighths == 8 and image.pixels is not None):
+        return None
+    return cut(image.tiles, image.size, image.height, image.width, box, eighths < 8)
 
 
 def _clip(start: float, length: float, limit: int, target: int) -> Box:

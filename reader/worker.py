@@ -51,7 +51,7 @@ class Worker:
     def __init__(self, setup: Setup, memory: RingMemory) -> None:
         self._setup = setup
         self._memory = memory
-        self._reader = SampleReader(setup.dataset, setup.recipe)
+        self._reader = SampleReader(setup.dataset, setup.recipe, setup.decoded)
         self._in_place = setup.layout.image != (0, 0)
         self._gatherer = Gatherer(setup.dataset, setup.recipe) if setup.is_gathered else None
         columns = setup.layout.columns
@@ -114,6 +114,7 @@ class Worker:
             buffer.nanoseconds / 1e9,
             self._reader.transforming / 1e9,
             buffer.bytes,
+            self._reader.cached,
         )
 
     def _replace(self, arrays: BatchArrays, task: Task, step: int) -> tuple[Any, ...]:

@@ -128,6 +128,27 @@ def test_who_waits_for_an_owner_that_dies_takes_its_place(packed_copy: Path) -> 
         assert Dataset(packed_copy, cache="ram")[3][1] == Dataset(packed_copy)[3][1]
 
 
+# Takes a name as above, forks a child that lives on, and ends.
+FORKED = """
+import os, sys, time, reader
+dataset = reader.Dataset(sys.argv[1], cache="ram")
+if not (child := os.fork()):
+    time.sleep(60)
+    os._exit(0)
+print(child, flush=True)
+os.kill(os.getpid(), 9)
+"""
+
+
+def test_a_forked_child_that_outlives_the_owner_does_not_keep_the_name(packed_copy: Path) -> None:
+    with running(FORKED, packed_copy) as (owner, child):
+        try:
+            owner.wait()
+            assert Dataset(packed_copy, cache="ram")[3][1] == Dataset(packed_copy)[3][1]
+        finally:
+            os.kill(int(child), signal.SIGKILL)
+
+
 def test_what_does_not_fit_is_refused_with_the_numbers(packed: Path) -> None:
     before = names()
     with pytest.raises(
@@ -146,7 +167,7 @@ def test_a_limit_that_is_no_number_of_bytes_is_refused(packed: Path, limit: Any)
 
 
 def test_a_limit_without_a_cache_is_refused(packed: Path) -> None:
-    with pytest.raises(ReaderError, match='cache_limit goes with cache="ram"'):
+    with pytest.raises(ReaderError, match='cache_limit goes with cache="ram" or "decoded"'):
         Dataset(packed, cache_limit=10**9)
 
 
