@@ -38,7 +38,9 @@ class CUDAPrefetcher:
 
     uint8 tensors with three channels, (B, 3, H, W) or (3, H, W), become ``(x / 255 - mean) / std``
     in `dtype`, computed in float32; other tensors are moved, and anything else passes as it is.
-    Batches may be tuples, lists or dicts, and nested.
+    Batches may be tuples, lists or dicts, and nested. A Loader's `map_batch` gets them as they are
+    then, on the device (on a GPU on the stream of the copies, so that tensors of its own have to be
+    complete), and what it gives is what comes; with several devices it gets each part.
 
     On a GPU, batches are copied from where the workers wrote them, page-locked, on a stream of
     their own; several are on their way at a time, and a batch is ready for the stream that is
@@ -86,10 +88,11 @@ class CUDAPrefetcher:
         self.device = devices[0]
         self.depth = depth
         self._is_scattered = device_ids is not None
+        map_batch = loader.map_batch if isinstance(loader, Loader) else None
         on_gpu = [one for one in devices if one.type == "cuda"]
         if on_gpu and isinstance(loader, Loader) and loader.decode == "gpu":
             require(on_gpu)
-        lanes = [open_lane(one, normalisation) for one in devices]
+        lanes = [open_lane(one, normalisation, map_batch) for one in devices]
         if on_gpu and isinstance(loader, Loader):
             cores = frozenset[int]().union(*map(cores_of, on_gpu))
             loader.pin_memory(CUDAHostMemory(on_gpu[0]), cores)
@@ -245,12 +248,16 @@ class _Epoch(Iterator[Any]):
         try:
             if self._queue and not self._is_ready():
                 return
-            host = next(self._source)
-            self._queue.append(self._send(host))
+            self._queue.append(self._send(self._next_host()))
         except StopIteration:
             self._is_at_end = True
         except Exception as error:
             self._queue.append(error)
+
+    def _next_host(self) -> Any:
+        """The loader's next batch; its `map_batch` is called on the device."""
+        source = self._source
+        return source.unmapped() if isinstance(source, EpochIterator) else next(source)
 
     def _is_ready(self) -> bool:
         """Whether the loader would give a batch without waiting, as far as it can tell."""

@@ -16,7 +16,7 @@ on the GPU already were made on its current stream.
 import contextlib
 import functools
 import os
-from collections.abc import Set
+from collections.abc import Callable, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,6 +25,8 @@ import torch
 from reader.cores import cores_near
 from reader.encoded import EncodedImages
 from reader.nested import map_leaves
+
+MapBatch = Callable[[Any], Any]
 
 _PORTABLE = 1  # cudaHostRegisterPortable: page-locked for all devices, not the current one alone
 
@@ -71,17 +73,23 @@ class Lane:
 
     runs_ahead = False
 
-    def __init__(self, device: torch.device, normalisation: Normalisation) -> None:
+    def __init__(
+        self, device: torch.device, normalisation: Normalisation, map_batch: MapBatch | None = None
+    ) -> None:
         self.device = device
         self._normalisation = normalisation
+        self._map_batch = map_batch
         self._mean, self._std = (
             (torch.tensor(values, dtype=torch.float32).reshape(3, 1, 1) * 255).to(device)
             for values in (normalisation.mean, normalisation.std)
         )
 
     def send(self, batch: Any) -> Transfer:
-        """Bring the tensors of `batch` to the device; images are normalised on the way."""
-        return Transfer(map_leaves(batch, self._send_leaf))
+        """Bring the tensors of `batch` to the device, images normalised; there it is mapped."""
+        return Transfer(self._mapped(map_leaves(batch, self._send_leaf)))
+
+    def _mapped(self, batch: Any) -> Any:
+        return batch if self._map_batch is None else self._map_batch(batch)
 
     def _send_leaf(self, leaf: Any) -> Any:
         if isinstance(leaf, EncodedImages):
@@ -142,13 +150,15 @@ class StreamLane(Lane):
 
     runs_ahead = True
 
-    def __init__(self, device: torch.device, normalisation: Normalisation) -> None:
+    def __init__(
+        self, device: torch.device, normalisation: Normalisation, map_batch: MapBatch | None = None
+    ) -> None:
         # The device is made current first: `torch.cuda.stream` alone would on leaving select the
         # device that was current before, and thereby make a context there.
         with torch.cuda.device(device):
             self._stream = _side_stream(device)
             with torch.cuda.stream(self._stream):  # on which the constants are used and freed
-                super().__init__(device, normalisation)
+                super().__init__(device, normalisation, map_batch)
 
     def send(self, batch: Any) -> Transfer:
         """Queue the copies from page-locked memory, and the arithmetic behind them."""
@@ -164,7 +174,7 @@ class StreamLane(Lane):
 
             with torch.cuda.stream(self._stream):
                 try:
-                    result = map_leaves(batch, send_leaf)
+                    result = self._mapped(map_leaves(batch, send_leaf))
                     event = torch.cuda.Event()
                     event.record(self._stream)
                 except BaseException:
@@ -204,10 +214,12 @@ class CUDAHostMemory:
             runtime.cudaHostUnregister(address)
 
 
-def open_lane(device: torch.device, normalisation: Normalisation) -> Lane:
-    """The way to `device`."""
+def open_lane(
+    device: torch.device, normalisation: Normalisation, map_batch: MapBatch | None = None
+) -> Lane:
+    """The way to `device`, at whose end `map_batch` is called."""
     kind = StreamLane if device.type == "cuda" else Lane
-    return kind(device, normalisation)
+    return kind(device, normalisation, map_batch)
 
 
 def default_device() -> torch.device:

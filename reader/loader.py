@@ -110,7 +110,8 @@ class Loader:
             map_sample: called in the workers with the dict of one sample, its image (H, W, 3) as
                 the transforms leave it; gives the dict with the same fields back. An image that is
                 still (H, W, 3) arrives as (3, H, W).
-            map_batch: called with each batch, and gives it back.
+            map_batch: called with each batch, and gives it back. A CUDAPrefetcher calls it with the
+                batch that it has normalised, on the device.
             collate_fn: called with the list of samples, tuples of their fields, to make the batch
                 of them; `reader.pad_collate` for one. None: a tuple of fields as above.
             rank, world_size: None to ask torch.distributed, if it is initialised.
@@ -382,7 +383,7 @@ class EpochIterator(Iterator[Any]):
         return batch if self._loader.map_batch is None else self._loader.map_batch(batch)
 
     def unmapped(self) -> Any:
-        """The next batch before `map_batch`, for who calls that elsewhere."""
+        """The next batch before `map_batch`, for a CUDAPrefetcher, which calls that itself."""
         if not self._left:
             self._loader._finish(self._epoch)
             raise StopIteration

@@ -274,6 +274,51 @@ def test_a_batch_is_cut_into_a_part_for_each_device() -> None:
     assert [part[2] for part in (first, second)] == [["a", "b", "c"], ["d", "e"]]
 
 
+def mapped_loader(packed: Path, map_batch: Any) -> Loader:
+    return Loader(
+        packed, batch_size=16, workers=1, transforms=[CROP], shuffle=True, map_batch=map_batch
+    )
+
+
+def darker(batch: Any) -> Any:
+    image, label = batch
+    return {"image": image - 1, "first": label[0], "is_float": image.is_floating_point()}
+
+
+def test_map_batch_gets_what_is_on_the_device_normalised(loader: Loader, packed: Path) -> None:
+    expected = list(on_cpu(loader))
+    with mapped_loader(packed, darker) as mapped:
+        seen = list(on_cpu(mapped))
+        assert not next(iter(mapped))["is_float"], "without a prefetcher it is what the loader has"
+    assert len(seen) == len(expected) == 3
+    for batch, (image, label) in zip(seen, expected, strict=True):
+        assert torch.equal(batch["image"], image - 1)
+        assert batch["first"] == label[0]
+        assert batch["is_float"]
+
+
+def test_map_batch_gets_the_part_of_each_device(packed: Path) -> None:
+    with mapped_loader(packed, lambda batch: len(batch[1])) as mapped:
+        parts = list(CUDAPrefetcher(mapped, device_ids=["cpu", "cpu"]))
+    assert parts == [[8, 8], [8, 8], [4, 3]]
+
+
+def test_an_error_of_map_batch_comes_at_its_batch_and_the_next_one_follows(packed: Path) -> None:
+    numbers = iter(range(3))
+
+    def fail_once(batch: Any) -> Any:
+        if (number := next(numbers)) == 1:
+            raise ValueError("broken")
+        return number
+
+    with mapped_loader(packed, fail_once) as mapped:
+        batches = iter(on_cpu(mapped))
+        assert next(batches) == 0
+        with pytest.raises(ValueError, match="broken"):
+            next(batches)
+        assert list(batches) == [2]
+
+
 class Failing:
     """Batches, of which some are exceptions."""
 

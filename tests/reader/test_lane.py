@@ -99,6 +99,31 @@ def test_a_gpu_gives_the_values_of_the_cpu(
 
 @pytest.mark.gpu
 @needs_gpu
+def test_map_batch_runs_on_the_stream_of_the_copies(packed: Path) -> None:
+    streams = []
+
+    def mix(batch: Any) -> Any:
+        image, label = batch
+        if image.is_cuda:
+            streams.append(torch.cuda.current_stream())
+        return image.flip(0) * 0.25 + image * 0.75, label
+
+    seen = []
+    for device in ("cpu", "cuda"):
+        with Loader(
+            packed, batch_size=16, workers=1, transforms=[CROP], shuffle=True, map_batch=mix
+        ) as loader:
+            seen.append(list(normalised(loader, device, torch.float32)))
+    assert len(streams) == 3
+    assert torch.cuda.current_stream() not in streams
+    for (image, label), (other, number) in zip(*seen, strict=True):
+        assert other.is_cuda
+        torch.testing.assert_close(other.cpu(), image)
+        assert torch.equal(number.cpu(), label)
+
+
+@pytest.mark.gpu
+@needs_gpu
 def test_batches_lie_in_page_locked_memory(loader: Loader) -> None:
     CUDAPrefetcher(loader)
     image, label = next(iter(loader))
