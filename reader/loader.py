@@ -49,7 +49,8 @@ class Loader:
     - ``json``, ``txt``, ``npy``, ``mask.png``, ...: members, decoded by their extension. Arrays of
       one type and shape come as one tensor (B, ...), anything else as a list. See `reader.fields`.
 
-    The last batch of an epoch may be shorter, unless `drop_last`.
+    The last batch of an epoch may be shorter, unless `drop_last`. An iterator that is gone before
+    its first batch leaves its epoch to the next one: some trainers try whether there is one.
     """
 
     def __init__(
@@ -169,6 +170,7 @@ class Loader:
         self._next = 0  # the position, counted over all epochs, at which the next iterator begins
         self._consumed = 0
         self._ahead: Epoch | None = None  # decoded before it is asked for
+        self._newest: Epoch | None = None  # of the newest iterator, unless the loader moved since
         self._abandoned: deque[Epoch] = deque()  # filled by the garbage collector, at any moment
         self._lock = threading.RLock()
         self._is_pinned = False
@@ -235,6 +237,7 @@ class Loader:
             epoch = epoch or self._feed.begin(self._steps(self._next))
             self._consumed = epoch.steps.start
             self._next = epoch.steps.start if self._epochs is None else epoch.steps.stop
+            self._newest = epoch
             return EpochIterator(self, epoch)
 
     def __enter__(self) -> "Loader":
@@ -253,8 +256,10 @@ class Loader:
         """
         if epoch < 0:
             raise ReaderError(f"epoch is a number from 0, not {epoch}.")
-        if self._next // self._order.count != epoch:
-            self._jump(epoch * self._order.count)
+        with self._lock:
+            self._drop_abandoned()
+            if self._next // self._order.count != epoch:
+                self._jump(epoch * self._order.count)
 
     def state_dict(self) -> dict[str, int | str | None]:
         """Where the newest iterator is: what was delivered, not what is decoded ahead.
@@ -331,11 +336,18 @@ class Loader:
     def _finish(self, epoch: Epoch) -> None:
         """`epoch` is delivered."""
         with self._lock:
+            self._newest = None if epoch is self._newest else self._newest
             self._feed.finish(epoch)
 
     def _drop_abandoned(self) -> None:
         while self._abandoned:
-            self._feed.drop(self._abandoned.popleft())
+            epoch = self._abandoned.popleft()
+            if epoch is not self._newest or epoch.is_begun:
+                self._feed.drop(epoch)
+                continue
+            if self._ahead is not None:
+                self._feed.drop(self._ahead)
+            self._ahead, self._next = epoch, epoch.steps.start
 
     def _jump(self, position: int) -> None:
         with self._lock:
@@ -344,6 +356,7 @@ class Loader:
                 self._feed.drop(self._ahead)
                 self._ahead = None
             self._next = self._consumed = position
+            self._newest = None
 
     def _steps(self, start: int) -> Steps:
         count = self._order.count

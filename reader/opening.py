@@ -26,9 +26,13 @@ def opened(
         if cache == "ram":
             return Dataset(dataset, split, upright, cache="ram", cache_limit=cache_limit)
         return Dataset(dataset, split, upright)
-    settled = {"split": split is not None, "upright": not upright, 'cache="ram"': cache == "ram"}
-    for name, is_given in settled.items():
-        if is_given:
+    differs = {
+        "split": split not in (None, dataset.split),
+        "upright": dataset.upright and not upright,
+        'cache="ram"': cache == "ram",
+    }
+    for name, is_other in differs.items():
+        if is_other:
             raise ReaderError(
                 f"{name} is settled when a data set is opened: give it to reader.Dataset, or the "
                 "folder to the Loader."

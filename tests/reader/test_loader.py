@@ -411,6 +411,29 @@ def test_iterators_of_one_loader_may_advance_in_any_order(packed: Path) -> None:
     assert seen == expected
 
 
+def test_an_iterator_that_is_gone_before_its_first_batch_leaves_its_epoch_to_the_next(
+    packed: Path,
+) -> None:
+    with Loader(
+        packed, batch_size=10, workers=2, transforms=[CROP], shuffle=True, fields=["index"]
+    ) as loader:
+        expected = [indexes(loader) for _ in range(4)]
+        loader.set_epoch(0)
+        iter(loader)
+        before = loader.state_dict()
+        assert indexes(loader) == expected[0]
+        iter(loader)
+        loader.set_epoch(2)  # not the one that was left, which would be 1
+        kept = iter(loader)
+        iter(loader)
+        iter(loader)
+        assert indexes(loader) == expected[3]
+        assert [number for (index,) in kept for number in index.tolist()] == expected[2]
+        loader.load_state_dict(before)
+        iter(loader)
+        assert [indexes(loader), indexes(loader)] == expected[:2]
+
+
 def test_an_iterator_knows_how_many_steps_are_left_and_stays_at_its_end(packed: Path) -> None:
     with Loader(packed, batch_size=20, workers=1, transforms=[CROP]) as loader:
         iterator = iter(loader)

@@ -26,9 +26,10 @@ def test_what_is_settled_when_a_data_set_is_opened_is_not_ignored(
 
 def test_a_data_set_keeps_what_it_was_opened_with(packed: Path) -> None:
     dataset = Dataset(packed, upright=False)
-    with Loader(dataset, workers=1) as loader:
-        assert loader.dataset is dataset
-        assert not loader.dataset.upright
+    for options in ({}, {"upright": False}):
+        with Loader(dataset, workers=1, **options) as loader:
+            assert loader.dataset is dataset
+            assert not loader.dataset.upright
 
 
 @pytest.mark.parametrize("dataset", [Path, Dataset])

@@ -1,0 +1,188 @@
+"""The loader in other people's training loops, as it is: Lightning, Accelerate, torchvision.
+
+Each runs where it is installed; `scripts/test_peers.sh` installs them.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from reader import CenterCrop, CUDAPrefetcher, Loader, RandomHorizontalFlip
+
+pytestmark = pytest.mark.filterwarnings("ignore")  # the peers' own
+
+COUNT = 39
+BATCH = 8
+STEPS = 5
+
+
+def make_loader(folder: Path, **options: Any) -> Loader:
+    return Loader(
+        folder,
+        batch_size=BATCH,
+        shuffle=True,
+        workers=1,
+        transforms=[CenterCrop(16), RandomHorizontalFlip()],
+        fields=("image", "label", "index"),
+        **options,
+    )
+
+
+@pytest.fixture
+def expected(packed: Path) -> list[list[list[int]]]:
+    """The sample numbers of each batch of two epochs."""
+    with make_loader(packed) as loader:
+        return [[index.tolist() for *_, index in loader] for _ in range(2)]
+
+
+@pytest.fixture
+def lightning() -> Any:
+    return pytest.importorskip("lightning")
+
+
+@pytest.fixture
+def model(lightning: Any) -> Any:
+    """`model()`: a LightningModule that remembers the samples of each of its steps."""
+
+    class Model(lightning.LightningModule):
+        def __init__(self) -> None:
+            super().__init__()
+            self.layer = torch.nn.Linear(3, 3)
+            self.steps: list[list[int]] = []
+            self.validated: list[int] = []
+
+        def training_step(self, batch: Any, number: int) -> torch.Tensor:
+            image, label, index = batch
+            self.steps.append(index.tolist())
+            found = self.layer(image.float().mean(dim=(2, 3)) / 255)
+            return torch.nn.functional.cross_entropy(found, label)
+
+        def validation_step(self, batch: Any, number: int) -> None:
+            self.validated += batch[2].tolist()
+
+        def configure_optimizers(self) -> torch.optim.Optimizer:
+            return torch.optim.SGD(self.parameters(), 0.1)
+
+    return Model
+
+
+@pytest.fixture
+def trainer(lightning: Any, tmp_path: Path) -> Any:
+    """`trainer(max_epochs=1)`: on the CPU, without a word."""
+
+    def make(**options: Any) -> Any:
+        quiet = {"enable_progress_bar": False, "enable_model_summary": False, "logger": False}
+        plain = {"accelerator": "cpu", "devices": 1, "default_root_dir": tmp_path}
+        return lightning.Trainer(**{"enable_checkpointing": False, **quiet, **plain, **options})
+
+    return make
+
+
+def test_lightning_fits_for_an_epoch_and_validates(
+    packed: Path, model: Any, trainer: Any, expected: list[list[list[int]]]
+) -> None:
+    module = model()
+    with make_loader(packed) as training, make_loader(packed) as validation:
+        trainer(max_epochs=1, num_sanity_val_steps=0).fit(module, training, validation)
+    assert module.steps == expected[0]
+    assert sorted(module.validated) == list(range(COUNT))
+
+
+def test_lightning_begins_each_epoch_with_the_next_order(
+    packed: Path, model: Any, trainer: Any, expected: list[list[list[int]]]
+) -> None:
+    module = model()
+    with make_loader(packed) as loader:
+        trainer(max_epochs=2).fit(module, loader)
+    assert module.steps == [*expected[0], *expected[1]]
+
+
+@pytest.mark.parametrize("done", [2, STEPS + 3])
+def test_lightning_goes_on_from_a_checkpoint_in_mid_epoch(
+    packed: Path,
+    lightning: Any,
+    model: Any,
+    trainer: Any,
+    tmp_path: Path,
+    expected: list[list[list[int]]],
+    done: int,
+) -> None:
+    checkpoints = lightning.pytorch.callbacks.ModelCheckpoint(
+        tmp_path, every_n_train_steps=done, save_top_k=-1
+    )
+    first, second = model(), model()
+    with make_loader(packed) as loader:
+        trainer(
+            max_steps=done, max_epochs=2, enable_checkpointing=True, callbacks=[checkpoints]
+        ).fit(first, loader)
+    with make_loader(packed) as loader:
+        trainer(max_epochs=2).fit(second, loader, ckpt_path=checkpoints.best_model_path)
+    assert first.steps + second.steps == [*expected[0], *expected[1]]
+
+
+def test_accelerate_leaves_the_loader_as_it_is(
+    packed: Path, expected: list[list[list[int]]], tmp_path: Path
+) -> None:
+    accelerate = pytest.importorskip("accelerate")
+    accelerator = accelerate.Accelerator(cpu=True)
+    module = torch.nn.Linear(3, 3)
+    optimizer = torch.optim.SGD(module.parameters(), 0.1)
+    seen: list[list[list[int]]] = []
+    with make_loader(packed) as loader:
+        module, optimizer, prepared = accelerator.prepare(module, optimizer, loader)
+        assert len(prepared) == STEPS
+        accelerator.register_for_checkpointing(prepared)
+        for _ in range(2):
+            seen.append([])
+            for image, label, index in prepared:
+                with accelerator.accumulate(module):
+                    found = module(image.to(accelerator.device).float().mean(dim=(2, 3)))
+                    accelerator.backward(torch.nn.functional.cross_entropy(found, label))
+                    optimizer.step()
+                    optimizer.zero_grad()
+                seen[-1].append(index.tolist())
+                if len(seen) == 1 and len(seen[0]) == 2:
+                    accelerator.save_state(str(tmp_path))
+    assert seen == expected
+    with make_loader(packed) as loader:
+        accelerator = accelerate.Accelerator(cpu=True)
+        prepared = accelerator.prepare(loader)
+        accelerator.register_for_checkpointing(prepared)
+        accelerator.load_state(str(tmp_path))
+        assert [index.tolist() for *_, index in prepared] == expected[0][2:]
+
+
+def test_torchvision_mixes_the_prefetchers_batches(packed: Path) -> None:
+    v2 = pytest.importorskip("torchvision.transforms.v2")
+    mix = v2.MixUp(num_classes=3)
+    with Loader(
+        packed,
+        batch_size=BATCH,
+        workers=1,
+        transforms=[CenterCrop(16)],
+        drop_last=True,
+        map_batch=lambda batch: mix(*batch),
+    ) as loader:
+        for image, label in CUDAPrefetcher(loader, device="cpu"):
+            assert image.shape == (BATCH, 3, 16, 16)
+            assert label.shape == (BATCH, 3)
+            assert torch.allclose(label.sum(dim=1), torch.ones(BATCH))
+
+
+def test_torchvision_changes_samples_in_the_workers(packed: Path) -> None:
+    v2 = pytest.importorskip("torchvision.transforms.v2")
+    change = v2.Compose([v2.ToImage(), v2.RandomHorizontalFlip(1.0), v2.ToDtype(torch.float32)])
+
+    def map_sample(sample: dict[str, Any]) -> dict[str, Any]:
+        return sample | {"image": change(sample["image"])}
+
+    def only(**options: Any) -> torch.Tensor:
+        with Loader(
+            packed, batch_size=COUNT, workers=1, transforms=[CenterCrop(16)], **options
+        ) as loader:
+            ((image, _),) = loader
+            return image
+
+    assert torch.equal(only(map_sample=map_sample), only().flip(3).float())
