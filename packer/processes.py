@@ -112,6 +112,8 @@ class _Team:
         while self._under_way:
             began = time.monotonic()
             finished, _ = wait(self._under_way, _POLL_SECONDS, FIRST_COMPLETED)
+            if not finished and not self._is_managed():
+                raise _not_started(MemoryError())
             results = [self._result(future) for future in finished]
             for future in finished:
                 del self._under_way[future]
@@ -132,6 +134,8 @@ class _Team:
             process.kill()
         with suppress(RuntimeError):  # its thread could not be started
             self._pool.shutdown(wait=True, cancel_futures=True)
+        for process in self._started:
+            process.join()
 
     def _submit(self, function: Callable[[Any, Advance], Any], item: Any) -> None:
         number = next(self._numbers)
@@ -154,6 +158,13 @@ class _Team:
             raise self._died() from error
         except MemoryError as error:
             raise _out_of_memory(self._under_way[future][1]) from error
+
+    def _is_managed(self) -> bool:
+        """Whether the pool still hands out work: its thread ends in silence if memory is short."""
+        thread = getattr(self._pool, "_executor_manager_thread", None)
+        if thread is None or thread.is_alive():
+            return True
+        return any(future.done() for future in self._under_way)
 
     def _died(self) -> ProcessDied:
         at = {self._at(slot) for slot in range(len(self._stalls))} - {None}

@@ -114,3 +114,15 @@ def test_a_process_that_cannot_be_started_is_told_in_a_sentence(
     monkeypatch.setattr("multiprocessing.util.spawnv_passfds", refuse)
     with pytest.raises(ProcessDied, match=r"No process can be started: .* smaller --jobs"):
         list(map_unordered(square, range(3), 2, lambda more: None, name))
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_pool_that_has_no_memory_for_its_threads_is_no_endless_wait(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(*_: object) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr("multiprocessing.queues.Queue._start_thread", refuse)
+    with pytest.raises(ProcessDied, match="not enough memory"):
+        list(map_unordered(square, range(3), 2, lambda more: None, name))
