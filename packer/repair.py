@@ -73,6 +73,8 @@ def repair(dst: Path, src: Path, jobs: int, progress: Progress | None = None) ->
     progress = progress or Progress(quiet=True)
     report = RepairReport(str(dst))
     content = _mended_manifest(dst, report)
+    for old in dst.glob(f"{_FOLDER}*"):
+        shutil.rmtree(old)  # of a run that was killed
     found = verify(dst, jobs, progress=progress).damages
     report.damages += found
     files = {damage.file for damage in found}
@@ -88,8 +90,6 @@ def repair(dst: Path, src: Path, jobs: int, progress: Progress | None = None) ->
                 report.failed.append((shard.entry.file, reason))
             else:
                 damaged.append(shard)
-        for old in dst.glob(f"{_FOLDER}*"):
-            shutil.rmtree(old)  # of a run that was killed
         with tempfile.TemporaryDirectory(prefix=_FOLDER, dir=dst) as folder:
             for shard, made in _remake(Path(folder), damaged, work, jobs, progress):
                 _put_back(dst, shard, made, report)

@@ -138,6 +138,12 @@ def test_the_leavings_of_a_killed_repair_are_removed(copy: Path, source: Path) -
     assert not list(copy.glob(".*"))
 
 
+def test_they_are_removed_where_nothing_is_damaged_any_more(copy: Path, source: Path) -> None:
+    (copy / ".repair-killed" / "0").mkdir(parents=True)
+    repair(copy, source, jobs=1)
+    assert not list(copy.glob(".*"))
+
+
 def test_the_command_names_what_it_did(copy: Path, source: Path, run_packer: RunPacker) -> None:
     flip(copy / "shard-000001.tar", 700)
     done = run_packer("repair", copy, "--from", source, "--json")
