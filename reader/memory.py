@@ -20,6 +20,7 @@ import fcntl
 import os
 import socket
 import struct
+import sys
 import time
 import weakref
 from collections.abc import Callable, Sequence
@@ -32,6 +33,7 @@ from reader.format import ShardEntry
 _PAGE = 4096
 _CONNECTIONS = 4096
 _PATIENCE = 5.0  # seconds for an owner to show its memory
+_GIVE_WAY = ("active_file", "inactive_file")  # of a control group's memory.stat
 _CREDENTIALS = struct.Struct("3i")  # pid, uid, gid
 _PREPARED = getattr(fcntl, "F_SEAL_SHRINK", 0)  # the seal that says so
 
@@ -176,7 +178,7 @@ def _own(
     limit: int | None,
 ) -> int:
     """Make and prepare the memory, and let those go on who wait for it."""
-    available = _available()
+    available = available_memory()
     allowed = available if limit is None else min(limit, available)
     if wanted.size > allowed:
         raise ReaderError(
@@ -254,14 +256,20 @@ def _open_memory(pid: int, name: str) -> int | None:
     return None
 
 
-def _available() -> int:
-    """Bytes of memory that the system, and the control group, have to give."""
-    with open("/proc/meminfo") as file:
-        fields = dict(line.split(":") for line in file)
-    available = int(fields["MemAvailable"].split()[0]) * 1024
+def available_memory() -> int:
+    """Bytes of memory that the system, and the control group, have to give, as far as they tell."""
+    try:
+        with open("/proc/meminfo") as file:
+            fields = dict(line.split(":") for line in file)
+        available = int(fields["MemAvailable"].split()[0]) * 1024
+    except (OSError, KeyError):  # no Linux
+        return sys.maxsize
     try:
         most = Path("/sys/fs/cgroup/memory.max").read_text().strip()
-        used = Path("/sys/fs/cgroup/memory.current").read_text()
+        used = int(Path("/sys/fs/cgroup/memory.current").read_text())
+        parts = Path("/sys/fs/cgroup/memory.stat").read_text().splitlines()
     except OSError:
         return available
-    return available if most == "max" else min(available, int(most) - int(used))
+    # Cached files count as used, but give way.
+    cached = sum(int(part.split()[1]) for part in parts if part.split()[0] in _GIVE_WAY)
+    return available if most == "max" else min(available, int(most) - used + cached)

@@ -25,6 +25,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reader.errors import ReaderError
+from reader.memory import available_memory
+
 _ALIGNMENT = 4096  # a slot begins on a page
 
 Bytes = NDArray[Any]  # uint8
@@ -178,6 +181,21 @@ def _picture(room: NDArray[Any], height: int, width: int) -> NDArray[Any]:
     return memory[:size].reshape(height, width, *room.shape[2:])
 
 
+def unnamed_file(size: int) -> int:
+    """The descriptor of a new file that lies in memory and in no folder."""
+    if hasattr(os, "memfd_create"):
+        descriptor = os.memfd_create("shardfeed", os.MFD_CLOEXEC)
+    else:
+        with tempfile.TemporaryFile() as file:
+            descriptor = os.dup(file.fileno())
+    try:
+        os.ftruncate(descriptor, size)
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
 class RingMemory:
     """The mapped slots; parent and workers each map the same file.
 
@@ -195,14 +213,28 @@ class RingMemory:
 
     @classmethod
     def create(cls, slots: int, layout: BatchLayout) -> "RingMemory":
-        """New memory without a name."""
-        if hasattr(os, "memfd_create"):
-            descriptor = os.memfd_create("shardfeed", os.MFD_CLOEXEC)
-        else:
-            with tempfile.TemporaryFile() as file:
-                descriptor = os.dup(file.fileno())
-        os.ftruncate(descriptor, slots * layout.slot_bytes)
-        return cls(descriptor, slots, layout)
+        """New memory without a name.
+
+        Raises:
+            ReaderError: there is not so much.
+        """
+        size = slots * layout.slot_bytes
+        needed = f"{slots} batches of {layout.slot_bytes:,} bytes in shared memory, {size:,} in all"
+        # Else workers would be killed, one by one, once the memory that is really there runs out.
+        if size > (available := available_memory()):
+            raise ReaderError(
+                f"The loader needs {needed}, but {available:,} are available. Give a smaller "
+                "batch_size, or transforms that make smaller images."
+            )
+        try:
+            descriptor = unnamed_file(size)
+        except OSError as error:
+            raise ReaderError(f"The loader needs {needed}: {error.strerror}.") from error
+        try:
+            return cls(descriptor, slots, layout)
+        except OSError as error:
+            os.close(descriptor)
+            raise ReaderError(f"The loader needs {needed}: {error.strerror}.") from error
 
     def slot(self, number: int) -> Bytes:
         """A new array over one slot; the arrays made from it keep it alive."""

@@ -1,6 +1,8 @@
 """A slot's memory belongs to whoever holds an array of it, and only then to the next batch."""
 
+import errno
 import gc
+import os
 from collections.abc import Iterator
 
 import numpy as np
@@ -8,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from reader import ReaderError
 from reader.ring import BatchArrays, BatchLayout, Ring, RingMemory
 
 SLOTS = 5
@@ -157,3 +160,20 @@ def test_an_image_smaller_than_its_row_is_given_in_its_own_shape(ring: Ring) -> 
 def test_an_image_larger_than_its_row_is_refused(ring: Ring) -> None:
     with pytest.raises(ValueError, match="5 x 6"):
         LAYOUT.arrays(ring.memory.slot(0)).image_of(0, 5, 6)
+
+
+def test_batches_that_memory_cannot_hold_are_refused_with_the_numbers() -> None:
+    numbers = r"4 batches of 3,[\d,]+ bytes .*, 12,[\d,]+ in all, but [\d,]+ are available"
+    with pytest.raises(ReaderError, match=numbers):
+        RingMemory.create(4, BatchLayout(rows=1_000_000, image=(1000, 1000)))
+
+
+def test_a_limit_on_files_or_addresses_is_told_as_such(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(descriptor: int, size: int) -> None:
+        raise OSError(errno.EFBIG, os.strerror(errno.EFBIG))
+
+    before = os.listdir("/proc/self/fd")
+    monkeypatch.setattr(os, "ftruncate", refuse)
+    with pytest.raises(ReaderError, match="5 batches of 4,096 bytes .*: File too large"):
+        RingMemory.create(SLOTS, LAYOUT)
+    assert os.listdir("/proc/self/fd") == before
