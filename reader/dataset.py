@@ -1,5 +1,6 @@
 """A data set on disk: sample numbers to shards and rows."""
 
+import contextlib
 import hashlib
 import os
 import threading
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 
 from reader.decode import Decoder
 from reader.errors import DecodeError, ReaderError
-from reader.format import Index, Limits, Manifest
+from reader.format import Index, Limits, Manifest, ShardfeedError
 from reader.memory import Holding, hold
 from reader.shard import ReadBuffer, Shard
 from reader.view import StoredImage
@@ -219,16 +220,32 @@ class Dataset:
         if not -count <= number < count:
             raise IndexError(f"sample {number} of a data set of {count}")
         number %= count
-        position = int(np.searchsorted(self._ends, number, side="right")) - 1
+        position = self._position(number)
         return self._shard(position), number - int(self._ends[position])
 
+    def describe(self, number: int, *, with_key: bool = True) -> str:
+        """What to call a sample in an error: by number, key and tar.
+
+        The key is left out where it cannot be read; without it no file is looked at.
+        """
+        key = ""
+        if with_key:
+            with contextlib.suppress(ShardfeedError):
+                key = f"{self.keys[number]!r} "
+        path = self.folder / self.shards[self._position(number)].file
+        return f"sample {number} {key}of {path}"
+
     def locate_all(
-        self, numbers: NDArray[np.int64]
+        self, numbers: NDArray[np.int64], turn_to: Callable[[int], None]
     ) -> Iterator[tuple[Shard, NDArray[np.int64], NDArray[np.int64]]]:
-        """Each opened shard of some samples, which of `numbers` lie there, and their rows."""
+        """Each opened shard of some samples, which of `numbers` lie there, and their rows.
+
+        Before each is opened, `turn_to` is called with the first sample that lies there.
+        """
         positions = np.searchsorted(self._ends, numbers, side="right") - 1
         for position in np.flatnonzero(np.bincount(positions)).tolist():
             chosen = np.flatnonzero(positions == position)
+            turn_to(int(numbers[chosen[0]]))
             yield self._shard(position), chosen, numbers[chosen] - int(self._ends[position])
 
     def image_of(self, shard: Shard, row: int) -> StoredImage:
@@ -238,9 +255,16 @@ class Dataset:
             return replace(image, orientation=1)
         return image
 
+    def _position(self, number: int) -> int:
+        """In which shard a sample lies."""
+        return int(np.searchsorted(self._ends, number, side="right")) - 1
+
     def _shard(self, position: int) -> Shard:
         own = self._own
         shard = own.shards.get(position)
+        if shard is not None and not shard.is_sound:  # its files may have been restored meanwhile
+            del own.shards[position]
+            shard = None
         if shard is None:
             if len(own.shards) >= _OPEN_SHARDS:
                 own.shards.popitem(last=False)  # closes once nobody holds it

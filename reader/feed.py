@@ -92,6 +92,7 @@ class Feed:
         on_error: str = "raise",
         max_bad: float = 0.0,
         decoded: DecodedImages | None = None,
+        timeout: float = 0.0,
     ) -> None:
         """Start the workers.
 
@@ -101,6 +102,7 @@ class Feed:
             on_error: see `Setup`.
             max_bad: share of the order's samples that may be substituted or masked, rounded up.
             decoded: memory for decoded images, given up when this is closed.
+            timeout: seconds in which no worker gets on, before it is an error; 0 for no end.
         """
         batch_size = layout.rows
         self._order = order
@@ -119,7 +121,7 @@ class Feed:
         self._ring = Ring(memory)
         try:
             first = workers or Choice.first(self._cores).workers
-            self._pool = Pool(first, setup, memory.descriptor)
+            self._pool = Pool(first, setup, memory.descriptor, timeout)
         except BaseException:
             memory.close()
             raise

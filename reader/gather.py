@@ -5,6 +5,7 @@ arrays: the draws that each sample would have had by itself. The pixels are copi
 index whose items are whole images, or the rows of pixels that a crop shows; one call mirrors them.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 import cv2
@@ -12,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reader.dataset import Dataset
+from reader.errors import ReaderError
 from reader.fields import BUILT_IN
 from reader.format import FORMATS
 from reader.order import BatchRandom
@@ -55,8 +57,13 @@ def can_gather(dataset: Dataset, recipe: Recipe) -> bool:
 class Gatherer:
     """Fills batches with raw images."""
 
-    def __init__(self, dataset: Dataset, recipe: Recipe) -> None:
-        """Take a data set and recipe of which `can_gather` is true."""
+    def __init__(self, dataset: Dataset, recipe: Recipe, turn_to: Callable[[int], None]) -> None:
+        """Take a data set and recipe of which `can_gather` is true.
+
+        Args:
+            turn_to: called with the first sample of each shard before it is opened.
+        """
+        self._turn_to = turn_to
         self._dataset = dataset
         self._recipe = recipe
         columns = dataset.locate(0)[0].index.columns
@@ -128,7 +135,7 @@ class Gatherer:
         """
         length = out.shape[2]
         pieces = out.view(f"V{length}")[:, :, 0]
-        for shard, chosen, rows in self._dataset.locate_all(samples):
+        for shard, chosen, rows in self._dataset.locate_all(samples, self._turn_to):
             columns = shard.index.columns
             labels[chosen] = columns["label"][rows]
             firsts = columns["offset"][rows].astype(np.int64)[:, None] + starts[chosen]
@@ -137,6 +144,8 @@ class Gatherer:
             if margin:  # a border wider than what the tar has beside its first and last image
                 content = np.pad(np.frombuffer(content, np.uint8), margin)
             pieces[chosen] = _overlapping(content, length)[firsts + margin]
+            if not shard.index.is_whole:  # then offsets and labels may have been zeros
+                raise ReaderError(f"{shard.index.path} was cut short while it was read.")
 
 
 def _overlapping(content: Any, length: int) -> NDArray[Any]:

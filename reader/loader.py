@@ -4,6 +4,7 @@ The loader belongs to the process that made it. Its iterators may be used from a
 call at a time.
 """
 
+import math
 import os
 import threading
 from collections import deque
@@ -82,6 +83,7 @@ class Loader:
         on_error: str = "raise",
         max_bad: float = 0.01,
         decode: Literal["cpu", "gpu"] = "cpu",
+        timeout: float = 0,
     ) -> None:
         """Open the data set, start the workers, and let them begin with the first epoch.
 
@@ -131,6 +133,9 @@ class Loader:
                 loader's life and on each rank, rounded up to whole samples; more is an error.
             decode: "gpu" to leave that to the GPU of a CUDAPrefetcher: ``image`` is then an
                 `EncodedImages`, and workers only cut out of each JPEG what its crop shows.
+            timeout: seconds in which the workers may keep a batch waiting without a single sample
+                getting done; then a WorkerError says what each of them holds. 0: no end, but a
+                warning that says it after 30.
 
         Raises:
             ReaderError: an argument cannot be met.
@@ -145,6 +150,8 @@ class Loader:
             raise ReaderError(f"decode is 'cpu' or 'gpu', not {decode!r}.")
         if decode == "gpu" and cache == "decoded":
             raise ReaderError('cache="decoded" keeps what workers decode, decode="gpu" has none.')
+        if not 0 <= timeout < math.inf:
+            raise ReaderError(f"timeout is a number of seconds, 0 for no end, not {timeout!r}.")
         if epochs is not None and epochs < 1:
             raise ReaderError("epochs must be at least 1, or None for no end.")
         if not isinstance(seed, (int, np.integer)):
@@ -210,6 +217,7 @@ class Loader:
             on_error,
             max_bad,
             decoded,
+            timeout,
         )
         if sampler is None:
             self._ahead = self._feed.begin(self._steps(0))

@@ -6,7 +6,8 @@ Guarantees: every task given to `submit` ends in exactly one `Done` or `Failed` 
 `poll` raises. When a worker dies, the queue is taken back, the living workers come to rest, and
 only then is what the dead one held handed out again: no task ever runs twice at a time. A worker
 that is to go ends the task in its hands first. Workers that cannot start, and a task that kills
-whoever takes it, become a `WorkerError`.
+whoever takes it, become a `WorkerError`. A wait in which no worker gets on is reported, and ended
+where there is a `timeout` (see `reader.stall`).
 
 Assumptions: used by one thread at a time, in the process that made it. All workers take tasks from
 one datagram socket, so none is idle while there is work and a slow sample delays only its chunk.
@@ -21,10 +22,12 @@ import time
 import weakref
 from collections import deque
 from collections.abc import Sequence, Set
-from multiprocessing.connection import wait
+from itertools import count
+from multiprocessing.connection import Connection, wait
 
 import cloudpickle
 
+from reader.board import Board
 from reader.errors import ReaderError, SampleError, WorkerError
 from reader.messages import (
     MAX_TASK_BYTES,
@@ -38,7 +41,8 @@ from reader.messages import (
     Sync,
     Task,
 )
-from reader.process import WorkerProcess, cause_of, start_failure
+from reader.process import WorkerProcess, cause_of, remedy_for, start_failure
+from reader.stall import Hand, Watch
 
 _MAX_DEATHS_A_TASK = 10  # more than workers without the task die meanwhile
 _NAMED = 64  # samples in an error
@@ -50,9 +54,12 @@ _KILLING_SECONDS = 60.0  # the same, while something kills workers that are know
 class Pool:
     """Worker processes and the tasks in their hands."""
 
-    def __init__(self, workers: int, setup: Setup, memory: int) -> None:
-        """Start `workers` processes over the ring's file `memory`."""
+    def __init__(self, workers: int, setup: Setup, memory: int, timeout: float = 0.0) -> None:
+        """Start `workers` processes over the ring's file `memory`; `timeout` as the Loader's."""
         self._setup = cloudpickle.dumps(setup)
+        self._dataset = setup.dataset
+        self._watch = Watch(setup.dataset, timeout)
+        self._board = Board.create()
         self._memory = memory
         self._queue, self._queue_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
         self._backlog: deque[Task] = deque()  # not yet in the queue
@@ -127,7 +134,8 @@ class Pool:
         """What ended, after waiting for news for up to `timeout` seconds (None: for ever).
 
         Raises:
-            WorkerError: workers cannot be set up, keep dying, or die of one task.
+            WorkerError: workers cannot be set up, keep dying, die of one task, or none of them got
+                on for longer than the pool's timeout.
         """
         self._flush()
         ended: list[Done | Failed] = []
@@ -140,15 +148,19 @@ class Pool:
     def close(self) -> None:
         """End all workers."""
         for process in self._processes:
+            process.kill()
+        for process in self._processes:
             process.stop()
         self._processes = []
+        self._board.close()
         self._queue.close()
         self._queue_end.close()
 
     def let_go(self) -> None:
         """Close this process's ends and leave the workers alone: it is a fork of their owner."""
         for process in self._processes:
-            process.control.close()
+            process.let_go()
+        self._board.close()
         self._queue.close()
         self._queue_end.close()
 
@@ -156,7 +168,12 @@ class Pool:
         return [process for process in self._processes if not process.is_retiring]
 
     def _start(self) -> WorkerProcess:
-        process = WorkerProcess(self._setup, self._queue_end, self._memory)
+        taken = {process.place for process in self._processes}
+        place = next(number for number in count() if number not in taken)
+        self._board.place(place).end()
+        process = WorkerProcess(
+            self._setup, self._queue_end, self._memory, self._board.descriptor, place
+        )
         if self._cores:
             process.bind(self._cores)
         return process
@@ -189,7 +206,7 @@ class Pool:
         """Take all messages that are there; the processes that turn out to be dead."""
         died = []
         by_control: dict[object, WorkerProcess] = {p.control: p for p in self._processes}
-        for control in wait([p.control for p in self._processes], timeout):
+        for control in self._wait([p.control for p in self._processes], timeout):
             process = by_control[control]
             try:
                 while process.control.poll():
@@ -201,6 +218,19 @@ class Pool:
                 else:
                     died.append(process)
         return died
+
+    def _wait(self, controls: list[Connection], timeout: float | None) -> list[object]:
+        """Those that have news, after a wait of up to `timeout` seconds; for ever is watched."""
+        if timeout is not None:
+            return list(wait(controls, timeout))
+        while not (ready := wait(controls, self._watch.tick)):
+            self._watch.look(
+                [
+                    Hand(p.process.pid, p.is_ready, self._board.place(p.place).read())
+                    for p in self._processes
+                ]
+            )
+        return list(ready)
 
     def _handle(self, process: WorkerProcess, message: object, ended: list[Done | Failed]) -> None:
         if isinstance(message, Failed) and message.number < 0:
@@ -223,11 +253,14 @@ class Pool:
     def _recover(self, died: list[WorkerProcess], ended: list[Done | Failed]) -> None:
         """Replace dead workers and hand out again what they held."""
         codes = []
+        fatal: dict[int, tuple[int, int]] = {}  # exit status and sample, by task
         size = self.size
         while died:
             for process in died:
                 self._processes.remove(process)
                 codes.append(process.stop())
+                note = self._board.place(process.place).read()
+                fatal[note.task] = codes[-1], note.sample
                 if not process.is_ready and self._failing_since is None:
                     self._failing_since = time.monotonic()
                 self.restarts += not process.is_retiring
@@ -250,9 +283,12 @@ class Pool:
             if len(deaths) > min(_MAX_DEATHS_A_TASK + others, _MAX_DEATHS_IN_ALL):
                 numbers = ", ".join(map(str, task.samples[:_NAMED].tolist()))
                 more = f" and {len(task.samples) - _NAMED} more" * (len(task.samples) > _NAMED)
+                code, sample = fatal.get(task.number, (codes[-1], int(task.samples[0])))
+                # A broken mapping would end this process too, were the key looked up in it.
+                name = self._dataset.describe(sample, with_key=code != -signal.SIGBUS)
                 raise WorkerError(
-                    f"Workers die ({cause_of(codes[-1])}) each time they decode one of the samples "
-                    f"{numbers}{more}: find it by reading these from reader.Dataset."
+                    f"Workers die ({cause_of(code)}) each time they decode the samples "
+                    f"{numbers}{more}, the last one at {name}. {remedy_for(code)}"
                 )
         self._backlog.extendleft(reversed(lost))
         is_killing = self._was_ready and codes[-1] in (-signal.SIGKILL, -signal.SIGTERM)

@@ -15,6 +15,7 @@ from pathlib import Path
 from reader.errors import WorkerError
 from reader.messages import Go
 
+_DYING_SECONDS = 2.0
 _TRIAL_SECONDS = 2.0  # to hear why a worker dies
 # Like ``python -m reader.worker``, but no module in the working directory can get in the way, and
 # Ctrl-C is left to the parent, which says when to end.
@@ -31,8 +32,12 @@ _ONE_THREAD = dict.fromkeys(
 class WorkerProcess:
     """One worker as the parent sees it.
 
+    It ends with this process, however that ends, and whatever it is doing then: a pipe of which
+    this process holds the other end has the system kill it (see `reader.worker`).
+
     Attributes:
         process: of the operating system.
+        place: its place on the board.
         control: what is said to it and by it; at its end the worker has died.
         is_ready, ready_at: whether and when it has said that it is set up.
         is_going: whether it may take tasks, once it is ready.
@@ -40,25 +45,31 @@ class WorkerProcess:
         is_retiring, is_retired: whether it was told to end; and has, without a task.
     """
 
-    def __init__(self, setup: bytes, tasks: socket.socket, memory: int) -> None:
+    def __init__(
+        self, setup: bytes, tasks: socket.socket, memory: int, board: int, place: int
+    ) -> None:
         ours, theirs = socket.socketpair()
-        fds = (theirs.fileno(), tasks.fileno(), memory)
+        theirs_of_life, self._life = os.pipe()
+        fds = (theirs.fileno(), tasks.fileno(), memory, board, theirs_of_life)
         # Held back until the worker ignores it: an interpreter that is half started dies of it
         # with a traceback.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
             self.process = subprocess.Popen(
-                [sys.executable, "-c", _START, *map(str, fds)],
+                [sys.executable, "-c", _START, *map(str, (*fds, place))],
                 stdin=subprocess.DEVNULL,
                 pass_fds=fds,
                 env=_environment(),
             )
         except OSError as error:
             ours.close()
+            os.close(self._life)
             raise WorkerError(f"{sys.executable} cannot be started: {error}.") from error
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
             theirs.close()
+            os.close(theirs_of_life)
+        self.place = place
         self.control = Connection(ours.detach())
         self.is_ready = False
         self.ready_at = math.inf
@@ -90,11 +101,25 @@ class WorkerProcess:
         with contextlib.suppress(OSError):  # the system does not grant them
             os.sched_setaffinity(self.process.pid, cores)
 
+    def let_go(self) -> None:
+        """Close this process's ends; without another fork that has them, it ends."""
+        self.control.close()
+        if self._life >= 0:
+            os.close(self._life)
+            self._life = -1
+
+    def kill(self) -> None:
+        """Have it end."""
+        self.let_go()
+        self.process.kill()
+
     def stop(self) -> int:
         """Kill it; its exit status."""
-        self.control.close()
-        self.process.kill()
-        return self.process.wait()
+        self.kill()
+        try:
+            return self.process.wait(_DYING_SECONDS)
+        except subprocess.TimeoutExpired:  # in a disk's hands: the system ends it when that lets go
+            return -signal.SIGKILL
 
 
 def _environment() -> dict[str, str]:
@@ -123,4 +148,15 @@ def cause_of(code: int) -> str:
     """What an exit status tells of a process's end."""
     if code == -signal.SIGKILL:
         return "killed with SIGKILL, as the system does when memory runs out"
+    if code == -signal.SIGBUS:
+        return "ended by SIGBUS, as when a mapped file was cut short or its disk fails"
     return f"ended by signal {signal.Signals(-code).name}" if code < 0 else f"exit status {code}"
+
+
+def remedy_for(code: int) -> str:
+    """What may help against an end of this kind."""
+    if code == -signal.SIGKILL:
+        return "Fewer workers, a smaller batch_size or smaller images need less memory."
+    if code == -signal.SIGBUS:
+        return "Check the data set with `packer verify`, and restore that shard and its index."
+    return "Check the shard with `packer verify`, and your own code with that sample."

@@ -10,7 +10,7 @@ import numpy as np
 from reader.dataset import Dataset
 from reader.decode import Decoder, Pixels, draw_mask, mirror, plan
 from reader.decoded import DecodedImages
-from reader.errors import DecodeError, ReaderError
+from reader.errors import DecodeError, ReaderError, SampleError
 from reader.fields import PHOTOGRAPHS, Boxes, Mask, Member
 from reader.order import SampleRandom
 from reader.pictures import read_mask
@@ -65,6 +65,7 @@ class Planned(NamedTuple):
     number: int
     epoch: int
     position: int
+    label: int
     views: tuple[View, ...]
     mirrored: tuple[bool, bool]
     result: Pixels | None
@@ -102,6 +103,7 @@ class SampleReader:
         image, result = self._dataset.image_of(shard, row), None
         if self._decoded is not None and not self._decoded.of_results:
             image = replace(image, pixels=self._decoded.find(number, image.height, image.width))
+        label = int(shard.index.columns["label"][row])
         dice = SampleRandom(self._recipe.seed, epoch, position)
         try:
             geometries = self._transformed(image.upright_size, dice)
@@ -114,7 +116,7 @@ class SampleReader:
             needs = [view.needs for view in views]
             shard.read_ahead(row, min(need[0] for need in needs), max(need[1] for need in needs))
         mirrored = geometries[0].hflip, geometries[0].vflip
-        return Planned(shard, row, number, epoch, position, tuple(views), mirrored, result)
+        return Planned(shard, row, number, epoch, position, label, tuple(views), mirrored, result)
 
     def _transformed(self, size: tuple[int, int], dice: SampleRandom) -> list[Geometry]:
         """What each view shows of an image of (height, width)."""
@@ -146,13 +148,15 @@ class SampleReader:
                 except DecodeError as error:
                     raise shard.error(row, str(error)) from error
             elif name == "label":
-                sample[name] = int(shard.index.columns["label"][row])
+                sample[name] = planned.label
             elif name == "index":
                 sample[name] = planned.number
             elif name == "key":
                 sample[name] = shard.index.key(row)
         for member in self._recipe.members:
             sample[member.name] = self._member(planned, member)
+        if not shard.index.is_whole:  # then what it said since `plan` may have been zeros
+            raise SampleError(f"{shard.index.path} was cut short while it was read. Restore it.")
         return sample if self._recipe.map_sample is None else self._mapped(sample, planned)
 
     def _image(self, planned: Planned, outs: Sequence[Pixels] | None) -> Any:

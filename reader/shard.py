@@ -1,5 +1,6 @@
 """One shard: its mapped index and its open tar."""
 
+import contextlib
 import mmap
 import os
 import time
@@ -64,6 +65,7 @@ class Shard:
             ReaderError, FormatError: they are missing, damaged, or not what dataset.json says.
         """
         self.path = folder / entry.file
+        self._has_failed = False
         self.index = Index(folder / entry.index)
         self._buffer = buffer
         self._limits = limits
@@ -85,6 +87,12 @@ class Shard:
                 f"{self.path} has {size} bytes and its index {len(self.index)} samples of a tar of "
                 f"{self.index.tar_bytes}; dataset.json says {entry.samples} samples, {entry.bytes} "
                 "bytes. The shard was cut short or replaced: restore it or pack again."
+            )
+        if self.index.tar_checksum != entry.checksum:
+            self.close()
+            raise ReaderError(
+                f"{self.path} was replaced: its index is that of another tar than dataset.json had "
+                "when it was opened. Open the data set anew, or restore it."
             )
 
     def read(self, row: int, ext: str) -> bytes:
@@ -138,18 +146,40 @@ class Shard:
                 "Dataset(..., limits=reader.Limits(bytes=...)) allows more",
             )
 
-    @cached_property
+    @property
+    def is_sound(self) -> bool:
+        """Whether no read has failed, and the index is not cut short: so it may be looked at."""
+        return not self._has_failed and self.index.is_whole
+
+    @property
     def mapped(self) -> mmap.mmap:
-        """The whole tar in memory, for who reads thousands of members at a time."""
+        """The whole tar in memory, for who reads thousands of members at a time.
+
+        Raises:
+            ReaderError: it was cut short, or cannot be mapped.
+        """
+        if os.fstat(self._file).st_size < self._start + self.index.tar_bytes:
+            self._has_failed = True
+            raise ReaderError(f"{self.path} was cut short since it was opened. Restore it.")
+        return self._mapping
+
+    @cached_property
+    def _mapping(self) -> mmap.mmap:
         size = self.index.tar_bytes
-        return mmap.mmap(self._file, size, access=mmap.ACCESS_READ, offset=self._start)
+        try:
+            return mmap.mmap(self._file, size, access=mmap.ACCESS_READ, offset=self._start)
+        except OSError as error:
+            raise ReaderError(f"{self.path} cannot be mapped: {error.strerror}.") from error
 
     def read_ahead(self, row: int, start: int, stop: int) -> None:
         """Ask the system for a range of the bytes of the row's image."""
         if hasattr(os, "posix_fadvise"):
             offset = int(self.index.columns["offset"][row]) + start
             began = time.perf_counter_ns()
-            os.posix_fadvise(self._file, self._start + offset, stop - start, os.POSIX_FADV_WILLNEED)
+            with contextlib.suppress(OSError):  # a hint; what is wrong is told by the reading
+                os.posix_fadvise(
+                    self._file, self._start + offset, stop - start, os.POSIX_FADV_WILLNEED
+                )
             self._buffer.nanoseconds += time.perf_counter_ns() - began
 
     def _tiles(self, row: int) -> TileTable | None:
@@ -183,10 +213,12 @@ class Shard:
                 more = os.preadv(self._file, [memory[done:]], offset + done)
                 done = done + more if more else -1
         except OSError as error:
+            self._has_failed = True
             raise self.error(row, f"it cannot be read: {error.strerror}") from error
         self._buffer.nanoseconds += time.perf_counter_ns() - began
         self._buffer.bytes += size
         if done != size:
+            self._has_failed = True
             raise self.error(
                 row, "the tar ends within it; the shard was cut short since it was opened"
             )

@@ -1,10 +1,11 @@
-"""A worker process: `main` of this module, with three inherited descriptors as arguments.
+"""A worker process: `main` of this module, with its inherited descriptors as arguments.
 
 Purpose: take tasks, decode their samples into the ring.
 
 Guarantees: what a task writes is a pure function of its message and of the set-up, so a task may
 be done again by another worker after this one died. The process ends when the other end of its
-control connection is closed, whatever closed it; it never imports torch.
+control connection is closed, whatever closed it; on Linux also in the middle of a task, and while
+it is stopped. It never imports torch.
 
 Assumptions: nobody else writes to the rows of a task while it runs.
 
@@ -12,8 +13,12 @@ States: STARTING (reads `Setup`, sends `Ready`) -> IDLE (waits for `Go`, then fo
 `Sync` with `Idle`, ends at `Retire`) -> BUSY (one task; sends `Done` or `Failed`) -> IDLE.
 """
 
+import contextlib
+import fcntl
+import os
 import pickle
 import select
+import signal
 import socket
 import sys
 import time
@@ -23,6 +28,7 @@ from typing import Any
 
 import numpy as np
 
+from reader.board import Board, Place
 from reader.errors import SampleError
 from reader.format import ShardfeedError
 from reader.gather import Gatherer
@@ -44,16 +50,24 @@ from reader.ring import BatchArrays, RingMemory
 from reader.sample import Planned, SampleReader, store
 from reader.undecoded import CONTENT, PARCEL, Room
 
+_MEMORY_ADVICE = (
+    "Memory ran out: fewer workers, a smaller batch_size or smaller images (`packer pack "
+    "--max-side`) need less."
+)
+
 
 class Worker:
     """Does tasks, one after the other."""
 
-    def __init__(self, setup: Setup, memory: RingMemory) -> None:
+    def __init__(self, setup: Setup, memory: RingMemory, place: Place) -> None:
         self._setup = setup
+        self._place = place
         self._memory = memory
         self._reader = SampleReader(setup.dataset, setup.recipe, setup.decoded)
         self._in_place = setup.layout.image != (0, 0)
-        self._gatherer = Gatherer(setup.dataset, setup.recipe) if setup.is_gathered else None
+        self._gatherer: Gatherer | None = None
+        if setup.is_gathered:
+            self._gatherer = Gatherer(setup.dataset, setup.recipe, place.turn_to)
         columns = setup.layout.columns
         self._views = [column.name for column in columns if column.name.startswith("image/")]
         own = {*self._views, CONTENT, PARCEL}
@@ -62,22 +76,41 @@ class Worker:
 
     def run(self, task: Task) -> Done | Failed:
         """Fill the task's rows."""
+        self._place.begin(task.number, int(task.samples[0]))
+        try:
+            return self._done(task)
+        except ShardfeedError as error:
+            return Failed(task.number, str(error), is_sample=True)
+        except Exception as error:
+            text = traceback.format_exc()
+            if isinstance(error, MemoryError):
+                text += _MEMORY_ADVICE
+            sample = self._setup.dataset.describe(self._place.read().sample)
+            return Failed(task.number, f"At {sample}:\n{text}", is_sample=False)
+        finally:
+            self._place.end()
+
+    def _done(self, task: Task) -> Done:
         before = self._clocks()
         arrays = self._setup.layout.arrays(self._memory.slot(task.slot))
         bad: list[tuple[int, str]] = []
         loose: list[tuple[Any, ...]] = []
-        try:
-            if self._gatherer is not None:
-                part = arrays.part(task.row, task.row + len(task.samples))
-                part.valid[:] = np.arange(len(task.samples)) < task.valid
-                self._gatherer.fill(part, task.samples, task.epoch, task.position)
-            else:
-                self._decode(task, arrays, bad, loose)
-        except ShardfeedError as error:
-            return Failed(task.number, str(error), is_sample=True)
-        except Exception:
-            return Failed(task.number, traceback.format_exc(), is_sample=False)
+        if self._gatherer is None or not self._is_gathered(task, arrays):
+            self._decode(task, arrays, bad, loose)
         return Done(task.number, self._clocks().since(before), tuple(bad), tuple(loose))
+
+    def _is_gathered(self, task: Task, arrays: BatchArrays) -> bool:
+        """Fill the task's rows at once; False where bad samples have to be told from good ones."""
+        assert self._gatherer is not None
+        part = arrays.part(task.row, task.row + len(task.samples))
+        part.valid[:] = np.arange(len(task.samples)) < task.valid
+        try:
+            self._gatherer.fill(part, task.samples, task.epoch, task.position)
+        except ShardfeedError:
+            if self._setup.on_error == "raise":
+                raise
+            return False
+        return True
 
     def _decode(
         self,
@@ -96,6 +129,7 @@ class Worker:
         ]
         for step, found in enumerate(planned):
             sample, row = int(task.samples[step]), task.row + step
+            self._place.turn_to(sample)
             arrays.index[row], arrays.valid[row] = sample, step < task.valid
             try:
                 loose.append(self._fill(arrays, row, found))
@@ -138,10 +172,13 @@ class Worker:
         return (None,) * len(self._setup.loose)
 
     def _plan_or_error(self, sample: int, epoch: int, position: int) -> "Planned | SampleError":
+        self._place.turn_to(sample)
         try:
             return self._reader.plan(sample, epoch, position)
         except SampleError as error:
             return error
+        except ShardfeedError as error:  # the shard cannot be opened
+            return SampleError(str(error))
 
     def _fill(
         self, arrays: BatchArrays, row: int, planned: "Planned | SampleError"
@@ -159,7 +196,7 @@ class Worker:
         sample = self._reader.read(planned, outs)
         if self._room is not None:
             sample["image"] = self._room.put(row, sample["image"])
-        arrays.label[row] = planned.shard.index.columns["label"][planned.row]
+        arrays.label[row] = planned.label
         arrays.shape[row] = size
         for column in self._columns:
             try:
@@ -192,9 +229,24 @@ def serve(control: Connection, tasks: socket.socket, worker: Worker) -> None:
             control.send(worker.run(pickle.loads(content)))
 
 
+def _end_with_parent(life: int) -> None:
+    """Have the system kill this process when the parent's end of the pipe `life` is closed.
+
+    It is closed when the parent ends, in whatever way. A worker that is stopped or within a user's
+    callable would not see that from its control connection. (PR_SET_PDEATHSIG would kill it also
+    when just the thread ends that started it.)
+    """
+    if hasattr(fcntl, "F_SETSIG"):
+        with contextlib.suppress(OSError):
+            fcntl.fcntl(life, fcntl.F_SETOWN, os.getpid())
+            fcntl.fcntl(life, fcntl.F_SETSIG, signal.SIGKILL)
+            fcntl.fcntl(life, fcntl.F_SETFL, os.O_ASYNC)
+
+
 def main(arguments: list[str]) -> None:
     """Set up and serve."""
-    control_fd, tasks_fd, memory_fd = map(int, arguments)
+    control_fd, tasks_fd, memory_fd, board_fd, life_fd, place = map(int, arguments)
+    _end_with_parent(life_fd)
     control = Connection(control_fd)
     try:
         sys.path[:] = control.recv()
@@ -203,7 +255,8 @@ def main(arguments: list[str]) -> None:
 
             cv2.setNumThreads(1)  # the processes are the parallelism
             setup: Setup = pickle.loads(control.recv_bytes())
-            worker = Worker(setup, RingMemory(memory_fd, setup.slots, setup.layout))
+            memory = RingMemory(memory_fd, setup.slots, setup.layout)
+            worker = Worker(setup, memory, Board(board_fd).place(place))
         except Exception:
             control.send(Failed(-1, traceback.format_exc(), is_sample=False))
             return

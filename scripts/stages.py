@@ -16,6 +16,7 @@ import numpy as np
 import simplejpeg
 
 from reader import decode, shard, splice, view
+from reader.board import Board
 from reader.dataset import Dataset
 from reader.messages import Setup, Task
 from reader.ring import BatchLayout, RingMemory
@@ -31,7 +32,9 @@ def run(dataset: Dataset, transforms: list[Any], repeats: int = 3) -> float:
     cv2.setNumThreads(1)
     layout = BatchLayout(CHUNK, (224, 224))
     memory = RingMemory.create(1, layout)
-    worker = Worker(Setup(dataset, Recipe(tuple(transforms)), 1, layout), memory)
+    worker = Worker(
+        Setup(dataset, Recipe(tuple(transforms)), 1, layout), memory, Board.create().place(0)
+    )
     samples = np.random.default_rng(0).integers(0, len(dataset), SAMPLES)
     best = math.inf
     for _ in range(repeats):

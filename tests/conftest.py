@@ -1,12 +1,14 @@
-"""Images and data sets that the tests make for themselves."""
+"""Images and data sets that the tests make for themselves, and a look for leftovers."""
 
+import gc
 import io
 import signal
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
+import psutil
 import pytest
 from PIL import Image
 
@@ -92,3 +94,20 @@ def packed(
     dst = tmp_path_factory.mktemp("packed") / "shards"
     run_pack(source, dst, shard_samples=10)
     return dst
+
+
+@pytest.fixture
+def no_leftovers() -> Iterator[None]:
+    """Fails a test that leaves processes or descriptors behind."""
+    gc.collect(0)
+    gc.freeze()  # what is there already need not be looked through for garbage
+    before = _held()
+    yield
+    gc.collect()
+    gc.unfreeze()
+    assert _held() == before
+
+
+def _held() -> tuple[set[int], int]:
+    this = psutil.Process()
+    return {child.pid for child in this.children(recursive=True)}, this.num_fds()

@@ -100,6 +100,7 @@ class Index:
         """
         self.path = Path(path)
         buffer, data_start, header = _map(self.path)
+        self._mapping = buffer
         metadata = header.pop("__metadata__", None)
         if not isinstance(metadata, dict) or metadata.get("format") != KIND:
             raise self._error(f"its metadata does not say format={KIND}")
@@ -123,6 +124,17 @@ class Index:
 
     def __len__(self) -> int:
         return len(self.columns["offset"])
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the file still has the size that it had.
+
+        To look at what is missing from a mapped file ends the process, with SIGBUS.
+        """
+        try:
+            return self._mapping.size() == len(self._mapping)
+        except OSError:
+            return False
 
     @property
     def tiled(self) -> bool:

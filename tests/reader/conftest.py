@@ -1,17 +1,15 @@
-"""Data sets made of given files, scripts in processes of their own, and a look for leftovers."""
+"""Data sets made of given files, and scripts in processes of their own."""
 
-import gc
 import os
 import shutil
 import subprocess
 import sys
 import textwrap
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
-import psutil
 import pytest
 
 import reader
@@ -145,20 +143,3 @@ def run_script(tmp_path: Path) -> Callable[..., "subprocess.CompletedProcess[str
         )
 
     return run
-
-
-@pytest.fixture
-def no_leftovers() -> Iterator[None]:
-    """Fails a test that leaves processes or descriptors behind."""
-    gc.collect(0)
-    gc.freeze()  # what is there already need not be looked through for garbage
-    before = _held()
-    yield
-    gc.collect()
-    gc.unfreeze()
-    assert _held() == before
-
-
-def _held() -> tuple[set[int], int]:
-    this = psutil.Process()
-    return {child.pid for child in this.children(recursive=True)}, this.num_fds()

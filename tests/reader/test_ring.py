@@ -174,6 +174,6 @@ def test_a_limit_on_files_or_addresses_is_told_as_such(monkeypatch: pytest.Monke
 
     before = os.listdir("/proc/self/fd")
     monkeypatch.setattr(os, "ftruncate", refuse)
-    with pytest.raises(ReaderError, match="5 batches of 4,096 bytes .*: File too large"):
+    with pytest.raises(ReaderError, match=r"5 batches of 4,096 bytes .*: File too large"):
         RingMemory.create(SLOTS, LAYOUT)
     assert os.listdir("/proc/self/fd") == before

@@ -1,0 +1,202 @@
+"""Workers that are stopped, hang or wait for a disk are reported with the sample in their hands."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Callable
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+import reader.stall
+from reader import CenterCrop, Dataset, Loader, ReaderError, WorkerError
+
+NUMBER = 17  # the sample at which it happens
+
+pytestmark = pytest.mark.usefixtures("no_leftovers")
+
+
+def load(folder: Path, **options: Any) -> Loader:
+    arguments = {"batch_size": 4, "workers": 1, "transforms": [CenterCrop(16)], "timeout": 1}
+    return Loader(folder, **{**arguments, "fields": ["index"], **options})
+
+
+def workers() -> list[psutil.Process]:
+    return [p for p in psutil.Process().children() if "reader.worker" in " ".join(p.cmdline())]
+
+
+def at_the_sample(act: Callable[[], None]) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    """A `map_sample` that acts at `NUMBER`."""
+
+    def acting(sample: dict[str, Any]) -> dict[str, Any]:
+        if sample["index"] == NUMBER:
+            act()
+        return sample
+
+    return acting
+
+
+def stop_itself() -> None:
+    os.kill(os.getpid(), signal.SIGSTOP)
+
+
+def sleep() -> None:
+    time.sleep(1000)
+
+
+def compute() -> None:
+    while True:
+        pass
+
+
+@pytest.mark.parametrize(
+    ("act", "doing"),
+    [
+        (stop_itself, r"is stopped \(`kill -CONT {pid}` lets it go on\)"),
+        (sleep, "waits for something"),
+        (compute, "computes"),
+    ],
+)
+def test_a_timeout_names_worker_and_sample_and_what_the_worker_does(
+    packed: Path, act: Callable[[], None], doing: str
+) -> None:
+    dataset = Dataset(packed)
+    shard = dataset.locate(NUMBER)[0].path
+    with load(packed, map_sample=at_the_sample(act)) as loader:
+        (pid,) = (worker.pid for worker in workers())
+        with pytest.raises(WorkerError, match=r"longer than timeout=1 allows") as caught:
+            list(loader)
+        text = str(caught.value)
+        assert re.search(f"worker {pid} {doing.format(pid=pid)}", text)
+        assert f"sample {NUMBER} {dataset.keys[NUMBER]!r} of {shard}" in text
+        with pytest.raises(ReaderError, match="closed"):
+            next(iter(loader))
+
+
+def test_a_wait_for_a_disk_is_told_from_a_sleep(packed: Path, tmp_path: Path) -> None:
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+
+    def wait_for_a_disk() -> None:
+        # Until its child has opened the file, the system has this process wait as for a disk.
+        actions = [(os.POSIX_SPAWN_OPEN, 0, str(fifo), os.O_RDONLY, 0)]
+        os.posix_spawn("/bin/true", ["true"], {}, file_actions=actions)
+
+    with (
+        load(packed, map_sample=at_the_sample(wait_for_a_disk)) as loader,
+        pytest.raises(WorkerError, match="waits for a disk or a network file system"),
+    ):
+        list(loader)
+    with fifo.open("w"):  # the child goes on, and ends
+        pass
+
+
+def test_a_stopped_worker_that_goes_on_in_time_changes_nothing(packed: Path) -> None:
+    with load(packed, timeout=60, workers=2) as loader:
+        expected = [index.tolist() for (index,) in loader]
+        for worker in workers():
+            worker.suspend()
+            thread = threading.Timer(1.5, worker.resume)
+            thread.start()
+        assert [index.tolist() for (index,) in loader] == expected
+        assert [index.tolist() for (index,) in loader] == expected
+        thread.join()
+
+
+def test_without_a_timeout_a_stall_is_warned_of_once_and_waited_for(
+    packed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reader.stall, "PATIENCE", 0.4)
+    monkeypatch.setattr(reader.stall, "TICK", 0.1)
+    with load(packed, timeout=0, map_sample=at_the_sample(stop_itself)) as loader:
+        (worker,) = workers()
+
+        def let_it_go_on() -> None:
+            while worker.status() != psutil.STATUS_STOPPED:
+                time.sleep(0.01)
+            time.sleep(1.5)
+            worker.resume()
+
+        thread = threading.Thread(target=let_it_go_on)
+        thread.start()
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            seen = [index.tolist() for (index,) in islice(loader, 1 + NUMBER // 4)]
+        thread.join()
+    assert [number for batch in seen for number in batch] == list(range(4 * len(seen)))
+    texts = [str(warning.message) for warning in caught]  # some, maybe, of the start
+    (told,) = [text for text in texts if f"sample {NUMBER} " in text]
+    assert f"worker {worker.pid} is stopped" in told
+
+
+PARENT = """
+import ctypes, os, signal, sys, time
+import reader
+
+folder, act, begun = sys.argv[1:]
+parent = os.getpid()  # which tries the transforms too
+
+class Act:
+    def apply(self, geometry, dice):
+        if os.getpid() == parent:
+            return
+        open(os.path.join(begun, str(os.getpid())), "w").close()
+        if act == "stopped":
+            os.kill(os.getpid(), signal.SIGSTOP)
+        elif act == "asleep":
+            time.sleep(1000)
+        elif act == "computing":
+            while True:
+                pass
+        ctypes.PyDLL(None).sleep(1000)  # in foreign code that keeps Python from looking up
+
+list(reader.Loader(folder, batch_size=4, workers=2, transforms=[Act()]))
+"""
+
+
+def is_gone(pid: int) -> bool:
+    try:
+        return psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the system tells a pipe's end by no signal")
+@pytest.mark.parametrize("act", ["stopped", "asleep", "computing", "in foreign code"])
+def test_a_parent_that_is_killed_leaves_no_worker_whatever_it_is_doing(
+    packed: Path, tmp_path: Path, act: str
+) -> None:
+    begun = tmp_path / "begun"
+    begun.mkdir()
+    command = [sys.executable, "-c", PARENT, packed, act, begun]
+    environment = {**os.environ, "PYTHONPATH": str(Path(reader.__file__).parent.parent)}
+    with subprocess.Popen(command, env=environment, start_new_session=True) as parent:
+        while len(pids := [int(path.name) for path in begun.iterdir()]) < 2:
+            assert parent.poll() is None
+            time.sleep(0.02)
+        parent.kill()
+    deadline = time.monotonic() + 20
+    while not all(map(is_gone, pids)) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    left = [pid for pid in pids if not is_gone(pid)]
+    for pid in left:
+        os.kill(pid, signal.SIGKILL)
+    assert left == []
+
+
+def test_a_loader_made_in_a_thread_that_ended_keeps_its_workers(packed: Path) -> None:
+    made: list[Loader] = []
+    thread = threading.Thread(target=lambda: made.append(load(packed, timeout=60)))
+    thread.start()
+    thread.join()
+    with made[0] as loader:
+        assert sum(len(index) for (index,) in loader) == 39
+        assert loader.statistics().restarts == 0
