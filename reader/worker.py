@@ -66,8 +66,6 @@ class Worker:
         self._reader = SampleReader(setup.dataset, setup.recipe, setup.decoded)
         self._in_place = setup.layout.image != (0, 0)
         self._gatherer: Gatherer | None = None
-        if setup.is_gathered:
-            self._gatherer = Gatherer(setup.dataset, setup.recipe, place.turn_to)
         columns = setup.layout.columns
         self._views = [column.name for column in columns if column.name.startswith("image/")]
         own = {*self._views, CONTENT, PARCEL}
@@ -83,7 +81,7 @@ class Worker:
             return Failed(task.number, str(error), is_sample=True)
         except Exception as error:
             text = traceback.format_exc()
-            if isinstance(error, MemoryError):
+            if isinstance(error.__cause__ or error, MemoryError):  # or in the user's code
                 text += _MEMORY_ADVICE
             sample = self._setup.dataset.describe(self._place.read().sample)
             return Failed(task.number, f"At {sample}:\n{text}", is_sample=False)
@@ -95,16 +93,18 @@ class Worker:
         arrays = self._setup.layout.arrays(self._memory.slot(task.slot))
         bad: list[tuple[int, str]] = []
         loose: list[tuple[Any, ...]] = []
-        if self._gatherer is None or not self._is_gathered(task, arrays):
+        if not self._setup.is_gathered or not self._is_gathered(task, arrays):
             self._decode(task, arrays, bad, loose)
         return Done(task.number, self._clocks().since(before), tuple(bad), tuple(loose))
 
     def _is_gathered(self, task: Task, arrays: BatchArrays) -> bool:
         """Fill the task's rows at once; False where bad samples have to be told from good ones."""
-        assert self._gatherer is not None
         part = arrays.part(task.row, task.row + len(task.samples))
         part.valid[:] = np.arange(len(task.samples)) < task.valid
         try:
+            if self._gatherer is None:
+                setup = self._setup
+                self._gatherer = Gatherer(setup.dataset, setup.recipe, self._place.turn_to)
             self._gatherer.fill(part, task.samples, task.epoch, task.position)
         except ShardfeedError:
             if self._setup.on_error == "raise":

@@ -151,8 +151,6 @@ class Act:
         open(os.path.join(begun, str(os.getpid())), "w").close()
         if act == "stopped":
             os.kill(os.getpid(), signal.SIGSTOP)
-        elif act == "asleep":
-            time.sleep(1000)
         elif act == "computing":
             while True:
                 pass
@@ -170,7 +168,7 @@ def is_gone(pid: int) -> bool:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the system tells a pipe's end by no signal")
-@pytest.mark.parametrize("act", ["stopped", "asleep", "computing", "in foreign code"])
+@pytest.mark.parametrize("act", ["stopped", "computing", "in foreign code"])
 def test_a_parent_that_is_killed_leaves_no_worker_whatever_it_is_doing(
     packed: Path, tmp_path: Path, act: str
 ) -> None:

@@ -27,7 +27,13 @@ class Plan:
 
     def __init__(self, path):
         with open(path, "r+b") as file:
-            self.words = memoryview(mmap.mmap(file.fileno(), 4096)).cast("q")
+            self._mapping = mmap.mmap(file.fileno(), 4096)
+        self.words = memoryview(self._mapping).cast("q")
+
+    def close(self):
+        """Let go of the file."""
+        self.words.release()
+        self._mapping.close()
 
     def effect(self):
         """Count a call; what is to become of it."""
