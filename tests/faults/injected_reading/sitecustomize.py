@@ -95,14 +95,14 @@ def install(plan):
         return REAL["preadv"](descriptor, buffers, offset, flags)
 
     def os_open(path, *arguments, **options):
-        if str(path).endswith(".tar"):
+        if str(path).endswith((".tar", ".safetensors")):
             strike(plan.effect(), path)
         return REAL["os.open"](path, *arguments, **options)
 
     def python_open(path, *arguments, **options):
         file = REAL["open"](path, *arguments, **options)
-        if str(path).endswith(".safetensors"):
-            strike(plan.effect(), path)
+        name = os.readlink(f"/proc/self/fd/{path}") if isinstance(path, int) else ""
+        if name.endswith(".safetensors"):
             read = file.read
 
             class Reading:
@@ -116,7 +116,7 @@ def install(plan):
                     return file.fileno()
 
                 def read(self, size=-1):
-                    strike(plan.effect(), path)
+                    strike(plan.effect(), name)
                     return read(size)
 
             return Reading()
