@@ -287,8 +287,8 @@ class Pool:
                 # A broken mapping would end this process too, were the key looked up in it.
                 name = self._dataset.describe(sample, with_key=code != -signal.SIGBUS)
                 raise WorkerError(
-                    f"Workers die ({cause_of(code)}) each time they decode the samples "
-                    f"{numbers}{more}, the last one at {name}. {remedy_for(code)}"
+                    f"Workers die ({cause_of(code)}) each time they decode one of the samples "
+                    f"{numbers}{more}; the last time it was {name}. {remedy_for(code)}"
                 )
         self._backlog.extendleft(reversed(lost))
         is_killing = self._was_ready and codes[-1] in (-signal.SIGKILL, -signal.SIGTERM)
