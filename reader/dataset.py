@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from reader.decode import Decoder
 from reader.errors import DecodeError, ReaderError
-from reader.format import Index, Limits, Manifest, ShardfeedError
+from reader.format import Index, Limits, Manifest, ShardEntry, ShardfeedError
 from reader.memory import Holding, hold
 from reader.shard import ReadBuffer, Shard
 from reader.view import StoredImage
@@ -129,7 +129,7 @@ class Dataset:
     def fingerprint(self) -> str:
         """A checksum of the shards' contents and order; a copy of the data set has the same."""
         shards = "".join(f"{shard.samples} {shard.checksum}\n" for shard in self.shards)
-        return hashlib.blake2b(shards.encode()).hexdigest()[:16]
+        return hashlib.blake2b(shards.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
     @property
     def class_to_idx(self) -> dict[str, int]:
@@ -160,7 +160,7 @@ class Dataset:
         """Columns of the index (see `reader.format`) over all samples, without opening a tar."""
         found: dict[str, list[NDArray[Any]]] = {name: [] for name in names}
         for shard in self.shards:
-            columns = Index(self.folder / shard.index).columns
+            columns = self._index(shard).columns
             for name in names:
                 found[name].append(columns[name].copy())  # lets go of the mapping
         return {name: np.concatenate(parts or [np.empty(0)]) for name, parts in found.items()}
@@ -173,7 +173,7 @@ class Dataset:
         """
         found: set[tuple[int, int]] = set()
         for entry in self.shards:
-            columns = Index(self.folder / entry.index).columns
+            columns = self._index(entry).columns
             height, width = columns["height"].astype(np.int64), columns["width"].astype(np.int64)
             turned = (columns["orientation"] > 4) & self.upright
             both = np.where(turned, width << 32 | height, height << 32 | width)
@@ -258,6 +258,16 @@ class Dataset:
     def _position(self, number: int) -> int:
         """In which shard a sample lies."""
         return int(np.searchsorted(self._ends, number, side="right")) - 1
+
+    def _index(self, entry: ShardEntry) -> Index:
+        """The index of a shard that need not be opened."""
+        found = Index(self.folder / entry.index)
+        if len(found) != entry.samples:
+            raise ReaderError(
+                f"{found.path} has {len(found)} samples, dataset.json says {entry.samples}. It was "
+                "replaced: restore it or pack again."
+            )
+        return found
 
     def _shard(self, position: int) -> Shard:
         own = self._own

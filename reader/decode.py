@@ -39,7 +39,8 @@ class Decoder:
         Raises:
             DecodeError: it does not decode.
         """
-        out = np.empty((*image.upright_size, 3), np.uint8)
+        height, width = image.upright_size
+        out = _room(height * width * 3).reshape(height, width, 3)
         self.draw(plan(image, Geometry.of(*image.upright_size)), out)
         return out
 
@@ -135,7 +136,7 @@ class Decoder:
             ValueError: it does not decode without a warning, or has another size.
         """
         if self._pixels.size < height * width * 3:
-            self._pixels = np.empty(height * width * 3, np.uint8)
+            self._pixels = _room(height * width * 3)
         scaled = -(-height * eighths // 8), -(-width * eighths // 8)
         pixels = simplejpeg.decode_jpeg(
             data,
@@ -208,6 +209,14 @@ def plan(image: StoredImage, geometry: Geometry) -> View:
         return plan_view(image, geometry)
     except BadTable as error:
         raise DecodeError(str(error)) from error
+
+
+def _room(size: int) -> Pixels:
+    """Memory for so many values, as an index has it; of a lie nothing more comes than an error."""
+    try:
+        return np.empty(size, np.uint8)
+    except (MemoryError, ValueError) as error:
+        raise DecodeError(f"there is no memory for its {size // 3} pixels") from error
 
 
 def _scaled(box: Box, eighths: int) -> Box:

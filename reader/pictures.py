@@ -4,6 +4,7 @@ The bytes may be anybody's, so a picture is decoded only after its own header ha
 the index has, and only as a format that is packed: Pillow knows some that start programs.
 """
 
+import contextlib
 import io
 import struct
 import threading
@@ -41,7 +42,9 @@ def read_picture(image: StoredImage) -> Pixels:
     if image.format == "png" and _is_still_png(data):
         _check_size(image, *_PNG_SIZE.unpack_from(data))
         flags = cv2.IMREAD_COLOR_RGB | cv2.IMREAD_IGNORE_ORIENTATION
-        pixels: Pixels | None = cv2.imdecode(np.frombuffer(data, np.uint8), flags)
+        pixels: Pixels | None = None
+        with contextlib.suppress(cv2.error):  # Pillow says better what is wrong
+            pixels = cv2.imdecode(np.frombuffer(data, np.uint8), flags)
         if pixels is not None:
             return pixels
     with _opened(image, data) as opened:
@@ -67,7 +70,7 @@ def _raw(image: StoredImage, data: memoryview) -> Pixels:
     if len(data) != image.height * image.width * image.channels:
         raise DecodeError(f"it has {len(data)} bytes, not one for each value of each pixel")
     pixels = np.frombuffer(data, np.uint8).reshape(image.height, image.width, image.channels)
-    return np.repeat(pixels, 3, axis=2) if image.channels == 1 else pixels[..., :3]
+    return np.repeat(pixels[..., :1], 3, axis=2) if image.channels < 3 else pixels[..., :3]
 
 
 def _is_still_png(data: memoryview) -> bool:

@@ -103,6 +103,8 @@ def cut(
     interval, mcu_height, mcu_width = table.restart_interval, table.mcu_height, table.mcu_width
     if not interval or not mcu_height or not mcu_width:
         raise BadTable("its tiles have no size")
+    if max(height, width) > _MAX_SIDE:
+        raise BadTable(f"no JPEG has {height} x {width} pixels")
     in_row, rows = -(-width // mcu_width), -(-height // mcu_height)
     if len(table.segments) > MAX_SEGMENTS:
         return None
@@ -157,7 +159,7 @@ def _starts(table: TileTable, total: int, size: int) -> NDArray[np.int64]:
         raise BadTable(f"its segment table has {len(table.segments)} entries, not {total}")
     lengths = np.empty(total + 1, np.int64)
     lengths[0] = table.scan_offset
-    np.add(table.segments, 2, out=lengths[1:], casting="unsafe")
+    np.add(table.segments, 2, out=lengths[1:], dtype=np.int64)  # 2 more may not fit their own type
     starts = np.cumsum(lengths)
     if starts[-1] != size or table.frame_offset + 4 > table.scan_offset:
         raise BadTable("its segment table does not add up to its size")

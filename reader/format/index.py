@@ -51,6 +51,12 @@ _TILED = {
     "mcu_height": "U8",
     "mcu_width": "U8",
 }
+_RANGES = {  # least and most of what every image has
+    "height": (1, 2**32 - 1),
+    "width": (1, 2**32 - 1),
+    "channels": (1, 4),
+    "orientation": (1, 8),
+}
 _LISTS = {"key": "key_offset", "name": "name_offset", "segment": "segment_offset"}
 MAX_HEADER = 100_000_000  # bytes; what the safetensors library itself accepts
 
@@ -222,9 +228,12 @@ class Index:
                 raise self._error(f"row {int(outside.argmax())} ({name}) lies outside its tar")
         if len(self) and int(self.columns["format"].max()) >= len(FORMATS):
             raise self._error("it names an image format that this reader does not know")
-        for name, most in (("orientation", 8), ("channels", 4)):
-            if ((self.columns[name] < 1) | (self.columns[name] > most)).any():
-                raise self._error(f"it has a row whose {name} is not 1 to {most}")
+        for name, (least, most) in _RANGES.items():
+            values = self.columns[name]
+            outside = (values < least) | (values > most)
+            if outside.any():
+                row = int(outside.argmax())
+                raise self._error(f"row {row} has an image of {name} {int(values[row])}")
         for name, bounds in _LISTS.items():
             if name in self.columns:
                 edges = self.columns[bounds]

@@ -21,6 +21,8 @@ KIND = "shardfeed"
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 MAX_BYTES = 1 << 28  # of dataset.json: a million shards, or classes with long names
 
+_KINDS = {"packer": str, "options": dict, "source": str, "rejected": int}
+
 
 @dataclass(frozen=True)
 class ShardEntry:
@@ -131,10 +133,17 @@ class Manifest:
                 raise ValueError("its content does not match its checksum")
             del content["format"]
             shards = tuple(_shard(entry) for entry in content.pop("shards"))
+            if sum(shard.samples for shard in shards) >= 2**63:
+                raise ValueError("its shards have more samples than can be counted")
             for name in ("classes", "fields"):
+                if not isinstance(content[name], list):
+                    raise ValueError(f"{name} is no list")
                 content[name] = tuple(map(str, content[name]))
+            for name, kind in _KINDS.items():
+                if name in content and type(content[name]) is not kind:
+                    raise ValueError(f"{name} is not {kind.__name__}")
             return cls(shards=shards, **content)
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, RecursionError) as error:
             raise FormatError(f"{path} is damaged: {error}. Restore it or pack again.") from error
 
 
@@ -185,8 +194,9 @@ def _shard(entry: dict[str, Any]) -> ShardEntry:
         or CONTROL.search(shard.file)  # NUL ends a name, and others would reach the terminal
     ):
         raise ValueError(f"{shard.file!r} is not the name of a shard inside the data set")
+    os.fsencode(shard.file)  # raises a ValueError where no file can have that name
     if min(shard.samples, shard.bytes, shard.index_bytes) < 0:
         raise ValueError(f"{shard.file} has a negative size")
-    if shard.bytes >= 2**63 or shard.samples > shard.bytes // tar.BLOCK:
+    if max(shard.bytes, shard.index_bytes) >= 2**63 or shard.samples > shard.bytes // tar.BLOCK:
         raise ValueError(f"{shard.file} cannot hold {shard.samples} samples in {shard.bytes} bytes")
     return shard

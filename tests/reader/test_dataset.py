@@ -265,3 +265,21 @@ def test_threads_may_share_a_data_set(packed: Path) -> None:
     del dataset
     gc.collect()
     assert psutil.Process().num_fds() <= before
+
+
+def test_an_index_of_other_samples_than_dataset_json_says_is_refused(packed_copy: Path) -> None:
+    manifest = Manifest.load(packed_copy)
+    shards = (replace(manifest.shards[0], samples=9), *manifest.shards[1:])
+    (packed_copy / "dataset.json").write_text(replace(manifest, shards=shards).dump())
+    dataset = Dataset(packed_copy)
+    for look in (lambda: dataset.labels, dataset.sizes, lambda: dataset[0]):
+        with pytest.raises(ReaderError, match=r"10 samples.* says 9"):
+            look()
+
+
+def test_a_checksum_that_is_no_text_still_has_a_fingerprint(packed_copy: Path) -> None:
+    manifest = Manifest.load(packed_copy)
+    shards = tuple(replace(shard, checksum="\ud800") for shard in manifest.shards)
+    before = Dataset(packed_copy).fingerprint
+    (packed_copy / "dataset.json").write_text(replace(manifest, shards=shards).dump())
+    assert Dataset(packed_copy).fingerprint != before

@@ -15,7 +15,10 @@ from numpy.typing import NDArray
 from PIL import Image, ImageOps, PngImagePlugin
 
 from reader import CenterCrop, Dataset, Geometry, Loader, Resize, Transform
+from reader.decode import Decoder
+from reader.errors import DecodeError
 from reader.order import SampleRandom
+from reader.view import StoredImage
 
 Pixels = NDArray[Any]
 MakeImage = Callable[..., Image.Image]
@@ -567,3 +570,28 @@ def test_any_pipeline_shows_the_box_of_its_geometry_and_black_outside(
         # The box is taken in whole pixels of the source, so it may be one (two grey levels) off.
         assert np.abs(seen - expected)[is_inside].max(initial=0) <= 2.5, pipelines[number]
         assert not seen[is_outside].any(), pipelines[number]
+
+
+def stored(kind: str, data: bytes, height: int, width: int, channels: int = 3) -> StoredImage:
+    def read(start: int, stop: int) -> memoryview:
+        return memoryview(data)[start:stop]
+
+    return StoredImage(read, len(data), kind, height, width, channels, 1)
+
+
+@pytest.mark.parametrize("kind", ["jpg", "png", "webp", "raw"])
+@pytest.mark.parametrize("data", [b"", b"\0", b"\x89PNG\r\n\x1a\n"], ids=len)
+def test_what_is_no_image_is_refused(kind: str, data: bytes) -> None:
+    with pytest.raises(DecodeError):
+        Decoder().whole(stored(kind, data, 5, 7))
+
+
+@pytest.mark.parametrize("side", [2**31, 2**32 - 1])
+def test_a_size_for_which_there_is_no_memory_is_refused(side: int) -> None:
+    with pytest.raises(DecodeError, match=f"no memory for its {side * side} pixels"):
+        Decoder().whole(stored("jpg", b"", side, side))
+
+
+def test_raw_grey_with_alpha_shows_the_grey() -> None:
+    pixels = Decoder().whole(stored("raw", bytes([10, 255, 20, 0]), 1, 2, 2))
+    assert pixels.tolist() == [[[10] * 3, [20] * 3]]

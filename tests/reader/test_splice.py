@@ -166,3 +166,19 @@ def test_a_table_that_does_not_add_up_is_refused_with_a_reason(make_image: Make)
     lie = TileTable(segments, image.tiles.scan_offset, image.tiles.frame_offset, 2, 8, 8)
     with pytest.raises(BadTable, match="add up"):
         cut(lie, image.size, image.height, image.width, (0, 0, 8, 8), is_scaled=False)
+
+
+def test_a_segment_may_have_as_many_bytes_as_its_type_can_count() -> None:
+    lengths = np.array([65534, 65535, 10, 20], np.uint16)
+    table = TileTable(lengths, 100, 20, 1, 8, 8)
+    size = 100 + int(lengths.astype(int).sum()) + 2 * len(lengths)
+    found = cut(table, size, 16, 16, (0, 8, 8, 8), is_scaled=False)
+    assert found is not None
+    assert (found.start, found.stop) == (100 + 65536, 100 + 65536 + 65537)
+
+
+@pytest.mark.parametrize(("height", "width"), [(1 << 16, 8), (8, 1 << 16), (2**32 - 1, 2**32 - 1)])
+def test_a_size_that_no_jpeg_has_is_refused(height: int, width: int) -> None:
+    table = TileTable(np.full(2, 10, np.uint32), 100, 20, 1 << 12, 8, 8)
+    with pytest.raises(BadTable, match=f"{height} x {width} pixels"):
+        cut(table, 124, height, width, (0, 0, 8, 8), is_scaled=False)

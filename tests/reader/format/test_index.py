@@ -253,6 +253,24 @@ def test_an_unknown_image_format_is_refused(write: Callable[..., Path]) -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("height", 0),
+        ("width", 0),
+        ("channels", 0),
+        ("channels", 5),
+        ("orientation", 0),
+        ("orientation", 9),
+    ],
+)
+def test_an_image_that_cannot_be_is_refused(
+    write: Callable[..., Path], name: str, value: int
+) -> None:
+    with pytest.raises(FormatError, match=f"row 1 has an image of {name} {value}"):
+        Index(write(columns(**{name: [1, value, 1]})))
+
+
+@pytest.mark.parametrize(
     ("metadata", "reason"),
     [
         ({"version": "2"}, "version 2"),

@@ -107,7 +107,7 @@ def test_a_packed_data_set_describes_its_files(packed: Path) -> None:
     "file",
     [
         *("/etc/shard.tar", "../shard.tar", "a/../../shard.tar", "shard.zip", "shard", ""),
-        *("..", ".tar", "a\0b.tar"),
+        *("..", ".tar", "a\0b.tar", "\ud800.tar"),
     ],
 )
 def test_a_shard_outside_the_data_set_is_refused(tmp_path: Path, file: str) -> None:
@@ -121,12 +121,23 @@ def test_a_shard_outside_the_data_set_is_refused(tmp_path: Path, file: str) -> N
     [
         *({"samples": -1}, {"bytes": -1}, {"index_bytes": -1}, {"samples": "3"}, {"bytes": 1.5}),
         *({"samples": True}, {"checksum": None}, {"split": 1}, {"file": None}, {"more": 1}),
+        *({"samples": 2**63}, {"bytes": 2**63}, {"index_bytes": 10**30}),
     ],
     ids=str,
 )
 def test_a_damaged_shard_is_refused(tmp_path: Path, changes: dict[str, Any]) -> None:
     write(tmp_path, content(shards=[asdict(ENTRY) | changes]))
     with pytest.raises(FormatError, match="damaged"):
+        Manifest.load(tmp_path)
+
+
+def test_shards_of_more_samples_than_can_be_counted_are_refused(tmp_path: Path) -> None:
+    shards = [
+        asdict(ENTRY) | {"file": f"shard-00000{number}.tar", "samples": 2**62, "bytes": 2**63 - 1}
+        for number in range(2)
+    ]
+    write(tmp_path, content(shards=shards))
+    with pytest.raises(FormatError, match="more samples than can be counted"):
         Manifest.load(tmp_path)
 
 
@@ -144,6 +155,8 @@ def test_a_manifest_without_a_part_is_refused(tmp_path: Path, name: str) -> None
     [
         *({"shards": None}, {"shards": [None]}, {"shards": ["a"]}, {"shards": [[]]}),
         *({"classes": None}, {"classes": 3}, {"fields": None}, {"unknown": 1}),
+        *({"classes": "cat"}, {"fields": {"jpg": 1}}, {"options": 1}, {"options": []}),
+        *({"packer": 1}, {"source": None}, {"rejected": "2"}),
     ],
     ids=str,
 )
