@@ -10,6 +10,7 @@ import tarfile
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from packer.errors import UnusableInput
 from packer.sources import LeftOut
@@ -17,6 +18,7 @@ from packer.sources import LeftOut
 MAX_MEMBERS = 64  # of a sample; a data set has a handful of extensions
 
 MAX_EXTENDED = 1 << 20  # a long name or PAX records; tarfile reads them whole
+_MAX_DIGITS = 300  # in such records; a file's name may have as many
 _EXTENDED = {
     tarfile.XHDTYPE,
     tarfile.XGLTYPE,
@@ -54,17 +56,39 @@ class Member:
         return self.name[len(self.stem) + 1 :].lower()
 
 
-class _TarInfo(tarfile.TarInfo):
-    """Refuses headers that would have tarfile read anything into memory, or go backwards."""
+TAR_ERRORS = (tarfile.TarError, ValueError, RecursionError, OverflowError)  # of damaged headers
+
+
+class CheckedTarInfo(tarfile.TarInfo):
+    """Refuses headers that would have tarfile read anything into memory, go backwards, or hang."""
 
     @classmethod
-    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> "_TarInfo":
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> "CheckedTarInfo":
+        """A header from its block; raises HeaderError."""
         info = super().frombuf(buf, encoding, errors)
         if info.size < 0 or (info.type in _EXTENDED and info.size > MAX_EXTENDED):
             raise tarfile.HeaderError(
                 f"an extended header of {info.size} bytes, and {MAX_EXTENDED} are the most"
             )
         return info
+
+    def _proc_pax(self, archive: Any) -> tarfile.TarInfo:
+        """Look at PAX records first: before 3.11.10, long runs of digits take for ever to parse."""
+        start = archive.fileobj.tell()
+        digits = map(len, re.findall(rb"\d+", archive.fileobj.read(self.size)))
+        if max(digits, default=0) > _MAX_DIGITS:
+            raise tarfile.HeaderError(f"a record has a number of more than {_MAX_DIGITS} digits")
+        archive.fileobj.seek(start)
+        return super()._proc_pax(archive)  # type: ignore[misc]
+
+
+def is_tar(path: Path) -> bool:
+    """Whether a file begins as a tar does."""
+    try:
+        with tarfile.TarFile(path, tarinfo=CheckedTarInfo):
+            return True
+    except TAR_ERRORS:
+        return False
 
 
 def members(path: Path, begin: int = 0, end: int | None = None) -> Iterator[Member | LeftOut]:
@@ -83,7 +107,7 @@ def members(path: Path, begin: int = 0, end: int | None = None) -> Iterator[Memb
             end = os.fstat(file.fileno()).st_size if end is None else end
             file.seek(begin)
             archive = tarfile.TarFile(
-                fileobj=file, tarinfo=_TarInfo, encoding="utf-8", errors="surrogateescape"
+                fileobj=file, tarinfo=CheckedTarInfo, encoding="utf-8", errors="surrogateescape"
             )
             while (info := archive.next()) is not None and info.offset < end:
                 archive.members.clear()  # type: ignore[attr-defined]  # tarfile keeps them all
@@ -101,7 +125,7 @@ def members(path: Path, begin: int = 0, end: int | None = None) -> Iterator[Memb
                 _check_end(path, archive.offset, end)
     except OSError as error:
         raise UnusableInput(f"{path} cannot be read: {error.strerror}.") from error
-    except (tarfile.TarError, ValueError, RecursionError, OverflowError) as error:
+    except TAR_ERRORS as error:
         raise _damaged(path, str(error)) from error
 
 

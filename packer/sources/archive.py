@@ -14,10 +14,11 @@ from pathlib import Path
 from packer.errors import BadImage, UnusableInput
 from packer.foreign_tar import members
 from packer.keys import clashing, escape
+from packer.printable import printable
 from packer.sources import Content, LeftOut, SourceSample
 from packer.sources.entries import Entries, Entry
 from packer.sources.files import stem_paths
-from packer.sources.labels import MAX_TEXT, class_number, class_order, printable
+from packer.sources.labels import MAX_TEXT, class_number, class_order
 from packer.sources.layout import Layout
 from packer.sources.sidecars import group
 from packer.sources.spans import read_span, unchanged

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from packer.errors import UnusableInput
+from packer.foreign_tar import TAR_ERRORS, CheckedTarInfo
 from packer.sources import Content, LeftOut, SourceSample
 from packer.sources.held import held
 from packer.sources.labels import class_order
@@ -86,10 +87,10 @@ class CifarSource:
             there = set(os.listdir(path))
             return any(v.names in there and not there.isdisjoint(v.batches) for v in _VERSIONS)
         try:
-            with tarfile.open(path, "r:gz") as archive:
+            with tarfile.open(path, "r:gz", tarinfo=CheckedTarInfo) as archive:
                 first = archive.next()
                 return first is not None and first.name.removeprefix("./").startswith("cifar-10")
-        except (OSError, EOFError, tarfile.TarError):
+        except (OSError, EOFError, *TAR_ERRORS):
             return False
 
     @classmethod
@@ -204,7 +205,7 @@ def _read_archive(path: Path) -> tuple[dict[str, bytes], list[str]]:
     files: dict[str, bytes] = {}
     others = []
     try:
-        with tarfile.open(path, "r|gz") as archive:
+        with tarfile.open(path, "r:gz", tarinfo=CheckedTarInfo) as archive:
             for info in archive:
                 name = os.path.basename(info.name)
                 if info.size > MAX_FILE:
@@ -217,7 +218,7 @@ def _read_archive(path: Path) -> tuple[dict[str, bytes], list[str]]:
                     files[name] = content.read()
                 elif not info.isdir():
                     others.append(name)
-    except (OSError, EOFError, tarfile.TarError) as error:
+    except (OSError, EOFError, *TAR_ERRORS) as error:
         raise UnusableInput(f"{path} is damaged or cut short: {error}.") from error
     return files, others
 

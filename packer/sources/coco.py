@@ -8,7 +8,6 @@ the category ids in their order, from 0), and all others under COCO's names; ``c
 image's own entry as ``image``.
 """
 
-import json
 import math
 import os
 import re
@@ -24,7 +23,7 @@ from packer.sources import Content, LeftOut, SourceSample
 from packer.sources.coco_index import Annotations, Index
 from packer.sources.columns import to_json
 from packer.sources.files import CHANGED, measure, read_file
-from packer.sources.json_stream import elements
+from packer.sources.json_stream import elements, parsed
 from packer.sources.names import Keys, path_inside
 from packer.sources.watched import Watched
 
@@ -191,11 +190,11 @@ class CocoSource:
     def _json(self, locator: str) -> bytes:
         """The member of the image whose entries lie at the places that `locator` tells."""
         places = [tuple(map(int, place.split(":"))) for place in locator.split(" ")]
-        entries = []
+        entries: list[Any] = []
         for part, spans in groupby(places, key=lambda place: place[0]):
             found = self.parts[part].file.read(*((offset, size) for _, offset, size in spans))
             try:
-                entries += [json.loads(data) for data in found]
+                entries += map(parsed, found)
             except ValueError as error:  # no UTF-8
                 raise BadImage(f"its annotations cannot be read: {error}") from error
         image, *annotations = entries
@@ -238,13 +237,21 @@ def _box(item: Mapping[str, Any]) -> list[float]:
     if (
         not isinstance(box, list)
         or len(box) != 4
-        or not all(type(value) in (int, float) and math.isfinite(value) for value in box)
+        or not all(map(_is_coordinate, box))
         or min(box[2:]) < 0
     ):
         raise BadImage(
             f"its annotation {item.get('id')} has no box of x, y, width and height: {box!r:.200}"
         )
     return box
+
+
+def _is_coordinate(value: object) -> bool:
+    """Whether it is a finite number, of a size that a float has."""
+    try:
+        return type(value) in (int, float) and math.isfinite(value)  # type: ignore[arg-type]
+    except OverflowError:
+        return False
 
 
 def _class(item: Mapping[str, Any], class_of: Mapping[int, int]) -> int:

@@ -14,9 +14,10 @@ from pathlib import Path
 
 from packer.errors import UnusableInput
 from packer.keys import clashing
+from packer.printable import printable
 from packer.sources import Content, LeftOut, SourceSample
 from packer.sources.files import member_paths, read_files, sample_of_files
-from packer.sources.labels import class_order, printable
+from packer.sources.labels import class_order
 from packer.sources.pairs import NO_IMAGE, Pairs
 from packer.sources.sidecars import group
 from packer.sources.walk import (

@@ -37,7 +37,15 @@ class Element:
 
     def load(self) -> Any:
         """The value with its text decoded; raises ValueError if that is no UTF-8."""
-        return json.loads(self.raw.encode("latin-1"))
+        return parsed(self.raw.encode("latin-1"))
+
+
+def parsed(data: bytes) -> Any:
+    """What JSON says; raises ValueError also where it is nested too deeply."""
+    try:
+        return json.loads(data)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
 
 
 def elements(path: Path) -> Iterator[Element]:

@@ -1,10 +1,10 @@
 """Class numbers and class names, checked."""
 
-import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from packer.errors import BadImage, UnusableInput
+from packer.printable import printable
 
 MAX_TEXT = 20  # bytes of a .cls file
 MAX_CLASSES = 1_000_000  # each has a name in dataset.json
@@ -41,8 +41,3 @@ def class_number(data: bytes) -> int:
     if int(text) >= MAX_CLASSES:
         raise BadImage(f"its class number is {int(text)}; {MAX_CLASSES - 1} is the largest")
     return int(text)
-
-
-def printable(name: str) -> str:
-    """A file's name in a message; what is no UTF-8 as escapes."""
-    return os.fsencode(name).decode("utf-8", "backslashreplace")

@@ -1,10 +1,10 @@
 """Which source a path is: told by what lies there."""
 
-import tarfile
 from collections.abc import Sequence
 from pathlib import Path
 
 from packer.errors import UnusableInput
+from packer.foreign_tar import is_tar
 from packer.options import SourceOptions
 from packer.sources import Source, coco
 from packer.sources.archive import ArchiveSource
@@ -112,7 +112,7 @@ def _open_archive(src: Path, classes: Sequence[str] | None) -> Source:
             f"{src} is compressed as a whole, so that no file in it can be read without those "
             f"before it. Images do not get smaller by it: unpack it first with {command} {src}"
         )
-    if not tarfile.is_tarfile(src):
+    if not is_tar(src):
         raise UnusableInput(f"{src} is neither a folder nor an archive or list that can be packed.")
     if WebDatasetSource.recognises(src):
         return WebDatasetSource.open(src, classes)

@@ -156,7 +156,7 @@ class ParquetImages:
         text = label_text(fields.get(self.columns.label or ""))
         if not self.names or text in ("", "-1"):
             return text if text != "-1" or not self.names else ""
-        if not text.isdecimal() or int(text) >= len(self.names):
+        if not text.isdecimal() or len(text) > 9 or int(text) >= len(self.names):
             raise BadImage(f"its label, {text[:80]}, is none of the {len(self.names)} classes")
         return self.names[int(text)]
 

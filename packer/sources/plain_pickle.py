@@ -23,7 +23,9 @@ class _Array:
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
         _, shape, dtype, fortran, data = state
-        if dtype.name not in ("u1", b"u1") or fortran or math.prod(shape) != len(data):
+        is_plain = dtype.name in ("u1", b"u1") and not fortran
+        # A product of many large numbers would take long.
+        if not is_plain or len(shape) > 2 or math.prod(shape) != len(data):
             raise pickle.UnpicklingError("an array is not one of whole rows of bytes")
         self.array = np.frombuffer(data, np.uint8).reshape(shape)
 
@@ -36,6 +38,15 @@ class _DType:
 
     def __setstate__(self, state: object) -> None:
         """Byte order and alignment are nothing to a byte."""
+
+
+class _Dict(dict[object, Any]):
+    """Takes texts as keys: hashing a tuple of tuples may take for ever."""
+
+    def __setitem__(self, key: object, value: Any) -> None:
+        if type(key) not in (bytes, str):
+            raise pickle.UnpicklingError(f"a key is no text, but of {type(key)}")
+        super().__setitem__(key, value)
 
 
 _NAMES = {
@@ -72,6 +83,21 @@ class _Unpickler(pickle._Unpickler):
             if code in {getattr(pickle, name)[0] for name in _INSTRUCTIONS}
         }
     )
+
+    def load_empty_dictionary(self: Any) -> None:
+        """Push a dictionary, as the instruction of that name does."""
+        self.append(_Dict())
+
+    def load_dictionary(self: Any) -> None:
+        """Push one of the keys and values on the stack."""
+        items = self.pop_mark()
+        found = _Dict()
+        for key, value in zip(items[::2], items[1::2], strict=True):
+            found[key] = value
+        self.append(found)
+
+    dispatch[pickle.EMPTY_DICT[0]] = load_empty_dictionary
+    dispatch[pickle.DICT[0]] = load_dictionary
 
     def find_class(self, module: str, name: str) -> Any:
         if (module, name) not in _NAMES:

@@ -218,4 +218,7 @@ def _refusal(member: Member) -> str | None:
 
 def _key(stem: str) -> str:
     """A key that packer has escaped before stays what it is."""
-    return stem if escape(unescape(stem)) == stem else escape(stem)
+    try:
+        return stem if escape(unescape(stem)) == stem else escape(stem)
+    except UnicodeEncodeError:  # bytes that are no UTF-8, which no key has
+        return escape(stem)

@@ -307,6 +307,23 @@ def test_names_that_are_no_utf8_are_told_all_the_same(
     assert json.loads(again.stdout)["dataset"] == str(dst)
 
 
+def test_half_a_surrogate_pair_out_of_json_is_told_as_an_escape(
+    tmp_path: Path, source: Path, run_packer: RunPacker
+) -> None:
+    rows = [
+        {"image": "class0/image000.jpg", "label": "\ud800"},
+        {"image": "\udbff.jpg", "label": "cat"},
+    ]
+    (tmp_path / "list.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    options = ("--root", source, "--on-error", "skip")
+    done = run_packer("pack", tmp_path / "list.jsonl", tmp_path / "dst", *options)
+    assert done.returncode == 1
+    assert "\\udbff.jpg': its path is no text" in done.stderr
+    shown = run_packer("info", tmp_path / "dst")
+    assert shown.returncode == 0
+    assert "\\ud800" in shown.stdout
+
+
 def test_other_options_are_refused_until_overwrite(
     tmp_path: Path, source: Path, run_packer: RunPacker, files_of: FilesOf
 ) -> None:

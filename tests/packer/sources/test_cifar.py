@@ -1,5 +1,7 @@
+import gzip
 import os
 import pickle
+import tarfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -9,6 +11,7 @@ import pytest
 
 from packer.errors import PackingFailed, UnusableInput
 from packer.pack import PackReport
+from packer.sources.cifar import CifarSource
 from reader.format import Manifest
 
 Rows = Callable[..., tuple[np.ndarray, list[int]]]
@@ -282,3 +285,13 @@ def test_jobs_do_not_change_a_byte(
     for jobs in (1, 2):
         run_pack(four[0], tmp_path / str(jobs), jobs, shard_samples=20)
     assert files_of(tmp_path / "1") == files_of(tmp_path / "2")
+
+
+def test_an_archive_whose_first_name_has_gigabytes_is_not_unpacked_to_see(tmp_path: Path) -> None:
+    info = tarfile.TarInfo("cifar-10-batches-py")
+    info.type, info.size = tarfile.GNUTYPE_LONGNAME, 200 << 30
+    path = tmp_path / "a.tar.gz"
+    path.write_bytes(gzip.compress(info.tobuf(tarfile.GNU_FORMAT) + bytes(10_000)))
+    assert not CifarSource.recognises(path)
+    with pytest.raises(UnusableInput, match="no header is followed by"):
+        CifarSource.open(path)

@@ -159,6 +159,7 @@ BOX = {"id": 7, "image_id": 50, "category_id": 2, "bbox": [0, 0, 1, 1]}
         (changed(annotations=[{**BOX, "bbox": [0, 0, 1]}]), "a.json: 0.jpg", "7 has no box"),
         (changed(annotations=[{**BOX, "bbox": [0, 0, -1, 1]}]), "a.json: 0.jpg", "no box"),
         (changed(annotations=[{**BOX, "bbox": [0, 0, 1, 1e999]}]), "a.json: 0.jpg", "no box"),
+        (changed(annotations=[{**BOX, "bbox": [0, 0, 1, 10**400]}]), "a.json: 0.jpg", "no box"),
         (changed(annotations=[{**BOX, "bbox": "all"}]), "a.json: 0.jpg", "no box"),
         (changed(annotations=[{**BOX, "category_id": 3}]), "a.json: 0.jpg", "category 3"),
         (changed(annotations=[{**BOX, "category_id": []}]), "a.json: 0.jpg", "category []"),

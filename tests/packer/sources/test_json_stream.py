@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from packer.errors import UnusableInput
 from packer.sources import json_stream
-from packer.sources.json_stream import elements
+from packer.sources.json_stream import elements, parsed
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
@@ -89,3 +89,9 @@ def test_damaged_files_give_elements_or_a_sentence(tmp_path: Path) -> None:
         path.write_bytes(damaged)
         with contextlib.suppress(UnusableInput):
             list(elements(path))
+
+
+def test_what_is_nested_too_deeply_is_no_value() -> None:
+    assert parsed(b'{"a": [1]}') == {"a": [1]}
+    with pytest.raises(ValueError, match="nested too deeply"):
+        parsed(b"[" * 200_000 + b"]" * 200_000)

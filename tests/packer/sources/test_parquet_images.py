@@ -165,3 +165,12 @@ def test_without_pyarrow_a_sentence_names_what_to_install(
     monkeypatch.setitem(__import__("sys").modules, "packer.sources.parquet", None)
     with pytest.raises(UnusableInput, match=r"pip install 'shardfeed\[parquet\]'"):
         opened(path)
+
+
+def test_a_label_of_more_digits_than_a_number_has_is_none_of_the_classes(
+    write: Write, opened: Opened, scanned: Scanned
+) -> None:
+    path = write("a.parquet", names=["dog", "cat"], label=["1", "9" * 5000, "0", "-1"])
+    samples, left_out = scanned(opened(path))
+    assert [sample.label for sample in samples.values()] == [1, 0, -1]
+    assert "none of the 2 classes" in left_out["a.parquet: row 1"]

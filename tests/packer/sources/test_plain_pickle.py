@@ -88,6 +88,9 @@ def test_an_array_of_anything_but_bytes_is_refused(array: np.ndarray) -> None:
         b"cnumpy\ndtype\n(Nd}b.",
         b"cnumpy\nndarray\n)R.",
         b"Pimages\n.",  # a persistent id
+        b"\x80\x02})" + b"2\x86" * 90 + b"Ns.",  # a key of 2**90 tuples, whose hash never ends
+        b"\x80\x02()" + b"2\x86" * 90 + b"Nd.",
+        b"\x80\x02}K\x01Ns.",
     ],
 )
 def test_a_damaged_or_odd_pickle_is_refused(data: bytes) -> None:

@@ -1,5 +1,6 @@
 import gc
 import io
+import os
 import tarfile
 import warnings
 from collections.abc import Callable
@@ -300,3 +301,14 @@ def test_jobs_do_not_change_a_byte(
     for jobs in (1, 2):
         run_pack(tar, tmp_path / str(jobs), jobs, shard_samples=2)
     assert files_of(tmp_path / "1") == files_of(tmp_path / "2")
+
+
+def test_a_name_that_is_no_utf8_becomes_a_key_that_tells_its_bytes(
+    tmp_path: Path, members: dict[str, bytes], write_tar: WriteTar, scan: ScanOf
+) -> None:
+    named = {
+        os.fsdecode(b"caf\xe9." + ext): members[f"0001.{ext.decode()}"]
+        for ext in (b"jpg", b"cls", b"txt")
+    }
+    found = scan(write_tar(tmp_path / "a.tar", named))
+    assert found.labels == {"caf%E9": 1}

@@ -1,0 +1,59 @@
+"""Tars that attack who reads them; `test_index.py` and `test_webdataset.py` read sound ones."""
+
+import tarfile
+import time
+from pathlib import Path
+
+import pytest
+
+from packer.errors import UnusableInput
+from packer.foreign_tar import is_tar, members
+
+GIB = 1 << 30
+
+
+def extended(kind: bytes, body: bytes, size: int | None = None) -> bytes:
+    """A tar whose only file has such an extended header."""
+    info = tarfile.TarInfo("header")
+    info.type, info.size = kind, len(body) if size is None else size
+    header = info.tobuf(tarfile.GNU_FORMAT) + body + bytes(-len(body) % tarfile.BLOCKSIZE)
+    return header + tarfile.TarInfo("a.jpg").tobuf(tarfile.GNU_FORMAT) + bytes(1024)
+
+
+@pytest.mark.parametrize("kind", [tarfile.XHDTYPE, tarfile.XGLTYPE])
+def test_a_long_run_of_digits_in_a_pax_record_is_refused_at_once(
+    tmp_path: Path, kind: bytes
+) -> None:
+    path = tmp_path / "a.tar"
+    path.write_bytes(extended(kind, b"12 path=a.b\n" + b"1" * 1_000_000))
+    began = time.process_time()
+    with pytest.raises(UnusableInput, match="more than 300 digits"):
+        list(members(path))
+    assert time.process_time() - began < 20  # it took a quarter of an hour
+
+
+def test_a_name_of_many_digits_is_a_name(tmp_path: Path) -> None:
+    name = "1" * 250 + ".jpg"
+    path = tmp_path / "a.tar"
+    with tarfile.open(path, "w", format=tarfile.PAX_FORMAT) as archive:
+        archive.addfile(tarfile.TarInfo(name))
+    assert [member.name for member in members(path)] == [name]
+
+
+@pytest.mark.parametrize("kind", [tarfile.XHDTYPE, tarfile.GNUTYPE_LONGNAME])
+def test_a_name_of_gigabytes_is_no_beginning_of_a_tar(tmp_path: Path, kind: bytes) -> None:
+    path = tmp_path / "a.tar"
+    path.write_bytes(extended(kind, b"x", size=200 * GIB))
+    assert not is_tar(path)
+
+
+@pytest.mark.parametrize("content", [b"", b"text", bytes(511), b"\xff" * 1024], ids=len)
+def test_what_does_not_begin_with_a_header_is_no_tar(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "a").write_bytes(content)
+    assert not is_tar(tmp_path / "a")
+
+
+def test_an_empty_tar_is_a_tar(tmp_path: Path) -> None:
+    with tarfile.open(tmp_path / "a.tar", "w"):
+        pass
+    assert is_tar(tmp_path / "a.tar")
