@@ -1,17 +1,28 @@
-"""What parent and workers say to each other; `reader.worker` tells in what order."""
+"""What parent and workers say to each other; `reader.worker` tells in what order.
 
+A message is a pickle. It comes by a socket without a name from a process of the same user, which
+inherited it: what it says is trusted, and would not have to ask to do harm. Not trusted is that it
+arrives. What is cut short by a death ends the connection; what is no message, or one that nobody
+expects, is a `WorkerError` on the side that reads it. Nobody goes on waiting for what it meant.
+"""
+
+import pickle
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from multiprocessing.connection import Connection
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reader.dataset import Dataset
 from reader.decoded import DecodedImages
+from reader.errors import WorkerError
 from reader.ring import BatchLayout
 from reader.sample import Recipe
 
 MAX_TASK_BYTES = 1 << 16
+
+Message = TypeVar("Message")
 
 
 @dataclass(frozen=True)
@@ -150,3 +161,28 @@ class Failed:
     number: int
     text: str
     is_sample: bool
+
+
+def receive(connection: Connection, kinds: tuple[type[Message], ...]) -> Message:
+    """The next message, which is of one of `kinds`.
+
+    Raises:
+        EOFError, OSError: the other end is gone.
+        WorkerError: it says something else.
+    """
+    try:
+        content = connection.recv_bytes()
+    except (MemoryError, OverflowError) as error:  # of its length
+        raise WorkerError(f"What was received is no message: {error!r}.") from error
+    return parse(content, kinds)
+
+
+def parse(content: bytes, kinds: tuple[type[Message], ...]) -> Message:
+    """The same for a message's bytes."""
+    try:
+        message = pickle.loads(content)
+    except Exception as error:  # a damaged pickle may raise anything
+        raise WorkerError(f"What was received is no message: {error!r}.") from error
+    if not isinstance(message, kinds):
+        raise WorkerError(f"Nobody expected the message {message!r:.200}.")
+    return message

@@ -40,10 +40,12 @@ from reader.messages import (
     Setup,
     Sync,
     Task,
+    receive,
 )
 from reader.process import WorkerProcess, cause_of, remedy_for, start_failure
 from reader.stall import Hand, Watch
 
+_SAID = (Done, Failed, Ready, Idle, Retired)  # by workers
 _MAX_DEATHS_A_TASK = 10  # more than workers without the task die meanwhile
 _NAMED = 64  # samples in an error
 _MAX_DEATHS_IN_ALL = 50  # with one task
@@ -210,7 +212,7 @@ class Pool:
             process = by_control[control]
             try:
                 while process.control.poll():
-                    self._handle(process, process.control.recv(), ended)
+                    self._handle(process, receive(process.control, _SAID), ended)
             except (EOFError, OSError):
                 if process.is_retired:
                     self._processes.remove(process)
@@ -234,10 +236,12 @@ class Pool:
 
     def _handle(self, process: WorkerProcess, message: object, ended: list[Done | Failed]) -> None:
         if isinstance(message, Failed) and message.number < 0:
-            raise WorkerError(f"A worker could not be set up:\n{message.text}")
+            what = "failed" if process.is_ready else "could not be set up"
+            raise WorkerError(f"A worker {what}:\n{message.text}")
         if isinstance(message, (Done, Failed)):
+            if self._outstanding.pop(message.number, None) is None:
+                raise WorkerError(f"A worker ended a task that it did not have: {message!r:.200}.")
             self._deaths.pop(message.number, None)
-            del self._outstanding[message.number]
             ended.append(message)
         elif isinstance(message, Ready):
             process.is_ready = self._was_ready = True

@@ -16,7 +16,6 @@ States: STARTING (reads `Setup`, sends `Ready`) -> IDLE (waits for `Go`, then fo
 import contextlib
 import fcntl
 import os
-import pickle
 import select
 import signal
 import socket
@@ -29,7 +28,7 @@ from typing import Any
 import numpy as np
 
 from reader.board import Board, Place
-from reader.errors import SampleError
+from reader.errors import SampleError, WorkerError
 from reader.format import ShardfeedError
 from reader.gather import Gatherer
 from reader.messages import (
@@ -45,6 +44,8 @@ from reader.messages import (
     Spent,
     Sync,
     Task,
+    parse,
+    receive,
 )
 from reader.ring import BatchArrays, RingMemory
 from reader.sample import Planned, SampleReader, store
@@ -207,18 +208,23 @@ class Worker:
 
 
 def serve(control: Connection, tasks: socket.socket, worker: Worker) -> None:
-    """Answer the parent and take tasks until the parent hangs up or sends `Retire`."""
+    """Answer the parent and take tasks until the parent sends `Retire`.
+
+    Raises:
+        EOFError, OSError: the parent has hung up.
+        WorkerError: it said something that makes no sense.
+    """
     news = select.poll()  # made once: `multiprocessing`'s `wait` registers all anew in each call
     news.register(control.fileno(), select.POLLIN)
     while True:
         ready = [descriptor for descriptor, _ in news.poll()]
         if control.fileno() in ready:
-            message = control.recv()
+            message = receive(control, (Go, Sync, Retire))
             if isinstance(message, Go):
                 news.register(tasks.fileno(), select.POLLIN)
             elif isinstance(message, Sync):
                 control.send(Idle(message.number))
-            elif isinstance(message, Retire):
+            else:
                 control.send(Retired())
                 return
         else:
@@ -226,7 +232,8 @@ def serve(control: Connection, tasks: socket.socket, worker: Worker) -> None:
                 content = tasks.recv(MAX_TASK_BYTES, socket.MSG_DONTWAIT)
             except BlockingIOError:
                 continue  # another worker was faster
-            control.send(worker.run(pickle.loads(content)))
+            task = parse(content, (Task,))
+            control.send(worker.run(task))
 
 
 def _end_with_parent(life: int) -> None:
@@ -249,18 +256,23 @@ def main(arguments: list[str]) -> None:
     _end_with_parent(life_fd)
     control = Connection(control_fd)
     try:
-        sys.path[:] = control.recv()
         try:
+            sys.path[:] = receive(control, (list,))
             import cv2
 
             cv2.setNumThreads(1)  # the processes are the parallelism
-            setup: Setup = pickle.loads(control.recv_bytes())
+            setup = receive(control, (Setup,))
             memory = RingMemory(memory_fd, setup.slots, setup.layout)
             worker = Worker(setup, memory, Board(board_fd).place(place))
+        except (EOFError, ConnectionError):
+            raise
         except Exception:
             control.send(Failed(-1, traceback.format_exc(), is_sample=False))
             return
         control.send(Ready())
-        serve(control, socket.socket(fileno=tasks_fd), worker)
+        try:
+            serve(control, socket.socket(fileno=tasks_fd), worker)
+        except WorkerError as error:
+            control.send(Failed(-1, str(error), is_sample=False))
     except (EOFError, ConnectionError):
         return  # the parent is gone
