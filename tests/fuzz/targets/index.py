@@ -1,0 +1,99 @@
+"""An index beside its tar, as the reader opens it.
+
+The tar is what it was; the index is the input. Whatever it says, every accessor gives what lies in
+the tar where it says so, or refuses.
+"""
+
+import contextlib
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from reader import CenterCrop, Dataset, RandomResizedCrop
+from reader.decode import DecodeError
+from reader.format import FORMATS, Index, Manifest, ShardEntry, ShardfeedError
+from reader.gather import Gatherer, can_gather
+from reader.ring import BatchLayout
+from reader.sample import Recipe, SampleReader
+from targets.making import dataset, folder
+
+_ROWS = 6  # looked at
+_LARGEST = 1 << 22  # pixels that are decoded
+_TAR = "shard-000000.tar"
+
+
+@cache
+def _packed() -> tuple[Path, ...]:
+    """Data sets of one shard: tiled JPEGs with PNGs and sidecars; raw images."""
+    return dataset("index-tiled", quality=90), dataset("index-raw", raw=(6, 8))
+
+
+@cache
+def _folder() -> Path:
+    return folder("index-fuzzed")
+
+
+def seeds() -> Iterator[bytes]:
+    """The indexes as they were written."""
+    for packed in _packed():
+        yield (packed / _TAR).with_suffix(".safetensors").read_bytes()
+
+
+def one(data: bytes) -> None:
+    """Read all that an index lists."""
+    for packed in _packed():
+        with contextlib.suppress(ShardfeedError):
+            _read_all(_dataset(data, packed / _TAR), (packed / _TAR).read_bytes())
+
+
+def _dataset(data: bytes, tar: Path) -> Dataset:
+    """A data set whose dataset.json says what the index does."""
+    path = (_folder() / _TAR).with_suffix(".safetensors")
+    path.write_bytes(data)
+    index = Index(path)
+    (_folder() / _TAR).unlink(missing_ok=True)
+    (_folder() / _TAR).symlink_to(tar)
+    entry = ShardEntry(_TAR, "", len(index), index.tar_bytes, index.tar_checksum, len(data), "")
+    fields = ("raw", *index.members)
+    content = Manifest("0", {}, "", ("a", "b"), fields, (entry,))
+    (_folder() / "dataset.json").write_text(content.dump())
+    return Dataset(_folder())
+
+
+def _read_all(found: Dataset, tar: bytes) -> None:
+    index = Index(found.folder / found.shards[0].index)
+    with contextlib.suppress(ShardfeedError):
+        assert len(index.rejected) + len(index.untiled) >= 0
+    assert len(found.labels) == len(found)
+    found.sizes()
+    _gather(found)
+    reader = SampleReader(found, Recipe((RandomResizedCrop(8),), 0, ("image", "label", "key")))
+    for number in range(min(len(found), _ROWS)):
+        with contextlib.suppress(ShardfeedError):
+            assert isinstance(found.keys[number], str)
+        shard, row = found.locate(number)
+        for ext in {FORMATS[index.columns["format"][row]], *index.members}:
+            span = index.span(ext, row)
+            with contextlib.suppress(ShardfeedError):
+                content = found.read(number, ext)
+                assert span is not None
+                assert content == tar[span[0] : sum(span)]
+                assert len(content) == span[1]
+        image = shard.image(row)
+        if image.height * image.width <= _LARGEST:
+            with contextlib.suppress(ShardfeedError):
+                assert found[number][0].shape == (*image.upright_size, 3)
+        with contextlib.suppress(ShardfeedError, DecodeError):
+            assert reader.read(reader.plan(number, 0, number))["image"].shape == (8, 8, 3)
+
+
+def _gather(found: Dataset) -> None:
+    recipe = Recipe((CenterCrop(4),))
+    if not can_gather(found, recipe):
+        return
+    numbers = np.arange(len(found))
+    layout = BatchLayout(len(found), (4, 4))
+    arrays = layout.arrays(np.zeros(layout.slot_bytes, np.uint8))
+    Gatherer(found, recipe).fill(arrays, numbers, 0, 0)
