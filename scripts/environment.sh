@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Sourced by the other scripts: makes the environment .venv in the checkout, once, and enters it.
 # Needs Python 3.10 or newer with venv; PYTHON names another interpreter than python3.
 

@@ -118,7 +118,7 @@ def test_shellcheck_has_nothing_to_say() -> None:
     )
     if program is None:
         pytest.skip("shellcheck is not installed")
-    paths = sorted(f"scripts/{path.name}" for path in SCRIPTS.glob("prepare_*.sh"))
+    paths = sorted(f"scripts/{path.name}" for path in SCRIPTS.glob("*.sh"))
     done = subprocess.run(
         [program, "-x", *paths], cwd=SCRIPTS.parent, capture_output=True, text=True, check=False
     )

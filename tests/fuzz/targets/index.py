@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from reader import CenterCrop, Dataset, RandomResizedCrop
+from reader import CenterCrop, Dataset, RandomCrop, RandomHorizontalFlip, RandomResizedCrop
 from reader.decode import DecodeError
 from reader.format import FORMATS, Index, Manifest, ShardEntry, ShardfeedError
 from reader.gather import Gatherer, can_gather
@@ -90,10 +90,9 @@ def _read_all(found: Dataset, tar: bytes) -> None:
 
 
 def _gather(found: Dataset) -> None:
-    recipe = Recipe((CenterCrop(4),))
-    if not can_gather(found, recipe):
-        return
-    numbers = np.arange(len(found))
-    layout = BatchLayout(len(found), (4, 4))
-    arrays = layout.arrays(np.zeros(layout.slot_bytes, np.uint8))
-    Gatherer(found, recipe).fill(arrays, numbers, 0, 0)
+    for transforms in ((CenterCrop(4),), (RandomCrop(4, padding=3), RandomHorizontalFlip())):
+        recipe = Recipe(transforms)
+        if can_gather(found, recipe):
+            layout = BatchLayout(len(found), (4, 4))
+            arrays = layout.arrays(np.zeros(layout.slot_bytes, np.uint8))
+            Gatherer(found, recipe).fill(arrays, np.arange(len(found)), 0, 0)
