@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from packer.errors import UnusableInput
+from packer.keys import MAX_NAME
 from packer.sources import LeftOut
 
 MAX_MEMBERS = 64  # of a sample; a data set has a handful of extensions
@@ -167,6 +168,8 @@ def _refusal(info: tarfile.TarInfo, name: str) -> str | None:
         return "it is a sparse file"
     if not info.isreg():
         return "it is not a regular file"
+    if (length := len(os.fsencode(name))) > MAX_NAME:
+        return f"its name has {length} bytes; {MAX_NAME} are the most"
     if name.startswith("/") or ".." in name.split("/"):
         return "its name leads outside the folder"
     return None

@@ -12,6 +12,8 @@ from collections import Counter
 from collections.abc import Iterable
 from urllib.parse import unquote_to_bytes
 
+MAX_NAME = 4096  # bytes of a name in an archive; no longer path can be opened
+
 _UNSAFE = re.compile(r"[\s%\x00-\x1f\x7f-\x9f\udc80-\udcff]")
 
 _METADATA = re.compile(r"__[^/]*__(/|$)")  # what webdataset skips

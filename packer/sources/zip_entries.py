@@ -12,6 +12,7 @@ from pathlib import Path
 from stat import S_ISLNK
 
 from packer.errors import BadImage, UnusableInput
+from packer.keys import MAX_NAME
 from packer.sources import LeftOut
 from packer.sources.entries import Entry
 from packer.sources.spans import read_span
@@ -84,6 +85,8 @@ def _refusal(info: zipfile.ZipInfo, name: str, following: int) -> str | None:
     """Why a file of a zip cannot be read in place; `following`: where the next one begins."""
     if not name:
         return "it has no name"
+    if (length := len(name.encode())) > MAX_NAME:
+        return f"its name has {length} bytes; {MAX_NAME} are the most"
     if name.startswith("/") or ".." in name.split("/"):
         return "its name leads outside the folder"
     if S_ISLNK(info.external_attr >> 16):

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from packer.errors import UnusableInput
-from packer.foreign_tar import is_tar, members
+from packer.foreign_tar import Member, is_tar, members
+from packer.sources import LeftOut
 
 GIB = 1 << 30
 
@@ -38,6 +39,17 @@ def test_a_name_of_many_digits_is_a_name(tmp_path: Path) -> None:
     with tarfile.open(path, "w", format=tarfile.PAX_FORMAT) as archive:
         archive.addfile(tarfile.TarInfo(name))
     assert [member.name for member in members(path)] == [name]
+
+
+def test_a_name_that_no_path_can_have_is_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "a.tar"
+    with tarfile.open(path, "w", format=tarfile.PAX_FORMAT) as archive:
+        for depth in (2000, 100_000):  # which would take minutes to look through
+            archive.addfile(tarfile.TarInfo("a/" * depth + "b.jpg"))
+    kept, left_out = members(path)
+    assert isinstance(kept, Member)
+    assert isinstance(left_out, LeftOut)
+    assert left_out.reason == "its name has 200005 bytes; 4096 are the most"
 
 
 @pytest.mark.parametrize("kind", [tarfile.XHDTYPE, tarfile.GNUTYPE_LONGNAME])

@@ -1,4 +1,4 @@
-"""An index beside its tar, as the reader opens it.
+"""An index beside its tar, as the reader opens it, and as `packer info` and `packer verify` do.
 
 The tar is what it was; the index is the input. Whatever it says, every accessor gives what lies in
 the tar where it says so, or refuses.
@@ -11,6 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
+from packer.info import info
+from packer.verify import verify
 from reader import CenterCrop, Dataset, RandomCrop, RandomHorizontalFlip, RandomResizedCrop
 from reader.decode import DecodeError
 from reader.format import FORMATS, Index, Manifest, ShardEntry, ShardfeedError
@@ -45,7 +47,11 @@ def one(data: bytes) -> None:
     """Read all that an index lists."""
     for packed in _packed():
         with contextlib.suppress(ShardfeedError):
-            _read_all(_dataset(data, packed / _TAR), (packed / _TAR).read_bytes())
+            found = _dataset(data, packed / _TAR)
+            verify(_folder(), 1, decode=True)  # reports, also what is refused below
+            with contextlib.suppress(ShardfeedError):
+                info(_folder())
+            _read_all(found, (packed / _TAR).read_bytes())
 
 
 def _dataset(data: bytes, tar: Path) -> Dataset:

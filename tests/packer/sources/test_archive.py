@@ -380,3 +380,15 @@ def test_splits_in_archives_of_their_own_share_the_classes(
     expected = {f"train/{name}": data for name, data in train.items()}
     assert found.contents == expected | {f"val/{name}": data for name, data in val.items()}
     assert zlib.crc32(found.contents["val/fox/b.jpg"]) == zlib.crc32(val["fox/b.jpg"])
+
+
+def test_a_name_in_a_zip_that_no_path_can_have_is_left_out(
+    tmp_path: Path, make_jpegs: MakeJpegs, scan: ScanOf
+) -> None:
+    (image,) = make_jpegs("a").values()
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
+        archive.writestr("cat/1.jpg", image)
+        archive.writestr("cat/" + "a/" * 30_000 + "2.jpg", image)
+    found = scan(tmp_path / "a.zip")
+    assert list(found.labels) == ["cat/1"]
+    assert list(found.left_out.values()) == ["its name has 60009 bytes; 4096 are the most"]
