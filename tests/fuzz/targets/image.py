@@ -18,7 +18,7 @@ from packer.image_check import image_faults
 from reader.decode import DecodeError, Decoder, read_mask
 from reader.format import FORMATS
 from reader.view import StoredImage
-from targets.making import encoded
+from targets.making import encoded, picture
 
 _MAX_PIXELS = 1 << 22
 _PNG = b"\x89PNG\r\n\x1a\n"
@@ -36,6 +36,9 @@ def seeds() -> Iterator[bytes]:
     yield encoded("JPEG", exif=exif)
     yield encoded("JPEG", progressive=True, restart_marker_blocks=2)
     yield encoded("WEBP", mode="RGBA", lossless=True)
+    yield encoded("WEBP", exif=exif)
+    for kind in ("GIF", "PNG", "WEBP", "TIFF"):  # several frames
+        yield encoded(kind, save_all=True, append_images=[picture(1), picture(2)])
     yield encoded("TIFF", compression="tiff_lzw")
     yield encoded("TIFF", mode="L", compression="tiff_adobe_deflate")
 
