@@ -1,6 +1,6 @@
 """Images: what packer tells from their bytes, and the reader's decoders on the same bytes.
 
-The limit on pixels is low here and memory is limited, so that whatever allocates by a header's word
+The limits are low here and memory is bounded, so that whatever allocates by a header's word
 is found. The checksums of PNG are also made right. What was found sound has no faults, and decodes
 to the shape that was told, or is refused.
 """
@@ -8,19 +8,19 @@ to the shape that was told, or is refused.
 import contextlib
 import zlib
 from collections.abc import Iterator
-from unittest.mock import patch
 
 import numpy as np
 
 from packer import images, jpeg
 from packer.errors import BadImage
 from packer.image_check import image_faults
-from reader.decode import DecodeError, Decoder, read_mask
+from reader.decode import Decoder
+from reader.errors import DecodeError
 from reader.format import FORMATS
+from reader.pictures import read_mask
 from reader.view import StoredImage
-from targets.making import encoded, picture
+from targets.making import LIMITS, encoded, picture
 
-_MAX_PIXELS = 1 << 22
 _PNG = b"\x89PNG\r\n\x1a\n"
 
 
@@ -49,19 +49,25 @@ def one(data: bytes) -> None:
         with contextlib.suppress(ValueError):
             header = jpeg.read_header(content)
             assert header.frame_offset + 4 <= header.scan_offset <= len(content)
-            jpeg.is_complete(content, header)
-        with contextlib.suppress(BadImage), patch.object(images, "MAX_PIXELS", _MAX_PIXELS):
-            info = images.probe(content)
+            jpeg.is_plain(content, header)
+        with contextlib.suppress(BadImage):
+            info = images.probe(content, LIMITS)
             _decode(content, info)
             assert list(_faults(content, info)) == []
         for format in ("jpg", "png", "webp"):
             _decode(content, images.ImageInfo(format, 24, 72, 3, 1))
         with contextlib.suppress(DecodeError):
-            read_mask(content)
+            read_mask(_stored(content, images.ImageInfo("jpg", 24, 72, 3, 1)), content)
 
 
 def _decode(data: bytes, info: images.ImageInfo) -> None:
-    stored = StoredImage(
+    stored = _stored(data, info)
+    with contextlib.suppress(DecodeError):
+        assert Decoder().whole(stored).shape == (*stored.upright_size, 3)
+
+
+def _stored(data: bytes, info: images.ImageInfo) -> StoredImage:
+    return StoredImage(
         lambda start, stop: memoryview(data)[start:stop],
         len(data),
         info.format,
@@ -70,8 +76,6 @@ def _decode(data: bytes, info: images.ImageInfo) -> None:
         info.channels,
         info.orientation,
     )
-    with contextlib.suppress(DecodeError):
-        assert Decoder().whole(stored).shape == (*stored.upright_size, 3)
 
 
 def _faults(data: bytes, info: images.ImageInfo) -> Iterator[str]:
@@ -83,7 +87,7 @@ def _faults(data: bytes, info: images.ImageInfo) -> Iterator[str]:
         "channels": np.array([info.channels]),
         "orientation": np.array([info.orientation]),
     }
-    return image_faults(columns, 0, memoryview(data), doubtful=True)
+    return image_faults(columns, 0, memoryview(data), doubtful=True, limits=LIMITS)
 
 
 def _sealed(data: bytes) -> bytes:

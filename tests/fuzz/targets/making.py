@@ -15,6 +15,9 @@ from packer.options import PackOptions, SourceOptions
 from packer.pack import pack
 from packer.sources import Source, SourceSample
 from packer.sources.opening import open_source
+from reader.format import Limits
+
+LIMITS = Limits(pixels=1 << 22, bytes=1 << 24)  # low, so that what ignores them stands out
 
 
 @cache

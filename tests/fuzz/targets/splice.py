@@ -14,7 +14,8 @@ from functools import cache
 import numpy as np
 
 from packer.tiles import find_tiles
-from reader.decode import DecodeError, Decoder, plan
+from reader.decode import Decoder, plan
+from reader.errors import DecodeError
 from reader.splice import TileTable
 from reader.transforms import Geometry
 from reader.view import StoredImage
@@ -144,13 +145,14 @@ def _told(image: StoredImage, lies: _Lies) -> StoredImage:
 
 def _other_segments(table: TileTable, number: int) -> np.ndarray:
     """Two segments of other lengths that add up to the same; or one more, or one less."""
-    segments = table.segments.astype(np.uint32 if number & 2 else np.uint16)
+    segments, kind = table.segments.astype(np.int64), np.uint32 if number & 2 else np.uint16
     first, second = number >> 8, (number >> 4) % len(segments)
     if number & 1:
-        return segments[:second] if number & 4 else np.append(segments, segments[:second])
+        other = segments[:second] if number & 4 else np.append(segments, segments[:second])
+        return other.astype(kind)
     segments[first % len(segments)] += number >> 2
     segments[second] -= number >> 2
-    return segments
+    return segments.astype(kind)
 
 
 def _adding_up(table: TileTable, image: StoredImage) -> TileTable:

@@ -15,7 +15,7 @@ from packer.foreign_index import index_tar
 from packer.sources.archive import ArchiveSource
 from packer.sources.webdataset import WebDatasetSource
 from reader.format import FORMATS, Index, ShardfeedError
-from targets.making import encoded, opened, read_through, scratch
+from targets.making import LIMITS, encoded, opened, read_through, scratch
 
 _BLOCK = 512
 _CHECKSUM = slice(148, 156)
@@ -69,7 +69,7 @@ def sealed(data: bytes) -> bytes:
 
 
 def _index(path: Path) -> None:
-    content, _ = index_tar(path, lambda _: None)
+    content, _ = index_tar(path, LIMITS, lambda _: None)
     index_path = path.with_suffix(".safetensors")
     index_path.write_bytes(content)
     index, size, data = Index(index_path), path.stat().st_size, path.read_bytes()
