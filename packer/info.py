@@ -92,7 +92,8 @@ def info(dst: Path) -> Info:
         split.samples += len(index)
         split.bytes += shard.bytes
         found.index_bytes += shard.index_bytes
-        labels += np.bincount(columns["label"] + 1, minlength=len(labels))[: len(labels)]
+        told = columns["label"][(columns["label"] >= -1) & (columns["label"] < len(labels) - 1)]
+        labels += np.bincount(told + 1, minlength=len(labels))
         formats += np.bincount(columns["format"], minlength=len(formats))
         for ext in index.members:
             members[ext] += int((columns[f"{ext}.offset"] > 0).sum())
@@ -100,7 +101,8 @@ def info(dst: Path) -> Info:
             found.tiled += int((np.diff(columns["segment_offset"].astype(np.int64)) > 0).sum())
         height, width = (columns[name].astype(np.int64) for name in ("height", "width"))
         sides += _histogram(np.minimum(height, width), _SIDES)
-        upright = np.where(columns["orientation"] > 4, height / width, width / height)
+        down, across = height.clip(1), width.clip(1)  # an index may lie
+        upright = np.where(columns["orientation"] > 4, down / across, across / down)
         aspects += _histogram(upright, _ASPECTS)
         found.decoded_bytes += int((height * width).sum()) * 3
     found.shards = len(content.shards)

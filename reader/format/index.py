@@ -51,12 +51,7 @@ _TILED = {
     "mcu_height": "U8",
     "mcu_width": "U8",
 }
-_RANGES = {  # least and most of what every image has
-    "height": (1, 2**32 - 1),
-    "width": (1, 2**32 - 1),
-    "channels": (1, 4),
-    "orientation": (1, 8),
-}
+_RANGES = {"channels": (1, 4), "orientation": (1, 8)}  # least and most
 _LISTS = {"key": "key_offset", "name": "name_offset", "segment": "segment_offset"}
 MAX_HEADER = 100_000_000  # bytes; what the safetensors library itself accepts
 

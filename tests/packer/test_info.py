@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from packer.info import info
-from reader.format import FormatError, Index, Manifest
+from reader.format import FormatError, Index, Manifest, index
 
 RunPacker = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -80,3 +80,16 @@ def test_the_command_prints_text_or_json(packed: Path, run_packer: RunPacker) ->
 def test_a_folder_that_is_no_data_set_is_refused(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match="is not a data set"):
         info(tmp_path)
+
+
+def test_what_an_index_lies_of_is_counted_nowhere(packed: Path, tmp_path: Path) -> None:
+    folder = shutil.copytree(packed, tmp_path / "copy")
+    opened = Index(folder / "shard-000000.safetensors")
+    columns = {name: column.copy() for name, column in opened.columns.items()}
+    columns["label"][:2] = 2**60, -(2**60)
+    columns["height"][0] = columns["width"][1] = 0
+    (folder / "shard-000000.safetensors").write_bytes(index.serialize(columns, opened.metadata))
+    found = info(folder)
+    assert sum(found.classes.values()) == 37
+    assert found.unlabeled == 0
+    assert sum(found.aspects.values()) == 39

@@ -255,8 +255,6 @@ def test_an_unknown_image_format_is_refused(write: Callable[..., Path]) -> None:
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("height", 0),
-        ("width", 0),
         ("channels", 0),
         ("channels", 5),
         ("orientation", 0),
