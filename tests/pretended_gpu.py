@@ -9,6 +9,7 @@ queued work may still use.
 """
 
 import contextlib
+import gc
 import types
 import weakref
 from collections import defaultdict
@@ -302,3 +303,4 @@ def pretended_gpu(monkeypatch: pytest.MonkeyPatch, lag: int = 20) -> Iterator[Pr
     monkeypatch.setattr(torch.cuda, "get_device_properties", lambda device: place)
     with gpu:
         yield gpu
+        gc.collect()  # what is still registered is unregistered here, not where there is no GPU
