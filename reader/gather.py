@@ -2,7 +2,7 @@
 
 The transforms are applied once, to a `Geometry` whose numbers are arrays, with dice whose draws are
 arrays: the draws that each sample would have had by itself. The pixels are copied by one fancy
-index whose items are whole images, or the rows of pixels that a crop shows; one call mirrors them.
+index whose items are whole images or, of a crop that is narrower, its rows; one call mirrors them.
 """
 
 from collections.abc import Callable
@@ -70,6 +70,7 @@ class Gatherer:
         self._height, self._width, self._channels = (
             int(columns[name][0]) for name in ("height", "width", "channels")
         )
+        self._bytes = self._height * self._width * self._channels  # of an image
 
     def fill(
         self, arrays: BatchArrays, samples: NDArray[np.int64], epoch: int, position: int
@@ -98,27 +99,26 @@ class Gatherer:
         self, geometry: Any, samples: NDArray[np.int64], labels: NDArray[np.int64], out: Bytes
     ) -> None:
         """Copy to `out` what the geometry shows of the images, mirrored and with its border."""
-        count, height, width = out.shape[:3]
+        count, height, width, channels = out.shape
         top, left, upwards, mirrored = (
-            np.broadcast_to(np.asarray(value, np.int64), count)[:, None]
+            np.broadcast_to(np.asarray(value, np.int64), count)
             for value in (geometry.top, geometry.left, geometry.vflip, geometry.hflip)
         )
-        rows = np.arange(height)
-        rows = top + np.where(upwards, rows[::-1], rows)
-        starts = np.clip(rows, 0, self._height - 1) * self._width + left
-        # In the columns beside the image this reads whatever is there, which the border replaces.
-        self._read(samples, labels, starts * self._channels, out.reshape(count, height, -1))
+        # Beside the image this reads whatever is there, which the border then replaces.
+        if width == self._width and not upwards.any():
+            starts = (top * width + left)[:, None]  # all rows follow each other in the image too
+        else:
+            rows = np.arange(height)
+            rows = top[:, None] + np.where(upwards[:, None], rows[::-1], rows)
+            starts = rows * self._width + left[:, None]
+        self._read(samples, labels, starts * channels, out.reshape(*starts.shape, -1))
         turned = np.flatnonzero(mirrored)
         if len(turned):
-            pixels = cv2.flip(out[turned].reshape(-1, width, self._channels), 1)
+            pixels = cv2.flip(out[turned].reshape(-1, width, channels), 1)
             out[turned] = pixels.reshape(-1, *out.shape[1:])
-        out[(rows < 0) | (rows >= self._height)] = geometry.fill
-        before, after = np.maximum(-left, 0), np.maximum(left + width - self._width, 0)
-        before, after = np.where(mirrored, (after, before), (before, after))[..., 0]
-        for columns in range(1, min(width, int(before.max())) + 1):
-            out[before == columns, :, :columns] = geometry.fill
-        for columns in range(1, min(width, int(after.max())) + 1):
-            out[after == columns, :, -columns:] = geometry.fill
+        _fill(out, _border(top, height, self._height, upwards), geometry.fill)
+        columns = _border(left, width, self._width, mirrored)
+        _fill(out.swapaxes(1, 2), columns, geometry.fill)
 
     def _read(
         self,
@@ -138,16 +138,42 @@ class Gatherer:
         for shard, chosen, rows in self._dataset.locate_all(samples, self._turn_to):
             columns = shard.index.columns
             labels[chosen] = columns["label"][rows]
-            firsts = columns["offset"][rows].astype(np.int64)[:, None] + starts[chosen]
+            offsets = columns["offset"][rows].astype(np.int64)
             content: Any = shard.mapped
-            margin = max(0, -int(firsts.min()), int(firsts.max()) + length - len(content))
-            if margin:  # a border wider than what the tar has beside its first and last image
-                content = np.pad(np.frombuffer(content, np.uint8), margin)
-            pieces[chosen] = _overlapping(content, length)[firsts + margin]
+            firsts = offsets[:, None] + starts[chosen]
+            is_inside = ((firsts >= 0) & (firsts <= len(content) - length)).all(axis=1)
+            pieces[chosen[is_inside]] = _overlapping(content, length)[firsts[is_inside]]
+            for at in np.flatnonzero(~is_inside).tolist():
+                # Its border is wider than what the tar has beside its first and last image.
+                image = np.frombuffer(content, np.uint8, self._bytes, offsets[at])
+                begins = starts[chosen[at]]
+                reach = max(0, -int(begins.min()), int(begins.max()) + length - self._bytes)
+                pieces[chosen[at]] = _overlapping(np.pad(image, reach), length)[begins + reach]
             if not shard.index.is_whole:  # then offsets and labels may have been zeros
                 raise ReaderError(f"{shard.index.path} was cut short while it was read.")
 
 
+def _border(
+    start: NDArray[np.int64], length: int, whole: int, is_turned: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """How much of a box of `length` from `start` on lies before and after an image's side; (2, N).
+
+    Args:
+        whole: the image's side.
+        is_turned: where the box is shown the other way round.
+    """
+    border = np.clip((-start, start + length - whole), 0, length)
+    return np.where(is_turned, border[::-1], border)
+
+
+def _fill(images: Bytes, border: NDArray[np.int64], value: int) -> None:
+    """Set the first and last rows of images, (N, rows, ...), as many as `border` has for each."""
+    before, after = border
+    for rows in range(1, int(border.max()) + 1):
+        images[before == rows, :rows] = value
+        images[after == rows, -rows:] = value
+
+
 def _overlapping(content: Any, length: int) -> NDArray[Any]:
     """An array whose item i is the `length` bytes of `content` from byte i on."""
-    return np.ndarray((len(content) - length + 1,), f"V{length}", content, 0, (1,))
+    return np.ndarray((max(len(content) - length + 1, 0),), f"V{length}", content, 0, (1,))

@@ -49,6 +49,8 @@ PIPELINES: list[Sequence[Transform]] = [
     [RandomVerticalFlip(), RandomHorizontalFlip(), RandomCrop(9, padding=2, fill=200)],
     [CenterCrop((20, 4)), RandomCrop(3)],
     [RandomCrop((12, 300), padding=1000, fill=9), RandomHorizontalFlip()],
+    [RandomCrop((12, 300), padding=150, fill=9), RandomHorizontalFlip(), RandomVerticalFlip()],
+    [RandomCrop((700, 10), padding=345, fill=9), RandomHorizontalFlip()],
 ]
 
 
