@@ -1,5 +1,6 @@
 """Rounds that write: pack, append and repair, with every process of packer killed on the way."""
 
+import os
 import random
 import shutil
 import signal
@@ -171,9 +172,9 @@ def _family(parent: psutil.Process) -> list[psutil.Process]:
 
 
 def _files(folder: Path) -> dict[str, Path]:
-    return {
-        path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()
-    }
+    """All files below, by their relative names; `os.walk` passes over folders that just went."""
+    paths = (Path(parent, name) for parent, _, names in os.walk(folder) for name in names)
+    return {path.relative_to(folder).as_posix(): path for path in paths}
 
 
 def _expect_same(expected: Path, actual: Path) -> None:
