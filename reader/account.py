@@ -2,7 +2,8 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict
+from typing import Any
 
 from reader.messages import Spent
 from reader.statistics import Flows
@@ -22,8 +23,13 @@ class Account:
             worker_seconds: see `Pool.worker_seconds_since`.
         """
         self._worker_seconds = worker_seconds
-        self.flows = Flows()
+        self._sums: dict[str, Any] = asdict(Flows())
         self._last = 0.0  # when the last batch was delivered
+
+    @property
+    def flows(self) -> Flows:
+        """What has been booked."""
+        return Flows(**self._sums)
 
     def delivered(self, samples: int, asked: float, ready: int, is_first: bool) -> None:
         """Book a batch that a loop asked for at `asked`, with `ready` batches there, and has now.
@@ -32,13 +38,7 @@ class Account:
             is_first: of its loop, before which there is no step of the consumer's to count.
         """
         self._last = now = self._pass(asked if is_first else self._last)
-        self.flows = replace(
-            self.flows,
-            batches=self.flows.batches + 1,
-            samples=self.flows.samples + samples,
-            waited=self.flows.waited + now - asked,
-            ready_sum=self.flows.ready_sum + ready,
-        )
+        self._add(batches=1, samples=samples, waited=now - asked, ready_sum=ready)
 
     def finished(self) -> None:
         """Book the consumer's step with the last batch of its loop."""
@@ -46,23 +46,14 @@ class Account:
 
     def ended(self, spent: Spent) -> None:
         """Book a worker's task."""
-        flows = self.flows
-        self.flows = replace(
-            flows,
-            busy=flows.busy + spent.busy,
-            cpu=flows.cpu + spent.cpu,
-            read=flows.read + spent.read,
-            transform=flows.transform + spent.transform,
-            read_bytes=flows.read_bytes + spent.read_bytes,
-            cached=flows.cached + spent.cached,
-        )
+        self._add(**spent._asdict())
 
     def _pass(self, since: float) -> float:
         """Book the time from then until now, which is returned."""
         now = time.perf_counter()
-        self.flows = replace(
-            self.flows,
-            elapsed=self.flows.elapsed + now - since,
-            worker_seconds=self.flows.worker_seconds + self._worker_seconds(since),
-        )
+        self._add(elapsed=now - since, worker_seconds=self._worker_seconds(since))
         return now
+
+    def _add(self, **amounts: float) -> None:
+        for name, amount in amounts.items():
+            self._sums[name] += amount

@@ -7,6 +7,8 @@ expects, is a `WorkerError` on the side that reads it. Nobody goes on waiting fo
 """
 
 import pickle
+import select
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
 from typing import Any, NamedTuple, TypeVar
@@ -161,6 +163,18 @@ class Failed:
     number: int
     text: str
     is_sample: bool
+
+
+def with_news(connections: Sequence[Connection], timeout: float | None) -> list[Connection]:
+    """Those with a message, or at their end, after a wait of up to `timeout` seconds.
+
+    That is `multiprocessing.connection.wait` without the selector that it makes in each call.
+    """
+    news = select.poll()
+    for connection in connections:
+        news.register(connection, select.POLLIN)
+    found = {number for number, _ in news.poll(None if timeout is None else timeout * 1000)}
+    return [connection for connection in connections if connection.fileno() in found]
 
 
 def receive(connection: Connection, kinds: tuple[type[Message], ...]) -> Message:

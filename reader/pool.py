@@ -23,7 +23,7 @@ import weakref
 from collections import deque
 from collections.abc import Sequence, Set
 from itertools import count
-from multiprocessing.connection import Connection, wait
+from multiprocessing.connection import Connection
 
 import cloudpickle
 
@@ -41,6 +41,7 @@ from reader.messages import (
     Sync,
     Task,
     receive,
+    with_news,
 )
 from reader.process import WorkerProcess, cause_of, remedy_for, start_failure
 from reader.stall import Hand, Watch
@@ -207,11 +208,11 @@ class Pool:
     def _receive(self, timeout: float | None, ended: list[Done | Failed]) -> list[WorkerProcess]:
         """Take all messages that are there; the processes that turn out to be dead."""
         died = []
-        by_control: dict[object, WorkerProcess] = {p.control: p for p in self._processes}
-        for control in self._wait([p.control for p in self._processes], timeout):
+        by_control = {process.control: process for process in self._processes}
+        for control in self._wait(list(by_control), timeout):
             process = by_control[control]
             try:
-                while process.control.poll():
+                while with_news([process.control], 0):
                     self._handle(process, receive(process.control, _SAID), ended)
             except (EOFError, OSError):
                 if process.is_retired:
@@ -221,18 +222,18 @@ class Pool:
                     died.append(process)
         return died
 
-    def _wait(self, controls: list[Connection], timeout: float | None) -> list[object]:
+    def _wait(self, controls: list[Connection], timeout: float | None) -> list[Connection]:
         """Those that have news, after a wait of up to `timeout` seconds; for ever is watched."""
         if timeout is not None:
-            return list(wait(controls, timeout))
-        while not (ready := wait(controls, self._watch.tick)):
+            return with_news(controls, timeout)
+        while not (ready := with_news(controls, self._watch.tick)):
             self._watch.look(
                 [
                     Hand(p.process.pid, p.is_ready, self._board.place(p.place).read())
                     for p in self._processes
                 ]
             )
-        return list(ready)
+        return ready
 
     def _handle(self, process: WorkerProcess, message: object, ended: list[Done | Failed]) -> None:
         if isinstance(message, Failed) and message.number < 0:
