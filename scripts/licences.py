@@ -42,9 +42,9 @@ UNKNOWN = "unknown"
 
 
 def packages(lock: Path) -> Iterator[tuple[str, str]]:
-    """The (name, version) of each package of a lock file."""
+    """The (name, version) of each package of a lock file, or of constraints for Python 3.11."""
     for line in lock.read_text().splitlines():
-        if found := re.match(r"([\w.-]+)==([^\s;]+)", line):
+        if found := re.match(r"([\w.-]+)==([^\s;]+)(?!.*python_version <)", line):
             yield found[1], found[2]
 
 
