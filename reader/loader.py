@@ -4,7 +4,6 @@ The loader belongs to the process that made it. Its iterators may be used from a
 call at a time.
 """
 
-import math
 import os
 import threading
 from collections import deque
@@ -14,6 +13,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from reader.arguments import check_arguments
 from reader.batch import Batcher, Collate
 from reader.buckets import padding_waste
 from reader.cores import usable_cores
@@ -142,27 +142,10 @@ class Loader:
             FormatError: there is no data set, or it is damaged.
         """
         dataset = opened(dataset, split, upright, cache, cache_limit)
-        if not 0 <= max_bad <= 1:
-            raise ReaderError(f"max_bad is a share from 0 to 1, not {max_bad}.")
-        if on_error not in ("raise", "substitute", "mask"):
-            raise ReaderError(f"on_error is 'raise', 'substitute' or 'mask', not {on_error!r}.")
-        if decode not in ("cpu", "gpu"):
-            raise ReaderError(f"decode is 'cpu' or 'gpu', not {decode!r}.")
-        if decode == "gpu" and cache == "decoded":
-            raise ReaderError('cache="decoded" keeps what workers decode, decode="gpu" has none.')
-        if not 0 <= timeout < math.inf:
-            raise ReaderError(f"timeout is a number of seconds, 0 for no end, not {timeout!r}.")
-        if epochs is not None and epochs < 1:
-            raise ReaderError("epochs must be at least 1, or None for no end.")
-        if not isinstance(seed, (int, np.integer)):
-            raise ReaderError(f"seed is an integer, not {seed!r}.")
-        if not _is_count(batch_size):
-            raise ReaderError(f"batch_size is an integer of at least 1, not {batch_size!r}.")
         workers = usable_cores() if workers is None else workers
-        if workers != "auto" and not _is_count(workers):
-            raise ReaderError(
-                f"workers is an integer of at least 1, 'auto' or None, not {workers!r}."
-            )
+        check_arguments(
+            batch_size, workers, seed, epochs, on_error, max_bad, timeout, decode, cache
+        )
         self.dataset = dataset
         self.batch_size = batch_size
         members = parse_fields(fields, decoders or {}, dataset.extensions)
@@ -413,7 +396,3 @@ class EpochIterator(Iterator[Any]):
 
     def __del__(self) -> None:
         self._loader._abandoned.append(self._epoch)
-
-
-def _is_count(value: object) -> bool:
-    return isinstance(value, (int, np.integer)) and int(value) >= 1
