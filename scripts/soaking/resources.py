@@ -1,5 +1,6 @@
 """What this process and a worker hold between two rounds, and whether it stays the same."""
 
+import ctypes
 import gc
 import os
 import tempfile
@@ -42,8 +43,10 @@ class Held:
 
     @classmethod
     def now(cls, worker: psutil.Process) -> "Held":
-        """What is held after garbage was collected."""
+        """What is held after garbage was collected and the allocator gave back what is free."""
         gc.collect()
+        if trim := getattr(ctypes.CDLL(None), "malloc_trim", None):  # glibc's
+            trim(0)
         this = psutil.Process()
         return cls(
             this.memory_info().rss,
