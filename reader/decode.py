@@ -30,8 +30,8 @@ class Decoder:
 
     def __init__(self) -> None:
         self.decodes = 0
-        self._pixels = np.empty(0, np.uint8)
-        self._resized = np.empty(0, np.uint8)
+        self._pixels: Pixels = np.empty(0, np.uint8)
+        self._resized: Pixels = np.empty(0, np.uint8)
 
     def whole(self, image: StoredImage) -> Pixels:
         """The whole upright image, (height, width, 3) RGB, in memory of its own.

@@ -129,7 +129,7 @@ class Feed:
         self._owners: dict[int, Batch] = {}  # by task
         self._next_task = 0
         self._block_of = (-1, -1)  # the epoch and number of the block of sample numbers at hand
-        self._block = np.empty(0, np.int64)
+        self._block: NDArray[np.int64] = np.empty(0, np.int64)
         self._epochs: list[Epoch] = []  # the oldest first
         self._account = Account(self._pool.worker_seconds_since)
         self.bad: dict[int, str] = {}  # why, by sample number

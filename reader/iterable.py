@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch.utils.data import IterableDataset, get_worker_info
 
 from reader.dataset import Dataset
@@ -73,13 +74,15 @@ class IterableShards(IterableDataset[tuple[Any, Any]]):
         """The samples at positions `start` to `stop` of the shards in the epoch's order."""
         sizes = np.array([shard.samples for shard in self.dataset.shards], np.int64)
         firsts = np.cumsum(sizes) - sizes
-        shards = np.arange(len(sizes))
+        shards: NDArray[np.int64] = np.arange(len(sizes))
         if self._shuffle:
             shards = GlobalShuffle(len(sizes), self._seed).samples(shards, epoch)
         position = 0  # of the shard's first sample
         for shard in shards.tolist():
             size, first = int(sizes[shard]), int(firsts[shard])
-            inside = np.arange(max(start - position, 0), min(stop - position, size))
+            inside: NDArray[np.int64] = np.arange(
+                max(start - position, 0), min(stop - position, size)
+            )
             if self._shuffle:
                 inside = GlobalShuffle(size, self._seed + shard).samples(inside, epoch)
             for row in inside.tolist():

@@ -44,7 +44,9 @@ def resample(sources: list[Source | None], parcels: Parcel, out: Tensor) -> None
     shrinks = _reductions(parcels)
     table = np.zeros((len(sources), len(_Rows._fields)), np.int64)
     flat: list[Tensor] = []
-    shifts = [np.zeros(1, np.int64)]  # its entry is that of the images without shifts
+    shifts: list[NDArray[np.int64]] = [
+        np.zeros(1, np.int64)
+    ]  # its entry is that of the images without shifts
     base = shift_base = 1
     for row, source in enumerate(sources):
         parcel = Parcel(*(int(column[row]) for column in parcels))
