@@ -148,4 +148,4 @@ def _shard_size(total: int) -> tuple[int, str]:
         reason = "smaller ones would cost more in opening files than they gain"
     else:
         reason = f"{_READERS} readers, as of 8 GPUs with 8 workers each, then have one each"
-    return size, f"{shards} shards; {reason}"
+    return size, f"{shards} shard{'s' * (shards != 1)}; {reason}"

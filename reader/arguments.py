@@ -35,7 +35,7 @@ def check_arguments(
         raise ReaderError(f"on_error is 'raise', 'substitute' or 'mask', not {on_error!r}.")
     if not 0 <= max_bad <= 1:
         raise ReaderError(f"max_bad is a share from 0 to 1, not {max_bad}.")
-    if not 0 <= timeout < math.inf:
+    if not isinstance(timeout, (int, float)) or not 0 <= timeout < math.inf:
         raise ReaderError(f"timeout is a number of seconds, 0 for no end, not {timeout!r}.")
     if decode not in ("cpu", "gpu"):
         raise ReaderError(f"decode is 'cpu' or 'gpu', not {decode!r}.")
@@ -44,4 +44,4 @@ def check_arguments(
 
 
 def _is_count(value: object) -> bool:
-    return isinstance(value, (int, np.integer)) and int(value) >= 1
+    return isinstance(value, (int, np.integer)) and value is not True and int(value) >= 1

@@ -293,8 +293,8 @@ def _normalisation(
 ) -> Normalisation:
     if (mean is None) != (std is None):
         raise ReaderError("Give mean and std together, or neither of them.")
-    if not dtype.is_floating_point:
-        raise ReaderError(f"Normalised images need a floating-point dtype, not {dtype}.")
+    if not isinstance(dtype, torch.dtype) or not dtype.is_floating_point:
+        raise ReaderError(f"Normalised images need a floating-point torch.dtype, not {dtype!r}.")
     means = _per_channel("mean", mean, 0.0)
     stds = _per_channel("std", std, 1.0)
     if 0 in stds:

@@ -112,7 +112,7 @@ class Loader:
             decoders: by extension, functions from a member's bytes to its value.
             map_sample: called in the workers with the dict of one sample, its image (H, W, 3) as
                 the transforms leave it; gives the dict with the same fields back. An image that is
-                still (H, W, 3) arrives as (3, H, W).
+                still (H, W, 3) arrives as (3, H, W). Here it is called once, to learn the shapes.
             map_batch: called with each batch, and gives it back. A CUDAPrefetcher calls it with the
                 batch that it has normalised, on the device.
             collate_fn: called with the list of samples, tuples of their fields, to make the batch
@@ -128,7 +128,8 @@ class Loader:
             cache_limit: bytes that this may take; None for what the system has available.
             on_error: for a sample that cannot be read. "raise": a SampleError at its batch;
                 "substitute": the next one of the order that can be read takes its place; "mask": a
-                black image with label -1 and `valid` False. Batches keep their shapes.
+                black image with label -1 and `valid` False. Batches keep their shapes. Errors of
+                your own callables are raised, whatever it says.
             max_bad: share of an epoch's samples that may be substituted or masked, over the
                 loader's life and on each rank, rounded up to whole samples; more is an error.
             decode: "gpu" to leave that to the GPU of a CUDAPrefetcher: ``image`` is then an

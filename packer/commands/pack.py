@@ -79,8 +79,14 @@ if TYPE_CHECKING:
 @options.max_pixels
 @options.max_bytes
 @click.option("--append", is_flag=True, help="Add what is new in SRC to the data set at DST.")
-@click.option("--overwrite", is_flag=True, help="Replace a data set that is at DST.")
-@click.option("--dry-run", is_flag=True, help="Only say what would be written.")
+@click.option(
+    "--overwrite",
+    is_flag=True,
+    help="Replace a data set that is at DST; it is removed before the new one is packed.",
+)
+@click.option(
+    "--dry-run", is_flag=True, help="Only say what would be written; images are not opened."
+)
 @options.as_json
 @options.quiet
 def pack(
@@ -156,8 +162,7 @@ def pack(
     if raw is not None and (jpeg is not None or max_side is not None or quality is not None):
         raise click.UsageError("--raw stores pixels: no --jpeg, --max-side or --quality.")
     if dry_run:
-        _say_plan(src, dst, chosen, names, append, as_json, Progress(quiet))
-        return 0
+        return _say_plan(src, dst, chosen, names, append, as_json, Progress(quiet))
     if jpeg == "tiled" and jpegtran() is None:
         raise UnusableInput(f"--jpeg tiled needs jpegtran: install the package {PACKAGE}.")
     try:
@@ -229,13 +234,14 @@ def _say_plan(
     append: bool,
     as_json: bool,
     progress: "Progress",
-) -> None:
+) -> int:
+    """Print what would be written; the exit code."""
     from packer.prepare import prepare
 
     outline = prepare(src, chosen, progress, names, onto=dst if append else None).outline(dst)
     if as_json:
         print_json(outline)
-        return
+        return 1 if outline["rejected"] else 0
     for split, count in outline["splits"].items():
         say(f"split {split}: {counted(count, 'samples')}", err=False)
     for name, count in outline["classes"].items():
@@ -245,9 +251,10 @@ def _say_plan(
     say(
         f"{counted(outline['samples'], 'samples')}, {counted(len(outline['shards']), 'shards')}, "
         f"{'an unknown size' if needed is None else f'{needed / 1e6:.1f} MB'} on a disk with "
-        f"{outline['bytes_free'] / 1e9:.1f} GB free. Nothing was written.",
+        f"{outline['bytes_free'] / 1e9:.1f} GB free. Nothing was written, and no image opened.",
         err=False,
     )
+    return 1 if outline["rejected"] else 0
 
 
 def _report_json(report: dict[str, Any]) -> None:

@@ -249,6 +249,16 @@ def test_a_mistake_is_told_in_a_sentence_and_exits_2(
     assert not Path("dst").exists()
 
 
+def test_a_dry_run_that_would_reject_a_file_ends_with_1(
+    tmp_path: Path, source: Path, run_packer: RunPacker
+) -> None:
+    shutil.copytree(source, tmp_path / "src")
+    next((tmp_path / "src").rglob("*.jpg")).write_bytes(b"")
+    done = run_packer("pack", tmp_path / "src", tmp_path / "dst", "--dry-run")
+    assert done.returncode == 1
+    assert "it is empty" in done.stderr
+
+
 def test_a_dry_run_says_what_would_be_written_and_writes_nothing(
     tmp_path: Path, source: Path, run_packer: RunPacker
 ) -> None:

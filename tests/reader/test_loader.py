@@ -226,6 +226,8 @@ def test_a_split_of_a_folder_is_loaded_by_its_name(packed_copy: Path) -> None:
     [
         ({"fields": ["image", "lable"]}, "lable.*label"),
         ({"batch_size": 0}, "^batch_size is an integer of at least 1, not 0"),
+        ({"batch_size": True}, "^batch_size is an integer of at least 1, not True"),
+        ({"timeout": "5"}, "^timeout is a number of seconds"),
         ({"batch_size": 2.5}, "^batch_size is .*, not 2.5"),
         ({"workers": 0}, "^workers is an integer of at least 1, 'auto' or None, not 0"),
         ({"workers": "all"}, "^workers is .*, not 'all'"),
