@@ -39,8 +39,10 @@ class CUDAPrefetcher:
     uint8 tensors with three channels, (B, 3, H, W) or (3, H, W), become ``(x / 255 - mean) / std``
     in `dtype`, computed in float32; other tensors are moved, and anything else passes as it is.
     Batches may be tuples, lists or dicts, and nested. A Loader's `map_batch` gets them as they are
-    then, on the device (on a GPU on the stream of the copies, so that tensors of its own have to be
-    complete), and what it gives is what comes; with several devices it gets each part.
+    then, on the device, and what it gives is what comes; with several devices it gets each part. On
+    a GPU it is called on the stream of the copies: tensors of its own have to be complete, and
+    those that it gives lie in tuples, lists, dicts or dataclasses, where they are found and marked
+    as used by the consumer's stream.
 
     On a GPU, batches are copied from where the workers wrote them, page-locked, on a stream of
     their own; several are on their way at a time, and a batch is ready for the stream that is

@@ -24,7 +24,7 @@ import torch
 
 from reader.cores import cores_near
 from reader.encoded import EncodedImages
-from reader.nested import map_leaves
+from reader.nested import leaves, map_leaves
 
 MapBatch = Callable[[Any], Any]
 
@@ -135,14 +135,12 @@ class StreamTransfer(Transfer):
             stream = torch.cuda.current_stream(self._device)
             stream.wait_event(self._event)
 
-        def used_on_stream(leaf: Any) -> Any:
+        for leaf in leaves(batch):
             # Else its memory would be the side stream's again as soon as the consumer drops it,
             # with kernels that read it still in the queue.
             if isinstance(leaf, torch.Tensor) and leaf.is_cuda:
                 leaf.record_stream(stream)
-            return leaf
-
-        return map_leaves(batch, used_on_stream)
+        return batch
 
 
 class StreamLane(Lane):

@@ -1,5 +1,6 @@
 """Batches as people nest them: tuples, named tuples, lists and dicts around tensors."""
 
+import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -12,6 +13,19 @@ def map_leaves(batch: Any, change: Callable[[Any], Any]) -> Any:
     if isinstance(batch, (tuple, list, Mapping)):
         return _rebuild(batch, partial(map_leaves, change=change))
     return change(batch)
+
+
+def leaves(batch: Any) -> Iterator[Any]:
+    """Whatever is no container in `batch`, where dataclasses are containers too."""
+    if dataclasses.is_dataclass(batch) and not isinstance(batch, type):
+        inside: list[Any] = [getattr(batch, one.name) for one in dataclasses.fields(batch)]
+    elif isinstance(batch, (tuple, list, Mapping)):
+        inside = list(_inside(batch))
+    else:
+        yield batch
+        return
+    for item in inside:
+        yield from leaves(item)
 
 
 def scatter(batch: Any, parts: int) -> list[Any]:

@@ -1,12 +1,13 @@
 """Nested batches keep their containers; scattering cuts what has a row for each sample."""
 
 from collections import OrderedDict, namedtuple
+from dataclasses import dataclass
 
 import pytest
 import torch
 
 from reader import ReaderError
-from reader.nested import map_leaves, scatter
+from reader.nested import leaves, map_leaves, scatter
 
 Pair = namedtuple("Pair", ["image", "label"])
 
@@ -22,6 +23,17 @@ def test_every_leaf_is_changed_and_every_container_kept() -> None:
         (None,),
     ]
     assert type(map_leaves(Pair(1, 2), str)) is Pair
+
+
+@dataclass
+class Record:
+    image: int
+    others: list[int]
+
+
+def test_every_leaf_is_found_in_dataclasses_too() -> None:
+    batch = [1, (2, {"a": 3}), Pair(4, [5]), Record(6, [7, 8]), "text", None, Record]
+    assert list(leaves(batch)) == [1, 2, 3, 4, 5, 6, 7, 8, "text", None, Record]
 
 
 def test_tensors_and_lists_are_cut_by_rows_and_the_rest_is_in_every_part() -> None:

@@ -3,7 +3,9 @@
 import contextlib
 import sys
 import types
+from collections import OrderedDict
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -115,6 +117,30 @@ def test_tensors_made_on_the_gpu_are_read_after_they_are_made(gpu: PretendedGPU)
     sums = consume(gpu, CUDAPrefetcher(made(), mean=(0, 0, 0), std=(1 / 255,) * 3))
     assert gpu.faults == []
     assert [float(one[0]) for one in sums] == pytest.approx([48 * n for n in range(8)])
+
+
+@dataclass
+class Mixed:
+    """A batch as a person's own code may make it."""
+
+    images: torch.Tensor
+    others: OrderedDict[str, list[torch.Tensor]]
+
+
+def test_what_map_batch_gives_comes_as_it_is_and_keeps_its_memory(
+    packed: Path, gpu: PretendedGPU
+) -> None:
+    def mix(batch: Any) -> Mixed:
+        images, labels = batch
+        return Mixed(images * 2, OrderedDict(labels=[labels + 1]))
+
+    with Loader(packed, batch_size=4, workers=1, transforms=[CROP], map_batch=mix) as loader:
+        for batch in CUDAPrefetcher(loader):
+            assert type(batch) is Mixed
+            assert type(batch.others) is OrderedDict
+            batch.images.double().sum((1, 2, 3)) + batch.others["labels"][0]
+            del batch
+    assert gpu.faults == []
 
 
 def test_a_batch_that_cannot_be_sent_waits_for_what_is_queued_of_it(gpu: PretendedGPU) -> None:
