@@ -9,9 +9,10 @@ Assumptions: torchvision decodes on a stream of its own and waits for it before 
 caller is held up for as long as it takes (the interpreter is not: other threads run). It does not
 wait for the stream that is current before it writes to the memory that it allocated there. Memory
 that was freed while that stream's work still reads it must therefore not come its way: it is called
-with a stream current on which nothing but its results is ever allocated, and these are marked as
-used by the caller's. It keeps one decoder a process and leaks it when the device changes: one
-process should decode on one GPU.
+with a stream current on which nothing but its results is allocated, and these are marked as used by
+the caller's. torch has 32 streams and gives them out in turn, so somebody else may get that one: it
+is waited for, which takes no time where nobody did. torchvision keeps one decoder a process and
+leaks it when the device changes: one process should decode on one GPU.
 """
 
 import functools
@@ -36,6 +37,7 @@ def decode(jpegs: list[Tensor], device: torch.device) -> list[Tensor]:
     run = _decoder()
     with torch.cuda.device(device):
         consumer, own = torch.cuda.current_stream(device), _own_stream(device)
+        own.synchronize()
         with torch.cuda.stream(own):
             images: list[Tensor] = run(jpegs, device)
         consumer.wait_stream(own)

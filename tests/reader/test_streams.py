@@ -199,20 +199,33 @@ def test_images_decoded_on_the_gpu_are_in_order_too(
         torch.testing.assert_close(mine.cpu(), other.float(), atol=1e-3, rtol=0)
 
 
-@pytest.mark.parametrize("left_out", ["own stream", "record_stream"])
+@pytest.mark.parametrize("left_out", ["synchronize", "record_stream"])
 def test_the_decoder_would_write_to_memory_in_use_without(
     packed: Path, gpu: PretendedGPU, monkeypatch: pytest.MonkeyPatch, left_out: str
 ) -> None:
     gpu.lag = 10**9
-    if left_out == "own stream":
+    if left_out == "synchronize":
         monkeypatch.setattr(nvjpeg, "_own_stream", gpu.current_stream)
+        monkeypatch.setattr("pretended_gpu.Stream.synchronize", lambda self: None)
     else:
         monkeypatch.setattr(OnGPU, "record_stream", lambda self, stream: None)
     with encoded(packed) as loader:
         consume(gpu, CUDAPrefetcher(loader))
-    assert {"own stream": "decoder may write", "record_stream": "freed while"}[left_out] in str(
+    assert {"synchronize": "decoder may write", "record_stream": "freed while"}[left_out] in str(
         gpu.faults
     )
+
+
+@pytest.mark.parametrize("whose", ["the consumer", "the copies"])
+def test_the_decoder_may_have_got_a_stream_that_others_have_too(
+    packed: Path, gpu: PretendedGPU, monkeypatch: pytest.MonkeyPatch, whose: str
+) -> None:
+    gpu.lag = 10**9
+    shared = gpu.default if whose == "the consumer" else lane._side_stream(DEVICE)
+    monkeypatch.setattr(nvjpeg, "_own_stream", lambda device: shared)
+    with encoded(packed) as loader:
+        consume(gpu, CUDAPrefetcher(loader))
+    assert gpu.faults == []
 
 
 def test_what_nvjpeg_refuses_is_decoded_by_the_cpu(packed: Path, gpu: PretendedGPU) -> None:
