@@ -200,7 +200,8 @@ def _shrunk(source: Source, parcel: Parcel, shrink: int) -> Tensor:
         box = box[:, :, left : left + width]
     else:
         begin = torch.from_numpy(source.shifts[(top + np.arange(height)) // _MCU] + left)
-        columns = begin.to(box.device)[:, None] + torch.arange(width, device=box.device)
+        begin = begin.to(box.device, non_blocking=True)
+        columns = begin[:, None] + torch.arange(width, device=box.device)
         box = box.gather(2, columns.expand(3, -1, -1))
     mean = functional.avg_pool2d(box.float(), shrink, ceil_mode=True, count_include_pad=False)
     return mean.round_().to(torch.uint8)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import simplejpeg
 import torch
@@ -27,6 +28,8 @@ from reader import (
     lane,
     nvjpeg,
 )
+from reader.resample import Source, resample
+from reader.undecoded import Parcel, parcels
 
 NORM: dict[str, Any] = {"mean": IMAGENET_MEAN, "std": IMAGENET_STD}
 CROP = CenterCrop((48, 64))
@@ -197,6 +200,22 @@ def test_images_decoded_on_the_gpu_are_in_order_too(
     assert gpu.faults == []
     for mine, other in zip(seen, expected, strict=True):
         torch.testing.assert_close(mine.cpu(), other.float(), atol=1e-3, rtol=0)
+
+
+def test_to_shrink_images_whose_rows_are_shifted_needs_no_wait(gpu: PretendedGPU) -> None:
+    parcel = Parcel(height=16, width=32, box_height=16, box_width=16, shifted=2)
+    columns = parcels(np.array([parcel._replace(target_height=4, target_width=4)]))
+    pixels = torch.arange(3 * 16 * 32).reshape(3, 16, 32).to(torch.uint8)
+    drawn = []
+    for device in ("cpu", DEVICE):
+        before = gpu.waits
+        out = torch.zeros((1, 4, 4, 3), dtype=torch.uint8, device=device)
+        there = pixels.to(device, non_blocking=True)
+        resample([Source(there, np.array([0, 8]))], columns, out)
+        assert gpu.waits == before
+        drawn.append(out.cpu())
+    assert torch.equal(*drawn)
+    assert gpu.faults == []
 
 
 @pytest.mark.parametrize("left_out", ["synchronize", "record_stream"])
