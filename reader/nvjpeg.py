@@ -37,7 +37,8 @@ def decode(jpegs: list[Tensor], device: torch.device) -> list[Tensor]:
     run = _decoder()
     with torch.cuda.device(device):
         consumer, own = torch.cuda.current_stream(device), _own_stream(device)
-        own.synchronize()
+        if not own.query():
+            own.synchronize()
         with torch.cuda.stream(own):
             images: list[Tensor] = run(jpegs, device)
         consumer.wait_stream(own)

@@ -260,6 +260,9 @@ class Stream:
     def wait_stream(self, other: "Stream") -> None:
         later(self.clock, other.clock)
 
+    def query(self) -> bool:
+        return all(self.gpu.host.get(stream, 0) >= at for stream, at in self.clock.items())
+
     def synchronize(self) -> None:
         self.gpu.waits += 1
         later(self.gpu.host, self.clock)
