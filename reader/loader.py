@@ -291,6 +291,9 @@ class Loader:
     def pin_memory(self, cuda: HostMemory, cores: Set[int] = frozenset()) -> None:
         """Page-lock the batches' memory for a GPU, once; `CUDAPrefetcher` asks for it.
 
+        Copies of one's own that are `non_blocking` are not waited for then: a batch has to be held
+        until they have ended, or its memory is filled anew.
+
         Args:
             cuda: how to.
             cores: near the GPU; the workers stay there if each can have one.
