@@ -62,6 +62,7 @@ def test_a_data_set_by_itself_fails_at_the_sample_alone(packed: Path, faults: Fa
     assert list(read_all(dataset)) == truth
 
 
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_torchs_loader_raises_what_the_data_set_does_and_goes_on(
     packed: Path, faults: Faults
 ) -> None:

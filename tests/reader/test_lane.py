@@ -260,7 +260,8 @@ def test_a_thousand_epochs_need_no_more_memory_than_twenty(
                 torch.cuda.synchronize()
                 before = torch.cuda.memory_reserved()
         torch.cuda.synchronize()
-        assert torch.cuda.memory_reserved() <= before
+        # A late GPU takes some segments of 2 MB more; to lose one batch in ten would take 130 MB.
+        assert torch.cuda.memory_reserved() <= before + 32e6
         assert len(registered) == 1
 
 
