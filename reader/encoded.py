@@ -12,7 +12,7 @@ from torch import Tensor
 
 from reader import nvjpeg
 from reader.errors import SampleError
-from reader.resample import Source, resample
+from reader.resample import Source, resample, sent
 from reader.undecoded import Parcel, parcels
 
 _GROUP_BYTES = 1 << 28  # of decoded pixels at a time
@@ -117,8 +117,8 @@ class EncodedImages:
                     stacklevel=2,
                 )
         for row in set(seen) - images.keys():
-            pixels = self._by_cpu(row, columns)
-            images[row] = pixels.to(device, non_blocking=True).permute(2, 0, 1).contiguous()
+            pixels = sent(self._by_cpu(row, columns), device)
+            images[row] = pixels.permute(2, 0, 1).contiguous()
         return [
             Source(images[row], self._shifts(row, columns)) if row in images else None
             for row in range(len(self))

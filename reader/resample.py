@@ -75,10 +75,22 @@ def resample(sources: list[Source | None], parcels: Parcel, out: Tensor) -> None
             shifts.append(own)
             shift_base += len(own)
     device = out.device
-    rows = _Rows(*torch.from_numpy(table).to(device, non_blocking=True).T)
-    moved = torch.from_numpy(np.concatenate(shifts)).to(device, non_blocking=True)
+    rows = _Rows(*sent(torch.from_numpy(table), device).T)
+    moved = sent(torch.from_numpy(np.concatenate(shifts)), device)
     nothing = torch.zeros(1, dtype=torch.uint8, device=device)
     _draw(torch.cat([nothing, *flat]), rows, moved, out, _is_filled(parcels, out))
+
+
+def sent(host: Tensor, device: torch.device) -> Tensor:
+    """`host` on `device`; on a GPU the copy is queued, and `host` may be let go at once.
+
+    CUDA leaves open whether it has read ordinary memory when it returns, and may wait for the
+    stream before. Page-locked memory of torch's is kept until the copy has ended. A `host` that is
+    page-locked by others, as a batch's memory is, has to be held.
+    """
+    if device.type == "cuda":
+        host = host.pin_memory()
+    return host.to(device, non_blocking=True)
 
 
 class _Rows(NamedTuple):
@@ -200,7 +212,7 @@ def _shrunk(source: Source, parcel: Parcel, shrink: int) -> Tensor:
         box = box[:, :, left : left + width]
     else:
         begin = torch.from_numpy(source.shifts[(top + np.arange(height)) // _MCU] + left)
-        begin = begin.to(box.device, non_blocking=True)
+        begin = sent(begin, box.device)
         columns = begin[:, None] + torch.arange(width, device=box.device)
         box = box.gather(2, columns.expand(3, -1, -1))
     mean = functional.avg_pool2d(box.float(), shrink, ceil_mode=True, count_include_pad=False)

@@ -71,6 +71,8 @@ class PretendedGPU(TorchFunctionMode):
         self.current = self.default = self.Stream()
         self.registered: dict[int, int] = {}
         self.refusal = 0
+        self.pinned: set[int] = set()
+        self.ordinary = 0  # copies that are not waited for, from memory that is not torch's pinned
 
     # torch.cuda's names
 
@@ -130,6 +132,11 @@ class PretendedGPU(TorchFunctionMode):
         there = [leaf for leaf in tree_leaves((args, kwargs)) if isinstance(leaf, OnGPU)]
         goal = self.goal(func, args, kwargs)
         name = func.__name__
+        if name == "pin_memory":
+            with torch._C.DisableTorchFunction():
+                copy = args[0].clone()
+            self.pinned.add(self.address(copy))
+            return copy
         if not there and (goal is None or goal.type != "cuda"):
             return func(*args, **kwargs)
         if name == "__iter__":
@@ -152,8 +159,11 @@ class PretendedGPU(TorchFunctionMode):
             moved = {id(leaf): self.fresh(leaf) for leaf in new}
             writes = written | {self.address(leaf) for leaf in moved.values()}
             self.launch(name, reads - writes, writes)
-            if name == "to" and not there and not kwargs.get("non_blocking"):
-                self.current.synchronize()  # as a copy from the host does by default
+            if name == "to" and not there:
+                if not kwargs.get("non_blocking"):
+                    self.current.synchronize()  # as a copy from the host does by default
+                elif self.address(args[0]) not in self.pinned:
+                    self.ordinary += 1
             return tree_map(lambda leaf: moved.get(id(leaf), self.there(leaf)), result)
 
     @staticmethod

@@ -28,7 +28,7 @@ from reader import (
     lane,
     nvjpeg,
 )
-from reader.resample import Source, resample
+from reader.resample import Source, resample, sent
 from reader.undecoded import Parcel, parcels
 
 NORM: dict[str, Any] = {"mean": IMAGENET_MEAN, "std": IMAGENET_STD}
@@ -210,9 +210,9 @@ def test_to_shrink_images_whose_rows_are_shifted_needs_no_wait(gpu: PretendedGPU
     for device in ("cpu", DEVICE):
         before = gpu.waits
         out = torch.zeros((1, 4, 4, 3), dtype=torch.uint8, device=device)
-        there = pixels.to(device, non_blocking=True)
-        resample([Source(there, np.array([0, 8]))], columns, out)
+        resample([Source(sent(pixels, torch.device(device)), np.array([0, 8]))], columns, out)
         assert gpu.waits == before
+        assert not gpu.ordinary, "from memory that is let go at once"
         drawn.append(out.cpu())
     assert torch.equal(*drawn)
     assert gpu.faults == []
