@@ -99,4 +99,4 @@ def _gather(found: Dataset) -> None:
         if can_gather(found, recipe):
             layout = BatchLayout(len(found), (4, 4))
             arrays = layout.arrays(np.zeros(layout.slot_bytes, np.uint8))
-            Gatherer(found, recipe).fill(arrays, np.arange(len(found)), 0, 0)
+            Gatherer(found, recipe, lambda sample: None).fill(arrays, np.arange(len(found)), 0, 0)
