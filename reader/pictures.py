@@ -112,6 +112,7 @@ def _opened(image: StoredImage, data: memoryview) -> Iterator["Image.Image"]:
 
     Raises:
         DecodeError: it is no such picture, or whatever goes wrong with it while it is open.
+        MemoryError: it does not fit, which says nothing of the picture.
     """
     from PIL import Image  # few data sets need it, and workers should start fast
 
@@ -121,7 +122,7 @@ def _opened(image: StoredImage, data: memoryview) -> Iterator["Image.Image"]:
             with _own_limit, Image.open(io.BytesIO(data), formats=_FORMATS) as opened:
                 _check_size(image, *opened.size)
                 yield opened
-    except DecodeError:
+    except (DecodeError, MemoryError):
         raise
     except Exception as error:  # Pillow's plugins raise what they like
         raise DecodeError(str(error) or type(error).__name__) from error

@@ -209,6 +209,8 @@ class SampleReader:
             content = member.decode(data)
             if isinstance(member.field, Boxes):
                 return member.field.place(content, planned.view)
+        except MemoryError:
+            raise  # which says nothing of the member
         except Exception as error:  # a user's decoder may raise anything
             raise shard.error(row, f"its .{member.ext} does not decode ({error})") from error
         return content

@@ -592,6 +592,19 @@ def test_a_size_for_which_there_is_no_memory_is_refused(side: int) -> None:
         Decoder().whole(stored("jpg", b"", side, side))
 
 
+def test_a_picture_that_memory_does_not_hold_is_not_called_damaged(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def memory_runs_out(*_: object, **__: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(Image.Image, "convert", memory_runs_out)
+    file = io.BytesIO()
+    Image.new("RGB", (7, 5)).save(file, "BMP")
+    with pytest.raises(MemoryError):
+        Decoder().whole(stored("bmp", file.getvalue(), 5, 7))
+
+
 def test_raw_grey_with_alpha_shows_the_grey() -> None:
     pixels = Decoder().whole(stored("raw", bytes([10, 255, 20, 0]), 1, 2, 2))
     assert pixels.tolist() == [[[10] * 3, [20] * 3]]

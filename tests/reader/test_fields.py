@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 import reader
-from reader import Boxes, Loader, Mask, ReaderError, SampleError, Transform
+from reader import Boxes, Loader, Mask, ReaderError, SampleError, Transform, WorkerError
 
 WriteSamples = Callable[..., Path]
 COUNT = 6
@@ -111,6 +111,16 @@ def test_users_decode_members_their_own_way(captions: Path) -> None:
     assert lengths == [*(len(f"Bild {number} - ä".encode()) for number in range(5)), None]
     with pytest.raises(ReaderError, match="'jsn', which is not among the fields"):
         Loader(captions, fields=("json",), decoders={"jsn": len})
+
+
+def test_a_member_that_memory_does_not_hold_is_not_masked_as_damaged(captions: Path) -> None:
+    def take_it(data: bytes) -> int:
+        if data[0] == 3:
+            raise MemoryError
+        return data[0]
+
+    with pytest.raises(WorkerError, match="Memory ran out"):
+        only(captions, fields=("bin",), decoders={"bin": take_it}, on_error="mask")
 
 
 def test_a_pickle_in_an_npy_is_refused(write_samples: WriteSamples) -> None:
