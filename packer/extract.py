@@ -20,7 +20,7 @@ from packer.processes import Advance, map_unordered
 from packer.progress import Progress
 from packer.repeats import hashes_of, repeated
 from packer.transfer import read_span
-from reader.format import FORMATS, Index, Manifest, ShardEntry
+from reader.format import FORMATS, FormatError, Index, Manifest, ShardEntry
 from reader.format.files import open_regular
 
 _CHUNK = 1 << 22
@@ -156,6 +156,8 @@ def _extract_shard(task: _Task, entry: ShardEntry, advance: Advance) -> ExtractR
     ):
         labels = index.columns["label"]
         for row in range(len(index)):
+            if not index.is_whole:
+                raise FormatError(f"{index.path} was cut short while it was read. Restore it.")
             source, label = index.bytes_of("name", row), int(labels[row])
             told = task.labels.in_name(source, label) or task.labels.in_file(source, label)
             report.unlabelled += label >= 0 and not told

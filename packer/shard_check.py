@@ -18,6 +18,8 @@ from packer.repeats import hashes_of
 from reader.format import FORMATS, FormatError, Index, Limits, ShardEntry, tar
 from reader.format.files import open_regular
 
+CUT_SHORT = "it was cut short while it was read"
+
 
 @dataclass(frozen=True)
 class Damage:
@@ -165,6 +167,9 @@ class _Walk:
         index, found = self._index, self._found
         found.key_hashes = hashes_of(index.bytes_of("key", row) for row in range(len(index)))
         for row in range(len(index)):
+            if not index.is_whole:
+                found.damages.append(Damage(self._shard.index, CUT_SHORT))
+                break
             raw = index.bytes_of("key", row)
             if self._is_cut(row):
                 reason = f"the tar ends before its end; samples not whole: {len(index) - row}"

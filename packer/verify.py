@@ -10,7 +10,7 @@ import numpy as np
 from packer.processes import Advance, map_unordered
 from packer.progress import Progress
 from packer.repeats import repeated
-from packer.shard_check import Damage, Findings, Shard, check_shard
+from packer.shard_check import CUT_SHORT, Damage, Findings, Shard, check_shard
 from reader.format import FormatError, Index, Limits, Manifest, ShardEntry, manifest
 
 
@@ -108,6 +108,9 @@ def _decode(folder: Path, entry: ShardEntry, limits: Limits, found: Findings) ->
         return  # that was named
     decoder, index = Decoder(), shard.index
     for row in range(len(index)):
+        if not index.is_whole:
+            found.damages.append(Damage(entry.index, CUT_SHORT))
+            return
         try:
             decoder.whole(shard.image(row))
         except (DecodeError, ReaderError) as error:

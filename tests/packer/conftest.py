@@ -5,7 +5,8 @@ import shutil
 import subprocess
 import sys
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,6 +18,7 @@ from PIL import Image
 import packer
 from packer.images import ImageInfo, probe
 from packer.keys import escape
+from packer.progress import Advance, Progress
 from reader.format import FORMATS, Index, Manifest, ShardEntry, index, tar
 
 ROOT = Path(packer.__file__).parent.parent
@@ -33,6 +35,24 @@ class Packed(NamedTuple):
     size: tuple[int, int]
     data: bytes
     label_data: bytes | None
+
+
+class _Cutting(Progress):
+    """Cuts a byte off `path` whenever an item is done."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._size = path.stat().st_size - 1
+
+    @contextmanager
+    def phase(self, *_: object) -> Iterator[Advance]:
+        yield lambda count: os.truncate(self._path, self._size)
+
+
+@pytest.fixture(scope="session")
+def cut_meanwhile() -> Callable[[Path], Progress]:
+    """`verify(..., progress=cut_meanwhile(path))`: the file is cut short after the first item."""
+    return _Cutting
 
 
 @pytest.fixture(scope="session")

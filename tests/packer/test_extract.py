@@ -16,7 +16,8 @@ from PIL import Image
 from packer.errors import UnusableInput
 from packer.extract import extract
 from packer.pack import PackReport
-from reader.format import Manifest
+from packer.progress import Progress
+from reader.format import FormatError, Manifest
 
 RunPacker = Callable[..., "subprocess.CompletedProcess[str]"]
 WriteDataset = Callable[..., Path]
@@ -173,6 +174,15 @@ def test_a_damaged_file_is_not_given_back(
     assert report["written"] == 38
     assert "damaged" in report["refused"][0]["reason"]
     assert not [path for path in (tmp_path / "out").rglob("*") if path.suffix == ".part"]
+
+
+def test_an_index_that_is_cut_short_meanwhile_is_named(
+    packed: Path, tmp_path: Path, cut_meanwhile: Callable[[Path], Progress]
+) -> None:
+    copy = shutil.copytree(packed, tmp_path / "copy")
+    index = copy / Manifest.load(copy).shards[0].index
+    with pytest.raises(FormatError, match=r"shard-000000\.safetensors was cut short"):
+        extract(copy, tmp_path / "out", 1, progress=cut_meanwhile(index))
 
 
 def test_the_command_tells_what_it_did(packed: Path, tmp_path: Path, run_packer: RunPacker) -> None:

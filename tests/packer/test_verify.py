@@ -1,6 +1,7 @@
 """Every byte of a data set is proven, or named."""
 
 import json
+import os
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
@@ -13,7 +14,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from packer.images import probe
+from packer.progress import Progress
 from packer.verify import verify
+from reader.decode import Decoder
 from reader.format import FORMATS, FormatError, Index, Manifest, tar
 
 MANY = settings(
@@ -184,6 +187,27 @@ def test_an_image_that_does_not_decode_is_named(
     folder = write_dataset(tmp_path / "broken", {"shard-000000.tar": samples}, classes=2)
     assert verify(folder, 1).damages == []
     assert [damage.key for damage in verify(folder, 1, decode=True).damages] == [items[0].key]
+
+
+def test_an_index_that_is_cut_short_meanwhile_is_named(
+    copy: Path, cut_meanwhile: Callable[[Path], Progress]
+) -> None:
+    entry = Manifest.load(copy).shards[0]
+    (damage,) = verify(copy, 1, progress=cut_meanwhile(copy / entry.index)).damages
+    assert (damage.file, damage.reason) == (entry.index, "it was cut short while it was read")
+
+
+def test_an_index_that_is_cut_short_while_images_are_decoded_is_named(
+    copy: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entry = Manifest.load(copy).shards[0]
+
+    def cut_instead(*_: object) -> None:
+        os.truncate(copy / entry.index, entry.index_bytes - 1)
+
+    monkeypatch.setattr(Decoder, "whole", cut_instead)
+    (damage,) = verify(copy, 1, decode=True).damages
+    assert (damage.file, damage.reason) == (entry.index, "it was cut short while it was read")
 
 
 def test_shards_are_checked_without_a_sound_manifest(copy: Path) -> None:
