@@ -192,9 +192,9 @@ class Bench:
         self._reset()
         outcome = self.run(fault)
         wrong = list(self._wrong_end(fault, outcome))
-        is_moved = (self._work / "out.gone").exists()
+        moved = {root for root in self.after if (self._work / f"{root}.gone").exists()}
         self._undo(fault)
-        wrong += self._wrong_files(outcome, is_moved)
+        wrong += self._wrong_files(outcome, moved)
         code, said = quietly([*self._case.command(self._work), *self._one_job()])
         if code != 0:
             wrong.append(f"the next run exits {code}: {said.strip()[-300:]}")
@@ -234,20 +234,30 @@ class Bench:
         elif outcome.code and not _names_a_place(outcome.stderr + outcome.stdout):
             yield f"no place is named: {outcome.stderr.strip()[-300:]}"
 
-    def _wrong_files(self, outcome: Outcome, is_moved: bool) -> Iterator[str]:
+    def _wrong_files(self, outcome: Outcome, moved: set[str]) -> Iterator[str]:
         """Whatever is there is as it was, or as it should become; after a success, all of it."""
         for root, files in self.after.items():
             there = files_of(self._work / root)
-            # A folder that is moved away takes with it what is written by its descriptor.
-            if outcome.code == 0 and outcome.happened and not is_moved:
-                yield from (f"in spite of exit 0 {p}" for p in _differences(there, files))
+            # A folder that is moved away takes with it what is written by its descriptor, and what
+            # was to be removed by its name.
+            if outcome.code == 0 and outcome.happened and not (root == "out" and root in moved):
+                found = {
+                    name: content
+                    for name, content in there.items()
+                    if root not in moved or name in files or not _is_hidden(name)
+                }
+                yield from (f"in spite of exit 0 {p}" for p in _differences(found, files))
             for name, content in there.items():
-                if Path(name).name.startswith(".") or "/." in f"/{name}":
+                if _is_hidden(name):
                     continue
                 if content not in (files.get(name), self.before[root].get(name)):
                     yield f"{root}/{name} is neither old nor new"
             for name in self.before[root].keys() & files.keys() - there.keys():
                 yield f"{root}/{name} is gone"
+
+
+def _is_hidden(name: str) -> bool:
+    return "/." in f"/{name}"
 
 
 def _differences(there: Files, wanted: Files) -> Iterator[str]:
