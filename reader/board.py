@@ -57,7 +57,12 @@ class Board:
     @classmethod
     def create(cls) -> "Board":
         """A new, empty board."""
-        return cls(unnamed_file(16 * _PLACES))
+        descriptor = unnamed_file(16 * _PLACES)
+        try:
+            return cls(descriptor)
+        except BaseException:
+            os.close(descriptor)
+            raise
 
     def place(self, number: int) -> Place:
         """The place of the `number`-th worker."""

@@ -62,9 +62,13 @@ class Pool:
         self._setup = cloudpickle.dumps(setup)
         self._dataset = setup.dataset
         self._watch = Watch(setup.dataset, timeout)
-        self._board = Board.create()
         self._memory = memory
-        self._queue, self._queue_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self._board = Board.create()
+        try:
+            self._queue, self._queue_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+        except BaseException:
+            self._board.close()
+            raise
         self._backlog: deque[Task] = deque()  # not yet in the queue
         self._outstanding: dict[int, Task] = {}  # submitted and not ended
         self._deaths: dict[int, list[int]] = {}  # by task: how many had died before each of them

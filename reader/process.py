@@ -48,13 +48,18 @@ class WorkerProcess:
     def __init__(
         self, setup: bytes, tasks: socket.socket, memory: int, board: int, place: int
     ) -> None:
-        ours, theirs = socket.socketpair()
-        theirs_of_life, self._life = os.pipe()
-        fds = (theirs.fileno(), tasks.fileno(), memory, board, theirs_of_life)
+        kept, given = contextlib.ExitStack(), contextlib.ExitStack()
         # Held back until the worker ignores it: an interpreter that is half started dies of it
         # with a traceback.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
+            ours, theirs = socket.socketpair()
+            kept.callback(ours.close)
+            given.callback(theirs.close)
+            theirs_of_life, self._life = os.pipe()
+            kept.callback(os.close, self._life)
+            given.callback(os.close, theirs_of_life)
+            fds = (theirs.fileno(), tasks.fileno(), memory, board, theirs_of_life)
             self.process = subprocess.Popen(
                 [sys.executable, "-c", _START, *map(str, (*fds, place))],
                 stdin=subprocess.DEVNULL,
@@ -62,13 +67,11 @@ class WorkerProcess:
                 env=_environment(),
             )
         except OSError as error:
-            ours.close()
-            os.close(self._life)
+            kept.close()
             raise WorkerError(f"{sys.executable} cannot be started: {error}.") from error
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
-            theirs.close()
-            os.close(theirs_of_life)
+            given.close()
         self.place = place
         self.control = Connection(ours.detach())
         self.is_ready = False

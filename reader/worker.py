@@ -255,6 +255,9 @@ def main(arguments: list[str]) -> None:
     control_fd, tasks_fd, memory_fd, board_fd, life_fd, place = map(int, arguments)
     _end_with_parent(life_fd)
     control = Connection(control_fd)
+    # A child that outlives this process must not keep its end from the parent.
+    os.set_inheritable(control_fd, False)
+    os.register_at_fork(after_in_child=control.close)
     try:
         try:
             sys.path[:] = receive(control, (list,))

@@ -1,6 +1,10 @@
 """Every task ends exactly once, whatever becomes of the workers."""
 
+import os
 import random
+import resource
+import signal
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -190,6 +194,47 @@ def test_a_stopped_worker_delays_only_its_own_task(start: Callable[..., Pool]) -
     stopped.resume()
     rest += ended(pool, 96 - len(rest))
     assert numbers([*first, *rest]) == list(range(100))
+
+
+def test_a_worker_that_dies_is_missed_even_if_its_child_lives_on(
+    start: Callable[..., Pool], tmp_path: Path
+) -> None:
+    class LeaveAChild:
+        def apply(self, geometry: Geometry, dice: SampleRandom) -> None:
+            with suppress(FileExistsError), (tmp_path / "child").open("x") as file:
+                if child := os.fork():
+                    file.write(str(child))
+                    file.flush()
+                    os.kill(os.getpid(), signal.SIGKILL)
+                time.sleep(100)
+
+    pool = start(1, LeaveAChild())
+    pool.submit(tasks(8))
+    try:
+        assert numbers(ended(pool, 8)) == list(range(8))
+        assert pool.restarts == 1
+    finally:
+        os.kill(int((tmp_path / "child").read_text()), signal.SIGKILL)
+
+
+def test_without_descriptors_a_pool_says_so_and_leaves_none(packed: Path) -> None:
+    with closing(RingMemory.create(SLOTS, LAYOUT)) as memory:
+        setup = Setup(Dataset(packed), Recipe((CenterCrop(16),)), SLOTS, LAYOUT)
+        before = resource.getrlimit(resource.RLIMIT_NOFILE)
+        told = []
+        for spare in range(11):
+            open_now = psutil.Process().num_fds()
+            resource.setrlimit(resource.RLIMIT_NOFILE, (open_now + spare, before[1]))
+            try:
+                Pool(1, setup, memory.descriptor).close()
+            except (OSError, WorkerError) as error:
+                told.append(str(error))
+            finally:
+                resource.setrlimit(resource.RLIMIT_NOFILE, before)
+            assert psutil.Process().num_fds() == open_now
+        assert told
+        assert all("[Errno 24] Too many open files" in text for text in told)
+        assert f"{sys.executable} cannot be started: " in told[-1]
 
 
 def test_a_worker_that_cannot_be_set_up_says_why(start: Callable[..., Pool]) -> None:
