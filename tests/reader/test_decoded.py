@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import psutil
 import pytest
 import torch
+from live_workers import workers
 from PIL import Image
 
 import reader
@@ -245,7 +245,8 @@ def test_workers_that_are_killed_while_they_fill_it_change_nothing(
         for _ in range(EPOCHS):
             for batch in loader:
                 found.append(list(flat(batch)))
-                psutil.Process().children()[0].kill()
+                for worker in workers()[:1]:
+                    worker.kill()
         assert loader.statistics().restarts
     assert found == expected
 
@@ -379,7 +380,7 @@ def test_what_does_not_fit_is_refused_with_the_numbers(
     took = rf'cache="decoded" would take {numbers}.*; '
     with pytest.raises(ReaderError, match=took + "60,000 bytes are allowed by cache_limit"):
         Loader(packed, cache="decoded", cache_limit=60_000, **options)
-    monkeypatch.setattr("reader.memory._available", lambda: 50_000)
+    monkeypatch.setattr("reader.memory.available_memory", lambda: 50_000)
     for limit in (None, 10**9):
         with pytest.raises(ReaderError, match=took + "50,000 bytes are available"):
             Loader(packed, cache="decoded", cache_limit=limit, **options)

@@ -12,7 +12,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ import numpy as np
 import psutil
 import pytest
 import torch
+from live_workers import workers
 from PIL import Image
 
 import reader
@@ -74,16 +74,6 @@ def digest(batches: Iterable[Sequence[Any]]) -> str:
 
 def indexes(batches: Iterable[Sequence[Any]], field: int = 0) -> list[int]:
     return [number for batch in batches for number in batch[field].tolist()]
-
-
-def workers() -> list[psutil.Process]:
-    """The workers of all loaders; other tests may have left multiprocessing's own helper."""
-    found = []
-    for child in psutil.Process().children():
-        with suppress(psutil.NoSuchProcess):  # a zombie has no command line
-            if any("reader.worker" in argument for argument in child.cmdline()):
-                found.append(child)
-    return found
 
 
 def slow(seconds: float = 0.005) -> Transform:

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import psutil
 import pytest
+from live_workers import workers
 
 from reader import CenterCrop, Dataset, Geometry, SampleError, Transform, WorkerError
 from reader.messages import Done, Failed, Setup, Task
@@ -109,16 +110,6 @@ def test_cancelling_what_has_ended_or_never_was_takes_nothing(start: Callable[..
     pool.submit(tasks(3))
     ended(pool, 3)
     assert pool.cancel({0, 1, 2, 99}) == set()
-
-
-def workers() -> list[psutil.Process]:
-    """The pool's processes; other tests may have left multiprocessing's own helper."""
-    found = []
-    for child in psutil.Process().children():
-        with suppress(psutil.NoSuchProcess):  # a zombie has no command line
-            if any("reader.worker" in argument for argument in child.cmdline()):
-                found.append(child)
-    return found
 
 
 def test_every_task_ends_exactly_once_while_workers_are_killed(start: Callable[..., Pool]) -> None:
