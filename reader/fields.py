@@ -7,6 +7,7 @@ has no such member. `Mask` and `Boxes` say more about a member that belongs to t
 
 import io
 import json
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -184,7 +185,15 @@ def _extension(field: Field) -> str:
 
 
 def _npy(data: bytes) -> NDArray[Any]:
-    return np.lib.format.read_array(io.BytesIO(data), allow_pickle=False)
+    """The array, for which no memory is taken on its header's word alone."""
+    file, layout = io.BytesIO(data), np.lib.format
+    is_first = layout.read_magic(file) == (1, 0)  # of the versions, which say how long a header is
+    read_header = layout.read_array_header_1_0 if is_first else layout.read_array_header_2_0
+    shape, _, dtype = read_header(file)
+    if math.prod(shape) * dtype.itemsize > len(data):
+        raise ValueError(f"its header says {shape} of {dtype}, and it has {len(data)} bytes")
+    file.seek(0)
+    return layout.read_array(file, allow_pickle=False)
 
 
 def _txt(data: bytes) -> str:
