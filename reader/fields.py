@@ -188,7 +188,7 @@ def _npy(data: bytes) -> NDArray[Any]:
     """The array, for which no memory is taken on its header's word alone."""
     file, layout = io.BytesIO(data), np.lib.format
     is_first = layout.read_magic(file) == (1, 0)  # of the versions, which say how long a header is
-    read_header = layout.read_array_header_1_0 if is_first else layout.read_array_header_2_0
+    read_header: Any = layout.read_array_header_1_0 if is_first else layout.read_array_header_2_0
     shape, _, dtype = read_header(file)
     if math.prod(shape) * dtype.itemsize > len(data):
         raise ValueError(f"its header says {shape} of {dtype}, and it has {len(data)} bytes")
