@@ -6,7 +6,6 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ import numpy as np
 import pytest
 import torch
 from live_workers import workers
+from other_process import running
 from PIL import Image
 
 import reader
@@ -307,25 +307,6 @@ loader.close()
 """
 
 
-@contextmanager
-def running(code: str, *arguments: object) -> Iterator["subprocess.Popen[str]"]:
-    """A process that has printed its first line."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", code, *map(str, arguments)],
-        env={**os.environ, "PYTHONPATH": str(Path(reader.__file__).parent.parent)},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stdout is not None
-    try:
-        assert process.stdout.readline()
-        yield process
-    finally:
-        process.kill()
-        process.communicate()
-
-
 def bytes_read(dataset: Path, **options: Any) -> int:
     """What one batch of the whole data set needs from the disk."""
     with Loader(dataset, batch_size=COUNT, workers=1, cache="decoded", **options) as loader:
@@ -336,7 +317,8 @@ def bytes_read(dataset: Path, **options: Any) -> int:
 def test_the_processes_of_a_machine_decode_each_image_once(packed_copy: Path) -> None:
     options: dict[str, Any] = {"transforms": [RandomCrop(32)]}
     expected, _ = epochs(packed_copy, 1, **options)
-    with running(RANK, packed_copy):
+    with running(RANK, packed_copy) as (_, line):
+        assert line
         seen, now = epochs(packed_copy, 1, cache="decoded", **options)
         assert seen == expected
         assert now.cached >= COUNT

@@ -3,14 +3,12 @@
 import os
 import pickle
 import signal
-import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
+from other_process import running
 
 import reader
 from reader import Dataset, Loader, ReaderError
@@ -37,24 +35,6 @@ memory = os.memfd_create(name, os.MFD_ALLOW_SEALING)
 print("bound", flush=True)
 listener.accept()
 """
-
-
-@contextmanager
-def running(code: str, *arguments: object) -> Iterator[tuple["subprocess.Popen[str]", str]]:
-    """A process that has printed its first line, and the line."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", code, *map(str, arguments)],
-        env={**os.environ, "PYTHONPATH": str(Path(reader.__file__).parent.parent)},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert process.stdout is not None
-    try:
-        yield process, process.stdout.readline().strip()
-    finally:
-        process.kill()
-        process.communicate()
 
 
 def names() -> set[str]:
