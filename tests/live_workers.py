@@ -1,5 +1,6 @@
 """The processes that the reader has started from this one."""
 
+import time
 from contextlib import suppress
 
 import psutil
@@ -10,6 +11,13 @@ def workers() -> list[psutil.Process]:
     found = []
     for child in psutil.Process().children():
         with suppress(psutil.NoSuchProcess):  # a zombie has no command line
-            if any("reader.worker" in argument for argument in child.cmdline()):
+            if any("reader.worker" in argument for argument in _command_line(child)):
                 found.append(child)
     return found
+
+
+def _command_line(process: psutil.Process) -> list[str]:
+    # For a moment after its start, while the system loads the program, there is none.
+    while not (arguments := process.cmdline()):
+        time.sleep(0.001)
+    return arguments

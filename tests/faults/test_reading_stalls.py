@@ -15,6 +15,7 @@ from typing import Any
 
 import psutil
 import pytest
+from live_workers import workers
 
 import reader.stall
 from reader import CenterCrop, Dataset, Loader, ReaderError, WorkerError
@@ -27,10 +28,6 @@ pytestmark = pytest.mark.usefixtures("no_leftovers")
 def load(folder: Path, **options: Any) -> Loader:
     arguments = {"batch_size": 4, "workers": 1, "transforms": [CenterCrop(16)], "timeout": 1}
     return Loader(folder, **{**arguments, "fields": ["index"], **options})
-
-
-def workers() -> list[psutil.Process]:
-    return [p for p in psutil.Process().children() if "reader.worker" in " ".join(p.cmdline())]
 
 
 def at_the_sample(act: Callable[[], None]) -> Callable[[dict[str, Any]], dict[str, Any]]:

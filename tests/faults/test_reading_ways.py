@@ -10,8 +10,8 @@ from itertools import islice, product
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
+from live_workers import workers
 from torch.utils.data import DataLoader
 
 from packer.pack import PackReport
@@ -139,7 +139,7 @@ def test_signals_that_interrupt_a_worker_change_nothing(packed: Path) -> None:
     truth = expected(packed)
     with loader(packed, map_sample=listen) as running:
         assert one_pass(running, truth).exact == set(truth)
-        (worker,) = [p for p in psutil.Process().children() if "reader.worker" in str(p.cmdline())]
+        (worker,) = workers()
         is_over = threading.Event()
 
         def interrupt() -> None:
