@@ -237,11 +237,16 @@ class Dataset:
 
     def locate_all(
         self, numbers: NDArray[np.int64], turn_to: Callable[[int], None]
-    ) -> Iterator[tuple[Shard, NDArray[np.int64], NDArray[np.int64]]]:
+    ) -> Iterator[tuple[Shard, NDArray[np.int64] | slice, NDArray[np.int64]]]:
         """Each opened shard of some samples, which of `numbers` lie there, and their rows.
 
-        Before each is opened, `turn_to` is called with the first sample that lies there.
+        Before each is opened, `turn_to` is called with the first sample that lies there. Where it
+        is one shard, a slice says that all of them do.
         """
+        if len(self.shards) == 1:
+            turn_to(int(numbers[0]))
+            yield self._shard(0), slice(None), numbers
+            return
         positions = np.searchsorted(self._ends, numbers, side="right") - 1
         for position in np.flatnonzero(np.bincount(positions)).tolist():
             chosen = np.flatnonzero(positions == position)

@@ -5,6 +5,7 @@ arrays: the draws that each sample would have had by itself. The pixels are copi
 index whose items are whole images or, of a crop that is narrower, its rows; one call mirrors them.
 """
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -16,6 +17,7 @@ from reader.dataset import Dataset
 from reader.errors import ReaderError
 from reader.fields import BUILT_IN
 from reader.format import FORMATS
+from reader.format.tar import BLOCK
 from reader.order import BatchRandom
 from reader.ring import BatchArrays
 from reader.sample import Recipe
@@ -27,6 +29,7 @@ from reader.transforms import (
     RandomVerticalFlip,
 )
 
+_MIN_UNIT = 16  # bytes; below that so many items are slower than a copy more
 _BATCHED = (CenterCrop, RandomCrop, RandomHorizontalFlip, RandomVerticalFlip)
 
 Bytes = NDArray[Any]  # uint8
@@ -108,17 +111,18 @@ class Gatherer:
         if width == self._width and not upwards.any():
             starts = (top * width + left)[:, None]  # all rows follow each other in the image too
         else:
-            rows = np.arange(height)
-            rows = top[:, None] + np.where(upwards[:, None], rows[::-1], rows)
-            starts = rows * self._width + left[:, None]
+            down = np.arange(height)
+            shown = top[:, None] + np.where(upwards[:, None], down[::-1], down)
+            starts = shown * self._width + left[:, None]
         self._read(samples, labels, starts * channels, out.reshape(*starts.shape, -1))
         turned = np.flatnonzero(mirrored)
         if len(turned):
             pixels = cv2.flip(out[turned].reshape(-1, width, channels), 1)
             out[turned] = pixels.reshape(-1, *out.shape[1:])
-        _fill(out, _border(top, height, self._height, upwards), geometry.fill)
+        rows, row = _border(top, height, self._height, upwards), width * channels
+        _fill(out.reshape(count, 1, -1), rows, row, geometry.fill)
         columns = _border(left, width, self._width, mirrored)
-        _fill(out.swapaxes(1, 2), columns, geometry.fill)
+        _fill(out.reshape(count, height, row), columns, channels, geometry.fill)
 
     def _read(
         self,
@@ -142,15 +146,38 @@ class Gatherer:
             content: Any = shard.mapped
             firsts = offsets[:, None] + starts[chosen]
             is_inside = ((firsts >= 0) & (firsts <= len(content) - length)).all(axis=1)
-            pieces[chosen[is_inside]] = _overlapping(content, length)[firsts[is_inside]]
-            for at in np.flatnonzero(~is_inside).tolist():
-                # Its border is wider than what the tar has beside its first and last image.
-                image = np.frombuffer(content, np.uint8, self._bytes, offsets[at])
-                begins = starts[chosen[at]]
-                reach = max(0, -int(begins.min()), int(begins.max()) + length - self._bytes)
-                pieces[chosen[at]] = _overlapping(np.pad(image, reach), length)[begins + reach]
+            if is_inside.all():
+                _copy(content, firsts, pieces, chosen)
+            else:  # a border is wider than what the tar has beside its first and last image
+                places = np.arange(len(pieces))[chosen]
+                _copy(content, firsts[is_inside], pieces, places[is_inside])
+                for at in np.flatnonzero(~is_inside).tolist():
+                    begins = starts[places[at]]
+                    image = np.frombuffer(content, np.uint8, self._bytes, offsets[at])
+                    reach = max(0, -int(begins.min()), int(begins.max()) + length - self._bytes)
+                    padded = np.pad(image, reach)
+                    pieces[places[at]] = _overlapping(padded, length)[begins + reach]
             if not shard.index.is_whole:  # then offsets and labels may have been zeros
                 raise ReaderError(f"{shard.index.path} was cut short while it was read.")
+
+
+def _copy(
+    content: Any,
+    firsts: NDArray[np.int64],
+    pieces: NDArray[Any],
+    chosen: NDArray[np.int64] | slice,
+) -> None:
+    """Set the `chosen` of `pieces`, (N, K), to the bytes of `content` from `firsts` on."""
+    length = pieces.dtype.itemsize
+    unit = math.gcd(length, BLOCK)
+    if not isinstance(chosen, slice) or unit < _MIN_UNIT or (firsts % unit).any():
+        pieces[chosen] = _overlapping(content, length)[firsts]
+        return
+    # Whole images, which begin at a tar's blocks: of items that do not overlap, numpy writes those
+    # asked for straight to their place. ("clip", since it has a copy made to be able to raise.)
+    blocks = np.ndarray((len(content) // unit,), f"V{unit}", content)
+    items = (firsts // unit)[:, :, None] + np.arange(length // unit)
+    np.take(blocks, items, out=pieces.view(blocks.dtype).reshape(items.shape), mode="clip")
 
 
 def _border(
@@ -166,12 +193,20 @@ def _border(
     return np.where(is_turned, border[::-1], border)
 
 
-def _fill(images: Bytes, border: NDArray[np.int64], value: int) -> None:
-    """Set the first and last rows of images, (N, rows, ...), as many as `border` has for each."""
-    before, after = border
-    for rows in range(1, int(border.max()) + 1):
-        images[before == rows, :rows] = value
-        images[after == rows, -rows:] = value
+def _fill(lines: Bytes, border: NDArray[np.int64], unit: int, value: int) -> None:
+    """Set the first and last bytes of each image's lines to `value`.
+
+    Args:
+        lines: (N, lines, bytes), contiguous.
+        border: (2, N), how many `unit` bytes before and after.
+    """
+    length = lines.shape[2]
+    for times in range(1, int(border.max()) + 1):
+        size = times * unit
+        strip = np.full(size, value, np.uint8).view(f"V{size}")[0]
+        for chosen, offset in zip(border == times, (0, length - size), strict=True):
+            strips = np.ndarray(lines.shape[:2], strip.dtype, lines, offset, lines.strides[:2])
+            strips[chosen] = strip
 
 
 def _overlapping(content: Any, length: int) -> NDArray[Any]:
