@@ -26,9 +26,23 @@ Word = TypeVar("Word", int, NDArray[Any])
 
 def mix64(x: Word) -> Word:
     """splitmix64's finalizer, on a Python integer below 2**64 or an array of uint64."""
-    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9 & _M64
-    x = (x ^ (x >> 27)) * 0x94D049BB133111EB & _M64
-    return x ^ (x >> 31)
+    if isinstance(x, int):
+        x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9 & _M64
+        x = (x ^ (x >> 27)) * 0x94D049BB133111EB & _M64
+        return x ^ (x >> 31)
+    x = x ^ (x >> 30)  # a new array, on which the rest is done in place
+    x *= 0xBF58476D1CE4E5B9
+    x ^= x >> 27
+    x *= 0x94D049BB133111EB
+    x ^= x >> 31
+    return x
+
+
+def _wrapped(x: Word, length: int) -> Word:
+    """`x` modulo `length`, of numbers below twice that."""
+    if isinstance(x, int):
+        return x % length
+    return np.minimum(x, x - length)  # what is below zero wraps to a large one: no slow division
 
 
 class Order(Protocol):
@@ -104,12 +118,13 @@ class GlobalShuffle:
         """
         highs = math.isqrt(self.count - 1) + 1
         lows = -(-self.count // highs)
-        high, low = x // lows, x % lows
+        high = x // lows
+        low = x - high * lows
         for number, key in enumerate(keys):
             if number % 2:
-                low = (low + ((mix64(high ^ key) >> 32) * lows >> 32)) % lows
+                low = _wrapped(low + ((mix64(high ^ key) >> 32) * lows >> 32), lows)
             else:
-                high = (high + ((mix64(low ^ key) >> 32) * highs >> 32)) % highs
+                high = _wrapped(high + ((mix64(low ^ key) >> 32) * highs >> 32), highs)
         return high * lows + low
 
 
