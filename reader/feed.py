@@ -276,17 +276,18 @@ class Feed:
 
     def _tasks(self, step: Step, slot: int) -> list[Task]:
         """Chunks of the step, none of which reaches from one epoch into the next."""
+        count = self._order.count
         positions = step.position + np.arange(step.rows)
         positions[step.valid :] = step.end - 1  # padding repeats a sample of the step
-        epochs = positions // self._order.count
-        edges = {*range(0, step.rows, self._chunk), *(np.flatnonzero(np.diff(epochs)) + 1).tolist()}
+        begun = range(step.position // count + 1, (step.end - 1) // count + 1)  # epochs
+        edges = {min(epoch * count - step.position, step.valid) for epoch in begun}
         tasks = []
-        for row, end in pairwise([*sorted(edges), step.rows]):
-            epoch = int(epochs[row])
-            inside = positions[row:end] - epoch * self._order.count
+        for row, end in pairwise(sorted({*range(0, step.rows, self._chunk), *edges, step.rows})):
+            epoch = int(positions[row]) // count
+            inside = positions[row:end] - epoch * count
             samples = self._samples(inside, epoch)
             valid = min(max(step.valid - row, 0), end - row)
-            following = (inside[-1] + 1 + self._spare) % self._order.count
+            following = (inside[-1] + 1 + self._spare) % count
             spare = self._order.samples(following, epoch) if following.size else following
             tasks.append(
                 Task(self._next_task, slot, row, epoch, int(inside[0]), samples, valid, spare)

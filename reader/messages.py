@@ -77,6 +77,33 @@ class Task:
     valid: int
     spare: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """With numbers as plain bytes: NumPy pickles arrays in thrice the time."""
+        numbers = self.number, self.slot, self.row, self.epoch, self.position
+        return _task, (*numbers, self.samples.tobytes(), self.valid, self.spare.tobytes())
+
+
+def _task(
+    number: int,
+    slot: int,
+    row: int,
+    epoch: int,
+    position: int,
+    samples: bytes,
+    valid: int,
+    spare: bytes,
+) -> Task:
+    return Task(
+        number,
+        slot,
+        row,
+        epoch,
+        position,
+        np.frombuffer(samples, np.int64),
+        valid,
+        np.frombuffer(spare, np.int64),
+    )
+
 
 @dataclass(frozen=True)
 class Go:

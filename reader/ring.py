@@ -284,7 +284,8 @@ class Ring:
         base = self.memory.slot(slot)
         self._lent += 1
         weakref.finalize(base, self._returned.append, slot).atexit = False
-        return self.memory.layout.arrays(base).part(0, rows)
+        arrays = self.memory.layout.arrays(base)
+        return arrays if rows == self.memory.layout.rows else arrays.part(0, rows)
 
     def copy_out(self, slot: int, rows: int) -> BatchArrays:
         """A READY slot's arrays in memory of their own; the slot is FREE at once."""
