@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 # Markers without a length: TEM and RST0 to RST7 (T.81, table B.1).
 _BARE = frozenset({0x01, *range(0xD0, 0xD8)})
@@ -29,6 +30,7 @@ class JpegHeader:
         restart_interval: MCUs between two restart markers, 0 without.
         exif: the APP1 segment that begins with ``Exif``, or nothing.
         is_optimized: its Huffman tables are its own and not those of annex K.
+        segments: marker, where the length lies, and end of each, up to the first scan's header.
     """
 
     process: int
@@ -41,6 +43,7 @@ class JpegHeader:
     restart_interval: int
     exif: bytes
     is_optimized: bool
+    segments: tuple[tuple[int, int, int], ...]
 
 
 def read_header(data: bytes) -> JpegHeader:
@@ -52,7 +55,8 @@ def read_header(data: bytes) -> JpegHeader:
     frame = None
     exif = b""
     restart_interval = 0
-    for marker, at, end in _segments(data):
+    segments = tuple(_segments(data))
+    for marker, at, end in segments:
         if marker in _FRAMES:
             frame = marker, at, data[at + 2 : end]
         elif marker == 0xDD:
@@ -75,6 +79,7 @@ def read_header(data: bytes) -> JpegHeader:
         restart_interval=restart_interval,
         exif=exif,
         is_optimized=_ANNEX_K_COUNTS not in data[:end],
+        segments=segments,
     )
 
 
@@ -87,7 +92,7 @@ def is_plain(data: bytes, header: JpegHeader) -> bool:
     quantisers: set[int] = set()
     codes: set[int] = set()
     frame = scan = b""
-    for marker, at, end in _segments(data):
+    for marker, at, end in header.segments:
         body = data[at + 2 : end]
         if marker == 0xDB:
             while body:
@@ -118,15 +123,14 @@ def is_plain(data: bytes, header: JpegHeader) -> bool:
     )
 
 
+@lru_cache(maxsize=256)  # most files have the same few
 def _is_code(table: bytes) -> bool:
     """Whether libjpeg accepts a Huffman table (T.81, C.2): class and number, counts, symbols."""
     counts, symbols = table[1:17], table[17:]
-    room = sum(
-        count << 16 - length for length, count in enumerate(counts, 1)
-    )  # all ones is no code
+    room = sum(count << 16 - length for length, count in enumerate(counts, 1))
     is_dc = table[0] < 16
     return (
-        room < 1 << 16
+        room < 1 << 16  # all ones is no code
         and len(symbols) == sum(counts)
         and not (is_dc and max(symbols, default=0) > 15)
     )
