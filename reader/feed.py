@@ -17,12 +17,8 @@ from collections import deque
 from collections.abc import Set
 from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
-from itertools import pairwise
 from math import ceil
 from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from reader.account import Account
 from reader.autoscale import Autoscaler, Choice
@@ -31,19 +27,19 @@ from reader.dataset import Dataset
 from reader.decoded import DecodedImages
 from reader.errors import ReaderError, SampleError
 from reader.gather import can_gather
-from reader.messages import Done, Setup, Task
+from reader.messages import Done, Setup
 from reader.order import Order, Step, Steps
 from reader.pinned import HostMemory, page_lock
 from reader.pool import Pool, failure
 from reader.ring import BatchArrays, BatchLayout, Ring, RingMemory
 from reader.sample import Recipe
 from reader.statistics import Statistics
+from reader.tasks import TaskPlanner
 
 _AHEAD_BYTES = 64 << 20  # small batches are decoded further ahead, up to this much memory
 _MAX_AHEAD = 16
 _MAX_CHUNK = 32
 _MAX_GATHERED = 4096
-_ORDER_BLOCK = 1 << 14
 _SPARE = 16  # samples tried in place of one that cannot be read
 
 
@@ -110,10 +106,11 @@ class Feed:
         self._most_workers = most = workers or self._cores
         is_gathered = can_gather(dataset, recipe)
         if is_gathered:
-            self._chunk = min(_MAX_GATHERED, batch_size)
+            chunk = min(_MAX_GATHERED, batch_size)
         else:
-            self._chunk = min(_MAX_CHUNK, -(-batch_size // most))
-        self._depth = _depth(layout.slot_bytes, batch_size, most * self._chunk)
+            chunk = min(_MAX_CHUNK, -(-batch_size // most))
+        self._planner = TaskPlanner(order, chunk, _SPARE if on_error == "substitute" else 0)
+        self._depth = _depth(layout.slot_bytes, batch_size, most * chunk)
         memory = RingMemory.create(self._depth + 2, layout)
         setup = Setup(dataset, recipe, memory.slots, layout, on_error, is_gathered, decoded)
         self._loose = setup.loose
@@ -127,16 +124,12 @@ class Feed:
             raise
         self._scaler = None if workers else Autoscaler(self._pool, self._cores)
         self._owners: dict[int, Batch] = {}  # by task
-        self._next_task = 0
-        self._block_of = (-1, -1)  # the epoch and number of the block of sample numbers at hand
-        self._block: NDArray[np.int64] = np.empty(0, np.int64)
         self._epochs: list[Epoch] = []  # the oldest first
         self._account = Account(self._pool.worker_seconds_since)
         self.bad: dict[int, str] = {}  # why, by sample number
         self._max_bad = max_bad
         # Of the decimal fraction that was written: 0.07 of 100 is 7.
         self._most_bad = ceil(Fraction(str(float(max_bad))) * order.count)
-        self._spare = np.arange(_SPARE if on_error == "substitute" else 0)
         self._owner = os.getpid()
         held: list[RingMemory | DecodedImages] = [memory, *filter(None, [decoded])]
         self._finalizer = weakref.finalize(self, _shut_down, self._pool, held, self._owner)
@@ -267,44 +260,12 @@ class Feed:
             if slot is None:
                 return
             step = epoch.steps[epoch.queued]
-            tasks = self._tasks(step, slot)
+            tasks = self._planner.tasks(step, slot)
             batch = Batch(step, slot, {task.number for task in tasks})
             self._owners.update((task.number, batch) for task in tasks)
             epoch.queued += 1
             epoch.batches.append(batch)
             self._pool.submit(tasks)
-
-    def _tasks(self, step: Step, slot: int) -> list[Task]:
-        """Chunks of the step, none of which reaches from one epoch into the next."""
-        count = self._order.count
-        positions = step.position + np.arange(step.rows)
-        positions[step.valid :] = step.end - 1  # padding repeats a sample of the step
-        begun = range(step.position // count + 1, (step.end - 1) // count + 1)  # epochs
-        edges = {min(epoch * count - step.position, step.valid) for epoch in begun}
-        tasks = []
-        for row, end in pairwise(sorted({*range(0, step.rows, self._chunk), *edges, step.rows})):
-            epoch = int(positions[row]) // count
-            inside = positions[row:end] - epoch * count
-            samples = self._samples(inside, epoch)
-            valid = min(max(step.valid - row, 0), end - row)
-            following = (inside[-1] + 1 + self._spare) % count
-            spare = self._order.samples(following, epoch) if following.size else following
-            tasks.append(
-                Task(self._next_task, slot, row, epoch, int(inside[0]), samples, valid, spare)
-            )
-            self._next_task += 1
-        return tasks
-
-    def _samples(self, positions: NDArray[np.int64], epoch: int) -> NDArray[np.int64]:
-        """The sample numbers at successive `positions`, which are asked for in blocks."""
-        first, last = int(positions[0]) // _ORDER_BLOCK, int(positions[-1]) // _ORDER_BLOCK
-        if first != last:
-            return self._order.samples(positions, epoch)
-        if self._block_of != (epoch, first):
-            start = first * _ORDER_BLOCK
-            block = np.arange(start, min(start + _ORDER_BLOCK, self._order.count))
-            self._block_of, self._block = (epoch, first), self._order.samples(block, epoch)
-        return self._block[positions - first * _ORDER_BLOCK]
 
     def _collect(self, timeout: float | None = None) -> None:
         """Wait for news from the workers, for up to `timeout` seconds, and book it."""
