@@ -26,7 +26,6 @@ class Batcher:
         layout: BatchLayout,
         is_one_size: bool,
         collate_fn: Collate | None = None,
-        views: int = 1,
     ) -> None:
         """Say what a batch consists of.
 
@@ -35,7 +34,6 @@ class Batcher:
             keys: of all samples.
             layout: of its arrays.
             is_one_size: whether all images have the same height and width.
-            views: of each image; the field ``image`` is a list of so many.
             collate_fn: called with the list of samples, each a tuple of its fields.
         """
         self._names = names
@@ -44,8 +42,7 @@ class Batcher:
         if not is_one_size:
             self._of_many_sizes = {c.name for c in layout.columns if c.is_picture} | {"image"}
         self._collate_fn = collate_fn
-        self._views = views
-        self._encoded = layout.encoded
+        self._layout = layout
 
     def batch(self, arrays: BatchArrays, loose: dict[str, list[Any]]) -> Any:
         """The batch over `arrays`, with the fields that lie in none of them."""
@@ -57,38 +54,40 @@ class Batcher:
 
     def _rows(self, name: str, field: Any) -> Any:
         """A field's value of each sample."""
-        if name == "image" and self._views > 1 and isinstance(field[0], torch.Tensor):
+        if name in self._layout.views:
             return list(zip(*field, strict=True))
         return field.tolist() if isinstance(field, torch.Tensor) and field.dim() == 1 else field
 
     def _field(self, name: str, arrays: BatchArrays, loose: dict[str, list[Any]]) -> Any:
-        if name == "image" and self._encoded is not None:
+        parts = [self._part(name, part, arrays, loose) for part in self._layout.parts(name)]
+        return parts if name in self._layout.views else parts[0]
+
+    def _part(self, name: str, part: str, arrays: BatchArrays, loose: dict[str, list[Any]]) -> Any:
+        """A field, or the view of it that goes by the name `part`."""
+        if name == "image" and self._layout.encoded is not None:
             content = arrays.columns[CONTENT].reshape(-1)
             return EncodedImages(
-                self._encoded,
+                self._layout.encoded,
                 arrays.columns[PARCEL],
                 content,
                 loose[name],
                 self._keys,
                 arrays.index,
             )
-        if name in loose:
-            values = [_tensor(value) for value in loose[name]]
+        if part in loose:
+            values = [_tensor(value) for value in loose[part]]
             return [_channels_first(value) for value in values] if name == "image" else values
         if name == "key":
             return [self._keys[number] for number in arrays.index.tolist()]
-        if name in arrays.columns:
+        if name == "image" and self._layout.image != (0, 0):  # as it was drawn, not mapped
             if name in self._of_many_sizes:
-                return [torch.from_numpy(picture) for picture in arrays.pictures(name)]
-            tensor = torch.from_numpy(arrays.columns[name])
+                return [torch.from_numpy(image).permute(2, 0, 1) for image in arrays.images()]
+            return torch.from_numpy(arrays.columns.get(part, arrays.image)).permute(0, 3, 1, 2)
+        if part in arrays.columns:
+            if part in self._of_many_sizes:
+                return [torch.from_numpy(picture) for picture in arrays.pictures(part)]
+            tensor = torch.from_numpy(arrays.columns[part])
             return _channels_first(tensor) if name == "image" else tensor
-        if name == "image" and self._views > 1:
-            further = (arrays.columns[f"image/{view}"] for view in range(1, self._views))
-            return [torch.from_numpy(x).permute(0, 3, 1, 2) for x in (arrays.image, *further)]
-        if name == "image":
-            if name not in self._of_many_sizes:
-                return torch.from_numpy(arrays.image).permute(0, 3, 1, 2)
-            return [torch.from_numpy(image).permute(2, 0, 1) for image in arrays.images()]
         return torch.from_numpy(getattr(arrays, name))
 
 

@@ -1,11 +1,11 @@
 """What a batch of a recipe looks like: decided once, before the workers start."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from reader.dataset import Dataset
 from reader.errors import ReaderError, SampleError
 from reader.ring import BatchLayout, Column
-from reader.sample import Recipe, Sample, SampleReader, as_array
+from reader.sample import Recipe, Sample, SampleReader, apart, are_views, as_array
 from reader.seeding import kept_generators
 from reader.transforms import Transform, largest_output
 from reader.undecoded import check, columns_for
@@ -55,8 +55,6 @@ def batch_layout(
     room, is_one_size = rooms[0]
     if recipe.further and not all(one_size for _, one_size in rooms):
         raise ReaderError("Several views need transforms that give all images one size.")
-    if recipe.further and any(member.follows_image for member in recipe.members):
-        raise ReaderError("Masks and boxes go with one view of the image, not with several.")
     columns: list[Column] = []
     if recipe.is_encoded:
         others = {
@@ -67,15 +65,32 @@ def batch_layout(
         }
         check(recipe.names, others, is_one_size)
         columns += columns_for(dataset, room)
+    first: Sample | None = None
     if is_batched and (recipe.map_sample or any(member.is_learnt for member in recipe.members)):
-        columns += _learn(recipe, _first_sound(dataset, recipe, candidates), room)
+        first = _first_sound(dataset, recipe, candidates)
+    views = _views(recipe, first)
+    if first is not None:
+        columns += _learn(recipe, apart(first, views), views, [size for size, _ in rooms])
     if recipe.is_encoded:
         return BatchLayout(batch_size, (0, 0), tuple(columns), encoded=room), is_one_size
     if "image" not in recipe.names or recipe.map_sample is not None:
-        return BatchLayout(batch_size, (0, 0), tuple(columns)), is_one_size
-    for number, (size, _) in enumerate(rooms[1:], 1):
-        columns.append(Column(f"image/{number}", "|u1", (*size, 3)))
-    return BatchLayout(batch_size, room, tuple(columns)), is_one_size
+        return BatchLayout(batch_size, (0, 0), tuple(columns), views=views), is_one_size
+    for name, (size, _) in zip(views.get("image", ())[1:], rooms[1:], strict=True):
+        columns.append(Column(name, "|u1", (*size, 3)))
+    return BatchLayout(batch_size, room, tuple(columns), views=views), is_one_size
+
+
+def _views(recipe: Recipe, first: Sample | None) -> dict[str, tuple[str, ...]]:
+    """The names of `BatchLayout.views`.
+
+    What `map_sample` gives goes apart where it is a list of views in the first sample; without
+    one, `collate_fn` gets it as it is.
+    """
+    count = 1 + len(recipe.further)
+    names = recipe.shown_names if recipe.further else []
+    if recipe.map_sample is not None:
+        names = [name for name in names if first is not None and are_views(first[name], count)]
+    return {name: (name, *(f"{name}/{view}" for view in range(1, count))) for name in names}
 
 
 def _first_sound(dataset: Dataset, recipe: Recipe, candidates: range) -> Sample:
@@ -89,8 +104,13 @@ def _first_sound(dataset: Dataset, recipe: Recipe, candidates: range) -> Sample:
     return _first_sound(dataset, recipe, candidates[1:])
 
 
-def _learn(recipe: Recipe, sample: Sample, room: tuple[int, int]) -> list[Column]:
-    """The arrays that a sample's fields need; `room` is the size of the largest picture."""
+def _learn(
+    recipe: Recipe,
+    sample: Sample,
+    views: Mapping[str, Sequence[str]],
+    rooms: Sequence[tuple[int, int]],
+) -> list[Column]:
+    """The arrays that a sample's fields need; `rooms`: the size of each view's largest picture."""
     if recipe.map_sample is not None:
         names, pictures = recipe.mapped_names, set()
     else:
@@ -98,8 +118,9 @@ def _learn(recipe: Recipe, sample: Sample, room: tuple[int, int]) -> list[Column
         pictures = {member.name for member in recipe.members if member.decode is None}
     columns = []
     for name in sorted(names):
-        if (value := as_array(sample[name])) is not None:
-            is_picture = name in pictures
-            shape = (*room, *value.shape[2:]) if is_picture else value.shape
-            columns.append(Column(name, value.dtype.str, shape, is_picture))
+        is_picture = name in pictures
+        for part, room in zip(views.get(name, (name,)), rooms, strict=False):
+            if (value := as_array(sample[part])) is not None:
+                shape = (*room, *value.shape[2:]) if is_picture else value.shape
+                columns.append(Column(part, value.dtype.str, shape, is_picture))
     return columns

@@ -93,7 +93,9 @@ class Loader:
             batch_size: samples a batch, on each rank.
             transforms: applied in turn; see `reader.transforms`.
             views: so many independent augmentations of each image, decoded once; or for each view
-                its transforms. The field ``image`` is then a list of tensors, one for each view.
+                its transforms, which give all images one size. ``image`` and what follows it
+                (masks, boxes, further pictures) are then lists with an entry for each view: what
+                its transforms alone would give.
             shuffle: a new order over the whole data set in every epoch; BlockShuffle(shards) for
                 long reads, AspectBuckets(batch_size) for batches of like aspect ratio.
             seed: with the epoch it determines order and augmentation.
@@ -113,6 +115,8 @@ class Loader:
             map_sample: called in the workers with the dict of one sample, its image (H, W, 3) as
                 the transforms leave it; gives the dict with the same fields back. An image that is
                 still (H, W, 3) arrives as (3, H, W). Here it is called once, to learn the shapes.
+                With several views it gets lists of them; where it gives such a list, each view is
+                batched by itself.
             map_batch: called with each batch, and gives it back. A CUDAPrefetcher calls it with the
                 batch that it has normalised, on the device.
             collate_fn: called with the list of samples, tuples of their fields, to make the batch
@@ -186,9 +190,7 @@ class Loader:
         layout, is_one_size = batch_layout(
             dataset, recipe, batch_size, collate_fn is None, range(first, first + tries)
         )
-        self._batcher = Batcher(
-            self.fields, dataset.keys, layout, is_one_size, collate_fn, len(pipelines)
-        )
+        self._batcher = Batcher(self.fields, dataset.keys, layout, is_one_size, collate_fn)
         decoded = None
         if cache == "decoded" and "image" in self.fields and not can_gather(dataset, recipe):
             decoded = hold_decoded(dataset, pipelines, cache_limit)

@@ -47,13 +47,14 @@ class Setup:
 
     @property
     def loose(self) -> list[str]:
-        """The fields that lie in no array of a batch, and travel in `Done`."""
+        """The fields, or their views, that lie in no array of a batch, and travel in `Done`."""
         in_arrays = {column.name for column in self.layout.columns}
         mapped = self.recipe.mapped_names if self.recipe.map_sample else set()
         own = {"image", "label", "index", "valid", "key"} - mapped
         if self.recipe.is_encoded:  # what has no room in its slot
             own.discard("image")
-        return [name for name in self.recipe.names if name not in in_arrays | own]
+        parts = [part for name in self.recipe.names for part in self.layout.parts(name)]
+        return [part for part in parts if part not in in_arrays | own]
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ import tempfile
 import time
 import weakref
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
@@ -66,12 +66,19 @@ class BatchLayout:
         image: (height, width) of the largest image; every row has room for it.
         columns: what a batch has beside image, label, index, shape and valid.
         encoded: (height, width) of images whose bytes lie in columns instead, to be decoded later.
+        views: of each field that is a list of views, the names that these go by here, one by one;
+            the first has the field's own.
     """
 
     rows: int
     image: tuple[int, int]
     columns: tuple[Column, ...] = ()
     encoded: tuple[int, int] | None = None
+    views: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def parts(self, name: str) -> tuple[str, ...]:
+        """The names that a field's views go by, or its own."""
+        return self.views.get(name, (name,))
 
     @cached_property
     def slot_bytes(self) -> int:

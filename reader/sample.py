@@ -1,7 +1,7 @@
 """One sample: from its number to the values of its fields."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -30,7 +30,7 @@ class Recipe:
 
     Attributes:
         transforms: of the image and what lies over it.
-        further: the transforms of each further view of the image.
+        further: the transforms of each further view of them.
         seed: of the augmentations.
         names: the fields' names.
         members: the fields that are read from members.
@@ -50,6 +50,12 @@ class Recipe:
     def mapped_names(self) -> set[str]:
         """The fields that `map_sample` decides; the others are what was read."""
         return set(self.names) - {"index", "valid", "key"}
+
+    @property
+    def shown_names(self) -> list[str]:
+        """The fields that each view shows its own way."""
+        shown = {"image", *(member.name for member in self.members if member.follows_image)}
+        return [name for name in self.names if name in shown]
 
 
 class Planned(NamedTuple):
@@ -72,7 +78,7 @@ class Planned(NamedTuple):
 
     @property
     def view(self) -> View:
-        """The first view, the one that masks and boxes have."""
+        """The first view."""
         return self.views[0]
 
 
@@ -131,7 +137,7 @@ class SampleReader:
         return geometries
 
     def read(self, planned: Planned, outs: Sequence[Pixels] | None = None) -> Sample:
-        """The values of the fields, `map_sample` applied.
+        """The values of the fields, `map_sample` applied; with several views, lists of them.
 
         Args:
             outs: memory for each view of the image, (height, width, 3); None: memory of its own.
@@ -197,32 +203,39 @@ class SampleReader:
 
     def _member(self, planned: Planned, member: Member) -> Any:
         shard, row = planned.shard, planned.row
-        if shard.index.span(member.ext, row) is None:
-            if member.is_optional:
-                return None
+        shown: Sequence[Any] = [None] * len(planned.views)
+        if shard.index.span(member.ext, row) is not None:
+            data = shard.read(row, member.ext)
+            try:
+                shown = self._shown(planned.views, member, data)
+            except MemoryError:
+                raise  # which says nothing of the member
+            except Exception as error:  # a user's decoder may raise anything
+                raise shard.error(row, f"its .{member.ext} does not decode ({error})") from error
+        elif not member.is_optional:
             advice = f'; the field "{member.ext}?" gives None for it' if member.decode else ""
             raise shard.error(row, f"it has no member .{member.ext}{advice}")
-        data = shard.read(row, member.ext)
-        try:
-            if member.decode is None:
-                return self._picture(planned.view, member, data)
-            content = member.decode(data)
-            if isinstance(member.field, Boxes):
-                return member.field.place(content, planned.view)
-        except MemoryError:
-            raise  # which says nothing of the member
-        except Exception as error:  # a user's decoder may raise anything
-            raise shard.error(row, f"its .{member.ext} does not decode ({error})") from error
-        return content
+        return shown if self._recipe.further and member.follows_image else shown[0]
 
-    def _picture(self, view: View, member: Member, data: bytes) -> Pixels:
-        """A picture that lies over the image, as `view` shows it."""
-        if member.ext.rsplit(".")[-1] in PHOTOGRAPHS and not isinstance(member.field, Mask):
-            out = np.empty((*view.size, 3), np.uint8)
-            self._decoder.draw(view.of_other(data, member.ext.rsplit(".")[-1]), out)
-            return out
+    def _shown(self, views: Sequence[View], member: Member, data: bytes) -> Sequence[Any]:
+        """A member as each view shows it; once, if it does not follow the image."""
+        if member.decode is None:
+            return self._pictures(views, member, data)
+        content = member.decode(data)
+        if isinstance(member.field, Boxes):
+            return [member.field.place(content, view) for view in views]
+        return [content]
+
+    def _pictures(self, views: Sequence[View], member: Member, data: bytes) -> list[Pixels]:
+        """A picture that lies over the image, decoded once, as each view shows it."""
+        kind = member.ext.rsplit(".")[-1]
+        if kind in PHOTOGRAPHS and not isinstance(member.field, Mask):
+            outs = [np.empty((*view.size, 3), np.uint8) for view in views]
+            self._decoder.draw_all([view.of_other(data, kind) for view in views], outs)
+            return outs
         fill = member.field.fill if isinstance(member.field, Mask) else 0
-        return draw_mask(view, read_mask(view.image, data), fill)
+        pixels = read_mask(views[0].image, data)
+        return [draw_mask(view, pixels, fill) for view in views]
 
     def _mapped(self, sample: Sample, planned: Planned) -> Sample:
         assert self._recipe.map_sample is not None
@@ -238,6 +251,28 @@ class SampleReader:
             lost = repr(min(missing)) if isinstance(mapped, dict) else "dict"
             raise ReaderError(f"map_sample gave back no {lost} for the sample {key!r}.")
         return mapped
+
+
+def apart(sample: Sample, views: Mapping[str, Sequence[str]]) -> Sample:
+    """The sample with each field's views under their names of `BatchLayout.views`.
+
+    Raises:
+        ValueError: a field is no list of its views.
+    """
+    parts: Sample = {}
+    for name, names in views.items():
+        if not are_views(sample[name], len(names)):
+            raise ValueError(
+                f"its {name} is no list of {len(names)} views, but that of the first sample is; "
+                "give collate_fn= to batch values that differ"
+            )
+        parts.update(zip(names, sample[name], strict=True))
+    return sample | parts
+
+
+def are_views(value: Any, count: int) -> bool:
+    """Whether a field's value is a list of so many views."""
+    return isinstance(value, (list, tuple)) and len(value) == count
 
 
 def store(sample: Sample, column: Column, arrays: BatchArrays, row: int) -> None:

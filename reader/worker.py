@@ -48,7 +48,7 @@ from reader.messages import (
     receive,
 )
 from reader.ring import BatchArrays, RingMemory
-from reader.sample import Planned, SampleReader, store
+from reader.sample import Planned, SampleReader, apart, store
 from reader.undecoded import CONTENT, PARCEL, Room
 
 _MEMORY_ADVICE = (
@@ -67,10 +67,10 @@ class Worker:
         self._reader = SampleReader(setup.dataset, setup.recipe, setup.decoded)
         self._in_place = setup.layout.image != (0, 0)
         self._gatherer: Gatherer | None = None
-        columns = setup.layout.columns
-        self._views = [column.name for column in columns if column.name.startswith("image/")]
-        own = {*self._views, CONTENT, PARCEL}
-        self._columns = [column for column in columns if column.name not in own]
+        # Views that are drawn where they lie; what `map_sample` makes of them is stored.
+        self._further = setup.layout.parts("image")[1:] if self._in_place else ()
+        own = {*self._further, CONTENT, PARCEL}
+        self._columns = [column for column in setup.layout.columns if column.name not in own]
         self._room: Room | None = None  # of the task in hand, where images are not decoded
 
     def run(self, task: Task) -> Done | Failed:
@@ -192,18 +192,19 @@ class Worker:
         if self._in_place:
             outs = [
                 arrays.image_of(row, *size),
-                *(arrays.columns[name][row] for name in self._views),
+                *(arrays.columns[name][row] for name in self._further),
             ]
         sample = self._reader.read(planned, outs)
         if self._room is not None:
             sample["image"] = self._room.put(row, sample["image"])
         arrays.label[row] = planned.label
         arrays.shape[row] = size
-        for column in self._columns:
-            try:
+        try:
+            sample = apart(sample, self._setup.layout.views)
+            for column in self._columns:
                 store(sample, column, arrays, row)
-            except ValueError as error:
-                raise planned.shard.error(planned.row, str(error)) from error
+        except ValueError as error:
+            raise planned.shard.error(planned.row, str(error)) from error
         return tuple(sample[name] for name in self._setup.loose)
 
 

@@ -1,20 +1,27 @@
 """Several views of each image: independent augmentations of one read."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
+from PIL import Image
 
+import reader
 from reader import (
+    Boxes,
     CenterCrop,
     Geometry,
     Loader,
     RandomHorizontalFlip,
     RandomResizedCrop,
+    RandomVerticalFlip,
     ReaderError,
     Resize,
+    SampleError,
     Transform,
 )
 from reader.order import SampleRandom
@@ -111,10 +118,144 @@ def test_views_that_cannot_be_are_refused(
         Loader(packed, **options)
 
 
-def test_masks_do_not_go_with_several_views(
+# What follows the image in each view
+
+HEIGHT, WIDTH = 24, 32
+BOX = [10, 7, 16, 11]  # x, y, x, y in the stored image
+
+
+def values(rows: Any, columns: Any) -> Any:
+    """The mask's value at each place of the stored image."""
+    return (7 * rows + columns) % 251
+
+
+@pytest.fixture
+def places(write_samples: Callable[..., Path], encode: Callable[..., bytes]) -> Path:
+    """Images of each orientation whose red and green are each pixel's stored row and column."""
+    rows, columns = np.indices((HEIGHT, WIDTH))
+    image = Image.fromarray(np.stack([rows, columns, 0 * rows], axis=-1).astype(np.uint8))
+    mask = Image.fromarray(values(rows, columns).astype(np.uint8))
+    content = {"boxes": [BOX, [0, 0, WIDTH, HEIGHT]], "labels": [4, 5]}
+    samples: dict[str, dict[str, bytes]] = {}
+    for orientation in range(1, 9):
+        exif = Image.Exif()
+        exif[0x0112] = orientation
+        samples[f"s{orientation}"] = {
+            "png": encode(image, "PNG", exif=exif),
+            "mask.png": encode(mask, "PNG"),
+            "near.jpg": encode(image, "JPEG"),
+            "json": json.dumps(content).encode(),
+        }
+    del samples["s3"]["near.jpg"]
+    return write_samples(samples, shard_samples=5)
+
+
+def test_masks_and_boxes_follow_the_image_in_each_view(places: Path) -> None:
+    # Three rows are no channels.
+    pipelines = [[RandomPart(16, 20)], [RandomVerticalFlip(), RandomPart(3, 19)]]
+    fields = ("image", "mask.png", Boxes("json", labels="labels"), "key")
+    dropped = 0
+    batches = epoch(places, views=pipelines, fields=fields, epochs=3, shuffle=True)
+    for images, masks, boxes, keys in batches:
+        assert [tuple(mask.shape) for mask in masks] == [(8, 16, 20), (8, 3, 19)]
+        assert [len(keys)] * 2 == [len(view) for view in boxes]
+        for image, mask, found in zip(images, masks, boxes, strict=True):
+            rows, columns = image[:, 0].int(), image[:, 1].int()
+            assert torch.equal(mask.int(), values(rows, columns))
+            x, y, right, bottom = BOX
+            inside = (x <= columns) & (columns < right) & (y <= rows) & (rows < bottom)
+            for shown, target in zip(inside, found, strict=True):
+                expected = [0, 0, *reversed(shown.shape)]
+                assert target["boxes"][-1].tolist() == expected  # of the whole image
+                down, across = torch.nonzero(shown, as_tuple=True)
+                if not len(down):
+                    assert target["labels"].tolist() == [5]
+                    dropped += 1
+                    continue
+                corners = [across.min(), down.min(), across.max() + 1, down.max() + 1]
+                assert target["boxes"][0].tolist() == list(map(int, corners))
+                assert target["labels"].tolist() == [4, 5]
+    assert dropped
+
+
+def test_each_view_has_what_a_loader_of_its_own_gives(places: Path) -> None:
+    first, second = RandomResizedCrop((20, 12)), RandomResizedCrop(15, scale=(0.1, 0.4))
+    fields = ("image", "mask.png", "near.jpg?", Boxes("json", labels="labels"), "json", "index")
+    together = epoch(places, views=[[first], [second]], fields=fields)
+    alone = [
+        epoch(places, transforms=[first], fields=fields),
+        epoch(places, transforms=[Skip(first), second], fields=fields),
+    ]
+    for batch, *single in zip(together, *alone, strict=True):
+        for view, expected in enumerate(single):
+            found = [*(field[view] for field in batch[:4]), *batch[4:]]
+            torch.testing.assert_close(found, list(expected), rtol=0, atol=0)
+
+
+def test_a_sample_that_cannot_be_read_is_masked_in_each_view(
     write_samples: Callable[..., Path], make_image: Any, encode: Any
 ) -> None:
     data = encode(make_image(0), "PNG")
-    dataset = write_samples({"a": {"png": data, "mask.png": data}})
-    with pytest.raises(ReaderError, match="one view"):
-        Loader(dataset, transforms=[CenterCrop(8)], views=2, fields=("image", "mask.png"))
+    whole = {"png": data, "mask.png": data, "json": b'{"boxes": []}'}
+    dataset = write_samples({"a": whole, "b": whole | {"mask.png": b"damaged"}})
+    ((masks, boxes, valid),) = epoch(
+        dataset,
+        transforms=[CenterCrop(8)],
+        views=3,
+        fields=("mask.png", Boxes("json"), "valid"),
+        on_error="mask",
+        max_bad=1.0,
+    )
+    assert valid.tolist() == [True, False]
+    assert [tuple(mask.shape) for mask in masks] == [(2, 8, 8, 3)] * 3
+    assert [mask.flatten(1).any(1).tolist() for mask in masks] == [[True, False]] * 3
+    assert [[target is None for target in view] for view in boxes] == [[False, True]] * 3
+
+
+def test_map_sample_changes_each_view_and_may_make_one_of_them(places: Path) -> None:
+    options: dict[str, Any] = {
+        "transforms": [RandomPart(5, 20)],
+        "views": 2,
+        "fields": ("image", "mask.png", Boxes("json")),
+    }
+    plain = epoch(places, **options)
+    same = epoch(places, map_sample=lambda sample: sample, **options)
+    torch.testing.assert_close(same[0][1:], plain[0][1:], rtol=0, atol=0)
+
+    def change(sample: dict[str, Any]) -> dict[str, Any]:
+        first, second = sample["image"]
+        masks = np.stack(sample["mask.png"])
+        return {**sample, "image": [first[:, :7] // 2, second], "mask.png": masks}
+
+    ((images, masks, _),) = epoch(places, map_sample=change, **options)
+    assert [tuple(image.shape) for image in images] == [(8, 3, 5, 7), (8, 3, 5, 20)]
+    assert torch.equal(images[0], plain[0][0][0][..., :7] // 2)
+    assert torch.equal(masks, torch.stack(plain[0][1], dim=1))
+
+
+def test_a_sample_that_map_sample_leaves_without_its_views_is_named(packed: Path) -> None:
+    def change(sample: dict[str, Any]) -> dict[str, Any]:
+        return sample | {"image": sample["image"][: 2 - (sample["index"] == 5)]}
+
+    with pytest.raises(SampleError, match=r"its image is no list of 2 views, .* collate_fn="):
+        epoch(
+            packed,
+            transforms=[CenterCrop(8)],
+            views=2,
+            fields=("image", "index"),
+            map_sample=change,
+        )
+
+
+def test_a_prefetcher_normalises_each_view_and_leaves_masks_and_boxes(places: Path) -> None:
+    options: dict[str, Any] = {
+        "transforms": [RandomPart(8, 9)],
+        "views": 2,
+        "fields": ("image", "mask.png", Boxes("json")),
+    }
+    ((images, *others),) = epoch(places, **options)
+    with Loader(places, batch_size=8, workers=1, **options) as loader:
+        ((seen, *passed),) = reader.CUDAPrefetcher(loader, device="cpu")
+    for found, image in zip(seen, images, strict=True):
+        torch.testing.assert_close(found, image / 255)
+    torch.testing.assert_close(passed, others, rtol=0, atol=0)
