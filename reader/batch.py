@@ -96,7 +96,8 @@ def pad_collate(samples: list[tuple[Any, ...]]) -> tuple[Any, ...]:
 
     Tensors and arrays of a field are padded with zeros at their ends (images on the right and
     below) to the largest length of each dimension, and stacked; numbers become a tensor (int64,
-    float32 or bool); anything else is a list.
+    float32 or bool); tuples of one length, as which the views of a field come, become a list of
+    their entries, each batched so; anything else is a list.
     """
     return tuple(_padded(list(values)) for values in zip(*samples, strict=True))
 
@@ -104,6 +105,8 @@ def pad_collate(samples: list[tuple[Any, ...]]) -> tuple[Any, ...]:
 def _padded(values: list[Any]) -> Any:
     if all(isinstance(value, (bool, int, float, np.number, np.bool_)) for value in values):
         return torch.tensor(values)
+    if all(isinstance(value, tuple) for value in values) and len({*map(len, values)}) == 1:
+        return [_padded(list(entries)) for entries in zip(*values, strict=True)]
     tensors = [_tensor(value) for value in values]
     if not all(isinstance(tensor, torch.Tensor) for tensor in tensors):
         return values

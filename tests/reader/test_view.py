@@ -247,6 +247,17 @@ def test_a_sample_that_map_sample_leaves_without_its_views_is_named(packed: Path
         )
 
 
+def test_pad_collate_batches_each_view(places: Path) -> None:
+    options: dict[str, Any] = {
+        "transforms": [RandomPart(8, 9)],
+        "views": 2,
+        "fields": ("image", "mask.png", Boxes("json"), "near.jpg?", "index"),
+    }
+    plain = epoch(places, **options)
+    padded = epoch(places, collate_fn=reader.pad_collate, **options)
+    torch.testing.assert_close(padded, plain, rtol=0, atol=0)
+
+
 def test_a_prefetcher_normalises_each_view_and_leaves_masks_and_boxes(places: Path) -> None:
     options: dict[str, Any] = {
         "transforms": [RandomPart(8, 9)],
