@@ -36,8 +36,9 @@ from reader.nvjpeg import require
 class CUDAPrefetcher:
     """Iterates over a loader's batches as tensors on `device`.
 
-    uint8 tensors with three channels, (B, 3, H, W) or (3, H, W), become ``(x / 255 - mean) / std``
-    in `dtype`, computed in float32; other tensors are moved, and anything else passes as it is.
+    uint8 tensors with three channels, (B, 3, H, W) or a list of (3, H, W), become
+    ``(x / 255 - mean) / std`` in `dtype`, computed in float32; other tensors are moved, and
+    anything else passes as it is.
     Batches may be tuples, lists or dicts, and nested. A Loader's `map_batch` gets them as they are
     then, on the device, and what it gives is what comes; with several devices it gets each part. On
     a GPU it is called on the stream of the copies: tensors of its own have to be complete, and
@@ -90,11 +91,13 @@ class CUDAPrefetcher:
         self.device = devices[0]
         self.depth = depth
         self._is_scattered = device_ids is not None
-        map_batch = loader.map_batch if isinstance(loader, Loader) else None
+        map_batch, fields = None, None
+        if isinstance(loader, Loader):
+            map_batch, fields = loader.map_batch, loader.batch_fields
         on_gpu = [one for one in devices if one.type == "cuda"]
         if on_gpu and isinstance(loader, Loader) and loader.decode == "gpu":
             require(on_gpu)
-        lanes = [open_lane(one, normalisation, map_batch) for one in devices]
+        lanes = [open_lane(one, normalisation, map_batch, fields) for one in devices]
         if on_gpu and isinstance(loader, Loader):
             cores = frozenset[int]().union(*map(cores_of, on_gpu))
             loader.pin_memory(CUDAHostMemory(on_gpu[0]), cores)

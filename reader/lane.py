@@ -16,15 +16,16 @@ on the GPU already were made on its current stream.
 import contextlib
 import functools
 import os
-from collections.abc import Callable, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import torch
 
 from reader.cores import cores_near
 from reader.encoded import EncodedImages
-from reader.nested import leaves, map_leaves
+from reader.nested import leaves, map_leaves, sequences
 
 MapBatch = Callable[[Any], Any]
 
@@ -74,11 +75,16 @@ class Lane:
     runs_ahead = False
 
     def __init__(
-        self, device: torch.device, normalisation: Normalisation, map_batch: MapBatch | None = None
+        self,
+        device: torch.device,
+        normalisation: Normalisation,
+        map_batch: MapBatch | None = None,
+        fields: Sequence[str] | None = None,
     ) -> None:
         self.device = device
         self._normalisation = normalisation
         self._map_batch = map_batch
+        self._fields = fields
         self._mean, self._std = (
             (torch.tensor(values, dtype=torch.float32).reshape(3, 1, 1) * 255).to(device)
             for values in (normalisation.mean, normalisation.std)
@@ -86,19 +92,27 @@ class Lane:
 
     def send(self, batch: Any) -> Transfer:
         """Bring the tensors of `batch` to the device, images normalised; there it is mapped."""
-        return Transfer(self._mapped(map_leaves(batch, self._send_leaf)))
+        return Transfer(self._sent(batch, self._to_device))
 
-    def _mapped(self, batch: Any) -> Any:
-        return batch if self._map_batch is None else self._map_batch(batch)
+    def _sent(self, batch: Any, to_device: Callable[[torch.Tensor], torch.Tensor]) -> Any:
+        """`batch` as the consumer gets it, its tensors brought over by `to_device`."""
+        images = {id(image) for image in images_of(batch, self._fields)}
 
-    def _send_leaf(self, leaf: Any) -> Any:
-        if isinstance(leaf, EncodedImages):
-            return self._normalised(leaf.decode(self.device))
-        return self._normalised(leaf.to(self.device)) if isinstance(leaf, torch.Tensor) else leaf
+        def send(leaf: Any) -> Any:
+            if isinstance(leaf, EncodedImages):
+                return self._normalised(leaf.decode(self.device))
+            if not isinstance(leaf, torch.Tensor):
+                return leaf
+            moved = to_device(leaf)
+            return self._normalised(moved) if id(leaf) in images else moved
+
+        sent = map_leaves(batch, send)
+        return sent if self._map_batch is None else self._map_batch(sent)
+
+    def _to_device(self, tensor: torch.Tensor) -> torch.Tensor:
+        return tensor.to(self.device)
 
     def _normalised(self, raw: torch.Tensor) -> torch.Tensor:
-        if raw.dtype != torch.uint8 or raw.dim() < 3 or raw.shape[-3] != 3:
-            return raw
         dtype, layout = self._normalisation.dtype, self._normalisation.memory_format
         if raw.dim() != 4 and layout == torch.channels_last:
             layout = torch.preserve_format  # only batches of images have channels to be last
@@ -149,30 +163,32 @@ class StreamLane(Lane):
     runs_ahead = True
 
     def __init__(
-        self, device: torch.device, normalisation: Normalisation, map_batch: MapBatch | None = None
+        self,
+        device: torch.device,
+        normalisation: Normalisation,
+        map_batch: MapBatch | None = None,
+        fields: Sequence[str] | None = None,
     ) -> None:
         # The device is made current first: `torch.cuda.stream` alone would on leaving select the
         # device that was current before, and thereby make a context there.
         with torch.cuda.device(device):
             self._stream = _side_stream(device)
             with torch.cuda.stream(self._stream):  # on which the constants are used and freed
-                super().__init__(device, normalisation, map_batch)
+                super().__init__(device, normalisation, map_batch, fields)
 
     def send(self, batch: Any) -> Transfer:
         """Queue the copies from page-locked memory, and the arithmetic behind them."""
         with torch.cuda.device(self.device):
             consumer = torch.cuda.current_stream(self.device)
 
-            def send_leaf(leaf: Any) -> Any:
-                if not isinstance(leaf, torch.Tensor):
-                    return self._send_leaf(leaf)
-                if leaf.device == self.device:  # made on the consumer's stream, so read after it
+            def to_device(tensor: torch.Tensor) -> torch.Tensor:
+                if tensor.device == self.device:  # made on the consumer's stream, so read after it
                     self._stream.wait_stream(consumer)
-                return self._normalised(leaf.to(self.device, non_blocking=True))
+                return tensor.to(self.device, non_blocking=True)
 
             with torch.cuda.stream(self._stream):
                 try:
-                    result = self._mapped(map_leaves(batch, send_leaf))
+                    result = self._sent(batch, to_device)
                     event = torch.cuda.Event()
                     event.record(self._stream)
                 except BaseException:
@@ -213,11 +229,42 @@ class CUDAHostMemory:
 
 
 def open_lane(
-    device: torch.device, normalisation: Normalisation, map_batch: MapBatch | None = None
+    device: torch.device,
+    normalisation: Normalisation,
+    map_batch: MapBatch | None = None,
+    fields: Sequence[str] | None = None,
 ) -> Lane:
-    """The way to `device`, at whose end `map_batch` is called."""
+    """The way to `device`, at whose end `map_batch` is called.
+
+    Args:
+        fields: the names of what a batch is a tuple of; None if that is not known.
+    """
     kind = StreamLane if device.type == "cuda" else Lane
-    return kind(device, normalisation, map_batch)
+    return kind(device, normalisation, map_batch, fields)
+
+
+def images_of(batch: Any, fields: Sequence[str] | None = None) -> Iterator[torch.Tensor]:
+    """The tensors of a batch that are images: uint8 with three channels, (..., 3, H, W).
+
+    One of three dimensions is an image in the field ``image`` and, where the fields are not known,
+    in a list or tuple of nothing else. Elsewhere it may be the masks of three samples.
+    """
+    for leaf in leaves(batch):
+        if _has_three_channels(leaf) and leaf.dim() > 3:
+            yield leaf
+    named = (
+        [batch]
+        if fields is None
+        else [batch[at] for at, name in enumerate(fields) if name == "image"]
+    )
+    for items in chain.from_iterable(map(sequences, named)):
+        if all(_has_three_channels(item) and item.dim() == 3 for item in items):
+            yield from items
+
+
+def _has_three_channels(leaf: Any) -> bool:
+    is_bytes = isinstance(leaf, torch.Tensor) and leaf.dtype == torch.uint8
+    return is_bytes and leaf.dim() >= 3 and leaf.shape[-3] == 3
 
 
 def default_device() -> torch.device:

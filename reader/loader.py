@@ -156,6 +156,7 @@ class Loader:
         members = parse_fields(fields, decoders or {}, dataset.extensions)
         self.fields = tuple(map(name_of, fields))
         self.map_batch = map_batch
+        self.batch_fields = None if collate_fn else self.fields  # None: any batch is possible
         self.decode = decode
         self.rank, self.world_size = rank_in_world(rank, world_size)
         self._seed = seed = int(seed)

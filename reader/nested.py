@@ -28,6 +28,14 @@ def leaves(batch: Any) -> Iterator[Any]:
         yield from leaves(item)
 
 
+def sequences(batch: Any) -> Iterator[Sequence[Any]]:
+    """Every list and tuple in `batch`, the outer ones first."""
+    if isinstance(batch, (tuple, list)):
+        yield batch
+    for item in _inside(batch):
+        yield from sequences(item)
+
+
 def scatter(batch: Any, parts: int) -> list[Any]:
     """`batch` cut along its rows, as nn.DataParallel's scatter cuts it.
 
@@ -45,7 +53,7 @@ def scatter(batch: Any, parts: int) -> list[Any]:
 
 def _cut(item: Any, rows: int, cut: slice) -> Any:
     is_plain = isinstance(item, (tuple, list)) and not hasattr(item, "_fields")
-    if is_plain and len(item) == rows:
+    if is_plain and len(item) == rows and not _are_views(item, rows):
         return type(item)(item[cut])
     if isinstance(item, (tuple, list, Mapping)):
         return _rebuild(item, partial(_cut, rows=rows, cut=cut))
@@ -79,6 +87,11 @@ def _inside(item: Any) -> Iterator[Any]:
         yield from item.values()
     elif isinstance(item, (tuple, list)):
         yield from item
+
+
+def _are_views(items: Sequence[Any], rows: int) -> bool:
+    """Whether each item is a batch of images, rather than one sample's."""
+    return all(_length(item) == rows and len(item.shape) > 3 for item in items)
 
 
 def _length(leaf: Any) -> int | None:

@@ -2,13 +2,15 @@
 
 import weakref
 from collections import namedtuple
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
+from PIL import Image
 from torch.utils.data import DataLoader
 
 from reader import (
@@ -122,6 +124,40 @@ def test_images_of_different_sizes_are_normalised_one_by_one(packed: Path) -> No
     assert len({image.shape for image in raw}) > 1
     for mine, image in zip(seen, raw, strict=True):
         torch.testing.assert_close(mine.double(), normalised(image), atol=1e-5, rtol=0)
+
+
+def test_masks_of_three_samples_are_no_image(
+    write_samples: Callable[..., Path], encode: Callable[..., bytes]
+) -> None:
+    picture = Image.fromarray(np.arange(192, dtype=np.uint8).reshape(8, 8, 3))
+    members = {"png": encode(picture, "PNG"), "mask.png": encode(picture.convert("L"), "PNG")}
+    folder = write_samples(dict.fromkeys("abc", members))
+    for views in (1, 3):
+        with Loader(
+            folder, batch_size=3, workers=1, views=views, fields=("mask.png", "image")
+        ) as loader:
+            ((raw, _),) = loader
+            loader.set_epoch(0)
+            ((masks, pictures),) = on_cpu(loader)
+        if views == 1:
+            raw, masks, pictures = [raw], [masks], [pictures]
+        for mask, expected, image in zip(masks, raw, pictures, strict=True):
+            assert mask.dtype == torch.uint8
+            assert torch.equal(mask, expected)
+            assert image.is_floating_point()
+
+
+@pytest.mark.parametrize("container", [list, tuple])
+def test_of_other_batches_a_list_of_nothing_but_single_images_is_images(
+    container: Callable[[Any], Any],
+) -> None:
+    raw, masks = images(3), images(5)[:3, 0, :3]
+    batch = [raw, container(raw), container([masks, raw[0].float()]), masks, {"masks": masks}]
+    ((whole, single, others, mask, nested),) = on_cpu([batch])
+    assert torch.equal(torch.stack(list(single)), whole)
+    assert torch.equal(others[0], masks)
+    assert torch.equal(mask, masks)
+    assert torch.equal(nested["masks"], masks)
 
 
 @pytest.mark.parametrize("kind", ["tuple", "dict", "namedtuple", "nested"])
