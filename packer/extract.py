@@ -20,7 +20,7 @@ from packer.processes import Advance, map_unordered
 from packer.progress import Progress
 from packer.repeats import hashes_of, repeated
 from packer.transfer import read_span
-from reader.format import FORMATS, FormatError, Index, Manifest, ShardEntry
+from reader.format import FORMATS, Index, Manifest, ShardEntry
 from reader.format.files import open_regular
 
 _CHUNK = 1 << 22
@@ -148,7 +148,7 @@ class _Labels:
 
 def _extract_shard(task: _Task, entry: ShardEntry, advance: Advance) -> ExtractReport:
     report = ExtractReport(str(task.out))
-    index = Index(task.dst / entry.index)
+    index = Index(task.dst / entry.index, mapped=False)
     had: set[int] = set()
     with (
         open(open_regular(task.dst / entry.file), "rb", buffering=0) as tar,
@@ -156,8 +156,6 @@ def _extract_shard(task: _Task, entry: ShardEntry, advance: Advance) -> ExtractR
     ):
         labels = index.columns["label"]
         for row in range(len(index)):
-            if not index.is_whole:
-                raise FormatError(f"{index.path} was cut short while it was read. Restore it.")
             source, label = index.bytes_of("name", row), int(labels[row])
             told = task.labels.in_name(source, label) or task.labels.in_file(source, label)
             report.unlabelled += label >= 0 and not told
@@ -226,7 +224,7 @@ def _repeated(dst: Path, shards: list[ShardEntry], labels: _Labels) -> dict[int,
     """Hashes of the names that occur more than once, and the shard where each is first."""
     hashes = []
     for shard in shards:
-        index = Index(dst / shard.index)
+        index = Index(dst / shard.index, mapped=False)
         files = (file for row in range(len(index)) for file in _files(index, row, labels))
         hashes.append(hashes_of(file.name for file in files))
     again = repeated(hashes)

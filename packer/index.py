@@ -134,7 +134,7 @@ def _refuse_strangers(folder: Path, tars: Sequence[str]) -> None:
         path = index_of(folder / name)
         if path.exists():
             try:
-                Index(path)
+                Index(path, mapped=False)
             except FormatError:
                 raise UnusableInput(
                     f"{path} is no index, and would be overwritten. Move it elsewhere."
@@ -155,7 +155,7 @@ def _index_one(
 
 def _make_keys_unique(folder: Path, tars: Sequence[str]) -> int:
     """Put the tar's name before a key that a tar before it has too; how many there were."""
-    hashes = [hashes_of(_keys(Index(index_of(folder / name)))) for name in tars]
+    hashes = [hashes_of(_keys(Index(index_of(folder / name), mapped=False))) for name in tars]
     again = repeated(hashes)
     seen: set[bytes] = set()
     renamed = 0
@@ -163,7 +163,7 @@ def _make_keys_unique(folder: Path, tars: Sequence[str]) -> int:
         rows = np.flatnonzero(np.isin(found, again)).tolist()
         if not rows:
             continue
-        opened = Index(index_of(folder / name))
+        opened = Index(index_of(folder / name), mapped=False)
         keys = list(_keys(opened))
         later = [row for row in rows if keys[row] in seen]
         seen.update(keys[row] for row in rows)
@@ -195,7 +195,7 @@ def _classes_and_fields(
     highest = -1
     fields: set[str] = set()
     for entry in entries:
-        opened = Index(folder / entry.index)
+        opened = Index(folder / entry.index, mapped=False)
         highest = max(highest, int(opened.columns["label"].max(initial=-1)))
         fields.update(opened.members)
         fields.update(FORMATS[int(code)] for code in np.unique(opened.columns["format"]))

@@ -85,7 +85,7 @@ def info(dst: Path) -> Info:
     aspects = np.zeros(len(_ASPECTS) + 1, np.int64)
     members: Counter[str] = Counter()
     for shard in content.shards:
-        index = Index(dst / shard.index)
+        index = Index(dst / shard.index, mapped=False)
         columns = index.columns
         split = found.splits.setdefault(shard.split, SplitInfo())
         split.shards += 1

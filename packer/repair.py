@@ -193,7 +193,7 @@ def _look(dst: Path, entry: ShardEntry) -> _Damaged:
     tar_sound = _is(dst / entry.file, entry.bytes, entry.checksum)
     keys = None
     if index_sound:
-        index = Index(dst / entry.index)
+        index = Index(dst / entry.index, mapped=False)
         keys = [index.key(row) for row in range(len(index))]
     elif tar_sound:
         files = (item for item in members(dst / entry.file) if isinstance(item, Member))

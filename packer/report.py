@@ -50,7 +50,7 @@ def read_shards(paths: Sequence[Path], splits: Sequence[str]) -> Written:
     """
     written = Written()
     for path, split in zip(paths, splits, strict=True):
-        index = Index(index_of(path))
+        index = Index(index_of(path), mapped=False)
         written.entries.append(entry_of(index, split))
         written.fields |= {FORMATS[code] for code in set(index.columns["format"].tolist())}
         written.fields |= set(index.members)

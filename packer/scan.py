@@ -78,7 +78,8 @@ def scan(
         kept = kept[different]
     fingerprint = listing.fingerprint()
     there = bytearray()
-    for index in map(Index, packed):
+    for path in packed:
+        index = Index(path, mapped=False)
         for row in range(len(index)):
             there += _digest(index.bytes_of("key", row))
     if there:

@@ -18,8 +18,6 @@ from packer.repeats import hashes_of
 from reader.format import FORMATS, FormatError, Index, Limits, ShardEntry, tar
 from reader.format.files import open_regular
 
-CUT_SHORT = "it was cut short while it was read"
-
 
 @dataclass(frozen=True)
 class Damage:
@@ -93,7 +91,10 @@ class Findings:
 
 
 def check_shard(shard: Shard, tick: Callable[[], None]) -> Findings:
-    """Check tar and index; `tick` is called after each sample. Memory: the largest image."""
+    """Check tar and index; `tick` is called after each sample.
+
+    Memory: the index and the largest image.
+    """
     found = Findings(shard.file)
     index, proven = _open_index(shard, found)
     walked = len(found.damages)  # what the walk finds comes behind these
@@ -136,7 +137,7 @@ def _open_index(shard: Shard, found: Findings) -> tuple[Index | None, bool | Non
             if not proven:
                 claim = f"dataset.json says {shard.entry.index_checksum}"
                 found.damages.append(Damage(shard.index, f"its checksum is {checksum}, {claim}"))
-        index = Index(shard.folder / shard.index)
+        index = Index(shard.folder / shard.index, mapped=False)
     except OSError as error:
         found.damages.append(Damage(shard.index, f"it cannot be read: {error.strerror}"))
         return None, False
@@ -167,9 +168,6 @@ class _Walk:
         index, found = self._index, self._found
         found.key_hashes = hashes_of(index.bytes_of("key", row) for row in range(len(index)))
         for row in range(len(index)):
-            if not index.is_whole:
-                found.damages.append(Damage(self._shard.index, CUT_SHORT))
-                break
             raw = index.bytes_of("key", row)
             if self._is_cut(row):
                 reason = f"the tar ends before its end; samples not whole: {len(index) - row}"

@@ -16,7 +16,6 @@ import numpy as np
 import xxhash
 
 from packer.encode import Encoded
-from packer.errors import naming
 from packer.sources import SourceSample
 from packer.tiles import Tiles
 from reader.format import FORMATS, Index, ShardEntry, index, tar
@@ -190,15 +189,12 @@ def shard_entry(path: Path, split: str = "") -> ShardEntry:
 
     Raises:
         FormatError: the index is not usable.
-        OSError: it cannot be read.
     """
-    return entry_of(Index(index_of(path)), split)
+    return entry_of(Index(index_of(path), mapped=False), split)
 
 
 def entry_of(shard: Index, split: str) -> ShardEntry:
     """The same for a shard whose index is open."""
-    with naming(shard.path):
-        content = shard.path.read_bytes()
     file = shard.path.with_suffix(".tar").name
     return ShardEntry(
         file=f"{split}/{file}" if split else file,
@@ -206,8 +202,8 @@ def entry_of(shard: Index, split: str) -> ShardEntry:
         samples=len(shard),
         bytes=shard.tar_bytes,
         checksum=shard.tar_checksum,
-        index_bytes=len(content),
-        index_checksum=f"xxh3-128:{xxhash.xxh3_128_hexdigest(content)}",
+        index_bytes=len(shard.content),
+        index_checksum=f"xxh3-128:{xxhash.xxh3_128_hexdigest(shard.content)}",
     )
 
 

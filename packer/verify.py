@@ -10,7 +10,7 @@ import numpy as np
 from packer.processes import Advance, map_unordered
 from packer.progress import Progress
 from packer.repeats import repeated
-from packer.shard_check import CUT_SHORT, Damage, Findings, Shard, check_shard
+from packer.shard_check import Damage, Findings, Shard, check_shard
 from reader.format import FormatError, Index, Limits, Manifest, ShardEntry, manifest
 
 
@@ -35,7 +35,7 @@ def verify(
 ) -> VerifyReport:
     """Check every byte of the data set `dst`, its shards in `jobs` processes.
 
-    Memory: 8 bytes a sample, and in each process the largest image.
+    Memory: 8 bytes a sample, and in each process an index and the largest image.
 
     Args:
         decode: also decode every image.
@@ -103,14 +103,14 @@ def _decode(folder: Path, entry: ShardEntry, limits: Limits, found: Findings) ->
     from reader.shard import Shard as OpenShard
 
     try:
-        shard = OpenShard(folder, entry, ReadBuffer(), limits=limits)
-    except (FormatError, ReaderError):
-        return  # that was named
-    decoder, index = Decoder(), shard.index
+        index = Index(folder / entry.index, mapped=False)
+        shard = OpenShard(folder, entry, index, ReadBuffer(), limits=limits)
+    except (FormatError, ReaderError) as error:
+        if not found.damages:  # it was sound a moment ago
+            found.damages.append(Damage(entry.file, str(error).removesuffix(".")))
+        return
+    decoder = Decoder()
     for row in range(len(index)):
-        if not index.is_whole:
-            found.damages.append(Damage(entry.index, CUT_SHORT))
-            return
         try:
             decoder.whole(shard.image(row))
         except (DecodeError, ReaderError) as error:
@@ -135,7 +135,11 @@ def _repeated_keys(shards: list[Shard], findings: list[Findings]) -> list[Damage
         rows = np.flatnonzero(np.isin(found.key_hashes, again))
         if not len(rows):
             continue
-        index = Index(shard.folder / shard.index)
+        try:
+            index = Index(shard.folder / shard.index, mapped=False)
+        except FormatError as error:  # it was sound a while ago
+            damages.append(Damage(shard.index, str(error).removesuffix(".")))
+            continue
         for row in rows.tolist():
             key = index.bytes_of("key", row)
             if key in first:

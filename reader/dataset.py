@@ -284,8 +284,9 @@ class Dataset:
             if len(own.shards) >= _OPEN_SHARDS:
                 own.shards.popitem(last=False)  # closes once nobody holds it
             entry = self.shards[position]
+            found = Index(self.folder / entry.index)
             shard = Shard(
-                self.folder, entry, own.buffer, self._holding, position, limits=self.limits
+                self.folder, entry, found, own.buffer, self._holding, position, self.limits
             )
             own.shards[position] = shard
         own.shards.move_to_end(position)

@@ -1,4 +1,4 @@
-"""One shard: its mapped index and its open tar."""
+"""One shard: its index and its open tar."""
 
 import contextlib
 import mmap
@@ -46,27 +46,29 @@ class Shard:
         self,
         folder: Path,
         entry: ShardEntry,
+        index: Index,
         buffer: ReadBuffer,
         holding: Holding | None = None,
         number: int = 0,
         limits: Limits = Limits(),  # noqa: B008  # frozen
     ) -> None:
-        """Open tar and index.
+        """Open the tar.
 
         Args:
-            folder: where they lie.
-            entry: what dataset.json says of them.
+            folder: where shards lie.
+            entry: what dataset.json says of this one.
+            index: its own.
             buffer: for reads.
             holding: memory that holds the tar as its `number`-th, None to read it from its file.
             number: see `holding`.
             limits: what a sample may ask for.
 
         Raises:
-            ReaderError, FormatError: they are missing, damaged, or not what dataset.json says.
+            ReaderError: it is missing, or tar or index are not what dataset.json says.
         """
         self.path = folder / entry.file
         self._has_failed = False
-        self.index = Index(folder / entry.index)
+        self.index = index
         self._buffer = buffer
         self._limits = limits
         try:

@@ -77,7 +77,7 @@ class Export:
         if self.content.foreign:
             runs: Iterator[list[Member] | LeftOut] = samples(members(self.folder / shard.file))
         else:
-            runs = _by_index(Index(self.folder / shard.index))
+            runs = _by_index(Index(self.folder / shard.index, mapped=False))
         for run in runs:
             if not isinstance(run, LeftOut):
                 yield run

@@ -1,4 +1,4 @@
-"""A shard's index: columns in one safetensors file, mapped and never copied.
+"""A shard's index: columns in one safetensors file, mapped or in memory, and never copied.
 
 Format of the file: https://huggingface.co/docs/safetensors (header length, JSON header, data).
 """
@@ -83,25 +83,30 @@ def serialize(columns: Mapping[str, Column], metadata: Mapping[str, str]) -> byt
 class Index:
     """The columns of one shard, one row a sample; see `reader.format` for their meaning.
 
-    The file stays mapped while a column is in use; every bound is checked once, here, so that
+    A mapped file stays so while a column is in use; every bound is checked once, here, so that
     what follows may slice without looking.
 
     Attributes:
+        content: the file's bytes.
         columns: every column by name, read-only.
         metadata: the file's strings.
         tar_bytes: what the shard's tar must measure.
         tar_checksum: and its checksum.
     """
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
-        """Map the index at `path`.
+    def __init__(self, path: str | os.PathLike[str], mapped: bool = True) -> None:
+        """Open the index at `path`.
+
+        Args:
+            path: where it lies.
+            mapped: take no memory, for who looks up single rows; `is_whole` is to be asked. Else
+                the file is read, once, and what becomes of it afterwards changes nothing here.
 
         Raises:
             FormatError: it is no index, or a row does not lie inside the tar.
         """
         self.path = Path(path)
-        buffer, data_start, header = _map(self.path)
-        self._mapping = buffer
+        self.content, data_start, header = _open(self.path, mapped)
         metadata = header.pop("__metadata__", None)
         if not isinstance(metadata, dict) or metadata.get("format") != KIND:
             raise self._error(f"its metadata does not say format={KIND}")
@@ -114,7 +119,7 @@ class Index:
             self.tar_bytes = int(metadata["tar_bytes"])
             self.tar_checksum = str(metadata["tar_checksum"])
             self.columns = {
-                name: _column(buffer, data_start, entry) for name, entry in header.items()
+                name: _column(self.content, data_start, entry) for name, entry in header.items()
             }
         except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise self._error(f"its header is damaged ({error})") from error
@@ -128,12 +133,14 @@ class Index:
 
     @property
     def is_whole(self) -> bool:
-        """Whether the file still has the size that it had.
+        """Whether all of it can be looked at: a mapped file still has the size that it had.
 
         To look at what is missing from a mapped file ends the process, with SIGBUS.
         """
+        if isinstance(self.content, bytes):
+            return True
         try:
-            return self._mapping.size() == len(self._mapping)
+            return self.content.size() == len(self.content)
         except OSError:
             return False
 
@@ -240,8 +247,8 @@ class Index:
                     raise self._error(f"the bounds in {bounds} do not tile the column {name}")
 
 
-def _map(path: Path) -> tuple[mmap.mmap, int, dict[str, object]]:
-    """The mapped file, where its data starts, and its parsed header."""
+def _open(path: Path, mapped: bool) -> tuple["mmap.mmap | bytes", int, dict[str, object]]:
+    """The file's bytes, where its data starts, and its parsed header."""
     try:
         with open(open_regular(path), "rb") as file:
             size = os.fstat(file.fileno()).st_size
@@ -256,23 +263,28 @@ def _map(path: Path) -> tuple[mmap.mmap, int, dict[str, object]]:
                     f"{path} is not an index: it is cut short or damaged. Pack again."
                 )
             header = json.loads(file.read(length))
-            buffer = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            content: mmap.mmap | bytes
+            if mapped:
+                content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            else:
+                file.seek(0)
+                content = file.read(size)
     except (ValueError, RecursionError) as error:
         raise FormatError(f"{path} is not an index: its header is not JSON ({error}).") from error
     except OSError as error:
         raise FormatError(f"{path}: the index cannot be read: {error.strerror}.") from error
     if not isinstance(header, dict):
         raise FormatError(f"{path} is not an index: its header is not a JSON object.")
-    return buffer, 8 + length, header
+    return content, 8 + length, header
 
 
-def _column(buffer: mmap.mmap, data_start: int, entry: object) -> Column:
+def _column(content: "mmap.mmap | bytes", data_start: int, entry: object) -> Column:
     if not isinstance(entry, dict):
         raise ValueError("a column's entry is not an object")
     dtype = _DTYPES[entry["dtype"]]
     start, end = map(int, entry["data_offsets"])
     (count,) = map(int, entry["shape"])
-    if not 0 <= start <= end <= len(buffer) - data_start or end - start != count * dtype.itemsize:
+    if not 0 <= start <= end <= len(content) - data_start or end - start != count * dtype.itemsize:
         raise ValueError("a column lies outside the file")
-    column: Column = np.frombuffer(buffer, dtype, count, data_start + start)
+    column: Column = np.frombuffer(content, dtype, count, data_start + start)
     return column

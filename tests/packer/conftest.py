@@ -38,15 +38,14 @@ class Packed(NamedTuple):
 
 
 class _Cutting(Progress):
-    """Cuts a byte off `path` whenever an item is done."""
+    """Leaves of `path` no more than its first bytes whenever an item is done."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._size = path.stat().st_size - 1
 
     @contextmanager
     def phase(self, *_: object) -> Iterator[Advance]:
-        yield lambda count: os.truncate(self._path, self._size)
+        yield lambda count: os.truncate(self._path, 8)
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,7 @@
 """The index files for other tools, against what their own programs would find in the tars."""
 
 import json
+import shutil
 import sqlite3
 import subprocess
 import tarfile
@@ -50,6 +51,18 @@ def test_dali_s_index_has_a_line_for_each_sample(with_sidecars: Path) -> None:
             for _, _, parts in samples_in(with_sidecars / file)
         ]
         assert lines == [f"v1.2 {len(expected)}", *expected]
+
+
+@pytest.mark.parametrize("tool", ["dali", "wids", "energon"])
+def test_an_index_that_is_cut_short_meanwhile_is_exported_as_it_was_read(
+    short: Path, tmp_path: Path, tool: str, cut_meanwhile: Callable[[Path], Progress]
+) -> None:
+    copy = shutil.copytree(short, tmp_path / "copy")
+    files = export(short, tool, False, QUIET)
+    cutting = cut_meanwhile(copy / Manifest.load(copy).shards[0].index)
+    assert export(copy, tool, False, cutting) == files
+    same = [name for name in files if (copy / name).read_bytes() == (short / name).read_bytes()]
+    assert same == files
 
 
 def test_white_space_in_a_name_is_refused_for_dali(tmp_path: Path, items: list[Any]) -> None:

@@ -176,13 +176,16 @@ def test_a_damaged_file_is_not_given_back(
     assert not [path for path in (tmp_path / "out").rglob("*") if path.suffix == ".part"]
 
 
-def test_an_index_that_is_cut_short_meanwhile_is_named(
+def test_an_index_that_is_cut_short_meanwhile_spoils_no_file(
     packed: Path, tmp_path: Path, cut_meanwhile: Callable[[Path], Progress]
 ) -> None:
     copy = shutil.copytree(packed, tmp_path / "copy")
     index = copy / Manifest.load(copy).shards[0].index
-    with pytest.raises(FormatError, match=r"shard-000000\.safetensors was cut short"):
-        extract(copy, tmp_path / "out", 1, progress=cut_meanwhile(index))
+    report = extract(copy, tmp_path / "out", 1, progress=cut_meanwhile(index))
+    assert (report.written, report.refused) == (39, [])
+    assert extract(packed, tmp_path / "out", 1).present == 39
+    with pytest.raises(FormatError, match=r"shard-000000\.safetensors is not an index"):
+        extract(copy, tmp_path / "again", 1)
 
 
 def test_the_command_tells_what_it_did(packed: Path, tmp_path: Path, run_packer: RunPacker) -> None:

@@ -1,6 +1,7 @@
 """What `packer info` counts, against what is known of the data set."""
 
 import json
+import os
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -39,6 +40,21 @@ def test_the_decoded_size_is_that_of_the_pixels(packed: Path) -> None:
     assert found.decoded_bytes == 3 * pixels
     assert found.batch_bytes["at 224"] == 256 * 224 * 224 * 3
     assert found.gpu_batch_bytes["float32"] == 4 * 256 * 224 * 224 * 3
+
+
+def test_an_index_that_is_cut_short_meanwhile_is_counted_as_it_was_read(
+    packed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    copy = shutil.copytree(packed, tmp_path / "copy")
+    first = copy / Manifest.load(copy).shards[0].index
+    count = Index.__len__
+
+    def cut_first(index: Index) -> int:
+        os.truncate(first, 8)
+        return count(index)
+
+    monkeypatch.setattr(Index, "__len__", cut_first)
+    assert replace(info(copy), dataset="") == replace(info(packed), dataset="")
 
 
 def test_splits_and_members_are_counted(with_sidecars: Path) -> None:

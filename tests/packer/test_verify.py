@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 from packer.images import probe
 from packer.progress import Progress
 from packer.verify import verify
-from reader.decode import Decoder
+from reader.decode import Decoder, Pixels
 from reader.format import FORMATS, FormatError, Index, Manifest, tar
+from reader.view import StoredImage
 
 MANY = settings(
     deadline=None,
@@ -189,25 +190,50 @@ def test_an_image_that_does_not_decode_is_named(
     assert [damage.key for damage in verify(folder, 1, decode=True).damages] == [items[0].key]
 
 
-def test_an_index_that_is_cut_short_meanwhile_is_named(
+def test_an_index_that_is_cut_short_meanwhile_is_checked_as_it_was_read(
+    copy: Path, cut_meanwhile: Callable[[Path], Progress]
+) -> None:
+    index = copy / Manifest.load(copy).shards[0].index
+    report = verify(copy, 1, progress=cut_meanwhile(index))
+    assert (report.damages, report.samples) == ([], 39)
+    (found,) = {damage.file for damage in verify(copy, 1).damages}
+    assert found == index.name
+
+
+def test_an_index_that_is_cut_short_before_images_are_decoded_is_named(
     copy: Path, cut_meanwhile: Callable[[Path], Progress]
 ) -> None:
     entry = Manifest.load(copy).shards[0]
-    (damage,) = verify(copy, 1, progress=cut_meanwhile(copy / entry.index)).damages
-    assert (damage.file, damage.reason) == (entry.index, "it was cut short while it was read")
+    (damage,) = verify(copy, 1, decode=True, progress=cut_meanwhile(copy / entry.index)).damages
+    assert damage.file == entry.file
+    assert f"{entry.index} is not an index: it is cut short" in damage.reason
 
 
-def test_an_index_that_is_cut_short_while_images_are_decoded_is_named(
+def test_an_index_that_is_cut_short_while_images_are_decoded_does_no_harm(
     copy: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    entry = Manifest.load(copy).shards[0]
+    index = copy / Manifest.load(copy).shards[0].index
+    whole = Decoder.whole
 
-    def cut_instead(*_: object) -> None:
-        os.truncate(copy / entry.index, entry.index_bytes - 1)
+    def cut_first(decoder: Decoder, image: StoredImage) -> Pixels:
+        os.truncate(index, 8)
+        return whole(decoder, image)
 
-    monkeypatch.setattr(Decoder, "whole", cut_instead)
-    (damage,) = verify(copy, 1, decode=True).damages
-    assert (damage.file, damage.reason) == (entry.index, "it was cut short while it was read")
+    monkeypatch.setattr(Decoder, "whole", cut_first)
+    assert verify(copy, 1, decode=True).damages == []
+
+
+def test_an_index_that_is_cut_short_before_equal_keys_are_compared_is_named(
+    tmp_path: Path,
+    items: list[Any],
+    write_dataset: Callable[..., Path],
+    cut_meanwhile: Callable[[Path], Progress],
+) -> None:
+    shards = {"shard-000000.tar": items, "shard-000001.tar": items[1:2]}
+    folder = write_dataset(tmp_path / "twice", shards, classes=2)
+    index = folder / Manifest.load(folder).shards[0].index
+    (damage,) = verify(folder, 1, progress=cut_meanwhile(index)).damages
+    assert (damage.file, "cut short" in damage.reason) == (index.name, True)
 
 
 def test_shards_are_checked_without_a_sound_manifest(copy: Path) -> None:

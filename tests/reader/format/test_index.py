@@ -1,5 +1,6 @@
 import itertools
 import json
+import os
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -344,6 +345,18 @@ def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
     for path in (tmp_path, tmp_path / "missing"):
         with pytest.raises(FormatError, match="cannot be read"):
             Index(path)
+
+
+def test_an_index_that_was_read_stays_as_it_was(write: Callable[..., Path]) -> None:
+    path = write(columns())
+    mapped, read = Index(path), Index(path, mapped=False)
+    assert set(read.columns) == set(mapped.columns)
+    assert all((read.columns[name] == mapped.columns[name]).all() for name in read.columns)
+    assert (read.metadata, bytes(mapped.content)) == (mapped.metadata, read.content)
+    keys = [read.key(row) for row in range(len(read))]
+    os.truncate(path, 8)
+    assert [read.key(row) for row in range(len(read))] == keys
+    assert (read.is_whole, mapped.is_whole) == (True, False)
 
 
 def test_an_index_cut_short_is_refused(write: Callable[..., Path]) -> None:
