@@ -7,12 +7,14 @@ Guarantees: every task given to `submit` ends in exactly one `Done` or `Failed` 
 only then is what the dead one held handed out again: no task ever runs twice at a time. A worker
 that is to go ends the task in its hands first. Workers that cannot start, and a task that kills
 whoever takes it, become a `WorkerError`. A wait in which no worker gets on is reported, and ended
-where there is a `timeout` (see `reader.stall`).
+where there is a `timeout` (see `reader.stall`); there is no other: a worker that is stopped, at
+whatever point, keeps nobody from starting, telling and ending it.
 
 Assumptions: used by one thread at a time, in the process that made it. All workers take tasks from
 one datagram socket, so none is idle while there is work and a slow sample delays only its chunk.
 """
 
+import contextlib
 import errno
 import os
 import pickle
@@ -24,8 +26,6 @@ from collections import deque
 from collections.abc import Sequence, Set
 from itertools import count
 from multiprocessing.connection import Connection
-
-import cloudpickle
 
 from reader.board import Board
 from reader.errors import ReaderError, SampleError, WorkerError
@@ -43,7 +43,7 @@ from reader.messages import (
     receive,
     with_news,
 )
-from reader.process import WorkerProcess, cause_of, remedy_for, start_failure
+from reader.process import WorkerProcess, cause_of, remedy_for, setup_file, start_failure
 from reader.stall import Hand, Watch
 
 _SAID = (Done, Failed, Ready, Idle, Retired)  # by workers
@@ -59,16 +59,14 @@ class Pool:
 
     def __init__(self, workers: int, setup: Setup, memory: int, timeout: float = 0.0) -> None:
         """Start `workers` processes over the ring's file `memory`; `timeout` as the Loader's."""
-        self._setup = cloudpickle.dumps(setup)
         self._dataset = setup.dataset
         self._watch = Watch(setup.dataset, timeout)
         self._memory = memory
-        self._board = Board.create()
-        try:
+        with contextlib.ExitStack() as undone:
+            self._setup = undone.enter_context(setup_file(setup))
+            self._board = undone.enter_context(contextlib.closing(Board.create()))
             self._queue, self._queue_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
-        except BaseException:
-            self._board.close()
-            raise
+            undone.pop_all()
         self._backlog: deque[Task] = deque()  # not yet in the queue
         self._outstanding: dict[int, Task] = {}  # submitted and not ended
         self._deaths: dict[int, list[int]] = {}  # by task: how many had died before each of them
@@ -159,14 +157,16 @@ class Pool:
         for process in self._processes:
             process.stop()
         self._processes = []
-        self._board.close()
-        self._queue.close()
-        self._queue_end.close()
+        self._close_own()
 
     def let_go(self) -> None:
         """Close this process's ends and leave the workers alone: it is a fork of their owner."""
         for process in self._processes:
             process.let_go()
+        self._close_own()
+
+    def _close_own(self) -> None:
+        self._setup.close()
         self._board.close()
         self._queue.close()
         self._queue_end.close()
@@ -179,7 +179,7 @@ class Pool:
         place = next(number for number in count() if number not in taken)
         self._board.place(place).end()
         process = WorkerProcess(
-            self._setup, self._queue_end, self._memory, self._board.descriptor, place
+            self._setup.fileno(), self._queue_end, self._memory, self._board.descriptor, place
         )
         if self._cores:
             process.bind(self._cores)

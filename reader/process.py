@@ -9,11 +9,15 @@ import socket
 import subprocess
 import sys
 from collections.abc import Set
+from io import FileIO
 from multiprocessing.connection import Connection
 from pathlib import Path
 
+import cloudpickle
+
 from reader.errors import WorkerError
-from reader.messages import Go
+from reader.messages import Go, Setup
+from reader.ring import unnamed_file
 
 _DYING_SECONDS = 2.0
 _TRIAL_SECONDS = 2.0  # to hear why a worker dies
@@ -33,7 +37,9 @@ class WorkerProcess:
     """One worker as the parent sees it.
 
     It ends with this process, however that ends, and whatever it is doing then: a pipe of which
-    this process holds the other end has the system kill it (see `reader.worker`).
+    this process holds the other end has the system kill it (see `reader.worker`). Telling it
+    something waits for nothing, also if it is stopped: what is long lies in the file of its set-up,
+    and the little that it has not heard yet has room in its socket.
 
     Attributes:
         process: of the operating system.
@@ -46,7 +52,7 @@ class WorkerProcess:
     """
 
     def __init__(
-        self, setup: bytes, tasks: socket.socket, memory: int, board: int, place: int
+        self, setup: int, tasks: socket.socket, memory: int, board: int, place: int
     ) -> None:
         kept, given = contextlib.ExitStack(), contextlib.ExitStack()
         # Held back until the worker ignores it: an interpreter that is half started dies of it
@@ -59,7 +65,7 @@ class WorkerProcess:
             theirs_of_life, self._life = os.pipe()
             kept.callback(os.close, self._life)
             given.callback(os.close, theirs_of_life)
-            fds = (theirs.fileno(), tasks.fileno(), memory, board, theirs_of_life)
+            fds = (theirs.fileno(), setup, tasks.fileno(), memory, board, theirs_of_life)
             self.process = subprocess.Popen(
                 [sys.executable, "-c", _START, *map(str, (*fds, place))],
                 stdin=subprocess.DEVNULL,
@@ -80,19 +86,11 @@ class WorkerProcess:
         self.is_resting = False
         self.is_retiring = False
         self.is_retired = False
-        self.send(sys.path)
-        self.send_bytes(setup)
 
     def send(self, message: object) -> None:
-        """Say something; to a dead worker, nothing."""
-        self.send_bytes(pickle.dumps(message))
-
-    def send_bytes(self, content: bytes) -> None:
-        """Say something that is pickled already."""
-        try:
-            self.control.send_bytes(content)
-        except OSError:
-            return  # it died; that is seen, once, by reading
+        """Say something short; to a dead worker, nothing."""
+        with contextlib.suppress(OSError):  # it died; that is seen, once, by reading
+            self.control.send(message)
 
     def go(self) -> None:
         """Let it take tasks, now or as soon as it is ready."""
@@ -123,6 +121,25 @@ class WorkerProcess:
             return self.process.wait(_DYING_SECONDS)
         except subprocess.TimeoutExpired:  # in a disk's hands: the system ends it when that lets go
             return -signal.SIGKILL
+
+
+def setup_file(setup: Setup) -> FileIO:
+    """A file without a name from which each worker reads its set-up, and where modules are found.
+
+    A socket would hold no more than some hundred kilobytes until a worker reads them.
+
+    Raises:
+        OSError: there is no memory for it.
+    """
+    content = memoryview(pickle.dumps((sys.path, cloudpickle.dumps(setup))))
+    file = FileIO(unnamed_file(len(content)), "wb")
+    try:
+        while content:
+            content = content[file.write(content) :]
+    except BaseException:
+        file.close()
+        raise
+    return file
 
 
 def _environment() -> dict[str, str]:

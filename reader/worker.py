@@ -9,12 +9,14 @@ it is stopped. It never imports torch.
 
 Assumptions: nobody else writes to the rows of a task while it runs.
 
-States: STARTING (reads `Setup`, sends `Ready`) -> IDLE (waits for `Go`, then for tasks, answers
-`Sync` with `Idle`, ends at `Retire`) -> BUSY (one task; sends `Done` or `Failed`) -> IDLE.
+States: STARTING (reads `Setup` from its file, sends `Ready`) -> IDLE (waits for `Go`, then for
+tasks, answers `Sync` with `Idle`, ends at `Retire`) -> BUSY (one task; sends `Done` or `Failed`)
+-> IDLE.
 """
 
 import contextlib
 import fcntl
+import mmap
 import os
 import select
 import signal
@@ -251,9 +253,18 @@ def _end_with_parent(life: int) -> None:
             fcntl.fcntl(life, fcntl.F_SETFL, os.O_ASYNC)
 
 
+def _setup(descriptor: int) -> Setup:
+    """What `reader.process.setup_file` has put into the file; modules are found from now on."""
+    with mmap.mmap(descriptor, 0, access=mmap.ACCESS_READ) as content:  # all workers share offsets
+        os.close(descriptor)
+        modules, setup = parse(content[:], (tuple,))
+    sys.path[:] = modules
+    return parse(setup, (Setup,))
+
+
 def main(arguments: list[str]) -> None:
     """Set up and serve."""
-    control_fd, tasks_fd, memory_fd, board_fd, life_fd, place = map(int, arguments)
+    control_fd, setup_fd, tasks_fd, memory_fd, board_fd, life_fd, place = map(int, arguments)
     _end_with_parent(life_fd)
     control = Connection(control_fd)
     # A child that outlives this process must not keep its end from the parent.
@@ -261,11 +272,10 @@ def main(arguments: list[str]) -> None:
     os.register_at_fork(after_in_child=control.close)
     try:
         try:
-            sys.path[:] = receive(control, (list,))
+            setup = _setup(setup_fd)
             import cv2
 
             cv2.setNumThreads(1)  # the processes are the parallelism
-            setup = receive(control, (Setup,))
             memory = RingMemory(memory_fd, setup.slots, setup.layout)
             worker = Worker(setup, memory, Board(board_fd).place(place))
         except (EOFError, ConnectionError):

@@ -4,12 +4,14 @@ import os
 import random
 import resource
 import signal
+import subprocess
 import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, suppress
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import psutil
@@ -185,6 +187,26 @@ def test_a_stopped_worker_delays_only_its_own_task(start: Callable[..., Pool]) -
     stopped.resume()
     rest += ended(pool, 96 - len(rest))
     assert numbers([*first, *rest]) == list(range(100))
+
+
+def test_workers_that_are_stopped_before_they_are_set_up_keep_nobody_waiting(
+    start: Callable[..., Pool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Stopped(subprocess.Popen[bytes]):
+        def __init__(self, *args: Any, **options: Any) -> None:
+            super().__init__(*args, **options)
+            self.send_signal(signal.SIGSTOP)
+
+    monkeypatch.setattr(subprocess, "Popen", Stopped)
+    large = slow(0)
+    large.content = bytes(10**7)  # type: ignore[attr-defined]  # no socket takes so much
+    pool = start(2, large)
+    pool.resize(3)
+    pool.submit(tasks(8))
+    assert pool.poll(0) == []
+    for worker in workers():
+        worker.resume()
+    assert numbers(ended(pool, 8)) == list(range(8))
 
 
 def test_a_worker_that_dies_is_missed_even_if_its_child_lives_on(
