@@ -3,8 +3,9 @@
 Purpose: pack, check or read the shards of a data set on several cores.
 
 Guarantees: when the parent dies, however it dies, its processes end at once; when the work is
-given up, by an error or an interrupt, they end before the error is raised, also one that is stopped
-or waits for a disk; a process that dies becomes a `ProcessDied` that names what it was at; one that
+given up, by an error or an interrupt, they end before the error is raised, also one that is
+stopped, but for those that a hanging disk holds: these end when it answers, and `unended` names
+them until then; a process that dies becomes a `ProcessDied` that names what it was at; one that
 comes no further is told of, with what it is at; at most a few items are under way at a time,
 whatever their number.
 
@@ -13,11 +14,12 @@ Assumptions: function, items and results pickle; the function does not care in w
 
 import logging
 import multiprocessing
+import multiprocessing.connection
 import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
@@ -34,6 +36,8 @@ Result = TypeVar("Result")
 Advance = Callable[[int], None]
 
 STALL_SECONDS = 60.0  # without any progress, after which a process is told of
+
+DYING_SECONDS = 5.0  # for which processes that were killed are waited for
 
 _POLL_SECONDS = 0.2  # how often progress is looked at
 _NUMBERS = 3  # that each process shares: what it has done, its id, the item that it is at
@@ -78,6 +82,21 @@ def map_unordered(
             yield from results
     finally:
         team.end()
+
+
+_held: list[BaseProcess] = []  # were killed, and had not ended when they were last looked at
+
+
+def unended() -> list[int]:
+    """The ids of the processes that were killed and have not ended yet."""
+    _held[:] = _alive(_held)
+    return [process.ident for process in _held if process.ident is not None]
+
+
+def _alive(processes: Collection[BaseProcess]) -> list[BaseProcess]:
+    # `is_alive` takes a process for alive that another thread, or the system, has waited for.
+    ended = multiprocessing.connection.wait([process.sentinel for process in processes], 0)
+    return [process for process in processes if process.sentinel not in ended]
 
 
 class _Team:
@@ -132,10 +151,15 @@ class _Team:
         self._our_end.close()
         for process in self._started:
             process.kill()
-        with suppress(RuntimeError):  # its thread could not be started
-            self._pool.shutdown(wait=True, cancel_futures=True)
+        deadline = time.monotonic() + DYING_SECONDS
+        manager = self._manager
+        self._pool.shutdown(wait=False, cancel_futures=True)
+        if manager is not None:
+            with suppress(RuntimeError):  # it could not be started
+                manager.join(DYING_SECONDS)  # as it joins the processes
         for process in self._started:
-            process.join()
+            process.join(max(deadline - time.monotonic(), 0))
+        _held.extend(_alive(self._started))
 
     def _submit(self, function: Callable[[Any, Advance], Any], item: Any) -> None:
         number = next(self._numbers)
@@ -159,10 +183,14 @@ class _Team:
         except MemoryError as error:
             raise _out_of_memory(self._under_way[future][1]) from error
 
+    @property
+    def _manager(self) -> threading.Thread | None:
+        """The pool's thread, which hands out work."""
+        return getattr(self._pool, "_executor_manager_thread", None)
+
     def _is_managed(self) -> bool:
         """Whether the pool still hands out work: its thread ends in silence if memory is short."""
-        thread = getattr(self._pool, "_executor_manager_thread", None)
-        if thread is None or thread.is_alive():
+        if self._manager is None or self._manager.is_alive():
             return True
         return any(future.done() for future in self._under_way)
 

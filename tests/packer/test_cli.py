@@ -14,6 +14,7 @@ import click
 import psutil
 import pytest
 
+import packer
 from packer import journal
 from packer.commands.options import ByteSize
 from packer.pack import PackReport
@@ -484,6 +485,50 @@ def test_no_process_outlives_a_killed_packer(
         process.kill()
         wait_until(lambda: not any(map(is_alive, children)), seconds=5)
         process.communicate()
+
+
+# The processes that it starts import it too, and then are where they hear of nothing.
+HELD = """
+import os, signal, sys
+from multiprocessing.process import BaseProcess
+
+if __name__ == "__main__":
+    from packer import cli, processes
+
+    BaseProcess.kill = lambda process: None
+    processes.DYING_SECONDS = 0.1
+    cli.main()
+else:
+    try:
+        os.close(os.open(sys.argv[2] + ".marker", os.O_CREAT | os.O_EXCL))
+        os.kill(os.getppid(), signal.SIGTERM)
+    except FileExistsError:
+        pass
+    os.kill(os.getpid(), signal.SIGSTOP)
+"""
+
+
+def test_an_interrupted_run_ends_though_a_disk_holds_its_processes(
+    tmp_path: Path, packed: Path
+) -> None:
+    script, said = tmp_path / "held.py", tmp_path / "said"
+    script.write_text(HELD)
+    copy = shutil.copytree(packed, tmp_path / "copy")
+    with said.open("w") as file:
+        process = subprocess.Popen(
+            [sys.executable, script, "verify", copy, "--jobs", "2"],
+            env=os.environ | {"PYTHONPATH": str(Path(packer.__file__).parent.parent)},
+            stdin=subprocess.DEVNULL,
+            stdout=file,
+            stderr=file,
+            start_new_session=True,
+        )
+    try:
+        assert process.wait() == 130
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+    assert "packer: interrupted." in said.read_text()
+    assert "packer: killed, but not ended yet: " in said.read_text()
 
 
 def test_a_killed_packing_process_is_told_and_the_next_run_finishes(

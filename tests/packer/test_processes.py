@@ -1,8 +1,10 @@
 import errno
 import logging
+import multiprocessing
 import os
 import signal
 from collections.abc import Callable
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 
 import psutil
@@ -39,13 +41,13 @@ def stop_or_fail(number: int, advance: Advance) -> None:
     """Stop one process for ever, and then fail in another."""
     if number == 0:
         os.kill(os.getpid(), signal.SIGSTOP)
-    while not stopped_siblings():
+    while not stopped_processes(os.getppid()):
         pass
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
-def stopped_siblings() -> list[psutil.Process]:
-    children = psutil.Process(os.getppid()).children()
+def stopped_processes(parent: int) -> list[psutil.Process]:
+    children = psutil.Process(parent).children()
     return [child for child in children if child.status() == psutil.STATUS_STOPPED]
 
 
@@ -103,6 +105,21 @@ def test_a_process_that_comes_no_further_is_told_of_once_with_what_it_is_at(
 def test_giving_up_does_not_wait_for_a_stopped_process() -> None:
     with pytest.raises(OSError, match="No space left"):
         list(map_unordered(stop_or_fail, [0, 1], 2, lambda more: None, name))
+
+
+def test_giving_up_waits_for_a_while_for_a_process_that_a_disk_holds(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(processes, "DYING_SECONDS", 0.1)
+    monkeypatch.setattr(BaseProcess, "kill", lambda process: None)
+    with pytest.raises(OSError, match="No space left"):
+        list(map_unordered(stop_or_fail, [0, 1], 2, lambda more: None, name))
+    (held,) = stopped_processes(os.getpid())
+    assert processes.unended() == [held.pid]
+    held.kill()
+    for child in multiprocessing.active_children():
+        child.join()
+    assert processes.unended() == []
 
 
 def test_a_process_that_cannot_be_started_is_told_in_a_sentence(
