@@ -18,7 +18,7 @@ from packer.printable import printable
 from packer.sources import Content, LeftOut, SourceSample
 from packer.sources.entries import Entries, Entry
 from packer.sources.files import stem_paths
-from packer.sources.labels import MAX_TEXT, class_number, class_order
+from packer.sources.labels import class_of_file, class_order
 from packer.sources.layout import Layout
 from packer.sources.sidecars import group
 from packer.sources.spans import read_span, unchanged
@@ -156,17 +156,13 @@ class ArchiveSource:
         )
 
     def _label(self, entry: Entry, label: int) -> int:
-        """The class number that a ``.cls`` file holds.
+        """The class number that a ``.cls`` file holds, as `class_of_file` has it."""
 
-        Raises:
-            BadImage: the folder tells the class, or the file holds none.
-        """
-        if label >= 0:
-            raise BadImage("the class is that of the folder; a .cls file has no say in it")
-        if entry.size > MAX_TEXT:
-            raise BadImage(f"it has more than {MAX_TEXT} bytes, too many for a class number")
-        assert self.entries is not None
-        return class_number(self._read([entry], self.entries.mtime_ns)[0])
+        def read() -> bytes:
+            assert self.entries is not None
+            return self._read([entry], self.entries.mtime_ns)[0]
+
+        return class_of_file(label, entry.size, read)
 
     def _read(self, entries: Sequence[Entry], mtime_ns: int) -> list[bytes]:
         with unchanged(self.path, mtime_ns) as descriptor:

@@ -101,9 +101,7 @@ class CifarSource:
             UnusableInput: something is missing or damaged, or has a class that `classes` lacks.
         """
         names = _loaded(path, _newest_ns(path)).classes
-        if classes is not None:
-            class_order(path, names, classes)
-        return cls(path, tuple(names if classes is None else classes))
+        return cls(path, tuple(names) if classes is None else class_order(path, names, classes))
 
     def scan(self) -> Iterator[SourceSample | LeftOut]:
         """The batches in their order."""

@@ -24,6 +24,7 @@ from packer.sources.coco_index import Annotations, Index
 from packer.sources.columns import to_json
 from packer.sources.files import CHANGED, measure, read_file
 from packer.sources.json_stream import elements, parsed
+from packer.sources.labels import class_order
 from packer.sources.names import Keys, path_inside
 from packer.sources.watched import Watched
 
@@ -119,14 +120,11 @@ class CocoSource:
         names = [categories[number] for number in sorted(categories)]
         if len(set(names)) < len(names):
             raise UnusableInput(f"{parts[0].file.path}: two categories have the same name.")
-        order = list(names if classes is None else classes)
-        if unknown := sorted(set(names).difference(order)):
-            raise UnusableInput(
-                f"{parts[0].file.path} has categories that are not in the list of classes: "
-                f"{', '.join(map(repr, unknown[:20]))}."
-            )
+        order = tuple(names)
+        if classes is not None:
+            order = class_order(parts[0].file.path, names, classes)
         class_of = {number: order.index(name) for number, name in sorted(categories.items())}
-        return cls(root, tuple(parts), tuple(order), class_of, tuple(unused))
+        return cls(root, tuple(parts), order, class_of, tuple(unused))
 
     def scan(self) -> Iterator[SourceSample | LeftOut]:
         """Every image in the order of the lists."""

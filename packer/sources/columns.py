@@ -12,6 +12,7 @@ from typing import Any
 
 from packer.errors import BadImage, UnusableInput
 from packer.options import SourceOptions
+from packer.sources.labels import class_order
 
 IMAGE = (
     *("image", "path", "file", "file_name", "filename", "image_path", "file_path", "filepath"),
@@ -130,12 +131,7 @@ class Labels:
         """
         found = set(texts) - {""}
         if not all(map(_NUMBER.fullmatch, found)) or (classes and found.issubset(classes)):
-            if classes is not None and (unknown := sorted(found.difference(classes))):
-                raise UnusableInput(
-                    f"{where} has labels that are not in the list of classes: "
-                    f"{', '.join(map(repr, unknown[:20]))}."
-                )
-            return cls(tuple(sorted(found) if classes is None else classes), named=True)
+            return cls(class_order(where, found, classes), named=True)
         limit = len(classes) if classes else MAX_LABEL
         largest = max(found, key=lambda text: (len(text), text), default="0")
         if len(largest) > len(str(limit)) or int(largest) >= limit:

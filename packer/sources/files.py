@@ -5,12 +5,13 @@ import json
 import os
 import stat
 from collections.abc import Iterator, Mapping
+from functools import partial
 from pathlib import Path
 
 from packer.errors import BadImage, Unreadable, naming
 from packer.keys import escape
 from packer.sources import Content, LeftOut, SourceSample
-from packer.sources.labels import MAX_TEXT, class_number
+from packer.sources.labels import MAX_TEXT, class_of_file
 from packer.sources.walk import is_litter, left_out, tells_of_file
 
 NO_FILE = f"it cannot be read: {os.strerror(errno.ENOENT)}"
@@ -51,10 +52,10 @@ def sample_of_files(
     found = {}
     for ext, path in members.items():
         try:
-            if ext == "cls":
-                label = _label(root, path, label)
-                continue
             member_size, member_time = measure(root, path)
+            if ext == "cls":
+                label = class_of_file(label, member_size, partial(_text, root / path))
+                continue
         except BadImage as error:
             yield LeftOut(path, str(error))
             continue
@@ -148,25 +149,20 @@ def measure(root: Path, path: str) -> tuple[int, int]:
     return status.st_size, status.st_mtime_ns
 
 
-def _label(root: Path, path: str, label: int) -> int:
-    """The class number that a ``.cls`` file holds.
+def _text(path: Path) -> bytes:
+    """What a small file holds.
 
     Raises:
-        BadImage: the folder tells the class, or the file holds none.
+        BadImage: it cannot be read.
         OSError: the disk fails.
     """
-    if label >= 0:
-        raise BadImage("the class is that of the folder; a .cls file has no say in it")
     try:
-        with naming(root / path), open(root / path, "rb") as file:
-            data = file.read(MAX_TEXT + 1)
+        with naming(path), open(path, "rb") as file:
+            return file.read(MAX_TEXT)
     except OSError as error:
         if not tells_of_file(error):
             raise
         raise BadImage(_cannot_be_read(error)) from error
-    if len(data) > MAX_TEXT:
-        raise BadImage(f"it has more than {MAX_TEXT} bytes, too many for a class number")
-    return class_number(data)
 
 
 def _cannot_be_read(error: OSError) -> str:

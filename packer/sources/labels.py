@@ -1,19 +1,24 @@
 """Class numbers and class names, checked."""
 
-from collections.abc import Iterable, Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterable, Sequence
 
 from packer.errors import BadImage, UnusableInput
 from packer.printable import printable
 
 MAX_TEXT = 20  # bytes of a .cls file
 MAX_CLASSES = 1_000_000  # each has a name in dataset.json
+_NAMED = 20  # classes in an error
 
 
 def class_order(
-    source: Path, found: Iterable[str], classes: Sequence[str] | None
+    source: object, found: Iterable[str], classes: Sequence[str] | None
 ) -> tuple[str, ...]:
     """The class names in label order: those given, else those found, sorted.
+
+    Args:
+        source: what to name in an error.
+        found: the source's own.
+        classes: those given; None: there are none.
 
     Raises:
         UnusableInput: the source has a class that is not among those given.
@@ -22,11 +27,30 @@ def class_order(
     if classes is None:
         return tuple(found)
     if unknown := sorted(set(found).difference(classes)):
+        more = f" and {len(unknown) - _NAMED} more" * (len(unknown) > _NAMED)
         raise UnusableInput(
             f"{source} has classes that are not in the list of classes: "
-            f"{', '.join(map(printable, unknown))}."
+            f"{', '.join(map(printable, unknown[:_NAMED]))}{more}."
         )
     return tuple(classes)
+
+
+def class_of_file(label: int, size: int, read: Callable[[], bytes]) -> int:
+    """The class number of a sample that has a ``.cls`` file.
+
+    Args:
+        label: the class number that its folder tells; -1: none.
+        size: bytes of the file.
+        read: gives them.
+
+    Raises:
+        BadImage: the folder tells the class, or the file holds none.
+    """
+    if label >= 0:
+        raise BadImage("the class is that of the folder; a .cls file has no say in it")
+    if size > MAX_TEXT:
+        raise BadImage(f"it has more than {MAX_TEXT} bytes, too many for a class number")
+    return class_number(read())
 
 
 def class_number(data: bytes) -> int:

@@ -22,6 +22,7 @@ from packer.sources import Content, LeftOut, SourceSample
 from packer.sources.columns import IMAGE, Columns, Labels, label_text, split_text, to_json
 from packer.sources.files import CHANGED
 from packer.sources.folder import SPLITS
+from packer.sources.labels import class_order
 from packer.sources.manifest import find_labels
 from packer.sources.parquet import ParquetTable
 
@@ -77,12 +78,8 @@ class ParquetImages:
         columns = Columns.find(table.columns, replace(options, image_column=image), folder)
         names = _class_names(table.schema, columns.label)
         if names:
-            if unknown := sorted(set(names).difference(classes or names)):
-                raise UnusableInput(
-                    f"{folder} has classes that are not in the list of classes: "
-                    f"{', '.join(map(repr, unknown[:20]))}."
-                )
-            labels = Labels(tuple(classes or names), named=True)
+            order = class_order(folder, names, classes) if classes else names
+            labels = Labels(order, named=True)
         else:
             labels = find_labels(table, columns.label, classes, folder)
         splits = tuple(_split_of(file.path) for file in table.files)

@@ -120,9 +120,11 @@ def test_a_flat_archive_has_no_labels_but_those_of_cls_files(
     images = make_jpegs("b.jpg", "a.jpg", "c.jpg")
     found = scan(archived(tmp_path / "a", images))
     assert found.labels == {"a": -1, "b": -1, "c": -1}
-    found = scan(archived(tmp_path / "a", images | {"a.cls": b"2", "b.cls": b"1", "c.cls": b"x"}))
-    assert {key: label for key, label in found.labels.items() if key != "c"} == {"a": 2, "b": 1}
-    assert found.left_out
+    texts = {"a.cls": b"2", "b.cls": b"x", "c.cls": b"7".ljust(21)}
+    found = scan(archived(tmp_path / "a", images | texts))
+    assert found.labels == {"a": 2, "b": -1, "c": -1}
+    assert "no class number" in found.left_out["b.cls"]
+    assert "more than 20 bytes" in found.left_out["c.cls"]
 
 
 def test_what_lies_beside_the_classes_is_named(

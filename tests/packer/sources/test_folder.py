@@ -282,6 +282,17 @@ def test_a_cls_file_labels_an_image_of_a_flat_folder(make_files: MakeFiles) -> N
     assert "no class number" in left_out(root)["c.cls"]
 
 
+def test_a_cls_file_that_holds_more_than_a_number_is_named(make_files: MakeFiles) -> None:
+    root = make_files("a.jpg", "b.jpg")
+    (root / "a.cls").write_bytes(b"7".ljust(21))
+    os.mkfifo(root / "b.cls")
+    assert left_out(root) == {
+        "a.cls": "it has more than 20 bytes, too many for a class number",
+        "b.cls": "it is not a regular file",
+    }
+    assert {item.name: item.label for item in samples(root)} == {"a.jpg": -1, "b.jpg": -1}
+
+
 def test_a_cls_file_has_no_say_in_a_class_folder(make_files: MakeFiles) -> None:
     root = make_files("cat/a.jpg", "cat/a.cls")
     assert [item.label for item in samples(root)] == [0]
@@ -320,6 +331,12 @@ def test_a_class_folder_that_is_not_among_the_given_classes_is_refused(
 ) -> None:
     with pytest.raises(UnusableInput, match="not in the list of classes: dog"):
         FolderSource.open(make_files("cat/a.jpg", "dog/a.jpg"), ["cat"])
+
+
+def test_many_missing_classes_are_told_in_a_few_words(make_files: MakeFiles) -> None:
+    root = make_files(*(f"class{number:03}/a.jpg" for number in range(500)))
+    with pytest.raises(UnusableInput, match=r": class000, .*, class019 and 480 more\.$"):
+        FolderSource.open(root, ["cat"])
 
 
 def test_a_parallel_folder_gives_each_image_a_member(make_files: MakeFiles) -> None:

@@ -150,7 +150,7 @@ def test_classes_fix_the_order_and_unknown_ones_are_refused(
 ) -> None:
     samples, _ = scanned(opened(write("l.csv", CSV), classes=["dog", "fox", "cat"]))
     assert [sample.label for sample in samples.values()] == [0, 2, 0]
-    with pytest.raises(UnusableInput, match="not in the list of classes: 'dog'"):
+    with pytest.raises(UnusableInput, match="not in the list of classes: dog"):
         opened(write("l.csv", CSV), classes=["cat"])
 
 
