@@ -212,11 +212,16 @@ def plan(image: StoredImage, geometry: Geometry) -> View:
 
 
 def _room(size: int) -> Pixels:
-    """Memory for so many values, as an index has it; of a lie nothing more comes than an error."""
+    """Memory for so many values, as an index has it.
+
+    Raises:
+        DecodeError: no memory could hold them, so that the index lies.
+        MemoryError: there is not so much left, which says nothing of the image.
+    """
     try:
         return np.empty(size, np.uint8)
-    except (MemoryError, ValueError) as error:
-        raise DecodeError(f"there is no memory for its {size // 3} pixels") from error
+    except ValueError as error:
+        raise DecodeError(f"no memory holds its {size // 3} pixels") from error
 
 
 def _scaled(box: Box, eighths: int) -> Box:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageOps, PngImagePlugin
 
 from reader import CenterCrop, Dataset, Geometry, Loader, Resize, Transform
-from reader.decode import Decoder
+from reader.decode import Decoder, plan
 from reader.errors import DecodeError
 from reader.order import SampleRandom
 from reader.view import StoredImage
@@ -587,9 +587,26 @@ def test_what_is_no_image_is_refused(kind: str, data: bytes) -> None:
 
 
 @pytest.mark.parametrize("side", [2**31, 2**32 - 1])
-def test_a_size_for_which_there_is_no_memory_is_refused(side: int) -> None:
-    with pytest.raises(DecodeError, match=f"no memory for its {side * side} pixels"):
+def test_a_size_that_no_memory_has_is_refused(side: int) -> None:
+    with pytest.raises(DecodeError, match=f"no memory holds its {side * side} pixels"):
         Decoder().whole(stored("jpg", b"", side, side))
+
+
+def test_a_jpeg_for_which_no_memory_is_left_is_not_called_damaged(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def memory_runs_out(*_: object, **__: object) -> None:
+        raise MemoryError
+
+    decoder, image = Decoder(), stored("jpg", b"", 5, 7)
+    out = np.empty((5, 7, 3), np.uint8)
+    monkeypatch.setattr(np, "empty", memory_runs_out)
+    with pytest.raises(MemoryError):
+        decoder.whole(image)
+    with pytest.raises(MemoryError):
+        decoder.draw(plan(image, Geometry.of(5, 7)), out)
+    with pytest.raises(MemoryError):
+        decoder.stored(image)
 
 
 def test_a_picture_that_memory_does_not_hold_is_not_called_damaged(
