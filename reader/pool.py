@@ -10,19 +10,14 @@ whoever takes it, become a `WorkerError`. A wait in which no worker gets on is r
 where there is a `timeout` (see `reader.stall`); there is no other: a worker that is stopped, at
 whatever point, keeps nobody from starting, telling and ending it.
 
-Assumptions: used by one thread at a time, in the process that made it. All workers take tasks from
-one datagram socket, so none is idle while there is work and a slow sample delays only its chunk.
+Assumptions: used by one thread at a time, in the process that made it.
 """
 
 import contextlib
-import errno
 import os
-import pickle
 import signal
-import socket
 import time
 import weakref
-from collections import deque
 from collections.abc import Sequence, Set
 from itertools import count
 from multiprocessing.connection import Connection
@@ -30,7 +25,6 @@ from multiprocessing.connection import Connection
 from reader.board import Board
 from reader.errors import ReaderError, SampleError, WorkerError
 from reader.messages import (
-    MAX_TASK_BYTES,
     Done,
     Failed,
     Idle,
@@ -44,6 +38,7 @@ from reader.messages import (
     with_news,
 )
 from reader.process import WorkerProcess, cause_of, remedy_for, setup_file, start_failure
+from reader.queue import TaskQueue
 from reader.stall import Hand, Watch
 
 _SAID = (Done, Failed, Ready, Idle, Retired)  # by workers
@@ -65,9 +60,8 @@ class Pool:
         with contextlib.ExitStack() as undone:
             self._setup = undone.enter_context(setup_file(setup))
             self._board = undone.enter_context(contextlib.closing(Board.create()))
-            self._queue, self._queue_end = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+            self._queue = TaskQueue()
             undone.pop_all()
-        self._backlog: deque[Task] = deque()  # not yet in the queue
         self._outstanding: dict[int, Task] = {}  # submitted and not ended
         self._deaths: dict[int, list[int]] = {}  # by task: how many had died before each of them
         self._failing_since: float | None = None  # when workers began to die before they are ready
@@ -122,17 +116,13 @@ class Pool:
         """Queue tasks; numbers are unique."""
         for task in tasks:
             self._outstanding[task.number] = task
-            self._backlog.append(task)
-        self._flush()
+        self._queue.put(tasks)
 
     def cancel(self, numbers: set[int]) -> set[int]:
         """Take back tasks that no worker has begun; which those are."""
-        self._take_back()
-        taken = {task.number for task in self._backlog if task.number in numbers}
-        self._backlog = deque(task for task in self._backlog if task.number not in taken)
+        taken = self._queue.cancel(numbers)
         for number in taken:
             del self._outstanding[number]
-        self._flush()
         return taken
 
     def poll(self, timeout: float | None) -> list[Done | Failed]:
@@ -142,12 +132,12 @@ class Pool:
             WorkerError: workers cannot be set up, keep dying, die of one task, or none of them got
                 on for longer than the pool's timeout.
         """
-        self._flush()
+        self._queue.flush()
         ended: list[Done | Failed] = []
         died = self._receive(timeout, ended)
         if died:
             self._recover(died, ended)
-        self._flush()
+        self._queue.flush()
         return ended
 
     def close(self) -> None:
@@ -169,7 +159,6 @@ class Pool:
         self._setup.close()
         self._board.close()
         self._queue.close()
-        self._queue_end.close()
 
     def _staying(self) -> list[WorkerProcess]:
         return [process for process in self._processes if not process.is_retiring]
@@ -179,35 +168,11 @@ class Pool:
         place = next(number for number in count() if number not in taken)
         self._board.place(place).end()
         process = WorkerProcess(
-            self._setup.fileno(), self._queue_end, self._memory, self._board.descriptor, place
+            self._setup.fileno(), self._queue.outlet, self._memory, self._board.descriptor, place
         )
         if self._cores:
             process.bind(self._cores)
         return process
-
-    def _flush(self) -> None:
-        while self._backlog:
-            try:
-                self._queue.send(pickle.dumps(self._backlog[0]), socket.MSG_DONTWAIT)
-            except (BlockingIOError, InterruptedError):
-                return  # full; the rest follows as workers take from it
-            except OSError as error:
-                if error.errno != errno.ENOBUFS:  # how macOS says that it is full
-                    raise
-                return
-            self._backlog.popleft()
-
-    def _take_back(self) -> None:
-        """Move what lies in the queue back to the front of the backlog."""
-        taken: list[Task] = []
-        while True:
-            try:
-                taken.append(
-                    pickle.loads(self._queue_end.recv(MAX_TASK_BYTES, socket.MSG_DONTWAIT))
-                )
-            except BlockingIOError:
-                break
-        self._backlog.extendleft(reversed(taken))
 
     def _receive(self, timeout: float | None, ended: list[Done | Failed]) -> list[WorkerProcess]:
         """Take all messages that are there; the processes that turn out to be dead."""
@@ -273,7 +238,7 @@ class Pool:
                 if not process.is_ready and self._failing_since is None:
                     self._failing_since = time.monotonic()
                 self.restarts += not process.is_retiring
-            self._take_back()
+            waiting = self._queue.take_back()
             self._syncs += 1
             for process in self._processes:
                 # Others cannot hold a task.
@@ -283,7 +248,6 @@ class Pool:
             died = []
             while not died and not all(process.is_resting for process in self._processes):
                 died = self._receive(None, ended)
-        waiting = {task.number for task in self._backlog}
         lost = [task for number, task in self._outstanding.items() if number not in waiting]
         for task in lost:
             deaths = self._deaths.setdefault(task.number, [])
@@ -299,7 +263,7 @@ class Pool:
                     f"Workers die ({cause_of(code)}) each time they decode one of the samples "
                     f"{numbers}{more}; the last time it was {name}. {remedy_for(code)}"
                 )
-        self._backlog.extendleft(reversed(lost))
+        self._queue.put_first(lost)
         is_killing = self._was_ready and codes[-1] in (-signal.SIGKILL, -signal.SIGTERM)
         patience = _KILLING_SECONDS if is_killing else _START_SECONDS
         since = self._failing_since
