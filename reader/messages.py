@@ -1,9 +1,10 @@
 """What parent and workers say to each other; `reader.worker` tells in what order.
 
-A message is a pickle. It comes by a socket without a name from a process of the same user, which
-inherited it: what it says is trusted, and would not have to ask to do harm. Not trusted is that it
-arrives. What is cut short by a death ends the connection; what is no message, or one that nobody
-expects, is a `WorkerError` on the side that reads it. Nobody goes on waiting for what it meant.
+A message is a pickle. It comes by a socket without a name (`Setup`: by such a file) from a process
+of the same user, which inherited it: what it says is trusted, and would not have to ask to do harm.
+Not trusted is that it arrives. What is cut short by a death ends the connection; what is no
+message, or one that nobody expects, is a `WorkerError` on the side that reads it. Nobody goes on
+waiting for what it meant.
 """
 
 import pickle
