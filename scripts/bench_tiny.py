@@ -4,10 +4,12 @@
     scripts/bench_tiny.py [--images 50000] [--batch-size 512] [--workers N] [--rounds N]
 
 Random pixels are packed into a temporary folder. In each round every candidate is built anew and
-reads one epoch to warm up and then the measured ones; printed are medians over the rounds.
+reads one epoch to warm up and then the measured ones; printed are medians over the rounds. FFCV is
+among them where it is installed (see scripts/test_peers.sh).
 """
 
 import argparse
+import importlib.util
 import statistics
 import tempfile
 import time
@@ -17,12 +19,14 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from PIL import Image
 from torch.utils.data import DataLoader, TensorDataset
 
 import reader
 from packer.pack import PackOptions, pack
 
+CLASSES = 10
 AUGMENT = [reader.RandomCrop(32, padding=4), reader.RandomHorizontalFlip()]
 
 
@@ -36,6 +40,48 @@ class TensorBatches:
         order = torch.randperm(len(self.images))
         for chosen in order.split(self.batch_size):
             yield self.images[chosen], self.labels[chosen]
+
+
+class IndexedPixels:
+    """A sample's pixels and label by its number, as FFCV's writer wants them."""
+
+    def __init__(self, pixels: NDArray[np.uint8]) -> None:
+        self.pixels = pixels
+
+    def __len__(self) -> int:
+        return len(self.pixels)
+
+    def __getitem__(self, number: int) -> tuple[NDArray[np.uint8], int]:
+        return self.pixels[number], number % CLASSES
+
+
+def ffcv_loaders(
+    pixels: NDArray[np.uint8], path: Path, batch_size: int, workers: int
+) -> dict[str, Callable[[], Iterable[Any]]]:
+    """FFCV over a file of its own, without and with augmentation; it compiles at each start."""
+    from ffcv import fields, loader, transforms, writer
+    from ffcv.fields import basics, decoders
+
+    image_field = fields.RGBImageField(write_mode="raw")
+    made = writer.DatasetWriter(str(path), {"image": image_field, "label": fields.IntField()})
+    made.from_indexed_dataset(IndexedPixels(pixels))
+
+    def build(*augmentation: Any) -> Iterable[Any]:
+        to_tensor = transforms.ToTensor(), transforms.ToTorchImage()
+        image = [decoders.SimpleRGBImageDecoder(), *augmentation, *to_tensor]
+        label = [basics.IntDecoder(), transforms.ToTensor(), transforms.Squeeze()]
+        return loader.Loader(
+            str(path),
+            batch_size,
+            num_workers=workers,
+            os_cache=True,
+            order=loader.OrderOption.RANDOM,
+            drop_last=False,
+            pipelines={"image": image, "label": label},
+        )
+
+    augment = transforms.RandomTranslate(padding=4), transforms.RandomHorizontalFlip()
+    return {"FFCV": build, "FFCV, translate and flip": lambda: build(*augment)}
 
 
 def measure(build: Callable[[], Iterable[Any]], epochs: int) -> tuple[float, float]:
@@ -68,11 +114,11 @@ def main() -> None:
     arguments = parser.parse_args()
 
     pixels = np.random.default_rng(0).integers(0, 256, (arguments.images, 32, 32, 3), np.uint8)
-    labels = torch.arange(arguments.images) % 10
+    labels = torch.arange(arguments.images) % CLASSES
     images = torch.from_numpy(pixels).permute(0, 3, 1, 2).contiguous()
     with tempfile.TemporaryDirectory() as folder:
         for number, image in enumerate(pixels):
-            path = Path(folder, "images", str(number % 10), f"{number:06d}.bmp")
+            path = Path(folder, "images", str(number % CLASSES), f"{number:06d}.bmp")
             path.parent.mkdir(parents=True, exist_ok=True)
             Image.fromarray(image).save(path)
         shards = Path(folder, "shards")
@@ -103,6 +149,9 @@ def main() -> None:
             "DataLoader, no workers": lambda: theirs(0),
             f"DataLoader, {arguments.workers} workers": lambda: theirs(arguments.workers),
         }
+        if importlib.util.find_spec("ffcv"):
+            path = Path(folder, "images.beton")
+            candidates |= ffcv_loaders(pixels, path, arguments.batch_size, arguments.workers)
         results: dict[str, list[tuple[float, float]]] = {name: [] for name in candidates}
         for _ in range(arguments.rounds):
             for name, build in candidates.items():
