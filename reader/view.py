@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reader.splice import Box, Cut, TileTable, cut
-from reader.transforms import Geometry
+from reader.transforms import HALF_PIXEL, Geometry
 
 MIN_REDUCTION = 2  # from here on a reduced scale pays; less has no fast inverse DCT
 
@@ -124,9 +124,9 @@ def plan_view(image: StoredImage, geometry: Geometry) -> View:
     Raises:
         BadTable: the image's segment table is wrong.
     """
-    upright = image.upright_size
-    tops = _clip(geometry.top, geometry.box_height, upright[0], geometry.height)
-    lefts = _clip(geometry.left, geometry.box_width, upright[1], geometry.width)
+    upright, seen = image.upright_size, geometry.seen
+    tops = _clip(geometry.top, geometry.box_height, seen[::2], upright[0], geometry.height)
+    lefts = _clip(geometry.left, geometry.box_width, seen[1::2], upright[1], geometry.width)
     target = [tops[2], lefts[2], tops[3], lefts[3]]
     if geometry.vflip:
         target[0] = geometry.height - target[0] - target[2]
@@ -191,13 +191,20 @@ def _cut(image: StoredImage, box: Box, eighths: int) -> Cut | None:
     return cut(image.tiles, image.size, image.height, image.width, box, eighths < 8)
 
 
-def _clip(start: float, length: float, limit: int, target: int) -> Box:
-    """Along one axis, in whole pixels: source start and length, target start and length."""
-    if start >= -0.5 and start + length <= limit + 0.5:
+def _clip(start: float, length: float, seen: tuple[float, ...], limit: int, target: int) -> Box:
+    """Along one axis, in whole pixels: source start and length, target start and length.
+
+    Args:
+        start, length: of the box.
+        seen: start and end of what may be shown of the source.
+        limit: length of the source.
+        target: length of the output.
+    """
+    if start >= seen[0] - HALF_PIXEL and start + length <= seen[1] + HALF_PIXEL:
         first = min(max(round(start), 0), limit - 1)
         return first, max(min(round(start + length), limit) - first, 1), 0, target
     scale = target / length
-    inside, end = max(start, 0.0), min(start + length, float(limit))
+    inside, end = max(start, seen[0]), min(start + length, seen[1])
     if end <= inside:
         return 0, 0, 0, 0
     begin, stop = round((inside - start) * scale), round((end - start) * scale)

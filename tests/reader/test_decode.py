@@ -555,8 +555,7 @@ def test_any_pipeline_shows_the_box_of_its_geometry_and_black_outside(
         {f"{n:02d}.png": encode(ramp(60 + n), "PNG") for n in range(len(pipelines))}
     )
     for number, seen in enumerate(loaded(folder, [ByHeight()])):
-        size = 60 + number, 80
-        geometry = Geometry.of(*size)
+        geometry = Geometry.of(60 + number, 80)
         ByHeight().apply(geometry, SampleRandom(0, 0, 0))
         # Where in the source the middle of each pixel lies, and how large it is there.
         scale = np.array([geometry.box_height / 40, geometry.box_width / 50])
@@ -564,8 +563,9 @@ def test_any_pipeline_shows_the_box_of_its_geometry_and_black_outside(
         at = at[::-1] if geometry.vflip else at
         at = at[:, ::-1] if geometry.hflip else at
         margin = 1 + scale
-        is_inside = ((at >= margin) & (at <= size - margin)).all(axis=-1)
-        is_outside = ((at < -margin) | (at > size + margin)).any(axis=-1)
+        start, stop = geometry.seen[:2], geometry.seen[2:]
+        is_inside = ((at >= start + margin) & (at <= stop - margin)).all(axis=-1)
+        is_outside = ((at < start - margin) | (at > stop + margin)).any(axis=-1)
         expected = np.concatenate([10 + 2 * (at - 0.5), np.full((40, 50, 1), 128)], axis=-1)
         # The box is taken in whole pixels of the source, so it may be one (two grey levels) off.
         assert np.abs(seen - expected)[is_inside].max(initial=0) <= 2.5, pipelines[number]
