@@ -8,6 +8,7 @@ import torch
 
 from reader.encoded import EncodedImages
 from reader.ring import BatchArrays, BatchLayout
+from reader.sample import as_array
 from reader.undecoded import CONTENT, PARCEL
 
 Collate = Callable[[list[tuple[Any, ...]]], Any]
@@ -134,4 +135,5 @@ def _tensor(value: Any) -> Any:
         return [_tensor(entry) for entry in value]
     if isinstance(value, dict):
         return {name: _tensor(entry) for name, entry in value.items()}
-    return torch.from_numpy(value) if isinstance(value, np.ndarray) else value
+    array = as_array(value) if isinstance(value, np.ndarray) else None
+    return value if array is None else torch.from_numpy(array)

@@ -2,7 +2,8 @@
 
 A field is written as a name: ``image``, ``label``, ``key``, ``index``, ``valid``, or a member's
 extension (``json``, ``mask.png``, ...). A ``?`` behind an extension gives None for a sample that
-has no such member. `Mask` and `Boxes` say more about a member that belongs to the image's geometry.
+has no such member. `Mask` and `Boxes` say more about a member that belongs to the image's geometry;
+their extension may end in ``?`` as well.
 """
 
 import io
@@ -77,8 +78,7 @@ class Boxes:
         Raises:
             ValueError: there are no boxes, or not as many labels, at the paths.
         """
-        found = _at(content, self.path)
-        given = np.asarray(found, np.float64).reshape(len(found), 4)
+        given = _rows_of_four(_at(content, self.path), self.path)
         into, back = _FORMATS[self.format]
         corners = given @ into
         first, second = view.carry(corners[:, :2]), view.carry(corners[:, 2:])
@@ -97,6 +97,15 @@ class Boxes:
                 raise ValueError(f"there are {labels.size} {self.labels} for {len(given)} boxes")
             placed["labels"] = labels[kept]
         return placed
+
+
+def _rows_of_four(found: Any, path: str) -> NDArray[np.float64]:
+    """An array (N, 4) of what lies at `path`."""
+    try:
+        rows = np.asarray(found, np.float64)
+        return rows.reshape(len(rows), 4)
+    except (TypeError, ValueError):
+        raise ValueError(f"at {path!r} are no rows of four numbers") from None
 
 
 # Rows of four numbers times the first matrix are corners x, y, x, y; times the second, back again.
@@ -148,12 +157,15 @@ def parse_fields(
     Raises:
         ReaderError: there is no such field, or it is no field.
     """
-    if isinstance(fields, str) or not fields:
+    if isinstance(fields, str) or not isinstance(fields, Sequence) or not fields:
         raise ReaderError('fields is a sequence of names, such as ("image", "label").')
     if wrong := [field for field in fields if not isinstance(field, (str, Mask, Boxes))]:
         raise ReaderError(f"A field is a name, a Mask or Boxes, not {wrong[0]!r}.")
-    if unused := [ext for ext in decoders if ext not in map(_extension, fields)]:
-        raise ReaderError(f"There is a decoder for {unused[0]!r}, which is not among the fields.")
+    decoded = [_extension(f) for f in fields if f not in BUILT_IN and not isinstance(f, Mask)]
+    if unused := [ext for ext in decoders if ext not in decoded]:
+        raise ReaderError(
+            f"There is a decoder for {unused[0]!r}, which is not among the fields' extensions."
+        )
     if twice := [name for name in map(name_of, fields) if [*map(name_of, fields)].count(name) > 1]:
         raise ReaderError(f"Two fields are named {twice[0]!r}.")
     return tuple(_member(f, decoders, known) for f in fields if f not in BUILT_IN)
@@ -166,7 +178,9 @@ def name_of(field: Field) -> str:
 
 def _member(field: Field, decoders: Mapping[str, Decode], known: Sequence[str]) -> Member:
     ext = _extension(field)
-    is_optional = isinstance(field, str) and field.endswith("?")
+    if ext in BUILT_IN:
+        raise ReaderError(f"Every sample has {ext!r}: write it without a question mark.")
+    is_optional = _written(field).endswith("?")
     if ext not in known and not is_optional:
         raise ReaderError(
             f"There is no field {ext!r}: there are {', '.join(dict.fromkeys((*BUILT_IN, *known)))}."
@@ -181,7 +195,11 @@ def _member(field: Field, decoders: Mapping[str, Decode], known: Sequence[str]) 
 
 
 def _extension(field: Field) -> str:
-    return field.removesuffix("?") if isinstance(field, str) else field.member
+    return _written(field).removesuffix("?")
+
+
+def _written(field: Field) -> str:
+    return field if isinstance(field, str) else field.member
 
 
 def _npy(data: bytes) -> NDArray[Any]:

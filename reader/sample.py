@@ -23,6 +23,8 @@ from reader.view import View
 
 Sample = dict[str, Any]
 
+_TENSOR_TYPES = "?efdFD" + np.typecodes["AllInteger"]  # NumPy's types that torch has too
+
 
 @dataclass(frozen=True)
 class Recipe:
@@ -213,8 +215,8 @@ class SampleReader:
             except Exception as error:  # a user's decoder may raise anything
                 raise shard.error(row, f"its .{member.ext} does not decode ({error})") from error
         elif not member.is_optional:
-            advice = f'; the field "{member.ext}?" gives None for it' if member.decode else ""
-            raise shard.error(row, f"it has no member .{member.ext}{advice}")
+            advice = f'"{member.ext}?" among the fields gives None for it'
+            raise shard.error(row, f"it has no member .{member.ext}; {advice}")
         return shown if self._recipe.further and member.follows_image else shown[0]
 
     def _shown(self, views: Sequence[View], member: Member, data: bytes) -> Sequence[Any]:
@@ -302,8 +304,16 @@ def _differs(column: Column, found: str) -> str:
 
 
 def as_array(value: Any) -> Pixels | None:
-    """A value that can lie in an array of its own type; torch's tensors are such."""
+    """A value that can become a tensor of its own type and shape, in this machine's byte order.
+
+    Numbers, arrays of them and torch's tensors are such; strings, dates and structures are not.
+    """
     if isinstance(value, (str, bytes, dict, list, tuple)) or value is None:
         return None
-    array = np.asarray(value)
-    return None if array.dtype == np.object_ else array
+    try:
+        array = np.asarray(value)
+    except (TypeError, RuntimeError):  # torch's tensors of bfloat16, or with a gradient
+        return None
+    if array.dtype.char not in _TENSOR_TYPES:
+        return None
+    return array.astype(array.dtype.newbyteorder("="), copy=False)

@@ -18,6 +18,7 @@ import contextlib
 import fcntl
 import mmap
 import os
+import pickle
 import select
 import signal
 import socket
@@ -236,7 +237,25 @@ def serve(control: Connection, tasks: socket.socket, worker: Worker) -> None:
             except BlockingIOError:
                 continue  # another worker was faster
             task = parse(content, (Task,))
-            control.send(worker.run(task))
+            control.send_bytes(_answer(worker.run(task)))
+
+
+def _answer(message: Done | Failed) -> bytes:
+    """The message as a pickle, of values of the user's that may be anything.
+
+    Plain pickling sends a tensor's values, where `Connection.send` would offer its memory, which
+    ends with this process. Classes of the user's script are known here by value alone.
+    """
+    try:
+        return pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
+    except Exception:
+        import cloudpickle  # few need it, and workers should start fast
+
+        try:
+            return cloudpickle.dumps(message)
+        except Exception as error:
+            reason = f"What your own code gave for a field cannot leave the worker: {error}."
+            return pickle.dumps(Failed(message.number, reason, is_sample=False))
 
 
 def _end_with_parent(life: int) -> None:

@@ -1,5 +1,6 @@
 """Every kind of sample: members beside the image, and geometry that moves all of them alike."""
 
+import dataclasses
 import io
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 import reader
-from reader import Boxes, Loader, Mask, ReaderError, SampleError, Transform, WorkerError
+from reader import Boxes, CenterCrop, Loader, Mask, ReaderError, SampleError, Transform, WorkerError
 
 WriteSamples = Callable[..., Path]
 COUNT = 6
@@ -95,7 +96,9 @@ def test_a_member_that_may_be_missing_may_be_so_everywhere(captions: Path) -> No
         (("image", "cpation"), "There is no field 'cpation': there are image, label"),
         ("image", "fields is a sequence"),
         ((), "fields is a sequence"),
+        ({"image", "label"}, "fields is a sequence"),
         (("txt", "txt?"), "Two fields are named 'txt'"),
+        (("image?",), "Every sample has 'image'"),
         ((3,), "A field is a name"),
     ],
 )
@@ -111,6 +114,8 @@ def test_users_decode_members_their_own_way(captions: Path) -> None:
     assert lengths == [*(len(f"Bild {number} - ä".encode()) for number in range(5)), None]
     with pytest.raises(ReaderError, match="'jsn', which is not among the fields"):
         Loader(captions, fields=("json",), decoders={"jsn": len})
+    with pytest.raises(ReaderError, match="'image', which is not among the fields"):
+        Loader(captions, decoders={"image": len})
 
 
 def test_a_member_that_memory_does_not_hold_is_not_masked_as_damaged(captions: Path) -> None:
@@ -144,6 +149,18 @@ def test_an_array_unlike_the_first_is_named_with_the_remedy(
     assert [entry.shape for entry in given] == [array.shape for array in arrays]
     (padded,) = only(dataset, fields=("npy",), collate_fn=lambda samples: [len(samples)])
     assert padded == 4
+
+
+@pytest.mark.parametrize("field", ["npy", "npy?"])
+def test_arrays_come_in_this_machines_byte_order_and_what_is_no_tensor_as_it_is(
+    write_samples: WriteSamples, field: str
+) -> None:
+    swapped, words = np.arange(3, dtype=">f4"), np.array(["a", "bc"])
+    for array, is_tensor in ((swapped, True), (words, False)):
+        dataset = write_samples({"a": {"png": png(grey(0)), "npy": npy(array)}})
+        ((entry,),) = only(dataset, fields=(field,))
+        assert isinstance(entry, torch.Tensor) == is_tensor
+        assert entry.tolist() == array.tolist()
 
 
 def test_collate_fn_gets_the_list_of_samples_as_in_torch(captions: Path) -> None:
@@ -228,6 +245,31 @@ def test_what_map_sample_draws_is_the_same_with_any_workers_and_leaves_this_proc
     assert (np.random.get_state()[1].tolist(), torch.get_rng_state().tolist()) == state
     assert drawn[0] == drawn[1]
     assert len({number for epoch in drawn[0] for number in epoch}) == 2 * COUNT
+
+
+def test_map_sample_may_give_tensors_and_classes_of_the_users_own(captions: Path) -> None:
+    @dataclasses.dataclass
+    class Target:
+        boxes: torch.Tensor
+
+    def change(sample: dict[str, Any]) -> dict[str, Any]:
+        boxes = torch.full((2, 4), sample["json"]["number"])
+        half = torch.from_numpy(sample["image"]).bfloat16()
+        return {"image": half, "json": {"boxes": boxes}, "txt": Target(boxes)}
+
+    images, contents, targets = only(
+        captions, fields=("image", "json", "txt?"), map_sample=change, transforms=[CenterCrop(4)]
+    )
+    assert {(image.dtype, image.shape) for image in images} == {(torch.bfloat16, (3, 4, 4))}
+    for number in range(COUNT):
+        assert contents[number]["boxes"].tolist() == [[number] * 4] * 2
+        assert isinstance(targets[number], Target)
+        assert torch.equal(targets[number].boxes, contents[number]["boxes"])
+
+
+def test_what_cannot_be_sent_by_a_worker_is_an_error_with_its_reason(captions: Path) -> None:
+    with pytest.raises(WorkerError, match="cannot leave the worker: cannot pickle 'generator'"):
+        only(captions, fields=("txt?",), decoders={"txt": lambda data: (byte for byte in data)})
 
 
 def test_an_error_in_map_sample_names_the_sample_and_shows_the_users_line(captions: Path) -> None:
@@ -373,6 +415,15 @@ def test_boxes_are_clipped_and_empty_ones_dropped(write_samples: WriteSamples) -
     assert whole["boxes"].tolist() == [[0, 0, 14, 10], [50, 30, 60, 40], [30, 15, 31, 20.5]]
 
 
+def test_boxes_and_masks_that_may_be_missing_are_none(write_samples: WriteSamples) -> None:
+    dataset = write_samples({"a": scene(1), "b": {"png": png(grey(0))}})
+    fields = (Boxes("json?"), Mask("mask.png?", fill=255))
+    boxes, masks = only(dataset, fields=fields, transforms=[CenterCrop(8)])
+    assert boxes[0]["boxes"].shape[1:] == (4,)
+    assert masks[0].shape == (8, 8)
+    assert (boxes[1], masks[1]) == (None, None)
+
+
 @pytest.mark.parametrize(
     ("format", "box"),
     [("xyxy", [10, 20, 16, 28]), ("xywh", [10, 20, 6, 8]), ("cxcywh", [13, 24, 6, 8])],
@@ -389,12 +440,13 @@ def test_boxes_come_in_the_format_they_are_stored_in(
 def test_what_is_wrong_with_boxes_or_a_mask_names_the_sample(write_samples: WriteSamples) -> None:
     sample = {
         "png": png(grey(0)),
-        "json": b'{"boxes": [[0, 0, 9, 9]], "labels": []}',
+        "json": b'{"boxes": [[0, 0, 9, 9]], "labels": [], "flaws": [[0, 1], [2]]}',
         "mask.png": png(grey(0, 5, 5)),
     }
     dataset = write_samples({"a": sample})
     for field, reason in [
         (Boxes("json", path="box"), "'a' .* nothing at 'box'"),
+        (Boxes("json", path="flaws"), r"'a' .*\(at 'flaws' are no rows of four numbers"),
         (Boxes("json", labels="labels"), "'a' .* 0 labels for 1 boxes"),
         ("mask.png", r"'a' .*\(it is 5 x 5 pixels, its index says 30 x 20"),
     ]:
