@@ -7,7 +7,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property, partial
+from functools import cached_property
 from operator import index
 from pathlib import Path
 from types import NoneType
@@ -65,13 +65,19 @@ class Dataset:
             limits: what a sample may ask for; one that asks for more is a SampleError.
 
         Raises:
-            ReaderError: there is no such split, it does not fit into memory, or an argument of the
-                cache is none.
+            ReaderError: there is no such split, it does not fit into memory, or an argument is
+                none of its kind.
             FormatError: there is no data set, or it is damaged.
         """
         if cache not in (None, "ram"):
             raise ReaderError(f'cache is "ram", for a Loader "decoded" as well, not {cache!r}.')
         check_limit(cache, cache_limit)
+        for name, given in (("transform", transform), ("target_transform", target_transform)):
+            if given is not None and not callable(given):
+                raise ReaderError(
+                    f"{name} is a function, as ImageFolder's is, not {given!r}; reader's own "
+                    "transforms are for reader.Loader(transforms=[...])."
+                )
         self.folder = Path(folder).absolute()
         self.split = split
         self.upright = upright
@@ -113,17 +119,18 @@ class Dataset:
             shard.read_ahead(row, 0, int(shard.index.columns["size"][row]))
         return [self[number] for number in numbers]
 
-    def __reduce__(self) -> tuple[Callable[..., "Dataset"], tuple[Any, ...], dict[str, Any]]:
-        return (
-            partial(
-                type(self),
-                transform=self.transform,
-                target_transform=self.target_transform,
-                limits=self.limits,
-            ),
-            (self.folder, self.split, self.upright),
-            {"_holding": self._holding},
-        )
+    def __repr__(self) -> str:
+        split = "" if self.split is None else f", split={self.split!r}"
+        of = f"{len(self)} samples in {len(self.classes)} classes"
+        return f"<{type(self).__name__}({str(self.folder)!r}{split}): {of}>"
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but what belongs to this process's threads, or is read from the indexes anew."""
+        left_out = ("_own", "labels", "samples")
+        return {name: value for name, value in vars(self).items() if name not in left_out}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, _own=_OwnOfThread())
 
     @cached_property
     def fingerprint(self) -> str:

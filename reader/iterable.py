@@ -19,7 +19,8 @@ class IterableShards(IterableDataset[tuple[Any, Any]]):
 
     All workers of all ranks together give every sample once: each has an equal stretch (to one
     sample) of the shards in the epoch's order. With `shuffle` the shards come in random order, and
-    the samples of each in random order; `reader.Loader` shuffles over all of them.
+    the samples of each in random order, another one after `set_epoch`; `reader.Loader` shuffles
+    over all of them.
     """
 
     def __init__(
@@ -35,7 +36,8 @@ class IterableShards(IterableDataset[tuple[Any, Any]]):
 
         Args:
             dataset: what to iterate over; its `transform` is applied.
-            shuffle: a new order in every epoch.
+            shuffle: an order of its own for each epoch; `set_epoch` says which epoch it is, as for
+                torch's DistributedSampler.
             seed: with the epoch it determines the order.
             rank, world_size: None to ask torch.distributed, if it is initialised.
 

@@ -1,5 +1,6 @@
 """A data set by sample number: pixels, labels, keys and raw members."""
 
+import copy
 import gc
 import pickle
 import resource
@@ -16,7 +17,7 @@ import simplejpeg
 from PIL import Image
 
 from packer.pack import PackReport
-from reader import Dataset, FormatError, ReaderError, SampleError
+from reader import CenterCrop, Dataset, FormatError, ReaderError, SampleError
 from reader.format import Manifest
 
 
@@ -140,10 +141,38 @@ def test_a_pickled_data_set_reads_the_same_from_another_folder(
     image, label = dataset[7]
     content = pickle.dumps(dataset)
     monkeypatch.chdir("/")
-    copy = pickle.loads(content)
-    assert (len(copy), copy.split, copy.upright) == (30, "train", False)
-    assert np.array_equal(copy[7][0], image)
-    assert copy[7][1] == label
+    twin = pickle.loads(content)
+    assert (len(twin), twin.split, twin.upright) == (30, "train", False)
+    assert np.array_equal(twin[7][0], image)
+    assert twin[7][1] == label
+
+
+class Noted(Dataset):
+    """A user's data set, made with other arguments and with an attribute of its own."""
+
+    def __init__(self, note: str, folder: Path) -> None:
+        super().__init__(folder, "val")
+        self.note = note
+
+
+def test_copies_of_a_users_own_kind_of_data_set_are_alike(two_splits: Path) -> None:
+    dataset = Noted("mine", two_splits)
+    image, samples = dataset[3][0], dataset.samples
+    for twin in (pickle.loads(pickle.dumps(dataset)), copy.deepcopy(dataset), copy.copy(dataset)):
+        assert (type(twin), twin.note, len(twin), twin.samples) == (Noted, "mine", 9, samples)
+        assert np.array_equal(twin[3][0], image)
+    assert len(pickle.dumps(dataset)) == len(pickle.dumps(Noted("mine", two_splits)))
+
+
+def test_a_data_set_prints_what_it_is(two_splits: Path) -> None:
+    expected = f"<Dataset({str(two_splits)!r}, split='train'): 30 samples in "
+    assert repr(Dataset(two_splits, "train")).startswith(expected)
+
+
+@pytest.mark.parametrize("name", ["transform", "target_transform"])
+def test_a_transform_of_another_kind_is_refused_when_it_is_given(packed: Path, name: str) -> None:
+    with pytest.raises(ReaderError, match=f"{name} is a function, .* not CenterCrop"):
+        Dataset(packed, **{name: CenterCrop(8)})
 
 
 def test_a_split_holds_its_own_shards_and_none_means_all(two_splits: Path) -> None:
