@@ -25,13 +25,19 @@ def view_pipelines(
     """
     pipelines = [transforms] * views if isinstance(views, int) else list(views)
     for pipeline in (transforms, *pipelines):
-        if not isinstance(pipeline, Sequence) or not all(hasattr(t, "apply") for t in pipeline):
+        if not isinstance(pipeline, Sequence) or not all(map(_is_transform, pipeline)):
             raise ReaderError(
-                "transforms is a list of reader's transforms, or of classes like them."
+                "transforms is a list of reader's transforms, or of classes like them; "
+                "torchvision's and albumentations' are called in map_sample=."
             )
     if not pipelines or (transforms and not isinstance(views, int)):
         raise ReaderError("views is a number of at least 1, or without transforms a list of them.")
     return tuple(tuple(pipeline) for pipeline in pipelines)
+
+
+def _is_transform(given: object) -> bool:
+    """Whether it is one of ours: other libraries' have an `apply` too, but are called."""
+    return hasattr(given, "apply") and not callable(given)
 
 
 def batch_layout(

@@ -3,6 +3,7 @@
 import dataclasses
 import io
 import json
+import random
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -301,6 +302,26 @@ def test_an_albumentations_pipeline_runs_in_map_sample(captions: Path) -> None:
     )
     (plain,) = only(captions, fields=("image",))
     assert torch.equal(image, plain.flip(3))
+
+
+def test_an_albumentations_pipeline_that_is_seeded_draws_the_same_with_any_workers(
+    captions: Path,
+) -> None:
+    albumentations = pytest.importorskip("albumentations")
+    noise = albumentations.Compose([albumentations.GaussNoise(p=1.0)])
+
+    def change(sample: dict[str, Any]) -> dict[str, Any]:
+        noise.set_random_seed(random.getrandbits(32))
+        return {**sample, "image": noise(image=sample["image"])["image"]}
+
+    drawn = []
+    for workers in (1, 3):
+        with Loader(captions, batch_size=2, workers=workers, map_sample=change) as loader:
+            drawn.append([torch.cat([image for image, _ in loader]) for _ in range(2)])
+    (first, second), (again, also) = drawn
+    assert torch.equal(first, again)
+    assert torch.equal(second, also)
+    assert not torch.equal(first, second)
 
 
 # Geometry: what lies over the image moves with it
