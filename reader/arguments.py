@@ -23,9 +23,9 @@ def check_arguments(
     Raises:
         ReaderError: one cannot be met.
     """
-    if not _is_count(batch_size):
+    if not is_count(batch_size):
         raise ReaderError(f"batch_size is an integer of at least 1, not {batch_size!r}.")
-    if workers != "auto" and not _is_count(workers):
+    if workers != "auto" and not is_count(workers):
         raise ReaderError(f"workers is an integer of at least 1, 'auto' or None, not {workers!r}.")
     if not isinstance(seed, (int, np.integer)):
         raise ReaderError(f"seed is an integer, not {seed!r}.")
@@ -43,5 +43,6 @@ def check_arguments(
         raise ReaderError('cache="decoded" keeps what workers decode, decode="gpu" has none.')
 
 
-def _is_count(value: object) -> bool:
+def is_count(value: object) -> bool:
+    """Whether it is an integer of at least 1."""
     return isinstance(value, (int, np.integer)) and value is not True and int(value) >= 1

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from reader.arguments import is_count
 from reader.dataset import Dataset
 from reader.errors import ReaderError
 from reader.order import GlobalShuffle, SampleRandom, mix64
@@ -20,6 +21,7 @@ class AspectBuckets:
 
     The data set is shuffled anew in every epoch and cut into windows of `window` batches; the
     samples of a window are sorted by width to height, cut into batches, and these are shuffled.
+    Samples that fill no batch at an epoch's end are of any ratio.
 
     Attributes:
         batch_size: samples of a batch, of all ranks together.
@@ -30,8 +32,8 @@ class AspectBuckets:
     window: int = 64
 
     def __post_init__(self) -> None:
-        if self.batch_size < 1 or self.window < 1:
-            raise ReaderError("AspectBuckets needs a batch_size and a window of at least 1.")
+        if not (is_count(self.batch_size) and is_count(self.window)):
+            raise ReaderError(f"{self}: batch_size and window are integers of at least 1.")
 
 
 class Bucketed:
@@ -63,12 +65,13 @@ class Bucketed:
         stop = min(start + self._buckets.window * batch_size, self.count)
         shuffled = GlobalShuffle(self.count, self._seed)
         samples = shuffled.samples(np.arange(start, stop), epoch)
-        samples = samples[np.argsort(self._ratios[samples], kind="stable")]
         whole = len(samples) // batch_size
+        # What is left over, and with drop_last left out, is told by chance, not by its ratio.
+        batched, rest = np.split(samples, [whole * batch_size])
+        batched = batched[np.argsort(self._ratios[batched], kind="stable")]
         batches = GlobalShuffle(whole, mix64((self._seed + number) & _M64))
         order = batches.samples(np.arange(whole), epoch)
-        mixed = samples[: whole * batch_size].reshape(whole, batch_size)[order]
-        return np.concatenate([mixed.ravel(), samples[whole * batch_size :]])
+        return np.concatenate([batched.reshape(whole, batch_size)[order].ravel(), rest])
 
 
 def aspect_ratios(dataset: Dataset) -> NDArray[np.float64]:

@@ -210,7 +210,7 @@ class Resize:
             geometry.resize(*(max(round(side * scale), 1) for side in _sides(geometry)))
             return
         assert self.size is not None
-        if not isinstance(self.size, int) and len(self.size) > 1:
+        if isinstance(self.size, Sequence) and len(self.size) > 1:
             geometry.resize(*_pair(self.size))
             return
         size = _pair(self.size)[0]
@@ -306,7 +306,7 @@ def _middle(length: int, crop: int) -> int:
 
 
 def _pair(size: Size) -> tuple[int, int]:
-    height, width = (size, size) if isinstance(size, int) else (size[0], size[-1])
+    height, width = (size[0], size[-1]) if isinstance(size, Sequence) else (size, size)
     return int(height), int(width)
 
 

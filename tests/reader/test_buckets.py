@@ -43,6 +43,12 @@ def test_a_batch_has_like_ratios_and_an_epoch_has_an_order_of_its_own() -> None:
     assert np.abs(np.corrcoef(batches.mean(axis=1), np.arange(128))[0, 1]) < 0.3
 
 
+def test_what_drop_last_leaves_out_differs_from_epoch_to_epoch() -> None:
+    order = Bucketed(np.arange(35) / 10, AspectBuckets(8), 0)  # one window of four batches
+    left_out = [order.samples(np.arange(32, 35), epoch).tolist() for epoch in range(40)]
+    assert len({number for numbers in left_out for number in numbers}) > 20
+
+
 @pytest.fixture
 def pictures(make_dataset: Callable[..., Path], make_image: Any, encode: Any) -> Path:
     sizes = np.random.default_rng(1).integers(20, 90, (64, 2)).tolist()
@@ -91,7 +97,8 @@ def test_the_ratios_are_those_of_the_upright_images(
 
 
 def test_buckets_that_make_no_sense_are_refused(packed: Path) -> None:
-    with pytest.raises(ReaderError, match="at least 1"):
-        AspectBuckets(0)
+    for batch_size in (0, 4.0, "4"):
+        with pytest.raises(ReaderError, match="at least 1"):
+            AspectBuckets(batch_size)
     with pytest.raises(ReaderError, match="AspectBuckets"):
         Loader(packed, shuffle="aspect")  # type: ignore[arg-type]

@@ -61,7 +61,7 @@ def shown(geometry: Geometry, height: int, width: int) -> Coordinates:
     assert (geometry.box_height, geometry.box_width) == (geometry.height, geometry.width)
     box = (geometry.top, geometry.left, geometry.height, geometry.width)
     assert all(float(number).is_integer() for number in box)
-    top, left, bottom, right = map(int, geometry.seen)
+    top, left, bottom, right = (max(int(edge), 0) for edge in geometry.seen)
     source = np.full((height, width, 2), -1)
     source[top:bottom, left:right] = coordinates(height, width)[top:bottom, left:right]
     out = cut(source, *map(int, box))
@@ -279,6 +279,8 @@ def test_resize_with_two_numbers_gives_height_and_width() -> None:
     [
         (CenterCrop(20), (20, 20)),
         (CenterCrop([20]), (20, 20)),
+        (CenterCrop(np.int64(20)), (20, 20)),
+        (Resize(np.int64(20)), (22, 20)),
         (CenterCrop((20, 30)), (20, 30)),
         (RandomResizedCrop(20), (20, 20)),
         (RandomResizedCrop([20, 30]), (20, 30)),
