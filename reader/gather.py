@@ -119,9 +119,9 @@ class Gatherer:
         if len(turned):
             pixels = cv2.flip(out[turned].reshape(-1, width, channels), 1)
             out[turned] = pixels.reshape(-1, *out.shape[1:])
-        rows, row = _border(top, height, self._height, upwards), width * channels
+        rows, row = _border(top, height, geometry.seen[::2], upwards), width * channels
         _fill(out.reshape(count, 1, -1), rows, row, geometry.fill)
-        columns = _border(left, width, self._width, mirrored)
+        columns = _border(left, width, geometry.seen[1::2], mirrored)
         _fill(out.reshape(count, height, row), columns, channels, geometry.fill)
 
     def _read(
@@ -181,15 +181,16 @@ def _copy(
 
 
 def _border(
-    start: NDArray[np.int64], length: int, whole: int, is_turned: NDArray[np.int64]
+    start: NDArray[np.int64], length: int, seen: Any, is_turned: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """How much of a box of `length` from `start` on lies before and after an image's side; (2, N).
+    """How much of a box of `length` from `start` on lies before and after what is seen; (2, N).
 
     Args:
-        whole: the image's side.
+        seen: where that starts and ends, in the image.
         is_turned: where the box is shown the other way round.
     """
-    border = np.clip((-start, start + length - whole), 0, length)
+    border = np.stack(np.broadcast_arrays(seen[0] - start, start + length - seen[1]))
+    border = np.clip(border, 0, length)
     return np.where(is_turned, border[::-1], border)
 
 

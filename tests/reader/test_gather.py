@@ -48,6 +48,8 @@ PIPELINES: list[Sequence[Transform]] = [
     [RandomCrop(7), RandomVerticalFlip(), RandomHorizontalFlip(0.7)],
     [RandomVerticalFlip(), RandomHorizontalFlip(), RandomCrop(9, padding=2, fill=200)],
     [CenterCrop((20, 4)), RandomCrop(3)],
+    [CenterCrop(8), RandomCrop(12, padding=4), RandomHorizontalFlip(), RandomVerticalFlip()],
+    [RandomCrop(8), RandomCrop(11, padding=3, fill=7)],
     [RandomCrop((12, 300), padding=1000, fill=9), RandomHorizontalFlip()],
     [RandomCrop((12, 300), padding=150, fill=9), RandomHorizontalFlip(), RandomVerticalFlip()],
     [RandomCrop((700, 10), padding=345, fill=9), RandomHorizontalFlip()],
