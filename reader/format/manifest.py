@@ -186,17 +186,24 @@ def _shard(entry: dict[str, Any]) -> ShardEntry:
     for name, kind in ShardEntry.__annotations__.items():
         if type(getattr(shard, name)) is not kind:
             raise ValueError(f"{name} of a shard is not {kind.__name__}")
-    path = PurePosixPath(shard.file)
-    if (
-        path.is_absolute()
-        or ".." in path.parts
-        or path.suffix != ".tar"
-        or CONTROL.search(shard.file)  # NUL ends a name, and others would reach the terminal
-    ):
+    if not _is_inside(shard.file) or PurePosixPath(shard.file).suffix != ".tar":
         raise ValueError(f"{shard.file!r} is not the name of a shard inside the data set")
-    os.fsencode(shard.file)  # raises a ValueError where no file can have that name
+    if not _is_inside(shard.split):  # `packer pack --overwrite` removes shards from its folder
+        raise ValueError(f"{shard.split!r} is not the name of a split inside the data set")
     if min(shard.samples, shard.bytes, shard.index_bytes) < 0:
         raise ValueError(f"{shard.file} has a negative size")
     if max(shard.bytes, shard.index_bytes) >= 2**63 or shard.samples > shard.bytes // tar.BLOCK:
         raise ValueError(f"{shard.file} cannot hold {shard.samples} samples in {shard.bytes} bytes")
     return shard
+
+
+def _is_inside(name: str) -> bool:
+    """Whether `name` can be that of a file or folder inside the data set.
+
+    Raises:
+        ValueError: no file can have it.
+    """
+    os.fsencode(name)
+    path = PurePosixPath(name)
+    # NUL ends a name, and other control characters would reach the terminal.
+    return not (path.is_absolute() or ".." in path.parts or CONTROL.search(name))

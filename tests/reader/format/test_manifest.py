@@ -32,7 +32,7 @@ MANIFEST = Manifest(
 utf8 = st.text(st.characters(exclude_categories=["Cs"]))
 entries = st.builds(
     ShardEntry,
-    split=utf8,
+    split=st.from_regex(r"\A([a-z]{1,5})?\Z"),
     checksum=utf8,
     index_checksum=utf8,
     file=st.from_regex(r"\A([a-z]{1,5}/)?shard-[0-9]{6}\.tar\Z"),
@@ -112,6 +112,13 @@ def test_a_packed_data_set_describes_its_files(packed: Path) -> None:
 )
 def test_a_shard_outside_the_data_set_is_refused(tmp_path: Path, file: str) -> None:
     write(tmp_path, content(shards=[asdict(ENTRY) | {"file": file}]))
+    with pytest.raises(FormatError, match="damaged"):
+        Manifest.load(tmp_path)
+
+
+@pytest.mark.parametrize("split", ["..", "/etc", "a/../..", "a\0b", "\ud800"])
+def test_a_split_outside_the_data_set_is_refused(tmp_path: Path, split: str) -> None:
+    write(tmp_path, content(shards=[asdict(ENTRY) | {"split": split}]))
     with pytest.raises(FormatError, match="damaged"):
         Manifest.load(tmp_path)
 
