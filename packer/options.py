@@ -81,14 +81,38 @@ class PackOptions:
         """The options that `dump` gave.
 
         Raises:
-            TypeError, KeyError: they are of another version.
+            TypeError, KeyError, ValueError: they are of another version, or no command line's.
         """
         raw = content["raw"]
-        return cls(
+        options = cls(
             **{
                 **content,
-                "raw": raw and (int(raw[0]), int(raw[1])),
+                "raw": None if raw is None else tuple(raw),
                 "source": SourceOptions(**content["source"]),
                 "limits": Limits(**content["limits"]),
             }
         )
+        options._check()
+        return options
+
+    def _check(self) -> None:
+        """Compare kinds and bounds: a stranger's dataset.json may hold anything.
+
+        Raises:
+            TypeError, ValueError: a command line would not have given this.
+        """
+        source, limits = self.source, self.limits
+        counts = [self.shard_size, limits.pixels, limits.bytes, *(self.raw or ())]
+        further = (self.shard_samples, self.max_side, self.quality)
+        counts += [count for count in further if count is not None]
+        names = (source.root, source.image_column, source.label_column, source.split_column)
+        texts = [name for name in names if name is not None]
+        texts += [text for pair in dict(source.pairs).items() for text in pair]
+        shares = [1.0] if self.split is None else list(dict(self.split).values())
+        integers = [*counts, 0 if self.seed is None else self.seed]
+        for kind, values in ((int, integers), (str, texts), ((int, float), shares)):
+            if not all(isinstance(value, kind) for value in values):
+                raise TypeError("an option is of another kind")
+        sides = len(self.raw or (1, 1))
+        if min(counts) < 1 or (self.quality or 1) > 100 or not shares or sides != 2:
+            raise ValueError("an option is beyond its bounds")

@@ -172,7 +172,7 @@ def _remake(
         tasks.append(work.job(path, _samples(shard, work, numbers)))
     total = sum(len(job.samples) for job in tasks)
     with progress.phase("repair", total, "samples") as advance:
-        run_jobs(tasks, min(jobs, len(tasks)), advance)
+        run_jobs(tasks, max(1, min(jobs, len(tasks))), advance)
     yield from ((shard, job.path) for shard, job in zip(damaged, tasks, strict=True))
 
 

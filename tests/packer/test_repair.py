@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,7 @@ from packer.options import PackOptions
 from packer.pack import PackReport, pack
 from packer.repair import repair
 from packer.verify import verify
-from reader.format import FormatError
+from reader.format import FormatError, Manifest
 
 RunPacker = Callable[..., "subprocess.CompletedProcess[str]"]
 FilesOf = Callable[[Path], dict[str, bytes]]
@@ -116,6 +117,20 @@ def test_another_source_repairs_nothing(
         path.unlink() if change == "missing" else path.rename(path.with_name("x.jpg"))
         with pytest.raises(UnusableInput, match=r"is not what .* was packed from"):
             repair(copy, own_source, 1)
+    assert files_of(copy) == before
+
+
+def test_shards_that_nothing_tells_of_are_named(
+    copy: Path, source: Path, files_of: FilesOf
+) -> None:
+    """Here dataset.json has a shard that lies nowhere, and that its options do not give."""
+    manifest = Manifest.load(copy)
+    lost = replace(manifest.shards[0], file="lost.tar")
+    manifest = replace(manifest, shards=(*manifest.shards, lost))
+    (copy / "dataset.json").write_text(manifest.dump(), "utf-8")
+    before = files_of(copy)
+    failed = repair(copy, source, 1).failed
+    assert [file for file, _ in failed] == ["lost.tar"]
     assert files_of(copy) == before
 
 
