@@ -131,7 +131,7 @@ class _Labels:
     """
 
     def __init__(self, classes: Sequence[str], foreign: bool) -> None:
-        self._classes = [os.fsencode(name) for name in classes]
+        self._classes = [_in_a_path(name) for name in classes]
         numbered = all(name == str(number) for number, name in enumerate(classes))
         self._in_files = foreign or numbered
         self._always = foreign or not classes
@@ -144,6 +144,14 @@ class _Labels:
     def in_file(self, name: bytes, label: int) -> bool:
         """Whether to write the member ``.cls``."""
         return self._always or (self._in_files and not self.in_name(name, label))
+
+
+def _in_a_path(name: str) -> bytes | None:
+    """A class's name as that of a folder; None if no folder can have it."""
+    try:
+        return os.fsencode(name)
+    except UnicodeEncodeError:  # half a surrogate pair, which JSON can hold
+        return None
 
 
 def _extract_shard(task: _Task, entry: ShardEntry, advance: Advance) -> ExtractReport:
@@ -159,7 +167,7 @@ def _extract_shard(task: _Task, entry: ShardEntry, advance: Advance) -> ExtractR
             source, label = index.bytes_of("name", row), int(labels[row])
             told = task.labels.in_name(source, label) or task.labels.in_file(source, label)
             report.unlabelled += label >= 0 and not told
-            report.unsplit += entry.split.encode() not in (b"", *source.split(b"/")[:-1])
+            report.unsplit += os.fsencode(entry.split) not in (b"", *source.split(b"/")[:-1])
             for file in _files(index, row, task.labels):
                 name = xxhash.xxh3_64_intdigest(file.name)
                 try:
@@ -192,7 +200,7 @@ def _extract_file(
         if crc != columns[checksum][file.row]:
             raise Refused("its bytes in the shard are damaged; `packer verify` names all that are")
     if file.ext == "raw":
-        data = _png(index, file.row, b"".join(_chunks(tar, file)))
+        data = _png(index, file, tar)
         new = folder.write(file.name, len(data), lambda: [data])
         report.raw += 1
     else:
@@ -244,12 +252,19 @@ def _chunks(tar: int, file: _File) -> Iterator[bytes]:
         yield chunk
 
 
-def _png(index: Index, row: int, data: bytes) -> bytes:
-    """The pixels of a `raw` image as a file that others can open."""
+def _png(index: Index, file: _File, tar: int) -> bytes:
+    """The pixels of a `raw` image as a file that others can open.
+
+    Raises:
+        Refused: the index contradicts itself, or the tar is cut short.
+    """
     height, width, channels = (
-        int(index.columns[name][row]) for name in ("height", "width", "channels")
+        int(index.columns[name][file.row]) for name in ("height", "width", "channels")
     )
+    if not 0 < height * width * channels == file.size:
+        raise Refused(f"{file.size} bytes are not {width} x {height} pixels of {channels} bytes")
     shape = (height, width) if channels == 1 else (height, width, channels)
-    file = io.BytesIO()
-    Image.fromarray(np.frombuffer(data, np.uint8).reshape(shape)).save(file, "PNG")
-    return file.getvalue()
+    pixels = np.frombuffer(b"".join(_chunks(tar, file)), np.uint8).reshape(shape)
+    png = io.BytesIO()
+    Image.fromarray(pixels).save(png, "PNG")
+    return png.getvalue()

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import xxhash
 
+from packer.keys import MAX_NAME
 from packer.transfer import write_all
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
@@ -120,4 +121,6 @@ def _parts(name: bytes) -> list[bytes]:
     parts = name.split(b"/")
     if b"\0" in name or any(part in (b"", b".", b"..") for part in parts):
         raise Refused("its name leads outside the folder or is no name of a file")
+    if len(name) > MAX_NAME:  # else folders grow that nothing opens or removes by their path
+        raise Refused(f"its name has {len(name)} bytes; {MAX_NAME} are the most")
     return parts

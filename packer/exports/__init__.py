@@ -15,7 +15,7 @@ from packer.hashed_file import checksum_of, measure
 from packer.progress import Progress
 from packer.shard_writer import sync_folder
 from packer.sources import LeftOut
-from reader.format import FORMATS, Index, Manifest, ShardEntry, tar
+from reader.format import FORMATS, FormatError, Index, Manifest, ShardEntry, tar
 
 
 @dataclass
@@ -114,5 +114,11 @@ def _by_index(index: Index) -> Iterator[list[Member] | LeftOut]:
             span = index.span(ext, row)
             if span is not None:
                 name = f"{key}.{ext}"
-                run.append(Member(name, span[0] - len(tar.header(name, span[1])), *span))
+                start = span[0] - len(tar.header(name, 0))  # of one length for any size
+                if start < 0:
+                    raise FormatError(
+                        f"{index.path} is damaged: there is no room for a header before the "
+                        f".{ext} of row {row}. Restore it from a copy, or pack the data set again."
+                    )
+                run.append(Member(name, start, *span))
         yield sorted(run, key=lambda member: member.offset)

@@ -16,7 +16,8 @@ from packer.errors import UnusableInput
 from packer.exports import export
 from packer.index import index
 from packer.progress import Progress
-from reader.format import Manifest
+from reader.format import FormatError, Index, Manifest
+from reader.format.index import serialize
 
 RunPacker = Callable[..., "subprocess.CompletedProcess[str]"]
 QUIET = Progress(quiet=True)
@@ -138,6 +139,17 @@ def test_tars_made_elsewhere_are_exported_as_they_are(packed: Path, tmp_path: Pa
         assert np.fromfile(f"{path}.idx", "<u8").tolist()[:-1] == [start for _, start, _ in found]
         first = path.with_suffix(".idx").read_text().splitlines()[1].split(" ")
         assert first[1] == str(found[0][2][0][1])
+
+
+@pytest.mark.parametrize("tool", ["dali", "wids", "energon"])
+def test_an_index_that_leaves_no_room_for_a_header_is_refused(short: Path, tool: str) -> None:
+    path = (short / SHARDS[0]).with_suffix(".safetensors")
+    index = Index(path)
+    columns = {name: column.copy() for name, column in index.columns.items()}
+    columns["offset"][0] = 5
+    path.write_bytes(serialize(columns, index.metadata))
+    with pytest.raises(FormatError, match="no room for a header before the"):
+        export(short, tool, False, QUIET)
 
 
 @pytest.mark.parametrize("tool", ["dali", "wids", "energon"])

@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -101,8 +102,37 @@ def test_raw_images_become_png(
     assert np.array_equal(np.asarray(Image.open(tmp_path / "out/b.png")), grey)
 
 
+def test_raw_pixels_of_another_number_than_their_size_are_refused(
+    tmp_path: Path, items: list[Any], write_dataset: WriteDataset
+) -> None:
+    raw = items[0]._replace(name="a.png", image=bytes(105), raw=(5, 8, 3), members={})
+    folder = write_dataset(tmp_path / "raw", {"shard-000000.tar": [raw]}, classes=2)
+    report = extract(folder, tmp_path / "out", 1)
+    assert report.refused == [("a.png", "105 bytes are not 8 x 5 pixels of 3 bytes")]
+
+
+def test_a_class_that_no_folder_can_be_called_is_in_no_name(
+    tmp_path: Path, named: Callable[..., Path]
+) -> None:
+    folder = named("a.jpg")
+    manifest = replace(Manifest.load(folder), classes=("\ud800", "b"))
+    (folder / "dataset.json").write_text(manifest.dump(), "utf-8")
+    assert extract(folder, tmp_path / "out", 1).unlabelled == 1
+
+
 @pytest.mark.parametrize(
-    "name", ["../x.jpg", "/x.jpg", "a/../../x.jpg", "a//x.jpg", "./x.jpg", "a\0b.jpg", "", ".."]
+    "name",
+    [
+        "../x.jpg",
+        "/x.jpg",
+        "a/../../x.jpg",
+        "a//x.jpg",
+        "./x.jpg",
+        "a\0b.jpg",
+        "",
+        "..",
+        "a/" * 2048,
+    ],
 )
 def test_a_name_that_leads_outside_is_refused(
     tmp_path: Path, named: Callable[..., Path], files_of: FilesOf, name: str
