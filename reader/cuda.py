@@ -10,6 +10,7 @@ read only when the consumer gets it.
 Assumptions: used by one thread. On a CPU there is no stream and nothing is done ahead.
 """
 
+import math
 import weakref
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
@@ -32,18 +33,19 @@ from reader.loader import EpochIterator, Loader
 from reader.nested import scatter
 from reader.nvjpeg import require
 
+_FORMATS = (torch.preserve_format, torch.contiguous_format, torch.channels_last)
+
 
 class CUDAPrefetcher:
     """Iterates over a loader's batches as tensors on `device`.
 
     uint8 tensors with three channels, (B, 3, H, W) or a list of (3, H, W), become
     ``(x / 255 - mean) / std`` in `dtype`, computed in float32; other tensors are moved, and
-    anything else passes as it is.
-    Batches may be tuples, lists or dicts, and nested. A Loader's `map_batch` gets them as they are
-    then, on the device, and what it gives is what comes; with several devices it gets each part. On
-    a GPU it is called on the stream of the copies: tensors of its own have to be complete, and
-    those that it gives lie in tuples, lists, dicts or dataclasses, where they are found and marked
-    as used by the consumer's stream.
+    anything else passes as it is. Batches may be tuples, lists, dicts or dataclasses, and nested.
+    A Loader's `map_batch` gets them as they are then, on the device, and what it gives is what
+    comes; with several devices it gets each part. On a GPU it is called on the stream of the
+    copies: tensors of its own have to be complete, and those that it gives lie in tuples, lists,
+    dicts or dataclasses, where they are found and marked as used by the consumer's stream.
 
     On a GPU, batches are copied from where the workers wrote them, page-locked, on a stream of
     their own; several are on their way at a time, and a batch is ready for the stream that is
@@ -83,8 +85,8 @@ class CUDAPrefetcher:
             raise ReaderError("Give device or device_ids, not both.")
         if device_ids is not None and not device_ids:
             raise ReaderError("device_ids is empty: name at least one device.")
-        if depth < 1:
-            raise ReaderError(f"depth is at least 1 batch ahead, not {depth}.")
+        if not isinstance(depth, int) or depth < 1:
+            raise ReaderError(f"depth is an integer of at least 1 batch ahead, not {depth!r}.")
         normalisation = _normalisation(mean, std, dtype, memory_format)
         devices = [_device(one) for one in ([device] if device_ids is None else device_ids)]
         self.loader = loader
@@ -146,7 +148,13 @@ class CUDAPrefetcher:
         return self.loader.state_dict() if self._flight.state is None else self._flight.state
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Let the next iteration go on from `state`."""
+        """Let the next iteration go on from `state`.
+
+        Raises:
+            ReaderError: the loader cannot, or it is no state of it.
+        """
+        if not hasattr(self.loader, "load_state_dict"):
+            raise ReaderError(f"A {type(self.loader).__name__} has no load_state_dict to go on by.")
         self._running = None
         self.loader.load_state_dict(state)
         self._flight.state = None
@@ -281,7 +289,12 @@ class _Epoch(Iterator[Any]):
 def _device(device: torch.device | str | int | None) -> torch.device:
     if device is None:
         return default_device()
-    chosen = torch.device("cuda", device) if isinstance(device, int) else torch.device(device)
+    try:
+        chosen = torch.device("cuda", device) if isinstance(device, int) else torch.device(device)
+        if chosen.type != "cuda":
+            torch.empty(0, device=chosen)
+    except (RuntimeError, TypeError, AssertionError) as error:
+        raise ReaderError(f"There is no device {device!r} here, torch says: {error}") from error
     if chosen.type == "cuda" and not torch.cuda.is_available():
         raise ReaderError(f"There is no device {str(chosen)!r}: torch finds no CUDA here.")
     if chosen.type == "cuda" and (chosen.index or 0) >= torch.cuda.device_count():
@@ -302,8 +315,14 @@ def _normalisation(
         raise ReaderError(f"Normalised images need a floating-point torch.dtype, not {dtype!r}.")
     means = _per_channel("mean", mean, 0.0)
     stds = _per_channel("std", std, 1.0)
-    if 0 in stds:
-        raise ReaderError("std must not be 0: images are divided by it.")
+    if not all(0 <= value <= 1 for value in means):
+        raise ReaderError(
+            f"mean is on the scale from 0 to 1, not {mean!r}; divide by 255 what is on that to 255."
+        )
+    if not all(0 < value < math.inf for value in stds):
+        raise ReaderError(f"std is above 0, as images are divided by it, not {std!r}.")
+    if memory_format not in _FORMATS:
+        raise ReaderError(f"memory_format is one of {_FORMATS}, not {memory_format!r}.")
     return Normalisation(means, stds, dtype, memory_format)
 
 

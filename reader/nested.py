@@ -1,5 +1,6 @@
-"""Batches as people nest them: tuples, named tuples, lists and dicts around tensors."""
+"""Batches as people nest them: tuples, lists, dicts and dataclasses around tensors."""
 
+import copy
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
@@ -10,21 +11,16 @@ from reader.errors import ReaderError
 
 def map_leaves(batch: Any, change: Callable[[Any], Any]) -> Any:
     """`batch` in the same containers, with `change` applied to whatever is no container."""
-    if isinstance(batch, (tuple, list, Mapping)):
+    if _is_container(batch):
         return _rebuild(batch, partial(map_leaves, change=change))
     return change(batch)
 
 
 def leaves(batch: Any) -> Iterator[Any]:
-    """Whatever is no container in `batch`, where dataclasses are containers too."""
-    if dataclasses.is_dataclass(batch) and not isinstance(batch, type):
-        inside: list[Any] = [getattr(batch, one.name) for one in dataclasses.fields(batch)]
-    elif isinstance(batch, (tuple, list, Mapping)):
-        inside = list(_inside(batch))
-    else:
+    """Whatever is no container in `batch`."""
+    if not _is_container(batch):
         yield batch
-        return
-    for item in inside:
+    for item in _inside(batch):
         yield from leaves(item)
 
 
@@ -55,7 +51,7 @@ def _cut(item: Any, rows: int, cut: slice) -> Any:
     is_plain = isinstance(item, (tuple, list)) and not hasattr(item, "_fields")
     if is_plain and len(item) == rows and not _are_views(item, rows):
         return type(item)(item[cut])
-    if isinstance(item, (tuple, list, Mapping)):
+    if _is_container(item):
         return _rebuild(item, partial(_cut, rows=rows, cut=cut))
     return item[cut] if _length(item) == rows else item
 
@@ -68,6 +64,11 @@ def _rebuild(batch: Any, change: Callable[[Any], Any]) -> Any:
         return type(batch)(*map(change, batch))
     if isinstance(batch, (tuple, list)):
         return type(batch)(map(change, batch))
+    if _is_dataclass(batch):
+        changed = copy.copy(batch)  # whatever its __init__ takes, and though it may be frozen
+        for one in dataclasses.fields(batch):
+            object.__setattr__(changed, one.name, change(getattr(batch, one.name)))
+        return changed
     return change(batch)
 
 
@@ -87,6 +88,16 @@ def _inside(item: Any) -> Iterator[Any]:
         yield from item.values()
     elif isinstance(item, (tuple, list)):
         yield from item
+    elif _is_dataclass(item):
+        yield from (getattr(item, one.name) for one in dataclasses.fields(item))
+
+
+def _is_container(item: Any) -> bool:
+    return isinstance(item, (tuple, list, Mapping)) or _is_dataclass(item)
+
+
+def _is_dataclass(item: Any) -> bool:
+    return dataclasses.is_dataclass(item) and not isinstance(item, type)
 
 
 def _are_views(items: Sequence[Any], rows: int) -> bool:

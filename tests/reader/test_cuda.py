@@ -1,5 +1,6 @@
 """The prefetcher's values, its order and what it holds: on a CPU; test_lane.py has the GPU."""
 
+import math
 import weakref
 from collections import namedtuple
 from collections.abc import Callable, Iterator
@@ -279,7 +280,12 @@ def test_channels_last_leaves_single_images_as_they_are() -> None:
         ({"mean": (0.5,), "std": (0.5,)}, "mean is three numbers"),
         ({"mean": IMAGENET_MEAN, "std": (1, 1, 1, 1)}, "std is three numbers"),
         ({"mean": 0.5, "std": 0.5}, "mean is three numbers"),
-        ({"mean": IMAGENET_MEAN, "std": (0.2, 0, 0.2)}, "std must not be 0"),
+        ({"mean": IMAGENET_MEAN, "std": (0.2, 0, 0.2)}, "std is above 0"),
+        ({"mean": IMAGENET_MEAN, "std": (math.nan, 1, 1)}, "std is above 0"),
+        ({"mean": (123.675, 116.28, 103.53), "std": (58.4, 57.1, 57.4)}, "divide by 255"),
+        ({"memory_format": "channels_last"}, "memory_format is one of"),
+        ({"memory_format": torch.channels_last_3d}, "memory_format is one of"),
+        ({"depth": 1.5}, "at least 1 batch"),
         ({"dtype": torch.uint8}, "floating-point"),
         ({"depth": 0}, "at least 1 batch"),
         ({"device": "cpu", "device_ids": ["cpu"]}, "not both"),
@@ -295,6 +301,12 @@ def test_arguments_that_cannot_be_met_are_refused(options: dict[str, Any], sente
 @pytest.mark.parametrize("device", ["cuda", "cuda:1", 0])
 def test_a_gpu_where_there_is_none_is_refused(device: str | int) -> None:
     with pytest.raises(ReaderError, match="no CUDA here"):
+        CUDAPrefetcher([], device=device)
+
+
+@pytest.mark.parametrize("device", ["nonsense", -1, 3.5, "cuda:-1"])
+def test_a_device_that_torch_does_not_know_is_refused(device: Any) -> None:
+    with pytest.raises(ReaderError, match="There is no device"):
         CUDAPrefetcher([], device=device)
 
 
@@ -604,6 +616,8 @@ def test_a_loader_without_an_end_goes_on_after_the_batch_consumed_last(
 def test_a_loader_without_a_state_says_so() -> None:
     with pytest.raises(ReaderError, match="list has no state_dict"):
         CUDAPrefetcher([], device="cpu").state_dict()
+    with pytest.raises(ReaderError, match="list has no load_state_dict"):
+        CUDAPrefetcher([], device="cpu").load_state_dict({})
 
 
 @pytest.mark.parametrize(

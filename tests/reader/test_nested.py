@@ -1,7 +1,8 @@
 """Nested batches keep their containers; scattering cuts what has a row for each sample."""
 
 from collections import OrderedDict, namedtuple
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import pytest
 import torch
@@ -25,15 +26,25 @@ def test_every_leaf_is_changed_and_every_container_kept() -> None:
     assert type(map_leaves(Pair(1, 2), str)) is Pair
 
 
-@dataclass
+@dataclass(frozen=True)
 class Record:
-    image: int
-    others: list[int]
+    image: Any
+    others: list[Any]
+    count: int = field(default=2, init=False)
+
+
+def test_dataclasses_are_containers_that_are_copied() -> None:
+    record = Record(1, [3])
+    assert repr(map_leaves(record, str)) == "Record(image='1', others=['3'], count='2')"
+    assert record == Record(1, [3])
+    first, second = scatter(Record(torch.arange(4), ["a", "b", "c", "d"]), 2)
+    assert (first.image.tolist(), second.image.tolist()) == ([0, 1], [2, 3])
+    assert (first.others, second.others) == (["a", "b"], ["c", "d"])
 
 
 def test_every_leaf_is_found_in_dataclasses_too() -> None:
     batch = [1, (2, {"a": 3}), Pair(4, [5]), Record(6, [7, 8]), "text", None, Record]
-    assert list(leaves(batch)) == [1, 2, 3, 4, 5, 6, 7, 8, "text", None, Record]
+    assert list(leaves(batch)) == [1, 2, 3, 4, 5, 6, 7, 8, 2, "text", None, Record]
 
 
 def test_tensors_and_lists_are_cut_by_rows_and_the_rest_is_in_every_part() -> None:
