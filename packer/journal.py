@@ -106,10 +106,15 @@ def forget(folder: Path) -> None:
 
 
 def _parse(text: bytes) -> dict[str, Any]:
-    """What a journal says; nothing, if a crash cut it short before any shard was begun."""
+    """What a journal says; nothing, if a crash cut it short before any shard was begun.
+
+    One that names splits outside the destination is none: shards are removed from their folders.
+    """
     try:
-        return dict(json.loads(text))
-    except (TypeError, ValueError):
+        content = dict(json.loads(text))
+        is_ours = all(map(manifest.is_inside, content.get("splits", ())))
+        return content if is_ours else {}
+    except (TypeError, ValueError, RecursionError):
         return {}
 
 

@@ -186,9 +186,9 @@ def _shard(entry: dict[str, Any]) -> ShardEntry:
     for name, kind in ShardEntry.__annotations__.items():
         if type(getattr(shard, name)) is not kind:
             raise ValueError(f"{name} of a shard is not {kind.__name__}")
-    if not _is_inside(shard.file) or PurePosixPath(shard.file).suffix != ".tar":
+    if not is_inside(shard.file) or PurePosixPath(shard.file).suffix != ".tar":
         raise ValueError(f"{shard.file!r} is not the name of a shard inside the data set")
-    if not _is_inside(shard.split):  # `packer pack --overwrite` removes shards from its folder
+    if not is_inside(shard.split):  # `packer pack --overwrite` removes shards from its folder
         raise ValueError(f"{shard.split!r} is not the name of a split inside the data set")
     if min(shard.samples, shard.bytes, shard.index_bytes) < 0:
         raise ValueError(f"{shard.file} has a negative size")
@@ -197,7 +197,7 @@ def _shard(entry: dict[str, Any]) -> ShardEntry:
     return shard
 
 
-def _is_inside(name: str) -> bool:
+def is_inside(name: str) -> bool:
     """Whether `name` can be that of a file or folder inside the data set.
 
     Raises:

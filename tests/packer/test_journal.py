@@ -144,3 +144,16 @@ def test_a_file_system_that_cannot_lock_is_named(
         packing(tmp_path, IDENTITY, overwrite=False),
     ):
         pytest.fail("it was let in")
+
+
+@pytest.mark.parametrize("overwrite", [False, True])
+@pytest.mark.parametrize("splits", ['[".."]', '["OUT"]', "5", "[[]]", '["\\u0000"]', "[" * 10**5])
+def test_a_journal_that_names_splits_elsewhere_is_none(
+    tmp_path: Path, splits: str, overwrite: bool
+) -> None:
+    (tmp_path / "shard-000000.tar").touch()
+    (tmp_path / "dst").mkdir()
+    splits = splits.replace("OUT", str(tmp_path))
+    (tmp_path / "dst" / ".packing.json").write_text(f'{{"splits": {splits}}}')
+    with packing(tmp_path / "dst", IDENTITY, overwrite):
+        assert names(tmp_path) == {"dst", "shard-000000.tar"}
