@@ -20,7 +20,7 @@ from packer.processes import Advance, map_unordered
 from packer.progress import Progress
 from packer.repeats import hashes_of, repeated
 from packer.transfer import read_span
-from reader.format import FORMATS, Index, Manifest, ShardEntry
+from reader.format import FORMATS, Index, Limits, Manifest, ShardEntry
 from reader.format.files import open_regular
 
 _CHUNK = 1 << 22
@@ -256,13 +256,15 @@ def _png(index: Index, file: _File, tar: int) -> bytes:
     """The pixels of a `raw` image as a file that others can open.
 
     Raises:
-        Refused: the index contradicts itself, or the tar is cut short.
+        Refused: the index contradicts itself, they are too many, or the tar is cut short.
     """
     height, width, channels = (
         int(index.columns[name][file.row]) for name in ("height", "width", "channels")
     )
     if not 0 < height * width * channels == file.size:
         raise Refused(f"{file.size} bytes are not {width} x {height} pixels of {channels} bytes")
+    if file.size > (most := Limits().bytes):
+        raise Refused(f"its pixels have {file.size} bytes; {most} are the most that become a PNG")
     shape = (height, width) if channels == 1 else (height, width, channels)
     pixels = np.frombuffer(b"".join(_chunks(tar, file)), np.uint8).reshape(shape)
     png = io.BytesIO()

@@ -18,7 +18,7 @@ from packer.errors import UnusableInput
 from packer.extract import extract
 from packer.pack import PackReport
 from packer.progress import Progress
-from reader.format import FormatError, Manifest
+from reader.format import FormatError, Limits, Manifest
 
 RunPacker = Callable[..., "subprocess.CompletedProcess[str]"]
 WriteDataset = Callable[..., Path]
@@ -109,6 +109,19 @@ def test_raw_pixels_of_another_number_than_their_size_are_refused(
     folder = write_dataset(tmp_path / "raw", {"shard-000000.tar": [raw]}, classes=2)
     report = extract(folder, tmp_path / "out", 1)
     assert report.refused == [("a.png", "105 bytes are not 8 x 5 pixels of 3 bytes")]
+
+
+def test_raw_pixels_beyond_the_limit_are_refused_unread(
+    tmp_path: Path,
+    items: list[Any],
+    write_dataset: WriteDataset,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("packer.extract.Limits", lambda: Limits(bytes=100))
+    raw = items[0]._replace(name="a.png", image=bytes(105), raw=(5, 7, 3), members={})
+    folder = write_dataset(tmp_path / "raw", {"shard-000000.tar": [raw]}, classes=2)
+    (refused,) = extract(folder, tmp_path / "out", 1).refused
+    assert refused == ("a.png", "its pixels have 105 bytes; 100 are the most that become a PNG")
 
 
 def test_a_class_that_no_folder_can_be_called_is_in_no_name(
