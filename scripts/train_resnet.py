@@ -121,7 +121,7 @@ class Training:
             self.model.parameters(), self.peak, momentum=0.9, weight_decay=5e-5, nesterov=True
         )
         self.steps = arguments.epochs * len(self.loader)
-        if not self.steps:
+        if not len(self.loader):
             sys.exit(f"{shards} has too few samples for one batch of {arguments.batch_size}.")
 
     def autocast(self) -> Any:
@@ -227,7 +227,10 @@ def main(command: list[str] | None = None) -> None:
         make_data(made, arguments.samples)
     if ranks > 1:
         dist.barrier()
-    Training(arguments, arguments.shards or made / "shards", rank, ranks).run(ranks)
+    try:
+        Training(arguments, arguments.shards or made / "shards", rank, ranks).run(ranks)
+    except reader.ShardfeedError as error:
+        sys.exit(str(error))
     if ranks > 1:
         dist.destroy_process_group()
 
