@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 import xxhash
 
-from packer.errors import PackingFailed
+from packer.errors import PackingFailed, UnusableInput
 from packer.exports import Export
 from packer.foreign_tar import Member
 from reader.format import FORMATS, tar
@@ -53,7 +53,11 @@ CREATE INDEX idx_sample_parts_full ON sample_parts(
 
 
 def write(export: Export) -> None:
-    """Write the indexes beside the tars, and ``.nv-meta``."""
+    """Write the indexes beside the tars, and ``.nv-meta``.
+
+    Raises:
+        UnusableInput: a name is not UTF-8, which the formats cannot express.
+    """
     content = export.content
     counts: dict[str, int] = {}
     for old in export.folder.glob(f"{_FOLDER}-*"):
@@ -68,7 +72,15 @@ def write(export: Export) -> None:
                 edges.append(_end(runs[-1]) if runs else 0)
                 counts[shard.file] = len(runs)
                 export.write(f"{shard.file}.idx", np.array(edges, "<u8").tobytes())
-                _insert(database, number, runs, edges)
+                try:
+                    for name in (shard.file, shard.split):
+                        name.encode()
+                    _insert(database, number, runs, edges)
+                except UnicodeEncodeError as error:
+                    raise UnusableInput(
+                        f"{export.folder / shard.file}: energon's indexes hold UTF-8 alone, and "
+                        f"the name {error.object!r} is none. Give it another name."
+                    ) from error
             database.executescript(_INDEXES)
         export.place(f"{_FOLDER}/index.sqlite", path)
     info = {"energon_version": _VERSION, "shard_counts": counts}

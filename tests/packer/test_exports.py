@@ -111,6 +111,21 @@ def test_energon_s_database_has_every_sample_and_part(with_sidecars: Path) -> No
     database.close()
 
 
+@pytest.mark.parametrize("name", ["a\udcff.jpg", "a.jpg"])
+def test_a_name_that_is_no_utf8_is_refused_for_energon(
+    tmp_path: Path, items: list[Any], name: str
+) -> None:
+    folder = tmp_path / ("split" if "\udcff" in name else "split\udcff")
+    folder.mkdir()
+    image = tmp_path / "image.jpg"
+    image.write_bytes(items[0].image)
+    with tarfile.open(folder / "x.tar", "w", encoding="utf-8") as archive:
+        archive.add(image, name)
+    index(tmp_path, 1)
+    with pytest.raises(UnusableInput, match=r"hold UTF-8 alone, and the name .* is none"):
+        export(tmp_path, "energon", False, QUIET)
+
+
 def test_energon_s_descriptions_name_shards_splits_and_fields(with_sidecars: Path) -> None:
     manifest = Manifest.load(with_sidecars)
     files = export(with_sidecars, "energon", False, QUIET)
