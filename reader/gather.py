@@ -117,8 +117,11 @@ class Gatherer:
         self._read(samples, labels, starts * channels, out.reshape(*starts.shape, -1))
         turned = np.flatnonzero(mirrored)
         if len(turned):
-            pixels = cv2.flip(out[turned].reshape(-1, width, channels), 1)
-            out[turned] = pixels.reshape(-1, *out.shape[1:])
+            images = out.reshape(count, -1).view(f"V{height * width * channels}")[:, 0]
+            copied = images[turned]
+            lines = copied.view(np.uint8).reshape(-1, width, channels)
+            cv2.flip(lines, 1, lines)
+            images[turned] = copied
         rows, row = _border(top, height, geometry.seen[::2], upwards), width * channels
         _fill(out.reshape(count, 1, -1), rows, row, geometry.fill)
         columns = _border(left, width, geometry.seen[1::2], mirrored)
@@ -189,8 +192,7 @@ def _border(
         seen: where that starts and ends, in the image.
         is_turned: where the box is shown the other way round.
     """
-    border = np.stack(np.broadcast_arrays(seen[0] - start, start + length - seen[1]))
-    border = np.clip(border, 0, length)
+    border = np.clip((seen[0] - start, start + length - seen[1]), 0, length)
     return np.where(is_turned, border[::-1], border)
 
 
