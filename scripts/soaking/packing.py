@@ -108,13 +108,17 @@ def _insist(arguments: list[object], dst: Path, rng: random.Random, tally: Tally
             if not kills:
                 return
             longest = time.monotonic() - began
-        elif process.returncode not in _ENDS[way]:
+        elif process.returncode not in _ENDS[way] and not (
+            way == "interrupt" and _NOT_YET_PYTHON in said
+        ):
             raise Violation(
                 f"{what}, of which was struck {way or 'nothing'}, ended with "
                 f"{process.returncode}: {said}"
             )
         kills = max(kills - 1, 0)
 
+
+_NOT_YET_PYTHON = "Fatal Python error: init_"  # how it ends when interrupted as it starts
 
 # How packer may end, by who was struck.
 _ENDS = {
@@ -164,7 +168,8 @@ def _family(parent: psutil.Process) -> list[psutil.Process]:
     found = []
     for child in parent.children(recursive=True):
         try:
-            if not any("resource_tracker" in part for part in child.cmdline()):
+            command = child.cmdline()  # none, for a moment after its start
+            if command and not any("resource_tracker" in part for part in command):
                 found.append(child)
         except psutil.NoSuchProcess:
             continue
