@@ -1,9 +1,10 @@
 """Reads the members of tars that somebody else wrote: USTAR, PAX and GNU headers.
 
 The headers are parsed by the standard library's tarfile. It takes a damaged header for the end of
-the archive and trusts sizes; both are looked after here.
+the archive, passes over what follows that end, and trusts sizes; all of it is looked after here.
 """
 
+import errno
 import os
 import re
 import tarfile
@@ -19,6 +20,7 @@ from packer.sources import LeftOut
 MAX_MEMBERS = 64  # of a sample; a data set has a handful of extensions
 
 MAX_EXTENDED = 1 << 20  # a long name or PAX records; tarfile reads them whole
+_CHUNK = 1 << 20
 _MAX_DIGITS = 300  # in such records; a file's name may have as many
 _EXTENDED = {
     tarfile.XHDTYPE,
@@ -101,7 +103,7 @@ def members(path: Path, begin: int = 0, end: int | None = None) -> Iterator[Memb
             members are those in the file, too.
 
     Raises:
-        UnusableInput: it is no tar, or damaged.
+        UnusableInput: it is no tar, damaged, or goes on after its end of archive.
     """
     try:
         with open(path, "rb") as file:
@@ -123,7 +125,7 @@ def members(path: Path, begin: int = 0, end: int | None = None) -> Iterator[Memb
                 else:
                     yield Member(name, info.offset, info.offset_data, info.size)
             if info is None:
-                _check_end(path, archive.offset, end)
+                _check_end(path, file.fileno(), archive.offset, end)
     except OSError as error:
         raise UnusableInput(f"{path} cannot be read: {error.strerror}.") from error
     except TAR_ERRORS as error:
@@ -175,13 +177,35 @@ def _refusal(info: tarfile.TarInfo, name: str) -> str | None:
     return None
 
 
-def _check_end(path: Path, offset: int, size: int) -> None:
-    """Tell the end of an archive, zeros or nothing, from a damaged header."""
-    with open(path, "rb") as file:
-        file.seek(offset)
-        block = file.read(tarfile.BLOCKSIZE)
-    if block.strip(b"\0") or (len(block) < min(tarfile.BLOCKSIZE, size - offset)):
+def _check_end(path: Path, descriptor: int, offset: int, end: int) -> None:
+    """Tell the end of an archive, zeros or nothing, from a damaged header and from a tar behind."""
+    more = _first_data(descriptor, offset, end)
+    if more is None:
+        return
+    if more < offset + tarfile.BLOCKSIZE:
         raise _damaged(path, f"there is no header at byte {offset}")
+    raise UnusableInput(
+        f"{os.fspath(path)} goes on at byte {more}, after its end of archive: it may be several "
+        "tars in one file, and most tools read the first alone. Give its parts one by one, join "
+        "them with tar -A, or unpack all of it with tar --ignore-zeros -xf."
+    )
+
+
+def _first_data(descriptor: int, offset: int, end: int) -> int | None:
+    """Where the first byte that is not zero lies, if there is one; holes are not read."""
+    while offset < end:
+        try:
+            offset = os.lseek(descriptor, offset, os.SEEK_DATA)
+        except OSError as error:
+            if error.errno == errno.ENXIO:
+                return None  # there are only holes; other errors say that nobody knows of any
+        chunk = os.pread(descriptor, max(min(_CHUNK, end - offset), 0), offset)
+        if data := chunk.lstrip(b"\0"):
+            return offset + len(chunk) - len(data)
+        if not chunk:
+            return None  # a hole reaches beyond `end`, or the file was cut meanwhile
+        offset += len(chunk)
+    return None
 
 
 def _damaged(path: Path, reason: str) -> UnusableInput:

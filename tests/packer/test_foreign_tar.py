@@ -1,5 +1,6 @@
 """Tars that attack who reads them; `test_index.py` and `test_webdataset.py` read sound ones."""
 
+import os
 import tarfile
 import time
 from pathlib import Path
@@ -11,6 +12,8 @@ from packer.foreign_tar import Member, is_tar, members
 from packer.sources import LeftOut
 
 GIB = 1 << 30
+FILE = tarfile.TarInfo("a.jpg").tobuf(tarfile.USTAR_FORMAT)  # an empty one
+END = bytes(1024)
 
 
 def extended(kind: bytes, body: bytes, size: int | None = None) -> bytes:
@@ -63,6 +66,43 @@ def test_a_name_of_gigabytes_is_no_beginning_of_a_tar(tmp_path: Path, kind: byte
 def test_what_does_not_begin_with_a_header_is_no_tar(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "a").write_bytes(content)
     assert not is_tar(tmp_path / "a")
+
+
+@pytest.mark.parametrize("zeros", [0, 1, 10240, 3 << 20, 8 * GIB])
+def test_zeros_after_the_end_of_archive_belong_to_it(tmp_path: Path, zeros: int) -> None:
+    path = tmp_path / "a.tar"
+    path.write_bytes(FILE + END)
+    os.truncate(path, len(FILE + END) + zeros)  # a hole
+    assert [member.name for member in members(path)] == ["a.jpg"]
+
+
+@pytest.mark.parametrize("end", [bytes(512), END, bytes(10240), bytes(3 << 20)], ids=len)
+@pytest.mark.parametrize("more", [FILE + END, b"x"], ids=["tar", "byte"])
+def test_what_follows_the_end_of_archive_is_not_left_out_in_silence(
+    tmp_path: Path, end: bytes, more: bytes
+) -> None:
+    path = tmp_path / "a.tar"
+    path.write_bytes(FILE + end + more)
+    with pytest.raises(UnusableInput, match=rf"a\.tar goes on at byte {len(FILE + end)}, after"):
+        list(members(path))
+
+
+def test_what_lies_behind_a_hole_is_found(tmp_path: Path) -> None:
+    path = tmp_path / "a.tar"
+    path.write_bytes(FILE + END)
+    with open(path, "ab") as file:
+        file.truncate(GIB)
+        file.write(FILE)
+    with pytest.raises(UnusableInput, match=f"goes on at byte {GIB}, after"):
+        list(members(path))
+
+
+def test_a_tar_in_a_tar_ends_before_the_next_member(tmp_path: Path) -> None:
+    path = tmp_path / "a.tar"
+    path.write_bytes(FILE + END + FILE)
+    assert [member.name for member in members(path, 0, len(FILE + END))] == ["a.jpg"]
+    with pytest.raises(UnusableInput, match="goes on"):
+        list(members(path, 0, len(FILE + END + FILE)))
 
 
 def test_an_empty_tar_is_a_tar(tmp_path: Path) -> None:

@@ -267,6 +267,20 @@ def test_a_hostile_tar_is_refused_and_nothing_is_committed(
     assert not (tmp_path / "dataset.json").exists()
 
 
+def test_tars_joined_by_cat_are_refused_with_what_to_do(
+    tmp_path: Path, jpeg: bytes, run_packer: RunPacker
+) -> None:
+    parts = [write_tar(tmp_path / name, (f"{name}.jpg", jpeg)) for name in ("a", "b")]
+    (tmp_path / "c.tar").write_bytes(b"".join(part.read_bytes() for part in parts))
+    for command in (("index", tmp_path), ("pack", tmp_path / "c.tar", tmp_path / "dst")):
+        done = run_packer(*command)
+        assert done.returncode == 2
+        assert "c.tar goes on at byte 10240, after its end of archive" in done.stderr
+        assert "tar --ignore-zeros" in done.stderr
+    assert not (tmp_path / "dataset.json").exists()
+    assert not (tmp_path / "dst").exists()
+
+
 def test_a_negative_size_is_refused(tmp_path: Path) -> None:
     block = bytearray(header("b.jpg", 0))
     block[124:136] = (-1024).to_bytes(12, "big", signed=True)  # base 256
