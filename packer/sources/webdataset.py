@@ -57,7 +57,7 @@ class WebDatasetSource:
         """
         tars = [path]
         if path.is_dir():
-            tars = sorted(item for item in path.iterdir() if item.name.endswith(".tar"))
+            tars = sorted(item for item in path.iterdir() if _is_tar(item))
             if not tars:
                 return False
             if _are_numbered(tars):
@@ -89,7 +89,7 @@ class WebDatasetSource:
         """
         earlier: set[int] = set()  # keys of the tars before: many sets number anew in each
         for tar in [self.only] if self.only else sorted(os.listdir(self.folder)):
-            if not tar.endswith(".tar"):
+            if not _is_tar(self.folder / tar):
                 ignored = is_index(tar)
                 yield LeftOut(tar, "it is an index" if ignored else "it is no tar", ignored)
                 continue
@@ -190,6 +190,10 @@ def packed_classes(folder: Path) -> tuple[str, ...]:
         if (folder / manifest.FILENAME).exists():
             return Manifest.load(folder).classes
     return ()
+
+
+def _is_tar(path: Path) -> bool:
+    return path.name.endswith(".tar") and not path.is_dir()
 
 
 def _runs(tar: Path) -> Iterator[list[Member]]:

@@ -9,6 +9,7 @@ import tarfile
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -140,6 +141,31 @@ def test_tars_that_may_be_classes_are_no_shards(
         write_tar(tmp_path / f"{name}.tar", make_jpegs(f"{name}_1.JPEG", f"{name}_2.JPEG"))
     with pytest.raises(UnusableInput, match=r"tar -cf classes\.tar"):
         open_source(tmp_path, SourceOptions())
+
+
+def test_class_folders_may_be_named_as_archives_are(
+    tmp_path: Path,
+    make_jpegs: Callable[..., dict[str, bytes]],
+    write_files: Write,
+    scan: Callable[..., Any],
+) -> None:
+    images = make_jpegs("x.tar/1.jpg", "y.zip/1.jpg", "z/1.jpg")
+    found = scan(write_files(tmp_path, images))
+    assert found.source.classes == ("x.tar", "y.zip", "z")
+    assert found.contents == images
+
+
+def test_a_folder_beside_tars_is_named_whatever_it_is_called(
+    tmp_path: Path,
+    make_jpegs: Callable[..., dict[str, bytes]],
+    write_tar: Write,
+    scan: Callable[..., Any],
+) -> None:
+    write_tar(tmp_path / "shard-000.tar", make_jpegs("a.jpg"))
+    (tmp_path / "x.tar").mkdir()
+    found = scan(tmp_path)
+    assert [sample.key for sample in found.samples] == ["a"]
+    assert found.left_out == {"x.tar": "it is no tar"}
 
 
 def test_a_zip_at_the_end_of_a_tar_does_not_make_it_a_zip(
