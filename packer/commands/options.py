@@ -58,11 +58,18 @@ class Fractions(click.ParamType[dict[str, float]]):
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> dict[str, float]:
         """The share of each name, in the order given."""
+        from packer.sources.columns import SPLIT_NAME
+
         shares: dict[str, float] = {}
         for part in str(value).split(","):
-            match = re.fullmatch(r"([A-Za-z0-9][A-Za-z0-9_-]*)=(\d*\.?\d+)", part.strip())
+            match = re.fullmatch(rf"({SPLIT_NAME.pattern})=(\d*\.?\d+)", part.strip())
             if not match or match[1] in shares:
-                self.fail(f"{value!r} is not of the form train=0.9,val=0.1.", param, ctx)
+                self.fail(
+                    f"{value!r} is not of the form train=0.9,val=0.1, with names of 255 characters "
+                    "at most.",
+                    param,
+                    ctx,
+                )
             shares[match[1]] = float(match[2])
         if abs(sum(shares.values()) - 1) > 1e-6:
             self.fail(f"the shares in {value!r} do not make 1.", param, ctx)

@@ -22,9 +22,9 @@ LABEL = ("label", "class", "category", "class_name", "class_id", "target")
 SPLIT = ("split",)
 
 MAX_LABEL = 1_000_000  # a larger number is an identifier and not a class
+SPLIT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,254}")  # its folder's has 255 bytes at most
 
 _NUMBER = re.compile(r"-1|0|[1-9][0-9]*")
-_SPLIT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 
 
 @dataclass(frozen=True)
@@ -99,8 +99,10 @@ def split_text(value: Any) -> str:
         BadImage: no folder should have such a name.
     """
     text = "" if value is None else str(value)
-    if text and not _SPLIT_NAME.fullmatch(text):
-        raise BadImage(f"its split, {text[:80]!r}, is no plain name such as train")
+    if text and not SPLIT_NAME.fullmatch(text):
+        raise BadImage(
+            f"its split, {text[:80]!r}, is no plain name such as train, of 255 characters at most"
+        )
     return text
 
 

@@ -19,7 +19,15 @@ from packer.errors import BadImage, Unreadable, UnusableInput
 from packer.keys import escape
 from packer.options import SourceOptions
 from packer.sources import Content, LeftOut, SourceSample
-from packer.sources.columns import IMAGE, Columns, Labels, label_text, split_text, to_json
+from packer.sources.columns import (
+    IMAGE,
+    SPLIT_NAME,
+    Columns,
+    Labels,
+    label_text,
+    split_text,
+    to_json,
+)
 from packer.sources.files import CHANGED
 from packer.sources.folder import SPLITS
 from packer.sources.labels import class_order
@@ -27,7 +35,6 @@ from packer.sources.manifest import find_labels
 from packer.sources.parquet import ParquetTable
 
 _PART = re.compile(r"(.+?)-\d{5}-of-\d{5}.*")  # of a split that lies in several files
-_SPLIT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
 
 
 @dataclass(frozen=True)
@@ -198,7 +205,7 @@ def _split_of(path: Path) -> str:
     """The split that a file's name tells, "" for none."""
     part = _PART.fullmatch(path.stem)
     name = part[1] if part else path.stem
-    return name if _SPLIT_NAME.fullmatch(name) and (part or name in SPLITS) else ""
+    return name if SPLIT_NAME.fullmatch(name) and (part or name in SPLITS) else ""
 
 
 def _file_name(value: Any) -> str:

@@ -216,6 +216,7 @@ def test_the_shard_size_is_kept(tmp_path: Path, source: Path, run_packer: RunPac
         ("pack src dst --split train", "is not of the form"),
         ("pack src dst --split a=0.5,a=0.5", "is not of the form"),
         ("pack src dst --split ../a=1", "is not of the form"),
+        (f"pack src dst --split {256 * 'a'}=1", "names of 255 characters at most"),
         ("pack src dst --pair mask", "is not of the form"),
         ("pack src dst --pair mask=missing", "is not a folder"),
         ("pack src dst --classes missing", "does not exist"),

@@ -210,6 +210,15 @@ def test_a_bad_line_is_named_and_no_other_is_lost(
     ]
 
 
+def test_a_split_whose_name_no_folder_can_have_is_named(
+    write: Callable[..., Path], opened: Opened, scanned: Scanned
+) -> None:
+    rows = [f"{number}.jpg,{'a' * length}" for number, length in enumerate((255, 256))]
+    samples, left_out = scanned(opened(write("l.csv", "\n".join(["path,split", *rows]))))
+    assert [sample.split for sample in samples.values()] == ["a" * 255]
+    assert "of 255 characters at most" in left_out["l.csv:3"]
+
+
 def test_bad_json_lines_are_named_and_no_other_is_lost(
     write: Callable[..., Path], opened: Opened, scanned: Scanned
 ) -> None:
