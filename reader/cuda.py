@@ -83,6 +83,12 @@ class CUDAPrefetcher:
         """
         if device is not None and device_ids is not None:
             raise ReaderError("Give device or device_ids, not both.")
+        if device_ids is not None and (
+            isinstance(device_ids, str) or not isinstance(device_ids, Sequence)
+        ):
+            raise ReaderError(
+                f"device_ids is a sequence of devices such as [0, 1], not {device_ids!r}."
+            )
         if device_ids is not None and not device_ids:
             raise ReaderError("device_ids is empty: name at least one device.")
         if not isinstance(depth, int) or depth < 1:

@@ -290,6 +290,9 @@ def test_channels_last_leaves_single_images_as_they_are() -> None:
         ({"depth": 0}, "at least 1 batch"),
         ({"device": "cpu", "device_ids": ["cpu"]}, "not both"),
         ({"device_ids": []}, "at least one device"),
+        ({"device_ids": 0}, "device_ids is a sequence of devices"),
+        ({"device_ids": "cpu"}, "device_ids is a sequence of devices"),
+        ({"device_ids": torch.device("cpu")}, "device_ids is a sequence of devices"),
     ],
 )
 def test_arguments_that_cannot_be_met_are_refused(options: dict[str, Any], sentence: str) -> None:
