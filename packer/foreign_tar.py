@@ -194,11 +194,12 @@ def _check_end(path: Path, descriptor: int, offset: int, end: int) -> None:
 def _first_data(descriptor: int, offset: int, end: int) -> int | None:
     """Where the first byte that is not zero lies, if there is one; holes are not read."""
     while offset < end:
-        try:
-            offset = os.lseek(descriptor, offset, os.SEEK_DATA)
-        except OSError as error:
-            if error.errno == errno.ENXIO:
-                return None  # there are only holes; other errors say that nobody knows of any
+        if hasattr(os, "SEEK_DATA"):
+            try:
+                offset = os.lseek(descriptor, offset, os.SEEK_DATA)
+            except OSError as error:
+                if error.errno == errno.ENXIO:
+                    return None  # there are only holes; other errors say that nobody knows of any
         chunk = os.pread(descriptor, max(min(_CHUNK, end - offset), 0), offset)
         if data := chunk.lstrip(b"\0"):
             return offset + len(chunk) - len(data)
