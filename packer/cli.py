@@ -1,7 +1,7 @@
 """The command line: the commands, and their exit codes.
 
 0: done; 1: finished, but something was rejected or damaged; 2: usage or unusable input;
-130: interrupted.
+130: interrupted, by Ctrl-C, SIGTERM or the SIGHUP of a terminal that is closed.
 """
 
 import os
@@ -25,7 +25,9 @@ class _Commands(click.Group):
     """Turns a command's result and its errors into exit codes and sentences."""
 
     def invoke(self, ctx: click.Context) -> None:
-        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        signal.signal(signal.SIGTERM, _terminate)
+        if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # which `nohup` asks for
+            signal.signal(signal.SIGHUP, _hang_up)
         try:
             try:
                 code = super().invoke(ctx)
@@ -42,6 +44,17 @@ class _Commands(click.Group):
             code = 130
         _end_without_waiting(code)
         ctx.exit(code)
+
+
+def _terminate(*_: object) -> None:
+    """End as Ctrl-C does, and let no SIGHUP disturb that: a closed session sends several."""
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    raise KeyboardInterrupt
+
+
+def _hang_up(*_: object) -> None:
+    """Make it a SIGTERM: where both are sent to end a session, they are one interrupt."""
+    signal.raise_signal(signal.SIGTERM)
 
 
 def _end_without_waiting(code: int) -> None:

@@ -41,6 +41,7 @@ DYING_SECONDS = 5.0  # for which processes that were killed are waited for
 
 _POLL_SECONDS = 0.2  # how often progress is looked at
 _NUMBERS = 3  # that each process shares: what it has done, its id, the item that it is at
+_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _log = logging.getLogger("packer")  # its warnings go to stderr as they are
 _HINT = "Was it stopped, or does its disk hang? To give up, press Ctrl-C; the same command goes on."
 _REMEDY = "Run the same command again, with a smaller --jobs if memory was short."
@@ -70,7 +71,8 @@ def map_unordered(
             yield result
         return
     try:
-        team = _Team(processes, place)
+        with _signals_held():  # this may start the process that tracks Python's semaphores
+            team = _Team(processes, place)
     except OSError as error:
         raise _not_started(error) from error
     try:
@@ -244,19 +246,21 @@ def _out_of_memory(place: str) -> ProcessDied:
 
 @contextmanager
 def _signals_held() -> Iterator[None]:
-    """Keep SIGINT and SIGTERM until the end, and from processes that are started meanwhile.
+    """Keep SIGINT, SIGTERM and SIGHUP until the end.
 
-    One that is half started would die with a traceback, and later on the parent decides.
+    A process that is started meanwhile never gets SIGINT and SIGHUP, which a terminal sends to all:
+    half started it would die with a traceback, and later on the parent decides.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
     caught: list[int] = []
-    numbers = (signal.SIGINT, signal.SIGTERM)
+    numbers = [number for number in _ENDING if signal.getsignal(number) is not signal.SIG_IGN]
     handlers = [
         signal.signal(number, lambda number, _: caught.append(number)) for number in numbers
     ]
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # what a child inherits
+    # What a child inherits.
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGHUP})
     try:
         yield
     finally:

@@ -18,6 +18,8 @@ sys.path.insert(0, str(Path(__file__).parent))  # for the modules that only test
 
 # A shell that starts the tests in the background makes them ignore Ctrl-C, and their children too.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:  # by nohup: not for their children
+    signal.signal(signal.SIGHUP, lambda *_: None)
 
 
 @pytest.fixture(scope="session")

@@ -76,6 +76,13 @@ def is_alive(process: psutil.Process) -> bool:
         return False
 
 
+def send_until_it_ends(process: "subprocess.Popen[str]", number: signal.Signals) -> None:
+    """Send all its processes the signal, again and again."""
+    while process.poll() is None:
+        os.killpg(process.pid, number)
+        time.sleep(0.002)
+
+
 def shards(dst: Path) -> int:
     return len(list(dst.glob("shard-*.safetensors")))
 
@@ -372,6 +379,10 @@ def test_a_destination_at_which_another_packer_works_is_refused(
         (2, signal.SIGTERM, os.kill),
         (1, signal.SIGINT, os.killpg),  # Ctrl-C goes to all processes of a terminal
         (2, signal.SIGINT, os.killpg),
+        (1, signal.SIGHUP, os.kill),
+        (2, signal.SIGHUP, os.kill),
+        (1, signal.SIGHUP, os.killpg),  # so does the end of a terminal
+        (2, signal.SIGHUP, os.killpg),
     ],
 )
 def test_an_interrupted_run_exits_130_and_is_finished_by_the_next(
@@ -389,13 +400,57 @@ def test_an_interrupted_run_exits_130_and_is_finished_by_the_next(
     command = ("pack", many, dst, "--jobs", jobs, *SMALL_SHARDS)
     with start_packer(*command) as process:
         wait_until(lambda: shards(dst) > 5)
+        children = psutil.Process(process.pid).children(recursive=True)
         send(process.pid, number)
         _, stderr = process.communicate()
     assert process.returncode == 130, stderr
     assert "Run the same command again" in stderr
     assert "Traceback" not in stderr
+    assert "resource_tracker" not in stderr
+    wait_until(lambda: not any(map(is_alive, children)))
+    assert not [name for name in files_of(dst) if ".tmp-" in name]
     assert not (dst / "dataset.json").exists()
     assert run_packer(*command).returncode == 0
+    assert files_of(dst) == packed_many
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_more_signals_of_a_terminal_that_is_closed_do_not_disturb_the_end(
+    tmp_path: Path, many: Path, start_packer: StartPacker, files_of: FilesOf, jobs: int
+) -> None:
+    dst = tmp_path / "dst"
+    with start_packer("pack", many, dst, "--jobs", jobs, *SMALL_SHARDS) as process:
+        wait_until(lambda: shards(dst) > 5)
+        send_until_it_ends(process, signal.SIGHUP)
+        _, stderr = process.communicate()
+    assert process.returncode == 130, stderr
+    assert "packer: interrupted." in stderr
+    assert "Traceback" not in stderr
+    assert not [name for name in files_of(dst) if ".tmp-" in name]
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGINT])
+def test_a_signal_that_is_ignored_from_the_start_as_under_nohup_ends_nothing(
+    tmp_path: Path,
+    many: Path,
+    packed_many: dict[str, bytes],
+    start_packer: StartPacker,
+    files_of: FilesOf,
+    number: signal.Signals,
+    jobs: int,
+) -> None:
+    dst = tmp_path / "dst"
+    before = signal.signal(number, signal.SIG_IGN)  # which a process that is started inherits
+    try:
+        process = start_packer("pack", many, dst, "--jobs", jobs, *SMALL_SHARDS)
+    finally:
+        signal.signal(number, before)
+    with process:
+        send_until_it_ends(process, number)
+        _, stderr = process.communicate()
+    assert process.returncode == 0, stderr
+    assert "resource_tracker" not in stderr
     assert files_of(dst) == packed_many
 
 
@@ -420,7 +475,13 @@ def test_bench_of_what_is_no_data_set_exits_2(tmp_path: Path, run_packer: RunPac
 
 
 @pytest.mark.parametrize(
-    ("number", "send"), [(signal.SIGTERM, os.kill), (signal.SIGINT, os.killpg)]
+    ("number", "send"),
+    [
+        (signal.SIGTERM, os.kill),
+        (signal.SIGINT, os.killpg),
+        (signal.SIGHUP, os.kill),
+        (signal.SIGHUP, os.killpg),
+    ],
 )
 def test_an_interrupted_bench_exits_130_and_leaves_no_process(
     packed: Path,
