@@ -100,9 +100,16 @@ def commit(folder: Path, content: Manifest) -> None:
         raise cannot_write(path, error) from error
 
 
-def forget(folder: Path) -> None:
-    """Remove the journal that a crash right after the commit has left."""
-    (folder / FILENAME).unlink(missing_ok=True)
+def forget(folder: Path, source: str) -> None:
+    """Remove the journal that a crash right after the commit of `source` has left.
+
+    That of another command, which is at work or is to be continued, stays.
+    """
+    path = folder / FILENAME
+    with contextlib.suppress(FileNotFoundError, BlockingIOError), path.open("rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if _parse(file.read()).get("source", source) == source:
+            path.unlink()
 
 
 def _parse(text: bytes) -> dict[str, Any]:

@@ -50,7 +50,9 @@ def pack(
         _refuse_other_options(dst, options)
     work = prepare(src, options, progress, classes, onto=dst if append else None)
     if not len(work.plan) if append else not overwrite and _is_packed(dst, work):
-        count, written = 0, _committed(dst)
+        committed = Manifest.load(dst)
+        journal.forget(dst, committed.source)
+        count, written = 0, _read(dst, committed)
         rejected = _rejected(work, written)
     else:
         identity = {
@@ -121,12 +123,11 @@ def _is_packed(dst: Path, work: Work) -> bool:
             "changed since. Choose another destination, give --append to add what is new, or "
             "--overwrite to replace it."
         )
-    journal.forget(dst)
     return True
 
 
-def _committed(dst: Path) -> Written:
-    shards = Manifest.load(dst).shards
+def _read(dst: Path, content: Manifest) -> Written:
+    shards = content.shards
     return read_shards([dst / shard.file for shard in shards], [shard.split for shard in shards])
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from packer.atomic import write_file
 from packer.errors import UnusableInput
 from packer.options import PackOptions
 from packer.pack import PackReport, pack
@@ -44,6 +45,39 @@ def test_only_what_is_new_is_written_and_into_new_shards(
     assert set(after) - set(before) == {"shard-000004.tar", "shard-000004.safetensors"}
     assert all(after[name] == before[name] for name in before if name != "dataset.json")
     assert samples_of(tmp_path / "dst")[-1].key == "class1/new"
+
+
+def test_a_crash_right_after_the_commit_leaves_nothing_behind_once_run_again(
+    own_source: Path, tmp_path: Path, run: Any, files_of: FilesOf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def write_and_crash(path: Path, content: bytes) -> None:
+        write_file(path, content)
+        raise KeyboardInterrupt
+
+    run(own_source)
+    add(own_source, "class1/new.jpg", "class1/image000.jpg")
+    with monkeypatch.context() as context:
+        context.setattr("packer.journal.write_file", write_and_crash)
+        with pytest.raises(KeyboardInterrupt):
+            run(own_source, append=True)
+    left = files_of(tmp_path / "dst")
+    assert ".packing.json" in left
+    assert run(own_source, append=True).shards_written == 0
+    assert files_of(tmp_path / "dst") == {
+        name: content for name, content in left.items() if name != ".packing.json"
+    }
+
+
+def test_finding_nothing_new_leaves_an_unfinished_run_of_another_source_as_it_is(
+    own_source: Path, tmp_path: Path, run: Any, files_of: FilesOf
+) -> None:
+    run(own_source)
+    journal = tmp_path / "dst" / ".packing.json"
+    journal.write_text('{"source": "another"}')
+    before = files_of(tmp_path / "dst")
+    run(own_source, append=True)
+    run(own_source)
+    assert files_of(tmp_path / "dst") == before
 
 
 def test_a_new_class_comes_behind_the_others_and_keeps_their_numbers(
