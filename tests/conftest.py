@@ -2,6 +2,7 @@
 
 import gc
 import io
+import os
 import signal
 import sys
 from collections.abc import Callable, Iterator
@@ -20,6 +21,7 @@ sys.path.insert(0, str(Path(__file__).parent))  # for the modules that only test
 signal.signal(signal.SIGINT, signal.default_int_handler)
 if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:  # by nohup: not for their children
     signal.signal(signal.SIGHUP, lambda *_: None)
+os.environ.pop("PYTHONUNBUFFERED", None)  # which few users have: their output is buffered
 
 
 @pytest.fixture(scope="session")
