@@ -20,10 +20,13 @@ class Rejected(ShardfeedError):
 
     def __init__(self, files: list[tuple[str, str]]) -> None:
         self.files = files
-        count = "1 file was" if len(files) == 1 else f"{len(files)} files were"
+        count, them = f"{len(files)} files were", "them"
+        if len(files) == 1:
+            count, them = "1 file was", "it"
         super().__init__(
-            f"Nothing was committed, because {count} rejected. Mend or remove "
-            "them, or give --on-error skip to go on without them: what is packed is kept."
+            f"Nothing was committed, because {count} rejected. Give --on-error skip to go on "
+            f"without {them}, with what is packed already; or mend or remove {them}, and give "
+            "--overwrite, which discards all shards at the destination and packs anew."
         )
 
 

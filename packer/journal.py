@@ -66,9 +66,9 @@ def packing(
                 _remove_data_set(folder, splits)
             elif _parse(text) and not (keep and _parse(text).get("source") == keep.source):
                 raise UnusableInput(
-                    f"{folder} holds an unfinished run with other options or another source. "
-                    "Repeat that command to finish it, or give --overwrite to discard it and "
-                    "begin anew."
+                    f"{folder} holds an unfinished run with other options, or of another source "
+                    "or one that has changed since. Repeat that command on the source as it was to "
+                    "finish it, or give --overwrite to discard all shards there and begin anew."
                 )
             else:
                 _refuse_strangers(folder, splits, keep, path)
