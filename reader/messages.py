@@ -82,29 +82,14 @@ class Task:
     def __reduce__(self) -> tuple[Any, ...]:
         """With numbers as plain bytes: NumPy pickles arrays in thrice the time."""
         numbers = self.number, self.slot, self.row, self.epoch, self.position
-        return _task, (*numbers, self.samples.tobytes(), self.valid, self.spare.tobytes())
+        return _task, (numbers, self.samples.tobytes(), self.valid, self.spare.tobytes())
 
 
 def _task(
-    number: int,
-    slot: int,
-    row: int,
-    epoch: int,
-    position: int,
-    samples: bytes,
-    valid: int,
-    spare: bytes,
+    numbers: tuple[int, int, int, int, int], samples: bytes, valid: int, spare: bytes
 ) -> Task:
-    return Task(
-        number,
-        slot,
-        row,
-        epoch,
-        position,
-        np.frombuffer(samples, np.int64),
-        valid,
-        np.frombuffer(spare, np.int64),
-    )
+    chosen, others = np.frombuffer(samples, np.int64), np.frombuffer(spare, np.int64)
+    return Task(*numbers, chosen, valid, others)
 
 
 @dataclass(frozen=True)
