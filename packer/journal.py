@@ -59,12 +59,12 @@ def packing(
             raise UnusableInput(f"{folder}: another packer has just finished there.")
         with naming(path):
             file.seek(0)
-            text = file.readall()
-        splits = {*identity.get("splits", ()), *_parse(text).get("splits", ())}
-        if _parse(text) != identity:
+            found = _parse(file.readall())
+        splits = {*identity.get("splits", ()), *found.get("splits", ())}
+        if found != identity:
             if overwrite:
                 _remove_data_set(folder, splits)
-            elif _parse(text) and not (keep and _parse(text).get("source") == keep.source):
+            elif found and not (keep and found.get("source") == keep.source):
                 raise UnusableInput(
                     f"{folder} holds an unfinished run with other options, or of another source "
                     "or one that has changed since. Repeat that command on the source as it was to "
