@@ -1,7 +1,7 @@
-"""The README's pairs of lines, theirs and ours, run as they stand there: the same samples come.
+"""The pairs of lines in docs/coming-from, theirs and ours, run as they stand: the same samples come.
 
 Each image has one colour, which no crop, flip or resize changes, so that a batch tells its samples.
-What a section of the README takes for granted (imports, a peer's own files) is made here.
+What a page takes for granted (imports, a peer's own files) is made here.
 """
 
 import importlib
@@ -27,7 +27,7 @@ import reader
 from packer.pack import PackReport
 from reader.lane import default_device
 
-README = Path(__file__).parents[2] / "README.md"
+FOLDER = Path(__file__).parents[2] / "docs/coming-from"
 LEVELS = (20, 70, 120, 170, 220)
 COLOURS = list(product(LEVELS, LEVELS, LEVELS))
 CLASSES = 3
@@ -37,23 +37,15 @@ Sample = tuple[int, tuple[int, ...]]  # label and colour
 Names = dict[str, Any]
 
 
-def sections() -> dict[str, str]:
-    """The code of each "### peer" of the page, and under "" what they share."""
-    page = README.read_text().split("\n## Coming from ...\n")[1].split("\n## ")[0]
-    parts = ("\n" + page).split("\n### ")
-    found = {"": parts[0]} | {part.split("\n")[0]: part for part in parts[1:]}
-    return {
-        name: re.findall(r"```python\n(.*?)```", part, re.DOTALL)[0] for name, part in found.items()
-    }
-
-
-PAGE = sections()
-SHARED = PAGE.pop("")
+def code_of(page: str) -> str:
+    """The first block of Python in docs/coming-from/PAGE.md."""
+    text = (FOLDER / f"{page}.md").read_text()
+    return re.findall(r"```python\n(.*?)```", text, re.DOTALL)[0]
 
 
 def variants(peer: str) -> list[str]:
-    """The lines below "# before", "# after" and, in some sections, "# or"."""
-    return re.split(r"^# (?:before|after|or)\b.*\n", PAGE[peer], flags=re.MULTILINE)[1:]
+    """The lines below "# before", "# after" and, on some pages, "# or"."""
+    return re.split(r"^# (?:before|after|or)\b.*\n", code_of(peer), flags=re.MULTILINE)[1:]
 
 
 @pytest.fixture(scope="module")
@@ -81,14 +73,14 @@ def forked() -> Iterator[None]:
 def run_lines(
     folder: Path, forked: None, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[..., list[Sample]]:
-    """`run_lines(code, names)`: the samples that lines of the README trained with, in order."""
+    """`run_lines(code, names)`: the samples that lines of a page trained with, in order."""
     monkeypatch.chdir(folder)
     monkeypatch.setattr(tempfile, "tempdir", str(folder))  # where some peers leave files
 
     def run(code: str, names: Names) -> list[Sample]:
         seen: list[Sample] = []
         names = {**common_names(), **names, "train": lambda *batch: seen.extend(look_at(*batch))}
-        exec(SHARED, names)
+        exec(code_of("index"), names)
         exec(code, names)
         return seen
 
@@ -308,19 +300,19 @@ def spdl_names() -> Names:
 
 
 PEERS: dict[str, Callable[[], Names]] = {
-    "ImageFolder and DataLoader": torch_names,
-    "apex's data_prefetcher": apex_names,
-    "WebDataset": webdataset_names,
-    "FFCV": ffcv_names,
-    "DALI": dali_names,
-    "MosaicML Streaming": mosaic_names,
-    "LitData": litdata_names,
-    "SPDL": spdl_names,
+    "imagefolder": torch_names,
+    "apex": apex_names,
+    "webdataset": webdataset_names,
+    "ffcv": ffcv_names,
+    "dali": dali_names,
+    "mosaicml": mosaic_names,
+    "litdata": litdata_names,
+    "spdl": spdl_names,
 }
 
 
 def test_every_peer_of_the_page_is_tested() -> None:
-    assert list(PAGE) == list(PEERS)
+    assert {page.stem for page in FOLDER.glob("*.md")} == {"index", *PEERS}
 
 
 @pytest.mark.parametrize("peer", PEERS)
