@@ -1,4 +1,4 @@
-"""The pairs of lines in docs/coming-from, theirs and ours, run as they stand: the same samples come.
+"""The pairs of lines in docs/coming-from, theirs and ours, run as they stand: the same samples.
 
 Each image has one colour, which no crop, flip or resize changes, so that a batch tells its samples.
 What a page takes for granted (imports, a peer's own files) is made here.
