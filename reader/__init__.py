@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from reader.buckets import AspectBuckets
     from reader.cuda import CUDAPrefetcher
     from reader.encoded import EncodedImages
-    from reader.iterable import IterableShards
     from reader.loader import Loader
     from reader.sampling import BlockShuffle, ClassBalanced
     from reader.statistics import Statistics
@@ -47,7 +46,6 @@ __all__ = [
     "EncodedImages",
     "FormatError",
     "Geometry",
-    "IterableShards",
     "Letterbox",
     "Limits",
     "Loader",
@@ -73,7 +71,6 @@ _LATER = {
     "CUDAPrefetcher": "reader.cuda",
     "ClassBalanced": "reader.sampling",
     "EncodedImages": "reader.encoded",
-    "IterableShards": "reader.iterable",
     "Loader": "reader.loader",
     "Statistics": "reader.statistics",
     "pad_collate": "reader.batch",

@@ -14,7 +14,6 @@ TORCH = (
     "batch.py",
     "cuda.py",
     "encoded.py",
-    "iterable.py",
     "lane.py",
     "loader.py",
     "nvjpeg.py",

@@ -1,7 +1,6 @@
 """The data set in torch's own DataLoader: as ImageFolder would be, whatever the sampler."""
 
 import pickle
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ from PIL import Image
 from torch.utils.data import DataLoader, DistributedSampler, RandomSampler
 
 import reader
-from reader import Dataset, IterableShards, ReaderError
+from reader import Dataset
 
 COUNT = 39
 
@@ -118,44 +117,3 @@ def test_images_of_different_sizes_are_padded_by_pad_collate(packed: Path) -> No
     sizes = np.array([Dataset(packed)[number][0].shape for number in range(COUNT)])
     assert tuple(image.shape) == (COUNT, *sizes.max(axis=0))
     assert label.tolist() == Dataset(packed).targets
-
-
-@pytest.fixture
-def numbered(packed: Path) -> Iterator[Any]:
-    """The data set whose samples are told apart by their labels."""
-
-    class Numbered(Dataset):
-        def __getitem__(self, number: int) -> tuple[Any, Any]:
-            return np.zeros(1), number
-
-    return Numbered(packed)
-
-
-@pytest.mark.parametrize("workers", [0, 2])
-@pytest.mark.parametrize("shuffle", [False, True])
-@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
-def test_the_shards_are_divided_over_ranks_and_workers(
-    numbered: Dataset, workers: int, shuffle: bool
-) -> None:
-    seen = []
-    for rank in range(2):
-        shards = IterableShards(numbered, shuffle=shuffle, rank=rank, world_size=2)
-        loader = DataLoader(shards, batch_size=4, num_workers=workers)
-        own = [int(number) for _, label in loader for number in label]
-        assert len(own) == len(shards)
-        seen += own
-    assert sorted(seen) == list(range(COUNT))
-    assert (seen == sorted(seen)) == (not shuffle and not workers)
-
-
-@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
-def test_every_epoch_of_shuffled_shards_has_its_own_order(numbered: Dataset) -> None:
-    shards = IterableShards(numbered, shuffle=True)
-    loader = DataLoader(shards, batch_size=COUNT, num_workers=1, persistent_workers=True)
-    orders = []
-    for epoch in (0, 1, 0):
-        shards.set_epoch(epoch)
-        orders.append([int(number) for _, label in loader for number in label])
-    assert orders[0] == orders[2] != orders[1]
-    with pytest.raises(ReaderError, match="give both"):
-        IterableShards(numbered, rank=1)
