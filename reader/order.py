@@ -6,7 +6,9 @@ neither workers nor world size can change an order.
 The shuffle is Black and Rogaway's generalized Feistel cipher with cycle walking ("Ciphers with
 arbitrary finite domains", 2002), so it is a bijection of [0, N) by construction. Its round
 function, and the dice of the augmentations, are splitmix64 (Steele, Lea, Flood, "Fast splittable
-pseudorandom number generators", 2014).
+pseudorandom number generators", 2014). Where a rectangle of odd sides has no or few numbers to
+spare (7 to 9, 21 to 25, 43 to 49, ...), a cipher of rotations favours even permutations or the odd
+ones. Few elements would show that, so up to 64 of them are drawn by Fisher and Yates instead.
 """
 
 import math
@@ -20,6 +22,7 @@ from numpy.typing import NDArray
 _M64 = 2**64 - 1
 _GOLDEN = 0x9E3779B97F4A7C15
 _ROUNDS = 8  # four would do for large halves; eight also mix the few bits of a small set
+_FEW = 64  # elements that are shuffled by a table
 
 Word = TypeVar("Word", int, NDArray[Any])
 
@@ -80,15 +83,19 @@ class Sequential:
 
 @dataclass(frozen=True)
 class GlobalShuffle:
-    """Every epoch its own permutation of [0, count), with O(1) memory."""
+    """Every epoch its own permutation of [0, count), with O(1) memory.
+
+    Of up to 64 elements all permutations are equally likely. With more, as long as two elements of
+    an epoch have not come, no statistic of the others tells this from a uniform permutation.
+    """
 
     count: int
     seed: int
 
     def samples(self, positions: NDArray[np.int64], epoch: int) -> NDArray[np.int64]:
         """The sample numbers at `positions` (all in [0, count)) of `epoch`."""
-        if self.count < 2:
-            return positions
+        if self.count <= _FEW:
+            return np.array(_permutation(self.count, self.seed, epoch), np.int64)[positions]
         keys = _keys(self.seed, epoch, _ROUNDS)
         with np.errstate(over="ignore"):
             found = self._encrypt(positions.astype(np.uint64), keys)
@@ -98,8 +105,8 @@ class GlobalShuffle:
 
     def sample(self, position: int, epoch: int) -> int:
         """`samples` for one position, in plain integers."""
-        if self.count < 2:
-            return position
+        if self.count <= _FEW:
+            return _permutation(self.count, self.seed, epoch)[position]
         keys = _keys(self.seed, epoch, _ROUNDS)
         position = self._encrypt(position, keys)
         while position >= self.count:
@@ -176,6 +183,17 @@ class BatchRandom(SampleRandom):
 def _keys(seed: int, epoch: int, count: int) -> tuple[int, ...]:
     state = mix64(mix64((seed + _GOLDEN) & _M64) ^ (epoch & _M64))
     return tuple(mix64((state + number * _GOLDEN) & _M64) for number in range(1, count + 1))
+
+
+@lru_cache(maxsize=64)
+def _permutation(count: int, seed: int, epoch: int) -> tuple[int, ...]:
+    """A permutation of [0, count) by Fisher and Yates, from the dice before the first sample's."""
+    dice = SampleRandom(seed, epoch, -1)
+    found = list(range(count))
+    for last in range(count - 1, 0, -1):
+        other = dice.integer(last + 1)
+        found[last], found[other] = found[other], found[last]
+    return tuple(found)
 
 
 @dataclass(frozen=True)

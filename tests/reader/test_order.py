@@ -1,5 +1,6 @@
 """Orders are permutations, dice are even, and ranks share an epoch without loss."""
 
+import math
 import tracemalloc
 from collections import Counter
 
@@ -83,14 +84,38 @@ def test_the_size_of_a_shuffle_costs_no_memory() -> None:
     assert held < 10_000
 
 
-@pytest.mark.parametrize("count", [2, 3, 5, 8, 11])
-def test_every_sample_of_a_small_set_comes_first_equally_often(count: int) -> None:
-    epochs = 3000
+def permutations_of(count: int, epochs: int) -> np.ndarray:
+    """The orders of so many epochs, a row each."""
     order = GlobalShuffle(count, seed=1)
-    first = Counter(order.sample(0, epoch) for epoch in range(epochs))
-    expected = epochs / count
-    assert set(first) == set(range(count))
-    assert all(abs(seen - expected) < 5 * np.sqrt(expected) for seen in first.values())
+    return np.array([order.samples(np.arange(count), epoch) for epoch in range(epochs)])
+
+
+def z_of(counts: np.ndarray, freedom: int) -> float:
+    """How many standard deviations the chi-square of equally likely counts is off its mean."""
+    expected = counts.sum() / counts.size
+    return float(((counts - expected) ** 2 / expected).sum() - freedom) / np.sqrt(2 * freedom)
+
+
+@pytest.mark.parametrize("count", [*range(2, 33), *range(43, 50), 64, 65])
+def test_a_shuffle_of_few_elements_is_even_in_positions_neighbours_and_parity(count: int) -> None:
+    epochs = 1500
+    found = permutations_of(count, epochs)
+    table = np.zeros((count, count))
+    np.add.at(table, (np.arange(count), found), 1)
+    assert abs(z_of(table, (count - 1) ** 2)) < 5  # which comes when
+    pairs = np.zeros((count, count))
+    np.add.at(pairs, (found[:, 0], found[:, -1]), 1)
+    assert abs(z_of(pairs[~np.eye(count, dtype=bool)], count * (count - 1) - 1)) < 5
+    inversions = sum((found[:, :at] > found[:, at : at + 1]).sum(axis=1) for at in range(count))
+    odd = int((np.asarray(inversions) % 2).sum())
+    assert abs(odd - epochs / 2) < 5 * np.sqrt(epochs / 4)
+
+
+@pytest.mark.parametrize("count", [2, 3, 4, 5])
+def test_every_permutation_of_a_tiny_set_is_equally_likely(count: int) -> None:
+    seen = Counter(map(tuple, permutations_of(count, 100 * math.factorial(count)).tolist()))
+    assert len(seen) == math.factorial(count)
+    assert abs(z_of(np.array([*seen.values()]), len(seen) - 1)) < 5
 
 
 def test_the_sequential_order_is_the_order_of_the_samples_in_every_epoch() -> None:
