@@ -1,6 +1,6 @@
 """``python -m packer``: the same as the command ``packer``."""
 
-from packer.cli import main
+from packer.cli.main import main
 
 if __name__ == "__main__":
     main()

@@ -10,7 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reader.format import FORMATS, Index, Manifest
+from reader.format import (
+    FORMATS,
+    Index,
+    Manifest,
+)
 
 BATCH = 256
 CROP = 224

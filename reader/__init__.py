@@ -5,10 +5,21 @@
 
 from typing import TYPE_CHECKING, Any
 
-from reader.dataset import Dataset
-from reader.errors import ReaderError, SampleError, WorkerError
-from reader.fields import Boxes, Mask
-from reader.format import FormatError, Limits, ShardfeedError
+from reader.dataset.dataset import Dataset
+from reader.errors import (
+    ReaderError,
+    SampleError,
+    WorkerError,
+)
+from reader.format import (
+    FormatError,
+    Limits,
+    ShardfeedError,
+)
+from reader.samples.fields import (
+    Boxes,
+    Mask,
+)
 from reader.transforms import (
     CenterCrop,
     Geometry,
@@ -22,13 +33,16 @@ from reader.transforms import (
 )
 
 if TYPE_CHECKING:
-    from reader.batch import pad_collate
-    from reader.buckets import AspectBuckets
-    from reader.cuda import CUDAPrefetcher
-    from reader.encoded import EncodedImages
-    from reader.loader import Loader
-    from reader.sampling import BlockShuffle, ClassBalanced
-    from reader.statistics import Statistics
+    from reader.cuda.prefetcher import CUDAPrefetcher
+    from reader.gpu_decode.images import EncodedImages
+    from reader.loader.collate import pad_collate
+    from reader.loader.loader import Loader
+    from reader.loader.statistics import Statistics
+    from reader.order.buckets import AspectBuckets
+    from reader.order.samplers import (
+        BlockShuffle,
+        ClassBalanced,
+    )
 
 IMAGENET_MEAN = (0.485, 0.456, 0.406)
 IMAGENET_STD = (0.229, 0.224, 0.225)
@@ -66,14 +80,14 @@ __all__ = [
 
 # Imported when first used: workers, which should start fast, need none of them.
 _LATER = {
-    "AspectBuckets": "reader.buckets",
-    "BlockShuffle": "reader.sampling",
-    "CUDAPrefetcher": "reader.cuda",
-    "ClassBalanced": "reader.sampling",
-    "EncodedImages": "reader.encoded",
-    "Loader": "reader.loader",
-    "Statistics": "reader.statistics",
-    "pad_collate": "reader.batch",
+    "AspectBuckets": "reader.order.buckets",
+    "BlockShuffle": "reader.order.samplers",
+    "CUDAPrefetcher": "reader.cuda.prefetcher",
+    "ClassBalanced": "reader.order.samplers",
+    "EncodedImages": "reader.gpu_decode.images",
+    "Loader": "reader.loader.loader",
+    "Statistics": "reader.loader.statistics",
+    "pad_collate": "reader.loader.collate",
 }
 
 

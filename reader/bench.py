@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from reader.cores import usable_cores
 from reader.errors import ReaderError
 from reader.format import ShardfeedError
-from reader.statistics import Statistics
+from reader.loader.statistics import Statistics
+from reader.system import usable_cores
 
 if TYPE_CHECKING:
     from reader.transforms import Transform
@@ -55,7 +55,7 @@ def measure(
     dataset: Path, split: str | None, batch_size: int, seconds: float, workers: int, transform: str
 ) -> Point:
     """Read for `seconds` with so many workers, and at least one batch."""
-    from reader.loader import Loader  # brings torch
+    from reader.loader.loader import Loader  # brings torch
 
     with Loader(
         dataset,
@@ -138,7 +138,12 @@ def main(
 
 
 def _transforms(name: str) -> "list[Transform]":
-    from reader.transforms import CenterCrop, RandomHorizontalFlip, RandomResizedCrop, Resize
+    from reader.transforms import (
+        CenterCrop,
+        RandomHorizontalFlip,
+        RandomResizedCrop,
+        Resize,
+    )
 
     if name == "rrc":
         return [RandomResizedCrop(224), RandomHorizontalFlip()]

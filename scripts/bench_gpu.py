@@ -34,7 +34,7 @@ from torch import Tensor, nn
 from waiting import Waiting
 
 import reader
-from reader.cores import usable_cores
+from reader.system import usable_cores
 
 Batches = Iterator[tuple[Tensor, Tensor]]
 

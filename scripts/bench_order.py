@@ -11,8 +11,11 @@ import tracemalloc
 import numpy as np
 from numpy.typing import NDArray
 
-from reader.order import GlobalShuffle, Order
-from reader.sampling import BlockShuffled
+from reader.order.samplers import BlockShuffled
+from reader.order.shuffle import (
+    GlobalShuffle,
+    Order,
+)
 
 BATCH = 256
 Samples = NDArray[np.int64]

@@ -39,7 +39,10 @@ def packer(*options: str) -> Callable[[Path, Path, int], None]:
 
 def packer_in_process(images: Path, out: Path, jobs: int) -> None:
     """Verbatim, with this process alone."""
-    from packer.pack import PackOptions, pack
+    from packer.packing import (
+        PackOptions,
+        pack,
+    )
 
     pack(images, out, PackOptions(shard_size=SHARD_SIZE, jpeg="verbatim"), jobs=1)
 

@@ -24,7 +24,10 @@ from PIL import Image
 from torch.utils.data import DataLoader, TensorDataset
 
 import reader
-from packer.pack import PackOptions, pack
+from packer.packing import (
+    PackOptions,
+    pack,
+)
 
 CLASSES = 10
 AUGMENT = [reader.RandomCrop(32, padding=4), reader.RandomHorizontalFlip()]

@@ -18,7 +18,7 @@ from torch import Tensor
 from torch.utils.data import DataLoader, RandomSampler
 
 import reader
-from reader.nvjpeg import require
+from reader.gpu_decode.nvjpeg import require
 
 SIZE = 224
 Batches = Generator[tuple[Tensor, Tensor], None, None]

@@ -15,13 +15,28 @@ import cv2
 import numpy as np
 import simplejpeg
 
-from reader import decode, shard, splice, view
-from reader.board import Board
-from reader.dataset import Dataset
-from reader.messages import Setup, Task
-from reader.ring import BatchLayout, RingMemory
-from reader.sample import Recipe
-from reader.worker import Worker
+from reader.batch.ring import (
+    BatchLayout,
+    RingMemory,
+)
+from reader.dataset import shard
+from reader.dataset.dataset import Dataset
+from reader.decode import (
+    decoder as decode,
+)
+from reader.decode import (
+    plan as view,
+)
+from reader.decode import (
+    splice,
+)
+from reader.samples.sample import Recipe
+from reader.workers.in_hand import Board
+from reader.workers.messages import (
+    Setup,
+    Task,
+)
+from reader.workers.worker import Worker
 
 CHUNK = 32
 SAMPLES = 1600

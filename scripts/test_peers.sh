@@ -43,4 +43,4 @@ if ! .venv-peers/bin/python -m pip show --quiet ffcv 2>/dev/null; then
 fi
 
 .venv-peers/bin/python -m pytest -rs tests/reader/test_trainers.py tests/reader/test_coming_from.py \
-    tests/reader/test_fields.py "$@"
+    tests/reader/samples/test_fields.py "$@"

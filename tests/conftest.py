@@ -13,7 +13,11 @@ import psutil
 import pytest
 from PIL import Image
 
-from packer.pack import PackOptions, PackReport, pack
+from packer.packing import (
+    PackOptions,
+    PackReport,
+    pack,
+)
 
 sys.path.insert(0, str(Path(__file__).parent))  # for the modules that only tests use
 

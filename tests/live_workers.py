@@ -11,7 +11,7 @@ def workers() -> list[psutil.Process]:
     found = []
     for child in psutil.Process().children():
         with suppress(psutil.NoSuchProcess):  # a zombie has no command line
-            if any("reader.worker" in argument for argument in _command_line(child)):
+            if any("reader.workers.worker" in argument for argument in _command_line(child)):
                 found.append(child)
     return found
 

@@ -64,7 +64,7 @@ def test_import_reader_does_not_import_torch() -> None:
 
 
 def test_the_command_line_starts_without_numpy() -> None:
-    assert run("import sys, packer.cli; print('numpy' in sys.modules)") == "False"
+    assert run("import sys, packer.cli.main; print('numpy' in sys.modules)") == "False"
 
 
 def test_every_public_name_of_the_reader_exists() -> None:

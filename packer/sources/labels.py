@@ -2,7 +2,10 @@
 
 from collections.abc import Callable, Iterable, Sequence
 
-from packer.errors import BadImage, UnusableInput
+from packer.errors import (
+    BadImage,
+    UnusableInput,
+)
 from packer.printable import printable
 
 MAX_TEXT = 20  # bytes of a .cls file

@@ -5,9 +5,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from packer.sources import Content, LeftOut, Source, SourceSample
-from packer.sources.folder import SPLITS
-from packer.sources.webdataset import is_index
+from packer.sources.archive.webdataset import is_index
+from packer.sources.folder.folder import SPLITS
+from packer.sources.records import (
+    Content,
+    LeftOut,
+    Source,
+    SourceSample,
+)
 
 _ARCHIVES = (".tar", ".zip")
 

@@ -58,9 +58,18 @@ order, the list of shards with their sizes and checksums, and ``checksum``: ``xx
 hexadecimal digits for all of this without it, as JSON with sorted keys and without white space.
 """
 
-from reader.format.errors import FormatError, ShardfeedError
-from reader.format.index import FORMATS, Index
+from reader.format.errors import (
+    FormatError,
+    ShardfeedError,
+)
+from reader.format.index import (
+    FORMATS,
+    Index,
+)
 from reader.format.limits import Limits
-from reader.format.manifest import Manifest, ShardEntry
+from reader.format.manifest import (
+    Manifest,
+    ShardEntry,
+)
 
 __all__ = ["FORMATS", "FormatError", "Index", "Limits", "Manifest", "ShardEntry", "ShardfeedError"]

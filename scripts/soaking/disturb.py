@@ -64,7 +64,7 @@ def workers(parent: psutil.Process | None = None) -> list[psutil.Process]:
     found = []
     for child in (parent or psutil.Process()).children():
         with suppress(psutil.NoSuchProcess):  # a zombie has no command line
-            if any("reader.worker" in argument for argument in child.cmdline()):
+            if any("reader.workers.worker" in argument for argument in child.cmdline()):
                 found.append(child)
     return found
 

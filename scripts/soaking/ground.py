@@ -9,7 +9,10 @@ from pathlib import Path
 import sample_images
 from PIL import Image
 
-from reader.format import Index, Manifest
+from reader.format import (
+    Index,
+    Manifest,
+)
 from soaking.tally import Violation
 
 PACKS = {

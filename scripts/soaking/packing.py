@@ -10,7 +10,10 @@ from pathlib import Path
 
 import psutil
 
-from reader.format import Manifest, manifest
+from reader.format import (
+    Manifest,
+    manifest,
+)
 from soaking.disturb import expect_gone, named_memory, pause
 from soaking.ground import PACKS, Ground, command, run
 from soaking.tally import Tally, Violation

@@ -21,7 +21,7 @@ from PIL import Image
 if __name__ == "__main__":
     sys.path[0] = str(Path(__file__).parents[2])
 
-from packer.cli import main
+from packer.cli.main import main
 from tests.faults.injection import Fault, Outcome, run
 
 Files = dict[str, bytes]

@@ -24,8 +24,15 @@ from PIL import Image
 if __name__ == "__main__":
     sys.path[0] = str(Path(__file__).parents[2])
 
-from packer.pack import PackOptions, pack
-from reader import CenterCrop, Loader, ShardfeedError
+from packer.packing import (
+    PackOptions,
+    pack,
+)
+from reader import (
+    CenterCrop,
+    Loader,
+    ShardfeedError,
+)
 
 INJECTED = Path(__file__).parent / "injected_reading"
 INJECTOR = runpy.run_path(str(INJECTED / "sitecustomize.py"))

@@ -15,10 +15,14 @@ from numpy.typing import NDArray
 from PIL import Image, ImageOps
 
 import packer
-from packer.index import index
-from packer.pack import PackReport
-from packer.verify import verify
-from reader import Dataset, Loader, RandomResizedCrop
+from packer.checking.verify import verify
+from packer.interop.index import index
+from packer.packing import PackReport
+from reader import (
+    Dataset,
+    Loader,
+    RandomResizedCrop,
+)
 
 Pixels = NDArray[Any]
 Files = Mapping[str, bytes]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from packer.tiles import jpegtran
+from packer.images.jpegtran import jpegtran
 
 MakeImage = Callable[..., Image.Image]
 Encode = Callable[..., bytes]

@@ -7,11 +7,17 @@ from typing import Any
 
 import pytest
 
-from packer.atomic import write_file
 from packer.errors import UnusableInput
-from packer.options import PackOptions
-from packer.pack import PackReport, pack
-from reader.format import FormatError, Manifest
+from packer.files.atomic import write_file
+from packer.packing import (
+    PackReport,
+    pack,
+)
+from packer.planning.options import PackOptions
+from reader.format import (
+    FormatError,
+    Manifest,
+)
 
 FilesOf = Callable[[Path], dict[str, bytes]]
 SamplesOf = Callable[[Path], list[Any]]
@@ -57,7 +63,7 @@ def test_a_crash_right_after_the_commit_leaves_nothing_behind_once_run_again(
     run(own_source)
     add(own_source, "class1/new.jpg", "class1/image000.jpg")
     with monkeypatch.context() as context:
-        context.setattr("packer.journal.write_file", write_and_crash)
+        context.setattr("packer.writing.journal.write_file", write_and_crash)
         with pytest.raises(KeyboardInterrupt):
             run(own_source, append=True)
     left = files_of(tmp_path / "dst")
@@ -135,7 +141,7 @@ def test_an_interrupted_append_is_continued_by_the_same_command(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("packer.pack.journal.commit", interrupted)
+        patch.setattr("packer.packing.journal.commit", interrupted)
         with pytest.raises(KeyboardInterrupt):
             run(own_source, append=True)
     assert sum(shard.samples for shard in Manifest.load(tmp_path / "dst").shards) == 39

@@ -11,7 +11,12 @@ from pathlib import Path
 import pytest
 
 from packer.info import info
-from reader.format import FormatError, Index, Manifest, index
+from reader.format import (
+    FormatError,
+    Index,
+    Manifest,
+    index,
+)
 
 RunPacker = Callable[..., "subprocess.CompletedProcess[str]"]
 

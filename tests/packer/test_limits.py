@@ -12,15 +12,22 @@ import pytest
 from PIL import Image
 
 import packer
-from packer.errors import BadImage, Rejected
-from packer.extract import extract
-from packer.images import probe
-from packer.index import index
+from packer.checking.verify import verify
+from packer.errors import (
+    BadImage,
+    Rejected,
+)
+from packer.images.probe import probe
 from packer.info import info
-from packer.pack import PackReport
-from packer.verify import verify
+from packer.interop.extract import extract
+from packer.interop.index import index
+from packer.packing import PackReport
 from reader import Dataset
-from reader.format import FormatError, Limits, Manifest
+from reader.format import (
+    FormatError,
+    Limits,
+    Manifest,
+)
 from reader.format.tar import MAX_MEMBER
 
 RunPacker = Callable[..., "subprocess.CompletedProcess[str]"]

@@ -12,8 +12,11 @@ from PIL import Image
 
 import reader
 from packer.errors import UnusableInput
-from packer.options import PackOptions, SourceOptions
-from packer.pack import pack
+from packer.packing import pack
+from packer.planning.options import (
+    PackOptions,
+    SourceOptions,
+)
 from reader.format import Manifest
 
 NAMES = ["train/cat/a.b.jpg", "train/cat/with space.jpg", "train/dog/猫.jpg", "val/cat/x.jpg"]
@@ -108,7 +111,7 @@ def test_a_disk_that_is_too_small_is_told_before_anything_is_written(
 ) -> None:
     from packer.errors import UnusableInput
 
-    monkeypatch.setattr("packer.pack.shutil.disk_usage", lambda path: _Usage(free=1000))
+    monkeypatch.setattr("packer.packing.shutil.disk_usage", lambda path: _Usage(free=1000))
     with pytest.raises(UnusableInput, match="GB left"):
         pack(source, tmp_path / "dst", PackOptions(), 1)
     assert not list((tmp_path / "dst").rglob("*.tar"))

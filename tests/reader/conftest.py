@@ -13,10 +13,19 @@ import numpy as np
 import pytest
 
 import reader
-from packer.images import ImageInfo, probe
-from packer.pack import PackReport
-from packer.shard_writer import shard_entry
-from reader.format import FORMATS, Manifest, ShardEntry, index, tar
+from packer.images.probe import (
+    ImageInfo,
+    probe,
+)
+from packer.packing import PackReport
+from packer.writing.shard_writer import shard_entry
+from reader.format import (
+    FORMATS,
+    Manifest,
+    ShardEntry,
+    index,
+    tar,
+)
 
 
 @pytest.fixture(scope="session")

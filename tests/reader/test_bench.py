@@ -7,7 +7,12 @@ import pytest
 from click.testing import CliRunner, Result
 
 from reader import Statistics
-from reader.bench import Point, main, sweep, verdict
+from reader.bench import (
+    Point,
+    main,
+    sweep,
+    verdict,
+)
 
 
 def run(*arguments: object) -> Result:

@@ -24,8 +24,8 @@ from PIL import Image
 from torch.utils.data import DataLoader
 
 import reader
-from packer.pack import PackReport
-from reader.lane import default_device
+from packer.packing import PackReport
+from reader.cuda.transfer import default_device
 
 FOLDER = Path(__file__).parents[2] / "docs/coming-from"
 LEVELS = (20, 70, 120, 170, 220)

@@ -17,7 +17,7 @@ import pytest
 from PIL import Image
 
 import reader
-from reader.order import GlobalShuffle
+from reader.order.shuffle import GlobalShuffle
 
 COUNT = 400
 SCRIPT = Path(__file__).parent / "train_distributed.py"

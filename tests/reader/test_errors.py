@@ -8,8 +8,14 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from reader import CenterCrop, Dataset, Loader, ReaderError, SampleError
-from reader.order import GlobalShuffle
+from reader import (
+    CenterCrop,
+    Dataset,
+    Loader,
+    ReaderError,
+    SampleError,
+)
+from reader.order.shuffle import GlobalShuffle
 
 COUNT = 39
 BAD = [4, 17, 18, 38]

@@ -14,9 +14,23 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from packer.shard_writer import index_of, shard_entry
-from reader import Dataset, FormatError, Limits, Loader, ReaderError, SampleError
-from reader.format import Index, Manifest, index
+from packer.writing.shard_writer import (
+    index_of,
+    shard_entry,
+)
+from reader import (
+    Dataset,
+    FormatError,
+    Limits,
+    Loader,
+    ReaderError,
+    SampleError,
+)
+from reader.format import (
+    Index,
+    Manifest,
+    index,
+)
 
 WriteSamples = Callable[..., Path]
 HUGE = 65_500

@@ -12,9 +12,21 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from reader import BlockShuffle, CenterCrop, Loader
-from reader.order import GlobalShuffle, Order, Sequential, Steps
-from reader.sampling import Among, BlockShuffled
+from reader import (
+    BlockShuffle,
+    CenterCrop,
+    Loader,
+)
+from reader.order.samplers import (
+    Among,
+    BlockShuffled,
+)
+from reader.order.shuffle import (
+    GlobalShuffle,
+    Order,
+    Sequential,
+    Steps,
+)
 
 SMALL = 23
 

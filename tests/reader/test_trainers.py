@@ -9,7 +9,12 @@ from typing import Any
 import pytest
 import torch
 
-from reader import CenterCrop, CUDAPrefetcher, Loader, RandomHorizontalFlip
+from reader import (
+    CenterCrop,
+    CUDAPrefetcher,
+    Loader,
+    RandomHorizontalFlip,
+)
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # the peers' own
 

@@ -11,14 +11,19 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from packer import images, jpeg
+from packer.checking.image import image_faults
 from packer.errors import BadImage
-from packer.image_check import image_faults
-from reader.decode import Decoder
+from packer.images import (
+    jpeg,
+)
+from packer.images import (
+    probe as images,
+)
+from reader.decode.decoder import Decoder
+from reader.decode.formats import read_mask
+from reader.decode.plan import StoredImage
 from reader.errors import DecodeError
 from reader.format import FORMATS
-from reader.pictures import read_mask
-from reader.view import StoredImage
 from targets.making import LIMITS, encoded, picture
 
 _PNG = b"\x89PNG\r\n\x1a\n"

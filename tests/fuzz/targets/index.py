@@ -11,14 +11,32 @@ from pathlib import Path
 
 import numpy as np
 
+from packer.checking.verify import verify
 from packer.info import info
-from packer.verify import verify
-from reader import CenterCrop, Dataset, RandomCrop, RandomHorizontalFlip, RandomResizedCrop
+from reader import (
+    CenterCrop,
+    Dataset,
+    RandomCrop,
+    RandomHorizontalFlip,
+    RandomResizedCrop,
+)
+from reader.batch.ring import BatchLayout
 from reader.errors import DecodeError
-from reader.format import FORMATS, Index, Manifest, ShardEntry, ShardfeedError
-from reader.gather import Gatherer, can_gather
-from reader.ring import BatchLayout
-from reader.sample import Recipe, SampleReader
+from reader.format import (
+    FORMATS,
+    Index,
+    Manifest,
+    ShardEntry,
+    ShardfeedError,
+)
+from reader.samples.raw import (
+    Gatherer,
+    can_gather,
+)
+from reader.samples.sample import (
+    Recipe,
+    SampleReader,
+)
 from targets.making import LIMITS, dataset, folder
 
 _ROWS = 6  # looked at

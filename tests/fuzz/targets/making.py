@@ -11,10 +11,16 @@ import numpy as np
 from PIL import Image
 
 from packer.errors import BadImage
-from packer.options import PackOptions, SourceOptions
-from packer.pack import pack
-from packer.sources import Source, SourceSample
-from packer.sources.opening import open_source
+from packer.packing import pack
+from packer.planning.options import (
+    PackOptions,
+    SourceOptions,
+)
+from packer.sources.detect import open_source
+from packer.sources.records import (
+    Source,
+    SourceSample,
+)
 from reader.format import Limits
 
 LIMITS = Limits(pixels=1 << 22, bytes=1 << 24)  # low, so that what ignores them stands out

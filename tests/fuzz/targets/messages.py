@@ -1,6 +1,6 @@
 """The protocol of parent and workers: messages cut short, out of place, or none at all.
 
-Trusted is what a message says: it is a pickle between processes of one user (`reader.messages`), so
+Trusted is what a message says: it is a pickle between processes of one user (`reader.workers.messages`), so
 its bytes are not changed here. An input picks the side that listens, and what it hears: a pair of
 bytes for each message, which one, and where it is cut. Whoever listens ends or refuses, and never
 waits for more; the parent has every task end once at the most.
@@ -20,8 +20,14 @@ from unittest.mock import patch
 
 import numpy as np
 
-from reader import Dataset, WorkerError, pool
-from reader.messages import (
+from reader import (
+    Dataset,
+    WorkerError,
+)
+from reader.batch.ring import BatchLayout
+from reader.samples.sample import Recipe
+from reader.workers import pool
+from reader.workers.messages import (
     Done,
     Failed,
     Go,
@@ -34,9 +40,7 @@ from reader.messages import (
     Sync,
     Task,
 )
-from reader.ring import BatchLayout
-from reader.sample import Recipe
-from reader.worker import serve
+from reader.workers.worker import serve
 from targets.making import dataset
 
 _TASKS = [Task(number, 0, 0, 0, 0, np.arange(3), 3) for number in range(4)]

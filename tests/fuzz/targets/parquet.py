@@ -12,7 +12,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from packer.errors import BadImage
-from packer.sources.parquet_pages import page_sizes, row_groups
+from packer.sources.table.parquet_pages import (
+    page_sizes,
+    row_groups,
+)
 from reader.format import ShardfeedError
 from targets.making import encoded, folder, images, opened, read_through
 

@@ -13,12 +13,15 @@ from functools import cache
 
 import numpy as np
 
-from packer.tiles import find_tiles
-from reader.decode import Decoder, plan
+from packer.images.jpegtran import find_tiles
+from reader.decode.decoder import (
+    Decoder,
+    plan,
+)
+from reader.decode.plan import StoredImage
+from reader.decode.splice import TileTable
 from reader.errors import DecodeError
-from reader.splice import TileTable
 from reader.transforms import Geometry
-from reader.view import StoredImage
 from targets.making import picture
 
 _LAYOUT = struct.Struct("<BHHHHHBBIIHHHHHBB")

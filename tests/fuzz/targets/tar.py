@@ -11,10 +11,14 @@ import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from packer.foreign_index import index_tar
-from packer.sources.archive import ArchiveSource
-from packer.sources.webdataset import WebDatasetSource
-from reader.format import FORMATS, Index, ShardfeedError
+from packer.interop.rows import index_tar
+from packer.sources.archive.archive import ArchiveSource
+from packer.sources.archive.webdataset import WebDatasetSource
+from reader.format import (
+    FORMATS,
+    Index,
+    ShardfeedError,
+)
 from targets.making import LIMITS, encoded, opened, read_through, scratch
 
 _BLOCK = 512

@@ -4,7 +4,7 @@ import io
 import zipfile
 from collections.abc import Iterator
 
-from packer.sources.archive import ArchiveSource
+from packer.sources.archive.archive import ArchiveSource
 from reader.format import ShardfeedError
 from targets.making import encoded, opened, read_through, scratch
 

@@ -11,9 +11,13 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from packer.options import SourceOptions
-from packer.sources import LeftOut, Source, SourceSample
-from packer.sources.opening import open_source
+from packer.planning.options import SourceOptions
+from packer.sources.detect import open_source
+from packer.sources.records import (
+    LeftOut,
+    Source,
+    SourceSample,
+)
 
 
 @pytest.fixture(scope="session")

@@ -1,0 +1,258 @@
+"""`packer repair`: makes damaged shards again from their source, and proves that they are the same.
+
+Packing is deterministic: the same source and options give the same bytes. So a shard is mended if,
+and only if, its tar and its index have the checksums that dataset.json has kept.
+"""
+
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from packer.checking.mend import mend
+from packer.checking.shard import Damage
+from packer.checking.verify import verify
+from packer.errors import (
+    UnusableInput,
+    cannot_write,
+)
+from packer.files.atomic import write_file
+from packer.files.hashed_file import measure
+from packer.files.tar_reader import (
+    Member,
+    members,
+)
+from packer.planning.listing import Listing
+from packer.planning.options import PackOptions
+from packer.planning.prepare import (
+    Work,
+    prepare,
+)
+from packer.progress import Progress
+from packer.writing.jobs import (
+    ShardJob,
+    run_jobs,
+)
+from packer.writing.shard_writer import (
+    index_of,
+    shard_entry,
+    sync_folder,
+)
+from reader.format import (
+    FormatError,
+    Index,
+    Manifest,
+    ShardEntry,
+    manifest,
+)
+
+_FOLDER = ".repair-"  # what is made anew is kept in it until it is proven
+
+
+@dataclass
+class RepairReport:
+    """What was damaged, and what became of it.
+
+    Attributes:
+        damages: that were found.
+        repaired: files that were written anew.
+        failed: (file, reason) of those that could not be made as they were.
+    """
+
+    dataset: str
+    damages: list[Damage] = field(default_factory=list)
+    repaired: list[str] = field(default_factory=list)
+    failed: list[tuple[str, str]] = field(default_factory=list)
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class _Damaged:
+    """A shard that is to be made again.
+
+    Attributes:
+        keys: of its samples in their order; None if nothing is left that tells them.
+    """
+
+    entry: ShardEntry
+    tar_sound: bool
+    index_sound: bool
+    keys: list[str] | None
+
+
+def repair(dst: Path, src: Path, jobs: int, progress: Progress | None = None) -> RepairReport:
+    """Rewrite what is damaged in the data set `dst` from `src`, of which it was packed.
+
+    Raises:
+        FormatError: `dst` is no data set.
+        UnusableInput: `src` is not what was packed, or dataset.json is beyond mending.
+        PackingFailed: a shard cannot be written.
+    """
+    began = time.monotonic()
+    progress = progress or Progress(quiet=True)
+    report = RepairReport(str(dst))
+    content = _mended_manifest(dst, report)
+    for old in dst.glob(f"{_FOLDER}*"):
+        shutil.rmtree(old)  # of a run that was killed
+    found = verify(dst, jobs, progress=progress).damages
+    report.damages += found
+    files = {damage.file for damage in found}
+    entries = [entry for entry in content.shards if files & {entry.file, entry.index}]
+    if entries:
+        work = _same_work(dst, src, content, progress)
+        damaged = []
+        for shard in (_look(dst, entry) for entry in entries):
+            if shard.tar_sound and shard.index_sound:
+                report.failed.append((shard.entry.file, "it is as it was packed, and wrong"))
+            elif shard.keys is None and shard.entry.file not in work.plan.files:
+                reason = "it was appended, and neither its index nor its tar is left to say of what"
+                report.failed.append((shard.entry.file, reason))
+            else:
+                damaged.append(shard)
+        with tempfile.TemporaryDirectory(prefix=_FOLDER, dir=dst) as folder:
+            for shard, made in _remake(Path(folder), damaged, work, jobs, progress):
+                _put_back(dst, shard, made, report)
+    report.seconds = time.monotonic() - began
+    return report
+
+
+def _mended_manifest(dst: Path, report: RepairReport) -> Manifest:
+    """The data set's manifest, put right on disk where that is possible."""
+    path = dst / manifest.FILENAME
+    try:
+        content = Manifest.load(dst)
+        if path.read_bytes() == content.dump().encode():
+            return content
+        report.damages.append(Damage(manifest.FILENAME, "it says the same in other bytes"))
+    except FormatError as error:
+        if not path.is_file():
+            raise
+        mended = mend(path.read_bytes(), list(_entries(dst)))
+        if mended is None:
+            raise UnusableInput(
+                f"{path} is damaged beyond mending by its checksum. Restore it from a copy, or "
+                "pack the source again with the options of the first time and --overwrite."
+            ) from error
+        content = mended
+        report.damages.append(Damage(manifest.FILENAME, str(error).removesuffix(".")))
+    write_file(path, content.dump().encode())
+    report.repaired.append(manifest.FILENAME)
+    return content
+
+
+def _entries(dst: Path) -> Iterator[ShardEntry]:
+    """What the shards that lie there are, by their indexes."""
+    for path in sorted(dst.rglob("*.tar")):
+        split = path.parent.relative_to(dst).as_posix()
+        try:
+            yield shard_entry(path, "" if split == "." else split)
+        except FormatError:
+            continue
+
+
+def _same_work(dst: Path, src: Path, content: Manifest, progress: Progress) -> Work:
+    """The source as it was packed.
+
+    Raises:
+        UnusableInput: it is another one.
+    """
+    if content.foreign:
+        raise UnusableInput(
+            f"{dst}: its tars were made elsewhere. Restore them from a copy; if only an index is "
+            "damaged, `packer index` makes it again."
+        )
+    try:
+        options = PackOptions.load(content.options)
+    except (TypeError, KeyError, ValueError) as error:
+        raise UnusableInput(
+            f"{dst} was packed by version {content.packer}, whose options this one does not know. "
+            "Repair it with that version."
+        ) from error
+    work = prepare(src, options, progress)
+    if work.scanned.classes != content.classes:
+        work = prepare(src, options, progress, classes=content.classes)
+    if work.scanned.fingerprint != content.source:
+        raise UnusableInput(
+            f"{src} is not what {dst} was packed from: names, sizes or labels differ. "
+            "Give the same source, or restore the damaged shards from a copy."
+        )
+    return work
+
+
+def _remake(
+    folder: Path, damaged: Sequence[_Damaged], work: Work, jobs: int, progress: Progress
+) -> Iterator[tuple[_Damaged, Path]]:
+    """Write the damaged shards anew in `folder`; yields each with its new tar."""
+    numbers = _numbers(work.scanned.listing, damaged)
+    tasks: list[ShardJob] = []
+    for place, shard in enumerate(damaged):
+        path = folder / str(place) / Path(shard.entry.file).name
+        path.parent.mkdir()
+        tasks.append(work.job(path, _samples(shard, work, numbers)))
+    total = sum(len(job.samples) for job in tasks)
+    with progress.phase("repair", total, "samples") as advance:
+        run_jobs(tasks, max(1, min(jobs, len(tasks))), advance)
+    yield from ((shard, job.path) for shard, job in zip(damaged, tasks, strict=True))
+
+
+def _samples(shard: _Damaged, work: Work, numbers: Mapping[str, int]) -> list[int]:
+    """The listing's numbers of the samples that a shard was made from."""
+    held = [numbers[key] for key in shard.keys or () if key in numbers]
+    files = work.plan.files
+    if shard.index_sound or shard.entry.file not in files:
+        return held
+    planned = work.plan.shard(files.index(shard.entry.file)).tolist()
+    # The plan also has what was rejected, which the index names; appended shards have another one.
+    return planned if set(held) <= set(planned) else held
+
+
+def _look(dst: Path, entry: ShardEntry) -> _Damaged:
+    """Which of a shard's files are damaged, and what the other tells."""
+    index_sound = _is(dst / entry.index, entry.index_bytes, entry.index_checksum)
+    tar_sound = _is(dst / entry.file, entry.bytes, entry.checksum)
+    keys = None
+    if index_sound:
+        index = Index(dst / entry.index, mapped=False)
+        keys = [index.key(row) for row in range(len(index))]
+    elif tar_sound:
+        files = (item for item in members(dst / entry.file) if isinstance(item, Member))
+        keys = list(dict.fromkeys(member.stem for member in files))
+    return _Damaged(entry, tar_sound, index_sound, keys)
+
+
+def _is(path: Path, size: int, checksum: str) -> bool:
+    try:
+        return measure(path) == (size, checksum)
+    except OSError:
+        return False
+
+
+def _numbers(listing: Listing, damaged: Sequence[_Damaged]) -> dict[str, int]:
+    """The listing's sample number of each key that is asked for."""
+    wanted = {key for shard in damaged for key in shard.keys or ()}
+    if not wanted:
+        return {}
+    return {sample.key: n for n, sample in enumerate(listing) if sample.key in wanted}
+
+
+def _put_back(dst: Path, shard: _Damaged, made: Path, report: RepairReport) -> None:
+    """Move the new files to where the damaged ones are, if they are what dataset.json says."""
+    entry = shard.entry
+    same_index = _is(index_of(made), entry.index_bytes, entry.index_checksum)
+    if not _is(made, entry.bytes, entry.checksum) or not (same_index or shard.index_sound):
+        reason = "made again it is not the same: the source's files, or jpegtran, have changed"
+        report.failed.append((entry.file, reason))
+        return
+    moves = [(made, entry.file)] if not shard.tar_sound else []
+    moves += [(index_of(made), entry.index)] if not shard.index_sound else []
+    try:
+        for path, name in moves:
+            (dst / name).parent.mkdir(exist_ok=True)
+            os.replace(path, dst / name)
+            report.repaired.append(name)
+        sync_folder((dst / entry.file).parent)
+    except OSError as error:
+        raise cannot_write(dst / entry.file, error) from error

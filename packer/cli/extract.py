@@ -1,0 +1,63 @@
+"""`packer extract`."""
+
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from packer.cli import params as options
+from packer.cli.output import (
+    counted,
+    name_files,
+    print_json,
+    say,
+)
+
+
+@click.command()
+@options.dst
+@click.argument("out", type=click.Path(file_okay=False, path_type=Path))
+@click.option("--split", help="Only this one.")
+@options.jobs
+@click.option("--overwrite", is_flag=True, help="Replace files in OUT that have other content.")
+@options.as_json
+@options.quiet
+def extract(
+    dst: Path, out: Path, split: str | None, jobs: int, overwrite: bool, as_json: bool, quiet: bool
+) -> int:
+    """Give the files of the data set DST back, under their own names in the folder OUT.
+
+    Run again, it writes what is missing.
+    """
+    from packer.interop.extract import extract as run
+    from packer.progress import Progress
+
+    report = run(dst, out, jobs, split, overwrite, Progress(quiet))
+    name_files("not written", report.refused)
+    if as_json:
+        fields = asdict(report)
+        fields["refused"] = [{"file": name, "reason": why} for name, why in report.refused]
+        print_json(fields)
+    elif not quiet:
+        notes = []
+        if report.tiled:
+            notes.append(
+                f"; {counted(report.tiled, 'tiled JPEGs')} with the original's pixels in "
+                "other bytes"
+            )
+        if report.raw:
+            notes.append(f"; {counted(report.raw, 'raw images')} written as PNG")
+        if report.unlabelled:
+            notes.append(f"; no name tells the class of {counted(report.unlabelled, 'samples')}")
+        if report.unsplit:
+            notes.append(f"; no name tells the split of {counted(report.unsplit, 'samples')}")
+        if report.reencoded:
+            notes.append("; images were resized or re-encoded when they were packed")
+        say(
+            f"{report.out}: {counted(report.written, 'files')} written, "
+            f"{report.present} were there, "
+            f"{len(report.refused)} not written, {report.bytes / 1e6:.1f} MB, "
+            f"{report.seconds:.1f} s{''.join(notes)}",
+            err=False,
+        )
+    return 1 if report.refused else 0

@@ -1,0 +1,88 @@
+"""`packer info`."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from packer.cli import params as options
+from packer.cli.output import (
+    counted,
+    print_json,
+    say,
+)
+
+if TYPE_CHECKING:
+    from packer.info import Info
+
+_BAR = 40
+_MOST_CLASSES = 20
+
+
+@click.command()
+@options.dst
+@options.as_json
+def info(dst: Path, as_json: bool) -> int:
+    """Tell what the data set DST consists of, from its indexes alone."""
+    from packer.info import info as run
+
+    found = run(dst)
+    if as_json:
+        print_json(asdict(found))
+    else:
+        for line in _lines(found):
+            say(line, err=False)
+    return 0
+
+
+def _lines(found: "Info") -> Iterator[str]:
+    yield (
+        f"{found.dataset}: {counted(found.samples, 'samples')} in "
+        f"{counted(found.shards, 'shards')}, "
+        f"{_size(found.bytes)} and {_size(found.index_bytes)} of indexes; "
+        f"{counted(found.rejected, 'files')} rejected; packed by version {found.packer}"
+    )
+    if list(found.splits) != [""]:
+        for name, split in found.splits.items():
+            yield (
+                f"split {name or '(none)'}: {counted(split.samples, 'samples')} in "
+                f"{counted(split.shards, 'shards')}, "
+                f"{_size(split.bytes)}"
+            )
+    formats = ", ".join(f"{count} {name}" for name, count in found.formats.items())
+    yield f"images: {formats or 'none'}; {found.tiled} JPEGs tiled"
+    if found.members:
+        yield "members: " + ", ".join(f"{n} .{ext}" for ext, n in found.members.items())
+    yield from _chart("shorter side, pixels", found.short_sides)
+    yield from _chart("width / height", found.aspects)
+    counts = sorted(found.classes.items(), key=lambda item: -item[1])
+    title = f"{counted(len(counts), 'classes')}, {counted(found.unlabeled, 'samples')} without one"
+    yield from _chart(title, dict(counts[:_MOST_CLASSES]))
+    if rest := [count for _, count in counts[_MOST_CLASSES:]]:
+        yield f"  and {len(rest)} more, {rest[-1]} to {rest[0]} samples each; --json names all"
+    yield f"all images decoded: {_size(found.decoded_bytes)}"
+    yield "a batch of 256 in memory: " + _sizes(found.batch_bytes)
+    yield "a batch of 256 x 224 x 224 on the GPU: " + _sizes(found.gpu_batch_bytes)
+    yield f"suggested shard size: {_size(found.shard_size)} ({found.shard_size_reason})"
+
+
+def _chart(title: str, counts: Mapping[str, int]) -> Iterator[str]:
+    yield f"{title}:"
+    longest = max(map(len, counts), default=0)
+    most = max(counts.values(), default=0) or 1
+    for name, count in counts.items():
+        yield f"  {name:{longest}}  {count:>9}  {'#' * -(-_BAR * count // most)}"
+
+
+def _sizes(sizes: Mapping[str, int]) -> str:
+    return ", ".join(f"{_size(size)} {name}" for name, size in sizes.items())
+
+
+def _size(count: int) -> str:
+    """Bytes in the unit that leaves up to three digits before the point."""
+    for unit, factor in (("TB", 10**12), ("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
+        if count >= factor:
+            return f"{count / factor:.4g} {unit}"
+    return f"{count} bytes"

@@ -1,0 +1,114 @@
+"""The command line: the commands, and their exit codes.
+
+0: done; 1: finished, but something was rejected or damaged; 2: usage or unusable input;
+130: interrupted, by Ctrl-C, SIGTERM or the SIGHUP of a terminal that is closed.
+"""
+
+import os
+import signal
+import sys
+from typing import Any
+
+import click
+
+from packer.cli.bench import bench
+from packer.cli.export import export
+from packer.cli.extract import extract
+from packer.cli.index import index
+from packer.cli.info import info
+from packer.cli.output import say
+from packer.cli.pack import pack
+from packer.cli.repair import repair
+from packer.cli.verify import verify
+
+
+class _Commands(click.Group):
+    """Turns a command's result and its errors into exit codes and sentences."""
+
+    def main(self, *arguments: Any, **options: Any) -> Any:
+        """What click does; help, too, may be more than the disk takes."""
+        try:
+            return super().main(*arguments, **options)
+        except OSError as error:
+            say(f"packer: {_sentence(error)}")
+            sys.exit(2)
+        finally:
+            _give_up_what_cannot_be_written()
+
+    def invoke(self, ctx: click.Context) -> None:
+        signal.signal(signal.SIGTERM, _terminate)
+        if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # which `nohup` asks for
+            signal.signal(signal.SIGHUP, _hang_up)
+        try:
+            try:
+                code = super().invoke(ctx)
+            except BrokenPipeError:
+                raise  # click ends the command for who reads its output no further
+            except Exception as error:
+                said = _sentence(error)
+                if said is None:
+                    raise
+                say(f"packer: {said}", lines=True)
+                code = 2
+        except KeyboardInterrupt:
+            say("packer: interrupted. Run the same command again to go on.")
+            code = 130
+        _end_without_waiting(code)
+        ctx.exit(code)
+
+
+def _terminate(*_: object) -> None:
+    """End as Ctrl-C does, and let no SIGHUP disturb that: a closed session sends several."""
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    raise KeyboardInterrupt
+
+
+def _hang_up(*_: object) -> None:
+    """Make it a SIGTERM: where both are sent to end a session, they are one interrupt."""
+    signal.raise_signal(signal.SIGTERM)
+
+
+def _give_up_what_cannot_be_written() -> None:
+    """Else Python tries once more as it ends, complains, and exits with 120."""
+    for stream in filter(None, (sys.stdout, sys.stderr)):  # None: closed from the start
+        try:
+            stream.flush()
+        except OSError:
+            with open(os.devnull, "wb") as nowhere:
+                os.dup2(nowhere.fileno(), stream.fileno())
+
+
+def _end_without_waiting(code: int) -> None:
+    """End here and now if processes are left, for which Python would wait as long as they hang."""
+    processes = sys.modules.get("packer.processes")  # where it was not imported, none was started
+    if processes is not None and (left := processes.unended()):
+        say(
+            f"packer: killed, but not ended yet: {', '.join(map(str, left))} (process ids). They "
+            "wait for a disk, and end once it answers."
+        )
+        os._exit(code)
+
+
+def _sentence(error: Exception) -> str | None:
+    """What to tell of an error that is no mistake in this program; None if it is one."""
+    from reader.format import ShardfeedError
+
+    if isinstance(error, ShardfeedError):
+        return str(error)
+    if isinstance(error, MemoryError):
+        return "There is not enough memory. Free some, and run the same command again."
+    if isinstance(error, OSError):
+        what = error.strerror or str(error)
+        told = what if error.filename is None else f"{os.fsdecode(error.filename)}: {what}"
+        return f"{told}. Once the cause is gone, run the same command again."
+    return None
+
+
+@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="shardfeed", prog_name="packer")
+def main() -> None:
+    """Pack folders of images into sharded WebDataset tars that `reader` feeds to a GPU."""
+
+
+for command in (pack, index, verify, repair, info, extract, export, bench):
+    main.add_command(command)

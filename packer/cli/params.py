@@ -1,0 +1,128 @@
+"""Options that several commands have."""
+
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from reader.format import Limits
+
+_UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+_UNITS |= {"KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
+
+
+class ByteSize(click.ParamType[int]):
+    """``500MB``, ``1GB``, ``2GiB`` or a plain number of bytes."""
+
+    name = "size"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """The number of bytes."""
+        if isinstance(value, int):
+            return value
+        text = str(value).strip().upper().removesuffix("B")
+        number = text.rstrip("KMGTI")
+        try:
+            size = int(float(number) * _UNITS[text[len(number) :]])
+        except (KeyError, ValueError, OverflowError):
+            self.fail(f"{value!r} is not a size such as 500MB, 1GB or 2GiB.", param, ctx)
+        if size < 1:
+            self.fail(f"{value!r} is not a size of at least one byte.", param, ctx)
+        return size
+
+
+class Size(click.ParamType[tuple[int, int]]):
+    """``224x224``: height and width in pixels."""
+
+    name = "size"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[int, int]:
+        """(height, width)."""
+        match = re.fullmatch(r"([1-9]\d{0,4})x([1-9]\d{0,4})", str(value))
+        if not match:
+            self.fail(f"{value!r} is not a height and width such as 32x32.", param, ctx)
+        return int(match[1]), int(match[2])
+
+
+class Fractions(click.ParamType[dict[str, float]]):
+    """``train=0.9,val=0.1``: names with shares that make 1."""
+
+    name = "fractions"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> dict[str, float]:
+        """The share of each name, in the order given."""
+        from packer.sources.table.columns import SPLIT_NAME
+
+        shares: dict[str, float] = {}
+        for part in str(value).split(","):
+            match = re.fullmatch(rf"({SPLIT_NAME.pattern})=(\d*\.?\d+)", part.strip())
+            if not match or match[1] in shares:
+                self.fail(
+                    f"{value!r} is not of the form train=0.9,val=0.1, with names of 255 characters "
+                    "at most.",
+                    param,
+                    ctx,
+                )
+            shares[match[1]] = float(match[2])
+        if abs(sum(shares.values()) - 1) > 1e-6:
+            self.fail(f"the shares in {value!r} do not make 1.", param, ctx)
+        return shares
+
+
+class Pair(click.ParamType[tuple[str, Path]]):
+    """``mask=DIR``: the name of a member and the folder that has it for each image."""
+
+    name = "pair"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> tuple[str, Path]:
+        """(name, folder)."""
+        name, equals, folder = str(value).partition("=")
+        if not equals or not re.fullmatch(r"[a-z0-9_-]+", name):
+            self.fail(f"{value!r} is not of the form mask=DIR.", param, ctx)
+        if not os.path.isdir(folder):
+            self.fail(f"{folder!r} is not a folder.", param, ctx)
+        return name, Path(folder)
+
+
+def limits(max_pixels: int | None, max_bytes: int | None) -> "Limits":
+    """What the options of these names say."""
+    from reader.format import Limits
+    from reader.format.tar import MAX_MEMBER
+
+    if max_bytes is not None and max_bytes > MAX_MEMBER:
+        raise click.UsageError(f"--max-bytes: {MAX_MEMBER} is what the format of tars allows.")
+    usual = Limits()
+    return Limits(max_pixels or usual.pixels, max_bytes or usual.bytes)
+
+
+def usable_cores() -> int:
+    """The cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+jobs = click.option(
+    "--jobs",
+    type=click.IntRange(1),
+    default=usable_cores,
+    help="Processes. Default: the cores this one may use.",
+)
+max_pixels = click.option(
+    "--max-pixels", type=click.IntRange(1), help="Of an image. Default: 536870912 (2^29)."
+)
+max_bytes = click.option(
+    "--max-bytes", type=ByteSize(), help="Of an image and its members. Default: 1GiB."
+)
+as_json = click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
+quiet = click.option("--quiet", "-q", is_flag=True, help="No progress, no report; errors only.")
+dst = click.argument("dst", type=click.Path(exists=True, file_okay=False, path_type=Path))

@@ -1,0 +1,52 @@
+"""`packer repair`."""
+
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from packer.cli import params as options
+from packer.cli.output import (
+    counted,
+    name_files,
+    print_json,
+    say,
+)
+
+
+@click.command()
+@options.dst
+@click.option(
+    "--from",
+    "src",
+    required=True,
+    type=click.Path(exists=True, path_type=Path),
+    help="What DST was packed from.",
+)
+@options.jobs
+@options.as_json
+@options.quiet
+def repair(dst: Path, src: Path, jobs: int, as_json: bool, quiet: bool) -> int:
+    """Rewrite the damaged shards of DST from their source, byte for byte as they were.
+
+    Nothing is replaced before its checksum is the one that dataset.json has kept.
+    """
+    from packer.checking.repair import repair as run
+    from packer.progress import Progress
+
+    report = run(dst, src, jobs, Progress(quiet))
+    for damage in report.damages:
+        say(f"damaged: {damage}")
+    name_files("not repaired", report.failed)
+    if as_json:
+        fields = asdict(report)
+        fields["failed"] = [{"file": name, "reason": why} for name, why in report.failed]
+        print_json(fields)
+    elif not quiet:
+        say(
+            f"{report.dataset}: {counted(len(report.damages), 'damages')}, "
+            f"{counted(len(report.repaired), 'files')} repaired, {len(report.failed)} not, "
+            f"{report.seconds:.1f} s",
+            err=False,
+        )
+    return 1 if report.failed else 0

@@ -1,0 +1,46 @@
+"""Writes a file so that it is there as a whole, or as it was before."""
+
+import contextlib
+import os
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from packer.errors import cannot_write
+from packer.writing.shard_writer import sync_folder
+
+_TEMPORARY = re.compile(r"\.(.+)\.tmp-\d+", re.DOTALL)
+
+
+def write_file(path: Path, content: bytes) -> None:
+    """Make or replace the file.
+
+    Raises:
+        PackingFailed: it cannot be written.
+    """
+    temporary = path.with_name(f".{path.name}.tmp-{os.getpid()}")
+    try:
+        with open(temporary, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+        sync_folder(path.parent)
+    except OSError as error:
+        raise cannot_write(path, error) from error
+    finally:
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
+
+
+def remove_leavings(paths: Iterable[Path]) -> None:
+    """Remove what killed writers of these files have left beside them."""
+    names: dict[Path, set[str]] = {}
+    for path in paths:
+        names.setdefault(path.parent, set()).add(path.name)
+    for folder, written in names.items():
+        with contextlib.suppress(OSError):  # they are in nobody's way
+            for name in os.listdir(folder):
+                match = _TEMPORARY.fullmatch(name)
+                if match and match[1] in written:
+                    (folder / name).unlink(missing_ok=True)

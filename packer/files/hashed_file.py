@@ -1,0 +1,81 @@
+"""Reads a file once, front to back, while its parts are looked at and all of it is hashed."""
+
+import os
+import zlib
+from pathlib import Path
+
+import xxhash
+
+from packer.files.transfer import read_span
+from reader.format.files import open_regular
+
+_CHUNK = 1 << 22
+
+
+class HashedFile:
+    """An open file; what is read ahead stays in a window of a few megabytes.
+
+    Attributes:
+        size: bytes.
+    """
+
+    def __init__(self, descriptor: int) -> None:
+        """`descriptor` stands at the file's beginning; who opened it closes it."""
+        self._file = descriptor
+        self._hash = xxhash.xxh3_128()
+        self._window = memoryview(b"")
+        self._start = 0
+        self.size = os.fstat(descriptor).st_size
+
+    def read(self, offset: int, size: int) -> memoryview:
+        """`size` bytes, or fewer where the file ends; the farther on, the more is hashed."""
+        if offset < self._start:
+            return memoryview(read_span(self._file, offset, size))
+        stop = offset + size
+        while stop > (end := self._start + len(self._window)):
+            wanted = max(stop - max(end, offset), _CHUNK) if end >= offset else _CHUNK
+            chunk = os.read(self._file, wanted)
+            if not chunk:
+                break
+            self._hash.update(chunk)
+            kept = self._window[max(offset - self._start, 0) :]
+            self._window = memoryview(b"".join([kept, chunk]) if len(kept) else chunk)
+            self._start = end - len(kept)
+        begin = offset - self._start
+        return self._window[begin : begin + size] if begin >= 0 else memoryview(b"")
+
+    def crc32(self, offset: int, size: int) -> int | None:
+        """Of a part of any size; None where the file ends within it."""
+        crc = 0
+        for start in range(offset, offset + size, _CHUNK):
+            piece = self.read(start, min(_CHUNK, offset + size - start))
+            if not piece:
+                return None
+            crc = zlib.crc32(piece, crc)
+        return crc
+
+    def finish(self) -> None:
+        """Hash what is left."""
+        self.read(max(self.size, self._start + len(self._window)), _CHUNK)
+
+    @property
+    def checksum(self) -> str:
+        """Of all that was read."""
+        return f"xxh3-128:{self._hash.hexdigest()}"
+
+
+def checksum_of(content: bytes) -> str:
+    """The checksum of a file with this content."""
+    return f"xxh3-128:{xxhash.xxh3_128_hexdigest(content)}"
+
+
+def measure(path: Path) -> tuple[int, str]:
+    """Bytes and checksum of a file.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    with open(open_regular(path), "rb", buffering=0) as opened:
+        file = HashedFile(opened.fileno())
+        file.finish()
+        return file.size, file.checksum

@@ -1,0 +1,126 @@
+"""A folder that files are written into under names that nobody has looked at.
+
+Guarantees: nothing outside the folder is written or followed; a file appears whole or not at all;
+a file that is there with other content is left as it is, unless told otherwise.
+
+Assumption: no two writers write the same name at a time.
+"""
+
+import errno
+import os
+import stat
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from pathlib import Path
+
+import xxhash
+
+from packer.files.transfer import write_all
+from packer.keys import MAX_NAME
+
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+
+Chunks = Callable[[], Iterable[bytes]]
+
+
+class Refused(Exception):
+    """A file is not written; its text is the reason."""
+
+
+class OutputFolder:
+    """`root` is made if it is not there; what lies above it is trusted."""
+
+    def __init__(self, root: Path, overwrite: bool) -> None:
+        root.mkdir(parents=True, exist_ok=True)
+        self._root = os.open(root, _FOLDER)
+        self._overwrite = overwrite
+        self._last: tuple[tuple[bytes, ...], int] = ((), self._root)
+
+    def __enter__(self) -> "OutputFolder":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._leave()
+        os.close(self._root)
+
+    def write(self, name: bytes, size: int, chunks: Chunks) -> bool:
+        """Write a file of `size` bytes; False if it is there already, with the same content.
+
+        Raises:
+            Refused: the name leads outside, or something else has it.
+            OSError: the file cannot be written.
+        """
+        *folders, base = _parts(name)
+        folder = self._enter(tuple(folders))
+        if self._is_there(folder, base, size, chunks):
+            return False
+        part = b".%016x.part" % xxhash.xxh3_64_intdigest(base)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+        try:
+            with open(os.open(part, flags, 0o666, dir_fd=folder), "wb", buffering=0) as file:
+                for chunk in chunks():
+                    write_all(file.fileno(), chunk)
+            os.rename(part, base, src_dir_fd=folder, dst_dir_fd=folder)
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(part, dir_fd=folder)
+            raise
+        return True
+
+    def _enter(self, folders: tuple[bytes, ...]) -> int:
+        """The opened folder below the root, made where it is missing; no link is followed."""
+        if folders == self._last[0]:
+            return self._last[1]
+        self._leave()
+        at = os.dup(self._root)
+        try:
+            for name in folders:
+                with suppress(FileExistsError):
+                    os.mkdir(name, dir_fd=at)
+                below = os.open(name, _FOLDER | os.O_NOFOLLOW, dir_fd=at)
+                os.close(at)
+                at = below
+        except OSError as error:
+            os.close(at)
+            if error.errno in (errno.ELOOP, errno.ENOTDIR):
+                raise Refused("a file or a symbolic link is where it needs a folder") from error
+            raise
+        self._last = folders, at
+        return at
+
+    def _leave(self) -> None:
+        """Close the folder entered last."""
+        if self._last[0]:
+            os.close(self._last[1])
+        self._last = (), self._root
+
+    def _is_there(self, folder: int, base: bytes, size: int, chunks: Chunks) -> bool:
+        """Whether the file is there with this content; with other content it may be replaced."""
+        try:
+            status = os.stat(base, dir_fd=folder, follow_symlinks=False)
+        except FileNotFoundError:
+            return False
+        if stat.S_ISDIR(status.st_mode):
+            raise Refused("a folder is where it should be")
+        if stat.S_ISREG(status.st_mode) and status.st_size == size:
+            descriptor = os.open(base, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+            with open(descriptor, "rb") as file:
+                if all(file.read(len(chunk)) == chunk for chunk in chunks()):
+                    return True
+        if not self._overwrite:
+            raise Refused("something else is there under its name")
+        return False
+
+
+def _parts(name: bytes) -> list[bytes]:
+    """Folders and file name.
+
+    Raises:
+        Refused: there is no such file inside a folder.
+    """
+    parts = name.split(b"/")
+    if b"\0" in name or any(part in (b"", b".", b"..") for part in parts):
+        raise Refused("its name leads outside the folder or is no name of a file")
+    if len(name) > MAX_NAME:  # else folders grow that nothing opens or removes by their path
+        raise Refused(f"its name has {len(name)} bytes; {MAX_NAME} are the most")
+    return parts

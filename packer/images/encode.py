@@ -1,0 +1,204 @@
+"""What is stored for an image: its bytes as they are, tiled without loss, or re-encoded."""
+
+import io
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import numpy as np
+import simplejpeg
+from numpy.typing import NDArray
+from PIL import Image, ImageOps
+
+from packer.errors import BadImage
+from packer.images.jpeg import read_header
+from packer.images.jpegtran import (
+    NO_MEMORY,
+    Tiles,
+    Untileable,
+    find_tiles,
+    restart_interval,
+    tile,
+)
+from packer.images.probe import (
+    ONE_CHANNEL,
+    PILLOW_ERRORS,
+    PILLOW_FORMATS,
+    ImageInfo,
+    damaged,
+    probe,
+)
+from reader.format import Limits
+
+DEFAULT_QUALITY = 90
+
+Pixels = NDArray[np.uint8]
+
+
+@dataclass(frozen=True)
+class Policy:
+    """What to do with images.
+
+    Attributes:
+        tiled: transcode JPEGs to tiles.
+        max_side: longest side in pixels; larger images are made smaller. None: any size.
+        quality: re-encode every image as a JPEG of this quality. None: only those that are resized.
+        check: decode what was transcoded and compare every pixel.
+        raw: store pixels, upright and RGB, as (height, width): scaled to cover it, and cut.
+        limits: of the image before and after.
+    """
+
+    tiled: bool = True
+    max_side: int | None = None
+    quality: int | None = None
+    check: bool = False
+    raw: tuple[int, int] | None = None
+    limits: Limits = field(default_factory=Limits)
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """What goes into the shard for one image.
+
+    Attributes:
+        tiles: the segment table of a tiled JPEG.
+        untiled: why a JPEG that should have been tiled is not.
+    """
+
+    data: bytes
+    info: ImageInfo
+    tiles: Tiles | None = None
+    untiled: str | None = None
+
+
+def encode(image: bytes | Pixels, policy: Policy) -> Encoded:
+    """Apply `policy` to an image file's bytes or to pixels (uint8, height x width x 1 or 3).
+
+    Raises:
+        BadImage: it is no sound image, or beyond a limit.
+    """
+    if isinstance(image, bytes):
+        encoded = _file_encoded(image, policy)
+    else:
+        encoded = _pixels_encoded(image, policy)
+    if len(encoded.data) > policy.limits.bytes:
+        raise BadImage(
+            f"it takes {len(encoded.data)} bytes; {policy.limits.bytes} are the most (--max-bytes)"
+        )
+    return encoded
+
+
+def _file_encoded(data: bytes, policy: Policy) -> Encoded:
+    info = probe(data, policy.limits)
+    if policy.raw is not None:
+        with _opened(data) as file:
+            upright = _in_8_bits(ImageOps.exif_transpose(file), info).convert("RGB")
+        return _raw(_fitted(upright, policy.raw))
+    if _shrinks(info.height, info.width, policy) or policy.quality is not None:
+        return _file_reencoded(data, info, policy)
+    if not policy.tiled or info.format != "jpg":
+        return Encoded(data, info)
+    if info.channels == 4:
+        return Encoded(data, info, untiled="its four channels (CMYK) are decoded whole")
+    try:
+        header = read_header(data)
+        tiled, tiles = tile(data, header)
+        simplejpeg.decode_jpeg_header(tiled)  # a reader could not cut up what it complains of
+        # Decoders smooth a progressive file that lacks its last scans; a sequential one never.
+        if (policy.check or header.process == 0xC2) and not _same_pixels(data, tiled):
+            raise Untileable("its pixels would not stay the same")
+    except (Untileable, ValueError) as error:
+        if NO_MEMORY in str(error):
+            raise MemoryError(str(error)) from error
+        return Encoded(data, info, untiled=str(error))
+    return Encoded(tiled, info, tiles)
+
+
+def _same_pixels(one: bytes, other: bytes) -> bool:
+    """Whether two JPEGs decode to the same pixels.
+
+    Raises:
+        ValueError: one of them does not decode without a warning.
+    """
+    pixels = simplejpeg.decode_jpeg(one)
+    return bool((pixels == simplejpeg.decode_jpeg(other)).all())
+
+
+def _pixels_encoded(pixels: Pixels, policy: Policy) -> Encoded:
+    """Pixels stay pixels unless they are to be re-encoded."""
+    image = Image.fromarray(pixels[:, :, 0] if pixels.shape[2] == 1 else pixels)
+    if policy.raw is not None:
+        return _raw(_fitted(image.convert("RGB"), policy.raw))
+    if _shrinks(image.height, image.width, policy) or policy.quality is not None:
+        return _reencoded(image, policy, {}, orientation=1)
+    return _raw(pixels)
+
+
+def _raw(pixels: Pixels) -> Encoded:
+    height, width, channels = pixels.shape
+    return Encoded(pixels.tobytes(), ImageInfo("raw", height, width, channels, orientation=1))
+
+
+def _fitted(image: Image.Image, size: tuple[int, int]) -> Pixels:
+    """Scaled to cover (height, width) and cut about the centre."""
+    return np.asarray(ImageOps.fit(image, size[::-1], Image.Resampling.LANCZOS))
+
+
+def _shrinks(height: int, width: int, policy: Policy) -> bool:
+    return policy.max_side is not None and max(height, width) > policy.max_side
+
+
+@contextmanager
+def _opened(data: bytes) -> Iterator[Image.Image]:
+    """The image as Pillow has it; what goes wrong with it is a BadImage."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            with Image.open(io.BytesIO(data), formats=PILLOW_FORMATS) as image:
+                yield image
+    except PILLOW_ERRORS as error:
+        raise damaged(error) from error
+
+
+def _file_reencoded(data: bytes, info: ImageInfo, policy: Policy) -> Encoded:
+    """A JPEG of the image as stored; EXIF and ICC are kept."""
+    with _opened(data) as image:
+        kept = {k: v for k, v in image.info.items() if k in ("exif", "icc_profile")}
+        pixels = _in_8_bits(image, info)
+        # Not by the channels: a palette has one, and colours.
+        pixels = pixels.convert("L" if pixels.mode in ONE_CHANNEL else "RGB")
+    if pixels.mode == "L":
+        kept.pop("icc_profile", None)  # it may describe the colours that convert() dropped
+    return _reencoded(pixels, policy, kept, info.orientation)
+
+
+def _in_8_bits(image: Image.Image, info: ImageInfo) -> Image.Image:
+    """The high bits of 16, as the reader shows them; Pillow would make white of most.
+
+    It holds the 16 bits of a PGM in 32.
+    """
+    if image.mode.startswith("I;16") or (image.mode, info.format) == ("I", "ppm"):
+        return Image.fromarray((np.asarray(image).clip(0, 0xFFFF) >> 8).astype(np.uint8))
+    return image
+
+
+def _reencoded(
+    pixels: Image.Image, policy: Policy, kept: Mapping[str, object], orientation: int
+) -> Encoded:
+    if policy.max_side is not None and _shrinks(pixels.height, pixels.width, policy):
+        pixels.thumbnail((policy.max_side, policy.max_side), Image.Resampling.LANCZOS)
+    options = {"quality": policy.quality or DEFAULT_QUALITY, "optimize": True, **kept}
+    encoded = _jpeg(pixels, options)
+    info = ImageInfo("jpg", pixels.height, pixels.width, len(pixels.getbands()), orientation)
+    if not policy.tiled:
+        return Encoded(encoded, info)
+    interval = restart_interval(read_header(encoded), len(encoded))
+    encoded = _jpeg(pixels, {**options, "restart_marker_blocks": interval})
+    return Encoded(encoded, info, find_tiles(encoded))
+
+
+def _jpeg(pixels: Image.Image, options: dict[str, object]) -> bytes:
+    file = io.BytesIO()
+    pixels.save(file, "JPEG", **options)
+    return file.getvalue()

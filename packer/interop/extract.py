@@ -1,0 +1,287 @@
+"""`packer extract`: gives the files of a data set back, under their original names."""
+
+import io
+import os
+import time
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import xxhash
+from PIL import Image
+
+from packer.errors import UnusableInput
+from packer.files.output_folder import (
+    OutputFolder,
+    Refused,
+)
+from packer.files.transfer import read_span
+from packer.keys import unescape
+from packer.processes import (
+    Advance,
+    map_unordered,
+)
+from packer.progress import Progress
+from packer.repeats import (
+    hashes_of,
+    repeated,
+)
+from reader.format import (
+    FORMATS,
+    Index,
+    Limits,
+    Manifest,
+    ShardEntry,
+)
+from reader.format.files import open_regular
+
+_CHUNK = 1 << 22
+_SUMS = ("written", "present", "bytes", "tiled", "raw", "unlabelled", "unsplit", "refused")
+
+
+@dataclass
+class ExtractReport:
+    """What became of the files.
+
+    Attributes:
+        written: files that were made.
+        present: files that were there already, with the same content.
+        tiled: JPEGs among them that packing transcoded: the same pixels in other bytes.
+        unlabelled, unsplit: samples whose class or split no file and no folder's name tells.
+        reencoded: whether packing resized or re-encoded images.
+        raw: images that were stored as pixels, given back as PNG.
+        refused: (name, reason) of the files that were not written.
+    """
+
+    out: str
+    written: int = 0
+    present: int = 0
+    bytes: int = 0
+    tiled: int = 0
+    raw: int = 0
+    unlabelled: int = 0
+    unsplit: int = 0
+    reencoded: bool = False
+    seconds: float = 0.0
+    refused: list[tuple[str, str]] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class _File:
+    """A file to be written: part of a tar, or what is made of it."""
+
+    name: bytes
+    row: int
+    ext: str
+    offset: int
+    size: int
+
+
+def extract(
+    dst: Path,
+    out: Path,
+    jobs: int,
+    split: str | None = None,
+    overwrite: bool = False,
+    progress: Progress | None = None,
+) -> ExtractReport:
+    """Write the images and sidecars of the data set `dst` into the folder `out`.
+
+    Args:
+        split: its name; None for all.
+        overwrite: replace files that are there with other content.
+
+    Raises:
+        UnusableInput: there is no such split, or `out` lies in `dst`.
+        FormatError: `dst` is no data set, or an index is damaged.
+    """
+    began = time.monotonic()
+    progress = progress or Progress(quiet=True)
+    content = Manifest.load(dst)
+    if split is not None and split not in content.splits:
+        raise UnusableInput(f"{dst} has no split {split!r}; {content.known_splits}.")
+    if dst.resolve() in (out.resolve(), *out.resolve().parents):
+        raise UnusableInput(f"{out} lies in the data set {dst}. Choose another place.")
+    shards = [shard for shard in content.shards if split in (None, shard.split)]
+    labels = _Labels(content.classes, content.foreign)
+    task = _Task(dst, out, labels, overwrite, _repeated(dst, shards, labels))
+    total = ExtractReport(str(out))
+    total.reencoded = any(content.options.get(name) for name in ("max_side", "quality"))
+    samples = sum(shard.samples for shard in shards)
+    with progress.phase("extract", samples, "samples") as advance:
+        write = partial(_extract_shard, task)
+        processes = max(1, min(jobs, len(shards)))
+        for part in map_unordered(write, shards, processes, advance, lambda shard: shard.file):
+            for name in _SUMS:
+                setattr(total, name, getattr(total, name) + getattr(part, name))
+    total.refused.sort()
+    total.seconds = time.monotonic() - began
+    return total
+
+
+@dataclass(frozen=True)
+class _Task:
+    """What is the same for all shards.
+
+    Attributes:
+        labels: which members ``.cls`` to write.
+        repeated: hash of each name that several files have, and the shard that has it first.
+    """
+
+    dst: Path
+    out: Path
+    labels: "_Labels"
+    overwrite: bool
+    repeated: Mapping[int, str]
+
+
+class _Labels:
+    """Where the class of a sample is told.
+
+    A folder in its name tells it where the source had a folder for each class. A number that came
+    out of a file goes into a file again; the name of a class that a list gave fits in none.
+    """
+
+    def __init__(self, classes: Sequence[str], foreign: bool) -> None:
+        self._classes = [_in_a_path(name) for name in classes]
+        numbered = all(name == str(number) for number, name in enumerate(classes))
+        self._in_files = foreign or numbered
+        self._always = foreign or not classes
+
+    def in_name(self, name: bytes, label: int) -> bool:
+        """Whether a folder in a sample's name is that of its class."""
+        known = 0 <= label < len(self._classes)
+        return known and self._classes[label] in name.split(b"/")[:-1]
+
+    def in_file(self, name: bytes, label: int) -> bool:
+        """Whether to write the member ``.cls``."""
+        return self._always or (self._in_files and not self.in_name(name, label))
+
+
+def _in_a_path(name: str) -> bytes | None:
+    """A class's name as that of a folder; None if no folder can have it."""
+    try:
+        return os.fsencode(name)
+    except UnicodeEncodeError:  # half a surrogate pair, which JSON can hold
+        return None
+
+
+def _extract_shard(task: _Task, entry: ShardEntry, advance: Advance) -> ExtractReport:
+    report = ExtractReport(str(task.out))
+    index = Index(task.dst / entry.index, mapped=False)
+    had: set[int] = set()
+    with (
+        open(open_regular(task.dst / entry.file), "rb", buffering=0) as tar,
+        OutputFolder(task.out, task.overwrite) as folder,
+    ):
+        labels = index.columns["label"]
+        for row in range(len(index)):
+            source, label = index.bytes_of("name", row), int(labels[row])
+            told = task.labels.in_name(source, label) or task.labels.in_file(source, label)
+            report.unlabelled += label >= 0 and not told
+            report.unsplit += os.fsencode(entry.split) not in (b"", *source.split(b"/")[:-1])
+            for file in _files(index, row, task.labels):
+                name = xxhash.xxh3_64_intdigest(file.name)
+                try:
+                    if task.repeated.get(name, entry.file) != entry.file or name in had:
+                        raise Refused("another file of the data set has the same name")
+                    had |= {name} & task.repeated.keys()
+                    _extract_file(index, tar.fileno(), file, folder, report)
+                except (Refused, OSError) as error:
+                    reason = getattr(error, "strerror", None) or str(error)
+                    report.refused.append((os.fsdecode(file.name), reason))
+            advance(1)
+    return report
+
+
+def _extract_file(
+    index: Index, tar: int, file: _File, folder: OutputFolder, report: ExtractReport
+) -> None:
+    """Write one file and book it.
+
+    Raises:
+        Refused, OSError: it is not written.
+    """
+    columns = index.columns
+    is_image = file.offset == columns["offset"][file.row]
+    checksum = "crc32" if is_image else f"{file.ext}.crc32"
+    if checksum in columns:
+        crc = 0
+        for chunk in _chunks(tar, file):
+            crc = zlib.crc32(chunk, crc)
+        if crc != columns[checksum][file.row]:
+            raise Refused("its bytes in the shard are damaged; `packer verify` names all that are")
+    if file.ext == "raw":
+        data = _png(index, file, tar)
+        new = folder.write(file.name, len(data), lambda: [data])
+        report.raw += 1
+    else:
+        new = folder.write(file.name, file.size, lambda: _chunks(tar, file))
+    report.written += new
+    report.present += not new
+    report.bytes += file.size
+    if is_image and index.tiled:
+        first, last = columns["segment_offset"][file.row : file.row + 2]
+        report.tiled += int(first < last)
+
+
+def _files(index: Index, row: int, labels: _Labels) -> Iterator[_File]:
+    """The files of one sample: the image by its original name, sidecars beside it."""
+    name = index.bytes_of("name", row)
+    labelled = labels.in_file(name, int(index.columns["label"][row]))
+    image = FORMATS[int(index.columns["format"][row])]
+    if image == "raw" and not name.lower().endswith(b".png"):
+        name += b".png"
+    stem = os.fsencode(unescape(index.key(row)))
+    for ext in (image, *index.members):
+        span = index.span(ext, row)
+        if span is not None and (labelled or ext != "cls"):
+            own = name if ext == image else stem + b"." + ext.encode()
+            yield _File(own, row, ext, *span)
+
+
+def _repeated(dst: Path, shards: list[ShardEntry], labels: _Labels) -> dict[int, str]:
+    """Hashes of the names that occur more than once, and the shard where each is first."""
+    hashes = []
+    for shard in shards:
+        index = Index(dst / shard.index, mapped=False)
+        files = (file for row in range(len(index)) for file in _files(index, row, labels))
+        hashes.append(hashes_of(file.name for file in files))
+    again = repeated(hashes)
+    first: dict[int, str] = {}
+    for shard, found in zip(shards, hashes, strict=True):
+        for value in found[np.isin(found, again)].tolist():
+            first.setdefault(value, shard.file)
+    return first
+
+
+def _chunks(tar: int, file: _File) -> Iterator[bytes]:
+    end = file.offset + file.size
+    for start in range(file.offset, end, _CHUNK):
+        chunk = read_span(tar, start, min(_CHUNK, end - start))
+        if len(chunk) != min(_CHUNK, end - start):
+            raise Refused("its shard was cut short")
+        yield chunk
+
+
+def _png(index: Index, file: _File, tar: int) -> bytes:
+    """The pixels of a `raw` image as a file that others can open.
+
+    Raises:
+        Refused: the index contradicts itself, they are too many, or the tar is cut short.
+    """
+    height, width, channels = (
+        int(index.columns[name][file.row]) for name in ("height", "width", "channels")
+    )
+    if not 0 < height * width * channels == file.size:
+        raise Refused(f"{file.size} bytes are not {width} x {height} pixels of {channels} bytes")
+    if file.size > (most := Limits().bytes):
+        raise Refused(f"its pixels have {file.size} bytes; {most} are the most that become a PNG")
+    shape = (height, width) if channels == 1 else (height, width, channels)
+    pixels = np.frombuffer(b"".join(_chunks(tar, file)), np.uint8).reshape(shape)
+    png = io.BytesIO()
+    Image.fromarray(pixels).save(png, "PNG")
+    return png.getvalue()

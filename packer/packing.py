@@ -1,0 +1,246 @@
+"""`packer pack`: scan, plan, write, commit."""
+
+import os
+import shutil
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from packer import __version__
+from packer.errors import (
+    Rejected,
+    UnusableInput,
+)
+from packer.planning.options import PackOptions
+from packer.planning.prepare import (
+    Work,
+    prepare,
+)
+from packer.progress import Progress
+from packer.writing import journal
+from packer.writing.jobs import (
+    Rejections,
+    run_jobs,
+)
+from packer.writing.report import (
+    PackReport,
+    Written,
+    read_shards,
+)
+from packer.writing.shard_writer import (
+    is_finished,
+    remove_shard,
+)
+from reader.format import (
+    Manifest,
+    manifest,
+)
+
+
+def pack(
+    src: Path,
+    dst: Path,
+    options: PackOptions,
+    jobs: int,
+    *,
+    classes: Sequence[str] | None = None,
+    append: bool = False,
+    skip_rejected: bool = False,
+    overwrite: bool = False,
+    progress: Progress | None = None,
+) -> PackReport:
+    """Pack `src` into the data set `dst`, or finish what an earlier run began.
+
+    Raises:
+        UnusableInput: there is nothing to pack, or `dst` holds something else.
+        Rejected: files were rejected and `skip_rejected` is not set; nothing is committed.
+        PackingFailed: writing failed; the same call continues.
+    """
+    began = time.monotonic()
+    progress = progress or Progress(quiet=True)
+    src, dst = Path(os.path.realpath(src)), Path(os.path.realpath(dst))
+    if dst == src or src in dst.parents:
+        raise UnusableInput(
+            f"{dst} lies inside {src}, the folder to be packed. Choose another place."
+        )
+    if append:
+        _refuse_other_options(dst, options)
+    work = prepare(src, options, progress, classes, onto=dst if append else None)
+    if not len(work.plan) if append else not overwrite and _is_packed(dst, work):
+        committed = Manifest.load(dst)
+        journal.forget(dst, committed.source)
+        count, written = 0, _read(dst, committed)
+        rejected = _rejected(work, written)
+    else:
+        identity = {
+            **options.dump(),
+            "packer": __version__,
+            "source": work.scanned.fingerprint,
+            "splits": sorted(set(work.plan.splits)),
+            "state": work.scanned.listing.state(),
+        }
+        with journal.packing(dst, identity, overwrite, keep=work.base):
+            missing = _missing(work, dst)
+            unread = _write_shards(work, dst, missing, jobs, skip_rejected, progress)
+            if unread:
+                raise Rejected(sorted(_rejected(work, _finished(work, dst)) + unread))
+            count = len(missing)
+            written = read_shards(work.paths(dst), work.plan.splits)
+            rejected = _rejected(work, written)
+            if rejected and not skip_rejected:
+                raise Rejected(rejected)
+            _refuse_lost_classes(work, written)
+            if append:
+                _drop_empty_shards(dst, written)
+            journal.commit(dst, _manifest(work, written, len(rejected)))
+    content = Manifest.load(dst)
+    return PackReport(
+        dataset=str(dst),
+        samples=sum(shard.samples for shard in content.shards),
+        classes=len(content.classes),
+        splits={name: count for name, count in content.split_samples.items() if name},
+        shards=len(content.shards),
+        shards_written=count,
+        bytes=sum(shard.bytes + shard.index_bytes for shard in content.shards),
+        seconds=time.monotonic() - began,
+        rejected=rejected,
+        untiled=written.untiled,
+        ignored=[
+            (item.name, item.reason) for item in work.scanned.listing.left_out if item.ignored
+        ],
+    )
+
+
+def _refuse_other_options(dst: Path, options: PackOptions) -> None:
+    if Manifest.load(dst).options != options.dump():
+        raise UnusableInput(
+            f"{dst} was packed with other options. Repeat them to append to it "
+            "(dataset.json names them)."
+        )
+
+
+def _is_packed(dst: Path, work: Work) -> bool:
+    """Whether an earlier run of the same command has committed `dst`.
+
+    Raises:
+        UnusableInput: `dst` is a data set of other options or another source.
+    """
+    committed = dst / manifest.FILENAME
+    if not committed.exists():
+        return False
+    content = Manifest.load(dst)
+    if (
+        content.options != work.options.dump()
+        or content.source != work.scanned.fingerprint
+        or content.classes != work.scanned.classes
+        or work.scanned.listing.newest_ns > committed.stat().st_mtime_ns
+    ):
+        raise UnusableInput(
+            f"{dst} already holds a data set, made with other options or from a source that has "
+            "changed since. Choose another destination, give --append to add what is new, or "
+            "--overwrite to replace it."
+        )
+    return True
+
+
+def _read(dst: Path, content: Manifest) -> Written:
+    shards = content.shards
+    return read_shards([dst / shard.file for shard in shards], [shard.split for shard in shards])
+
+
+def _missing(work: Work, dst: Path) -> list[int]:
+    """The numbers of the shards that are not there yet."""
+    return [number for number, path in enumerate(work.paths(dst)) if not is_finished(path)]
+
+
+def _write_shards(
+    work: Work,
+    dst: Path,
+    missing: Sequence[int],
+    jobs: int,
+    skip_rejected: bool,
+    progress: Progress,
+) -> Rejections:
+    """Write the shards with these numbers; what could not be read, so that some are left out."""
+    paths = work.paths(dst)
+    for folder in {path.parent for path in paths}:
+        folder.mkdir(exist_ok=True)
+    _refuse_full_disk(work, dst, missing)
+    total = len(work.scanned.listing)
+    todo = sum(len(work.plan.shard(number)) for number in missing)
+    processes = min(jobs, max(len(missing), 1))
+    threads = -(-jobs // processes)
+    with progress.phase("pack", total, "samples", total - todo) as advance:
+        tasks = (
+            replace(
+                work.job(paths[number], work.plan.shard(number)),
+                threads=threads,
+                needs_all=not skip_rejected,
+            )
+            for number in missing
+        )
+        return run_jobs(tasks, processes, advance)
+
+
+def _finished(work: Work, dst: Path) -> Written:
+    """What lies in the shards that are finished, where not all are."""
+    planned = zip(work.paths(dst), work.plan.splits, strict=True)
+    finished = [(path, split) for path, split in planned if is_finished(path)]
+    return read_shards([path for path, _ in finished], [split for _, split in finished])
+
+
+def _refuse_full_disk(work: Work, dst: Path, missing: Sequence[int]) -> None:
+    """Tell before hours of work that the disk is too small for it."""
+    needed, free = work.bytes_needed(missing), shutil.disk_usage(dst).free
+    if needed is not None and needed > free:
+        raise UnusableInput(
+            f"{dst}: the shards to be written take {needed / 1e9:.3g} GB, and the disk has "
+            f"{free / 1e9:.3g} GB left. Make room, and run the same command again."
+        )
+
+
+def _rejected(work: Work, written: Written) -> list[tuple[str, str]]:
+    left_out = work.scanned.listing.left_out
+    return sorted(
+        [(item.name, item.reason) for item in left_out if not item.ignored] + written.rejected
+    )
+
+
+def _refuse_lost_classes(work: Work, written: Written) -> None:
+    """A class whose every file was rejected would be a class that nothing can belong to."""
+    scanned = work.scanned
+    kept = len(work.base.classes) if work.base else 0
+    lost = [
+        scanned.classes[label]
+        for label in np.unique(scanned.listing.labels).tolist()
+        if label >= kept and label not in written.labels
+    ]
+    if lost:
+        raise UnusableInput(
+            f"No file of these classes is an image: {', '.join(lost)}. "
+            "Mend or remove them; nothing was committed."
+        )
+
+
+def _drop_empty_shards(dst: Path, written: Written) -> None:
+    """What is rejected is rejected again at every append; it leaves no trace in the data set."""
+    for entry in written.entries:
+        if not entry.samples:
+            remove_shard(dst / entry.file)
+    written.entries = [entry for entry in written.entries if entry.samples]
+
+
+def _manifest(work: Work, written: Written, rejected: int) -> Manifest:
+    base = work.base
+    return Manifest(
+        packer=__version__,
+        options=work.options.dump(),
+        source=work.scanned.fingerprint,
+        classes=work.scanned.classes,
+        fields=tuple(sorted(written.fields.union(base.fields if base else ()))),
+        shards=(*(base.shards if base else ()), *written.entries),
+        rejected=rejected + (base.rejected if base else 0),
+    )

@@ -1,0 +1,118 @@
+"""What a person may choose when packing."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from packer.images.encode import Policy
+from reader.format import Limits
+
+
+@dataclass(frozen=True)
+class SourceOptions:
+    """How the source is to be understood.
+
+    Attributes:
+        pairs: name -> folder relative to the source, whose files belong to the images.
+        root: folder relative to a manifest, in which the images that it names lie.
+        image_column, label_column, split_column: of a manifest; None: the usual names are tried.
+    """
+
+    pairs: Mapping[str, str] = field(default_factory=dict)
+    root: str | None = None
+    image_column: str | None = None
+    label_column: str | None = None
+    split_column: str | None = None
+
+    @property
+    def of_manifest(self) -> bool:
+        """Whether something is said that only a manifest can have."""
+        return any((self.root, self.image_column, self.label_column, self.split_column))
+
+
+@dataclass(frozen=True)
+class PackOptions:
+    """The options that shape the shards' bytes; they are kept in dataset.json.
+
+    Attributes:
+        shard_size: bytes a shard should not exceed.
+        shard_samples: samples a shard may hold, None for any number.
+        seed: of the shuffle; None keeps the source's order.
+        jpeg: "tiled" or "verbatim".
+        max_side, quality, check, raw: see `packer.images.encode.Policy`.
+        split: each split's share of the samples; None: the source's own splits.
+        dedupe: leave out images whose bytes are those of an earlier one.
+        source: how the source is to be understood.
+        limits: what exceeds them is left out.
+    """
+
+    shard_size: int = 10**9
+    shard_samples: int | None = None
+    seed: int | None = 0
+    jpeg: str = "tiled"
+    max_side: int | None = None
+    quality: int | None = None
+    check: bool = False
+    raw: tuple[int, int] | None = None
+    split: Mapping[str, float] | None = None
+    dedupe: bool = False
+    source: SourceOptions = SourceOptions()
+    limits: Limits = field(default_factory=Limits)
+
+    @property
+    def policy(self) -> Policy:
+        """What is done with each image."""
+        return Policy(
+            self.jpeg == "tiled", self.max_side, self.quality, self.check, self.raw, self.limits
+        )
+
+    @property
+    def raw_bytes(self) -> int | None:
+        """What every image takes with `raw`."""
+        return None if self.raw is None else 3 * self.raw[0] * self.raw[1]
+
+    def dump(self) -> dict[str, Any]:
+        """As dataset.json has them."""
+        return dict(json.loads(json.dumps(asdict(self))))
+
+    @classmethod
+    def load(cls, content: Mapping[str, Any]) -> "PackOptions":
+        """The options that `dump` gave.
+
+        Raises:
+            TypeError, KeyError, ValueError: they are of another version, or no command line's.
+        """
+        raw = content["raw"]
+        options = cls(
+            **{
+                **content,
+                "raw": None if raw is None else tuple(raw),
+                "source": SourceOptions(**content["source"]),
+                "limits": Limits(**content["limits"]),
+            }
+        )
+        options._check()
+        return options
+
+    def _check(self) -> None:
+        """Compare kinds and bounds: a stranger's dataset.json may hold anything.
+
+        Raises:
+            TypeError, ValueError: a command line would not have given this.
+        """
+        source, limits = self.source, self.limits
+        counts = [self.shard_size, limits.pixels, limits.bytes, *(self.raw or ())]
+        further = (self.shard_samples, self.max_side, self.quality)
+        counts += [count for count in further if count is not None]
+        names = (source.root, source.image_column, source.label_column, source.split_column)
+        texts = [name for name in names if name is not None]
+        texts += [text for pair in dict(source.pairs).items() for text in pair]
+        shares = [1.0] if self.split is None else list(dict(self.split).values())
+        integers = [*counts, 0 if self.seed is None else self.seed]
+        for kind, values in ((int, integers), (str, texts), ((int, float), shares)):
+            if not all(isinstance(value, kind) for value in values):
+                raise TypeError("an option is of another kind")
+        sides = len(self.raw or (1, 1))
+        if min(counts) < 1 or (self.quality or 1) > 100 or not shares or sides != 2:
+            raise ValueError("an option is beyond its bounds")

@@ -1,0 +1,152 @@
+"""Which sample goes into which shard, and in what order: pure arithmetic on the scan's columns."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import xxhash
+from numpy.typing import NDArray
+
+from packer.planning.listing import Listing
+from reader.format import tar
+
+_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Shard ``i`` holds the samples ``order[bounds[i]:bounds[i + 1]]`` of the listing.
+
+    Attributes:
+        spans: bytes that each sample takes in a tar, at most; by its number in the listing.
+        files: the tar of each shard, relative to the data set.
+        splits: the split of each shard.
+    """
+
+    order: NDArray[np.int64]
+    bounds: NDArray[np.int64]
+    spans: NDArray[np.int64]
+    files: tuple[str, ...]
+    splits: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.files)
+
+    def shard(self, number: int) -> NDArray[np.int64]:
+        """The listing's sample numbers of one shard, in its order."""
+        return self.order[self.bounds[number] : self.bounds[number + 1]]
+
+    def tar_bytes(self, number: int) -> int:
+        """What the tar of one shard measures, at most, if its images are stored as they are."""
+        return int(self.spans[self.shard(number)].sum()) + len(tar.END)
+
+
+def plan_shards(
+    listing: Listing,
+    shard_size: int,
+    shard_samples: int | None,
+    seed: int | None,
+    image_bytes: int | None = None,
+    first: Mapping[str, int] | None = None,
+) -> Plan:
+    """Order the samples of each split and cut the order into shards.
+
+    Args:
+        listing: what is to be packed.
+        shard_size: bytes a shard's tar should not exceed (a single sample may).
+        shard_samples: samples a shard may hold, None for any number.
+        seed: of the shuffle; None keeps the source's order.
+        image_bytes: what each image takes if not what it takes in the source.
+        first: the number of the first shard of each split, 0 if it is not named.
+    """
+    spans = _spans(listing, image_bytes)
+    splits = listing.splits
+    order: list[NDArray[np.int64]] = [np.empty(0, np.int64)]
+    bounds = [0]
+    files: list[str] = []
+    shard_splits: list[str] = []
+    for split in np.unique(splits).tolist():
+        numbers = np.flatnonzero(splits == split)
+        if seed is not None:
+            numbers = numbers[_shuffled_blocks(listing.blocks[numbers], seed)]
+        begin = bounds[-1]
+        ends = _shard_ends(spans[numbers], shard_size, shard_samples)
+        names = [f"shard-{(first or {}).get(split, 0) + n:06d}.tar" for n in range(len(ends))]
+        order.append(numbers)
+        bounds += [begin + end for end in ends]
+        files += [f"{split}/{name}" if split else name for name in names]
+        shard_splits += [split] * len(ends)
+    return Plan(
+        np.concatenate(order), np.array(bounds, np.int64), spans, tuple(files), tuple(shard_splits)
+    )
+
+
+def split_of(key: str, fractions: Mapping[str, float]) -> str:
+    """The split of a sample by a hash of its key (xxh3-64), whatever else the data set holds.
+
+    Args:
+        key: the sample's key.
+        fractions: each split's share, in a fixed order; together 1.
+    """
+    position = xxhash.xxh3_64_intdigest(key.encode()) / 2**64
+    for name, fraction in fractions.items():
+        position -= fraction
+        if position < 0:
+            return name
+    return name  # rounding took the last of it
+
+
+def _spans(listing: Listing, image_bytes: int | None) -> NDArray[np.int64]:
+    """Bytes of each sample in a tar, at most: its members, their headers and padding."""
+    members = 2 + listing.member_counts  # the image and its class
+    sizes = listing.sizes
+    if image_bytes is not None:
+        sizes = image_bytes + np.where(listing.member_counts > 0, sizes, 0)
+    # An image and its class are padded exactly; of further members only the sum is known.
+    spans = -(-sizes // tar.BLOCK) * tar.BLOCK + tar.BLOCK * (2 * members - 1)
+    names = listing.name_lengths
+    pax = np.where(names > 100, -(-(names + 20) // tar.BLOCK) + 1, 0)
+    return spans + members * pax * tar.BLOCK
+
+
+def _shard_ends(spans: NDArray[np.int64], shard_size: int, shard_samples: int | None) -> list[int]:
+    """Where each shard ends if samples of these sizes follow each other."""
+    sums = np.cumsum(spans)
+    ends: list[int] = []
+    start = before = 0
+    while start < len(spans):
+        stop = int(np.searchsorted(sums, before + shard_size - len(tar.END), side="right"))
+        if shard_samples is not None:
+            stop = min(stop, start + shard_samples)
+        start = max(stop, start + 1)
+        before = int(sums[start - 1])
+        ends.append(start)
+    return ends
+
+
+def _shuffled_blocks(blocks: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
+    """A permutation that keeps the samples of a block (not -1) together, and mixes them there."""
+    order = shuffled(len(blocks), seed)
+    if (blocks < 0).all():
+        return order
+    _, block = np.unique(blocks, return_inverse=True)
+    return order[np.argsort(shuffled(int(block.max()) + 1, seed)[block[order]], kind="stable")]
+
+
+def shuffled(count: int, seed: int) -> NDArray[np.int64]:
+    """A permutation that depends on `count` and `seed` alone, whatever numpy's version.
+
+    Positions are sorted by the splitmix64 hash (Steele, Lea, Flood 2014) of (seed, position).
+    """
+    with np.errstate(over="ignore"):
+        keys = np.arange(1, count + 1, dtype=np.uint64) * _GOLDEN + _mix(
+            np.array([seed % 2**64], dtype=np.uint64)
+        )
+        return np.argsort(_mix(keys), kind="stable")
+
+
+def _mix(x: NDArray[Any]) -> NDArray[Any]:
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))

@@ -1,0 +1,194 @@
+"""What is to be done: the source scanned and its shards planned, with nothing written yet."""
+
+import re
+import shutil
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from packer.errors import UnusableInput
+from packer.planning.options import PackOptions
+from packer.planning.plan import (
+    Plan,
+    plan_shards,
+)
+from packer.planning.scan import (
+    Scanned,
+    scan,
+)
+from packer.progress import Progress
+from packer.sources.coco.coco import CocoSource
+from packer.sources.detect import open_source
+from packer.sources.folder.files import NO_FILE
+from packer.sources.records import (
+    LeftOut,
+    Source,
+)
+from packer.sources.table.source import ManifestSource
+from packer.writing.jobs import (
+    Origin,
+    ShardJob,
+)
+from reader.format import Manifest
+
+_INDEX_BYTES = 4096  # an index without samples
+_ROW_BYTES = 200  # a sample in it, at usual name lengths
+_EXAMPLES = 10  # of what cannot be packed, where nothing can
+
+
+@dataclass(frozen=True)
+class Work:
+    """A source, and how its samples are to be laid out in a data set.
+
+    Attributes:
+        origin: where the source lies.
+        base: what the destination holds already and keeps.
+    """
+
+    origin: Origin
+    scanned: Scanned
+    plan: Plan
+    options: PackOptions
+    base: Manifest | None = None
+
+    def paths(self, dst: Path) -> list[Path]:
+        """The tars to be written."""
+        return [dst / file for file in self.plan.files]
+
+    def outline(self, dst: Path) -> dict[str, Any]:
+        """What would be written, as a person would want to know it beforehand."""
+        listing = self.scanned.listing
+        labels = np.bincount(
+            listing.labels[listing.labels >= 0], minlength=len(self.scanned.classes)
+        )
+        splits, counts = np.unique(listing.splits, return_counts=True)
+        there = next(path for path in (dst, *dst.absolute().parents) if path.exists())
+        return {
+            "samples": len(listing),
+            "classes": dict(zip(self.scanned.classes, labels.tolist(), strict=True)),
+            "splits": {
+                name: n for name, n in zip(splits.tolist(), counts.tolist(), strict=True) if name
+            },
+            "shards": [
+                {
+                    "file": file,
+                    "samples": len(self.plan.shard(number)),
+                    "bytes": self.plan.tar_bytes(number),
+                }
+                for number, file in enumerate(self.plan.files)
+            ],
+            "bytes_needed": self.bytes_needed(range(len(self.plan))),
+            "bytes_free": shutil.disk_usage(there).free,
+            "rejected": _named(item for item in listing.left_out if not item.ignored),
+            "ignored": _named(item for item in listing.left_out if item.ignored),
+        }
+
+    def bytes_needed(self, shards: Iterable[int]) -> int | None:
+        """What these shards take on disk, at most; None if only encoding the images tells."""
+        policy = self.options.policy
+        if policy.raw is None and (policy.max_side or policy.quality):
+            return None
+        tars = sum(
+            self.plan.tar_bytes(number) + _INDEX_BYTES + _ROW_BYTES * len(self.plan.shard(number))
+            for number in shards
+        )
+        return tars + tars // 100 if policy.tiled else tars
+
+    def job(self, path: Path, samples: Sequence[int] | NDArray[np.int64]) -> ShardJob:
+        """What writes these samples into the tar at `path`."""
+        listing = self.scanned.listing.take(samples)
+        source, policy = self.scanned.source, self.options.policy
+        return ShardJob(path, source, listing, policy, origin=self.origin)
+
+
+def _named(items: Iterable[LeftOut]) -> list[dict[str, str]]:
+    return [{"file": item.name, "reason": item.reason} for item in items]
+
+
+def prepare(
+    src: Path,
+    options: PackOptions,
+    progress: Progress,
+    classes: Sequence[str] | None = None,
+    onto: Path | None = None,
+) -> Work:
+    """Scan `src` and plan its shards; nothing is written.
+
+    Args:
+        src: the folder, archive or manifest to be packed.
+        options: what shapes the shards.
+        progress: where to show how far it is.
+        classes: class names in label order, None for the source's own order.
+        onto: a data set whose samples are there already.
+
+    Raises:
+        UnusableInput: there is nothing to pack, or it does not go with what is in `onto`.
+        PackingFailed: the source has gone meanwhile.
+        OSError: the disk fails.
+    """
+    base = None if onto is None else Manifest.load(onto)
+    source = open_source(src, options.source, classes)
+    if base is not None and source.classes:
+        added = [name for name in source.classes if name not in set(base.classes)]
+        source = open_source(src, options.source, [*base.classes, *added])
+    root = getattr(source, "root", src)
+    origin = Origin.of(root if root.exists() else src)
+    packed = [] if onto is None or base is None else [onto / shard.index for shard in base.shards]
+    scanned = scan(source, options, progress, packed)
+    origin.check()  # else it has gone while it was listed
+    listing = scanned.listing
+    if not len(listing) and base is None:
+        raise UnusableInput(f"{src} holds no file to pack.{_reasons(source, listing.left_out)}")
+    plan = plan_shards(
+        listing,
+        options.shard_size,
+        options.shard_samples,
+        options.seed,
+        options.raw_bytes,
+        _next_numbers(base),
+    )
+    if onto is not None and base is not None:
+        _refuse_other_splits(onto, set(base.splits), set(plan.splits))
+    return Work(origin, scanned, plan, options, base)
+
+
+def _reasons(source: Source, left_out: Sequence[LeftOut]) -> str:
+    """Why there is nothing to pack: some examples, and what they may have in common."""
+    lines = [f"{item.name}: {item.reason}" for item in left_out[:_EXAMPLES]]
+    if more := len(left_out) - len(lines):
+        lines.append(f"and {more} more")
+    missing = sum(item.reason.endswith(NO_FILE) for item in left_out)
+    if isinstance(source, ManifestSource | CocoSource) and missing and missing == len(left_out):
+        lines.append(
+            f"None of the {missing} images that it names was found below {source.root}; does "
+            "--root name their folder?"
+        )
+    return "".join(f"\n  {line}" for line in lines)
+
+
+def _refuse_other_splits(dst: Path, there: set[str], new: set[str]) -> None:
+    """Samples without a split beside named ones would be read by nobody who names a split."""
+    if there and not {bool(split) for split in new} <= {bool(split) for split in there}:
+        raise UnusableInput(
+            f"{dst} {_told(there)}, and what is to be added {_told(new)}. Append what is divided "
+            "in the same way, or choose another destination."
+        )
+
+
+def _told(splits: set[str]) -> str:
+    names = ", ".join(sorted(splits - {""}))
+    without = " and samples without a split" if "" in splits else ""
+    return f"has the splits {names}{without}" if names else "is not divided into splits"
+
+
+def _next_numbers(base: Manifest | None) -> dict[str, int]:
+    """For each split, the number that its next shard gets."""
+    numbers: dict[str, int] = {}
+    for shard in base.shards if base else ():
+        number = int(re.findall(r"\d+", Path(shard.file).stem)[-1])
+        numbers[shard.split] = max(numbers.get(shard.split, 0), number + 1)
+    return numbers

@@ -1,0 +1,171 @@
+"""From a source to the list of what is to be packed: splits assigned, repeats left out."""
+
+import hashlib
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from packer.errors import (
+    BadImage,
+    UnusableInput,
+)
+from packer.planning.listing import Listing
+from packer.planning.options import PackOptions
+from packer.planning.plan import split_of
+from packer.progress import (
+    Advance,
+    Progress,
+)
+from packer.sources.records import (
+    LeftOut,
+    Source,
+    SourceSample,
+)
+from reader.format import Index
+
+_Digests = NDArray[np.bytes_]
+
+
+@dataclass(frozen=True)
+class Scanned:
+    """A source and what of it is to be packed.
+
+    Attributes:
+        classes: class names in label order.
+        fingerprint: of everything the source holds, also of what is packed already.
+    """
+
+    source: Source
+    listing: Listing
+    classes: tuple[str, ...]
+    fingerprint: str
+
+
+def scan(
+    source: Source, options: PackOptions, progress: Progress, packed: Iterable[Path] = ()
+) -> Scanned:
+    """List the samples of `source` that are to be packed.
+
+    Args:
+        source: what to list.
+        options: the splits, and whether copies are left out.
+        progress: where to show how far it is.
+        packed: indexes of shards whose samples are there already.
+
+    Raises:
+        UnusableInput: the source cannot be packed, or has splits beside those of the options.
+        FormatError: one of the indexes is not usable.
+    """
+    listing = Listing()
+    keys = bytearray()
+    own_splits = set()
+    with progress.phase("scan", None, "files") as advance:
+        for record in source.scan():
+            advance(1)
+            if isinstance(record, SourceSample):
+                if record.size > options.limits.bytes:
+                    listing.left_out += _too_large(source, record, options.limits.bytes)
+                    continue
+                keys += _digest(record.key.encode())
+                if options.split is not None:
+                    own_splits.add(record.split)
+                    record = replace(record, split=split_of(record.key, options.split))
+            listing.add(record)
+    if named := sorted(own_splits - {""}):
+        raise UnusableInput(
+            f"The source has splits of its own: {', '.join(named)}. Leave --split out, or pack "
+            "its parts apart."
+        )
+    digests = _column(keys)
+    listing, kept = _without_repeats(listing, digests, _repeated_key)
+    if options.dedupe:
+        with progress.phase("compare", len(listing), "files") as advance:
+            contents = _contents(listing, source, advance)
+        listing, different = _without_repeats(listing, contents, _copy)
+        kept = kept[different]
+    fingerprint = listing.fingerprint()
+    there = bytearray()
+    for path in packed:
+        index = Index(path, mapped=False)
+        for row in range(len(index)):
+            there += _digest(index.bytes_of("key", row))
+    if there:
+        left_out = listing.left_out
+        listing = listing.take(np.flatnonzero(~np.isin(digests[kept], _column(there))))
+        listing.left_out = left_out
+    return Scanned(source, listing, source.classes or _numbered(listing), fingerprint)
+
+
+def _too_large(source: Source, sample: SourceSample, most: int) -> list[LeftOut]:
+    """What is reported of a sample that would be read whole only to be refused."""
+    reason = f"it and its members have {sample.size} bytes; {most} are the most (--max-bytes)"
+    belongs = f"it belongs to {sample.name}, which is too large"
+    files = source.member_files(sample)
+    return [LeftOut(sample.name, reason), *(LeftOut(file, belongs) for file in files)]
+
+
+def _without_repeats(
+    listing: Listing, digests: _Digests, left_out: Callable[[SourceSample, SourceSample], LeftOut]
+) -> tuple[Listing, NDArray[np.int64]]:
+    """The first sample of each digest, and which samples these are.
+
+    Args:
+        listing: the samples.
+        digests: of what must not come twice, for each sample.
+        left_out: what to report of a sample that repeats an earlier one.
+    """
+    _, firsts, group = np.unique(digests, return_index=True, return_inverse=True)
+    first = firsts[group]
+    numbers = np.arange(len(listing))
+    repeats = np.flatnonzero(first != numbers)
+    if not len(repeats):
+        return listing, numbers
+    kept = np.flatnonzero(first == numbers)
+    result = listing.take(kept)
+    result.left_out = listing.left_out + [
+        left_out(listing[number], listing[int(first[number])]) for number in repeats.tolist()
+    ]
+    return result, kept
+
+
+def _repeated_key(sample: SourceSample, first: SourceSample) -> LeftOut:
+    return LeftOut(sample.name, f"its key, {sample.key}, is that of {first.name}")
+
+
+def _copy(sample: SourceSample, first: SourceSample) -> LeftOut:
+    return LeftOut(sample.name, f"its bytes are those of {first.name}", ignored=True)
+
+
+def _contents(listing: Listing, source: Source, advance: Advance) -> _Digests:
+    """A digest of each image; one whose size nothing shares is not read."""
+    _, group, counts = np.unique(listing.sizes, return_inverse=True, return_counts=True)
+    read = (counts[group] > 1) | bool(listing.member_counts.any())
+    digests = bytearray()
+    for number, sample in enumerate(listing):
+        digests += _digest(_image(source, sample) if read[number] else sample.key.encode())
+        advance(1)
+    return _column(digests)
+
+
+def _image(source: Source, sample: SourceSample) -> bytes:
+    try:
+        image = source.read(sample).image
+    except BadImage:
+        return sample.key.encode()  # packing will name it
+    return image if isinstance(image, bytes) else image.tobytes()
+
+
+def _numbered(listing: Listing) -> tuple[str, ...]:
+    """Names for the classes of a source that has numbers alone."""
+    return tuple(map(str, range(int(listing.labels.max(initial=-1)) + 1)))
+
+
+def _digest(data: bytes) -> bytes:
+    return hashlib.blake2b(data, digest_size=16).digest()
+
+
+def _column(digests: bytearray) -> _Digests:
+    return np.frombuffer(digests, dtype="S16") if digests else np.empty(0, "S16")

@@ -1,0 +1,5 @@
+"""Tars and zips, read in place.
+
+`archive` is the source of class folders, `webdataset` that of samples; `entries` lists the files
+in an archive, `class_folders` says what its folders mean, `zip_entries` reads zips.
+"""

@@ -1,0 +1,72 @@
+"""The files in an archive, by folder: some 120 bytes a file, so that millions fit."""
+
+from array import array
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from packer.sources.folder.sidecars import IMAGE_EXTENSIONS
+from packer.sources.folder.walk import left_out
+from packer.sources.records import LeftOut
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A file in an archive.
+
+    Attributes:
+        offset: where its bytes begin, in a zip its local header.
+        size: its bytes.
+        packed: bytes that they are deflated to; -1: they are stored as they are.
+        crc32: of its bytes, in a zip.
+    """
+
+    offset: int
+    size: int
+    packed: int = -1
+    crc32: int = 0
+
+
+class Entries:
+    """What an archive that was written at `mtime_ns` holds."""
+
+    def __init__(self, mtime_ns: int) -> None:
+        self.mtime_ns = mtime_ns
+        self._names: dict[str, list[str]] = {}
+        self._numbers: dict[str, array[int]] = {}  # four of each file
+        self.left_out: list[LeftOut] = []
+
+    def add(self, path: str, entry: Entry) -> None:
+        """Append a file."""
+        folder, _, name = path.rpartition("/")
+        self._names.setdefault(folder, []).append(name)
+        numbers = self._numbers.setdefault(folder, array("q"))
+        numbers.extend((entry.offset, entry.size, entry.packed, entry.crc32))
+
+    def folders(self) -> list[str]:
+        """The sorted paths of the folders that hold files."""
+        return sorted(self._names)
+
+    def files(self, folder: str) -> dict[str, Entry]:
+        """The files in a folder; of several with one name the last, as unpacking would leave it."""
+        numbers = self._numbers[folder]
+        return {
+            name: Entry(*numbers[4 * row : 4 * row + 4])
+            for row, name in enumerate(self._names[folder])
+        }
+
+    def repeated(self, folder: str) -> Iterator[LeftOut]:
+        """The files in a folder that others of the same name replace."""
+        names = self._names[folder]
+        if len(set(names)) < len(names):
+            last = {name: row for row, name in enumerate(names)}
+            for row, name in enumerate(names):
+                if last[name] != row:
+                    path = f"{folder}/{name}" if folder else name
+                    yield left_out(path, "the archive holds a later file of the same name")
+
+    def has_images(self, folder: str) -> bool:
+        """Whether a folder itself holds files that are named like images."""
+        return any(
+            name.rpartition(".")[2].lower() in IMAGE_EXTENSIONS
+            for name in self._names.get(folder, ())
+        )

@@ -1,0 +1,252 @@
+"""WebDataset tars: a sample is a run of members whose names share all up to the first dot.
+
+The rules are those of the webdataset library (`tariterators.group_by_keys`). The image is the first
+member with the extension of an image, one without a further dot before one with (``x.jpg`` before
+``x.mask.png``); ``cls`` is the label, and all other members stay what they are.
+"""
+
+import contextlib
+import json
+import os
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+
+from packer.errors import (
+    BadImage,
+    UnusableInput,
+)
+from packer.files.spans import (
+    read_span,
+    unchanged,
+)
+from packer.files.tar_reader import (
+    Member,
+    members,
+    samples,
+)
+from packer.keys import (
+    escape,
+    unescape,
+)
+from packer.sources.folder.files import stem_paths
+from packer.sources.folder.sidecars import (
+    EXTENSION,
+    IMAGE_EXTENSIONS,
+)
+from packer.sources.folder.walk import is_litter
+from packer.sources.labels import class_number
+from packer.sources.records import (
+    Content,
+    LeftOut,
+    SourceSample,
+)
+from reader.format import (
+    FormatError,
+    Manifest,
+    manifest,
+)
+
+_INDEXES = (".safetensors", ".idx", ".index", "_stats.json", "dataset.json")
+MAX_CLASS_NAME = 1000  # bytes
+_LOOKED_AT = 8  # samples that tell what a tar is
+
+
+@dataclass(frozen=True)
+class WebDatasetSource:
+    """A tar, or a folder of them.
+
+    Attributes:
+        folder: where the tars lie.
+        only: the one tar that is meant; "" for all in the folder.
+        classes: class names in label order; empty where labels are numbers alone.
+    """
+
+    folder: Path
+    only: str = ""
+    classes: tuple[str, ...] = ()
+
+    @classmethod
+    def recognises(cls, path: Path) -> bool:
+        """Whether a tar, or the first of a folder's, holds samples of several members.
+
+        In class folders an image may have further members, too, but no ``cls``. Samples of one
+        member each make a data set if their tars are numbered; else the tars may be classes, which
+        would be lost.
+
+        Raises:
+            UnusableInput: that tar is none or damaged, or the tars may be classes.
+        """
+        tars = [path]
+        if path.is_dir():
+            tars = sorted(item for item in path.iterdir() if _is_tar(item))
+            if not tars:
+                return False
+            if _are_numbered(tars):
+                return True
+        firsts = [run for run in islice(_runs(tars[0]), _LOOKED_AT) if len(run) > 1]
+        found = [member for run in firsts for member in run]
+        if any(member.ext == "cls" or "/" not in member.name for member in found):
+            return True
+        if path.is_dir():
+            raise UnusableInput(
+                f"{path} holds tars that are neither shards of one series nor have samples of "
+                f"several members ({tars[0].name}). If each is a class, put them into one, which "
+                f"is read in place: tar -cf classes.tar -C {path} ."
+            )
+        return False
+
+    @classmethod
+    def open(cls, path: Path, classes: Sequence[str] | None = None) -> "WebDatasetSource":
+        """The tar at `path`, or those in it; what packer wrote has its classes beside it."""
+        if path.is_dir():
+            return cls(path, "", tuple(classes or packed_classes(path)))
+        return cls(path.parent, path.name, tuple(classes or ()))
+
+    def scan(self) -> Iterator[SourceSample | LeftOut]:
+        """Go through the tars in the order of their names.
+
+        Raises:
+            UnusableInput: a tar is damaged.
+        """
+        earlier: set[int] = set()  # keys of the tars before: many sets number anew in each
+        for tar in [self.only] if self.only else sorted(os.listdir(self.folder)):
+            if not _is_tar(self.folder / tar):
+                ignored = is_index(tar)
+                yield LeftOut(tar, "it is an index" if ignored else "it is no tar", ignored)
+                continue
+            own: set[int] = set()
+            for record in self._tar(tar):
+                if isinstance(record, SourceSample):
+                    own.add(hash(record.key))
+                    if hash(record.key) in earlier:
+                        key = f"{escape(tar.removesuffix('.tar'))}/{record.key}"
+                        record = replace(record, key=key)
+                yield record
+            earlier |= own
+
+    def member_files(self, sample: SourceSample) -> Sequence[str]:
+        """The files that share the image's stem."""
+        return stem_paths(sample)
+
+    def read(self, sample: SourceSample) -> Content:
+        """The sample's members, if their tar still is what was scanned."""
+        tar, *spans = json.loads(sample.locator)
+        with unchanged(self.folder / tar, sample.mtime_ns) as descriptor:
+            image, *contents = [read_span(descriptor, offset, size) for offset, size in spans]
+        return Content(image, dict(zip(sample.members, contents, strict=True)))
+
+    def _tar(self, tar: str) -> Iterator[SourceSample | LeftOut]:
+        mtime_ns = os.stat(self.folder / tar).st_mtime_ns
+        for run in samples(members(self.folder / tar)):
+            if isinstance(run, LeftOut):
+                yield LeftOut(f"{tar}/{run.name}", run.reason)
+                continue
+            image = _image_of(run)
+            try:
+                if image is None:
+                    raise BadImage(
+                        "its sample has no image; the members of a sample follow each other"
+                    )
+                if not image.size:
+                    raise BadImage("its image is empty")
+                label = self._label(tar, mtime_ns, run)
+            except BadImage as error:
+                yield from (LeftOut(f"{tar}/{member.name}", str(error)) for member in run)
+                continue
+            kept = [image]
+            for member in run:
+                if member is image or member.ext == "cls":
+                    continue
+                if reason := _refusal(member):
+                    yield LeftOut(f"{tar}/{member.name}", reason)
+                else:
+                    kept.append(member)
+            spans = [(member.offset, member.size) for member in kept]
+            yield SourceSample(
+                name=f"{tar}/{image.name}",
+                key=_key(image.stem),
+                label=label,
+                size=sum(member.size for member in kept),
+                mtime_ns=mtime_ns,
+                members=tuple(member.ext for member in kept[1:]),
+                locator=json.dumps([tar, *spans], separators=(",", ":")),
+            )
+
+    def _label(self, tar: str, mtime_ns: int, run: Sequence[Member]) -> int:
+        """The number of the class that a sample's ``cls`` tells; -1 if it has none.
+
+        Raises:
+            BadImage: it tells none.
+        """
+        member = next((member for member in run if member.ext == "cls"), None)
+        if member is None:
+            return -1
+        if member.size > MAX_CLASS_NAME:
+            raise BadImage(
+                f"its .cls has {member.size} bytes, too many for a class ({MAX_CLASS_NAME})"
+            )
+        with unchanged(self.folder / tar, mtime_ns) as descriptor:
+            data = read_span(descriptor, member.offset, member.size)
+        name = data.strip().decode("utf-8", "replace")
+        if not name.isascii() or not name.isdigit():
+            if name in self.classes:
+                return self.classes.index(name)
+            raise BadImage(
+                f"its .cls is {name!r}: for classes by name, give --classes FILE that has them all"
+            )
+        number = class_number(data)
+        if self.classes and number >= len(self.classes):
+            raise BadImage(f"its class is {number}, and there are {len(self.classes)} classes")
+        return number
+
+
+def is_index(name: str) -> bool:
+    """Whether a file beside tars only tells what they hold."""
+    return is_litter(name) or name.endswith(_INDEXES)
+
+
+def packed_classes(folder: Path) -> tuple[str, ...]:
+    """The classes of a data set that packer wrote; empty if it is another's."""
+    with contextlib.suppress(FormatError):
+        if (folder / manifest.FILENAME).exists():
+            return Manifest.load(folder).classes
+    return ()
+
+
+def _is_tar(path: Path) -> bool:
+    return path.name.endswith(".tar") and not path.is_dir()
+
+
+def _runs(tar: Path) -> Iterator[list[Member]]:
+    return (run for run in samples(members(tar)) if not isinstance(run, LeftOut))
+
+
+def _are_numbered(tars: Sequence[Path]) -> bool:
+    """Whether these are all of a series, such as shard-00000.tar to shard-00099.tar."""
+    numbers = [int(found[1]) for tar in tars if (found := re.search(r"(\d{3,})$", tar.stem))]
+    return len(numbers) == len(tars) and sorted(numbers) in (
+        list(range(len(tars))),
+        list(range(1, len(tars) + 1)),
+    )
+
+
+def _image_of(run: Sequence[Member]) -> Member | None:
+    images = [member for member in run if member.ext.rpartition(".")[2].lower() in IMAGE_EXTENSIONS]
+    return min(images, key=lambda member: "." in member.ext, default=None)
+
+
+def _refusal(member: Member) -> str | None:
+    if not EXTENSION.fullmatch(member.ext):
+        return "its extension is not made of letters, digits, - and _ alone"
+    return None
+
+
+def _key(stem: str) -> str:
+    """A key that packer has escaped before stays what it is."""
+    try:
+        return stem if escape(unescape(stem)) == stem else escape(stem)
+    except UnicodeEncodeError:  # bytes that are no UTF-8, which no key has
+        return escape(stem)

@@ -1,0 +1,184 @@
+"""A sample of several files: an image, and the members that lie in files of their own."""
+
+import errno
+import json
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from functools import partial
+from pathlib import Path
+
+from packer.errors import (
+    BadImage,
+    Unreadable,
+    naming,
+)
+from packer.keys import escape
+from packer.sources.folder.walk import (
+    is_litter,
+    left_out,
+    tells_of_file,
+)
+from packer.sources.labels import (
+    MAX_TEXT,
+    class_of_file,
+)
+from packer.sources.records import (
+    Content,
+    LeftOut,
+    SourceSample,
+)
+
+NO_FILE = f"it cannot be read: {os.strerror(errno.ENOENT)}"
+CHANGED = "it changed while it was being packed"
+
+
+def sample_of_files(
+    root: Path,
+    image: str,
+    members: Mapping[str, str],
+    *,
+    label: int,
+    split: str,
+    keep_extension: bool = False,
+) -> Iterator[SourceSample | LeftOut]:
+    """The sample of `image`, and those of its files that cannot be packed.
+
+    Args:
+        root: what the paths are relative to.
+        image: the image's path.
+        members: extension -> path of each further member.
+        label: class number; -1: the member ``cls`` tells, if there is one.
+        split: of the sample.
+        keep_extension: make it part of the key, which else is the path without it.
+    """
+    try:
+        size, mtime_ns = measure(root, image)
+        if size == 0:
+            raise BadImage("it is empty")
+    except BadImage as error:
+        yield left_out(image, str(error))
+        for path in members.values():
+            yield LeftOut(path, f"it belongs to {image}, which is rejected")
+        return
+    if is_litter(os.path.basename(image)):
+        yield left_out(image, "")
+        return
+    found = {}
+    for ext, path in members.items():
+        try:
+            member_size, member_time = measure(root, path)
+            if ext == "cls":
+                label = class_of_file(label, member_size, partial(_text, root / path))
+                continue
+        except BadImage as error:
+            yield LeftOut(path, str(error))
+            continue
+        found[ext] = path
+        size += member_size
+        mtime_ns = max(mtime_ns, member_time)
+    stem = os.path.splitext(image)[0]
+    derived = all(path == f"{stem}.{ext}" for ext, path in found.items())
+    yield SourceSample(
+        name=image,
+        key=escape(image if keep_extension else stem),
+        label=label,
+        size=size,
+        mtime_ns=mtime_ns,
+        members=tuple(found),
+        split=split,
+        locator="" if derived else json.dumps(list(found.values())),
+    )
+
+
+def stem_paths(sample: SourceSample) -> list[str]:
+    """The paths of a sample's members if they share the image's stem."""
+    stem = os.path.splitext(sample.name)[0]
+    return [f"{stem}.{ext}" for ext in sample.members]
+
+
+def member_paths(sample: SourceSample) -> list[str]:
+    """The paths of the members of what `sample_of_files` made."""
+    return list(json.loads(sample.locator)) if sample.locator else stem_paths(sample)
+
+
+def read_files(root: Path, sample: SourceSample) -> Content:
+    """The bytes of a sample's files, if they still are what was scanned.
+
+    Raises:
+        Unreadable: a file cannot be read, or has changed.
+    """
+    size, newest = 0, 0
+    contents = []
+    for path in (sample.name, *member_paths(sample)):
+        data, mtime_ns = read_file(f"{root}/{path}", sample.size)
+        contents.append(data)
+        size += len(data)
+        newest = max(newest, mtime_ns)
+    if size != sample.size or newest != sample.mtime_ns:
+        raise Unreadable(CHANGED)
+    return Content(contents[0], dict(zip(sample.members, contents[1:], strict=True)))
+
+
+def read_file(path: str | Path, size: int) -> tuple[bytes, int]:
+    """A file's bytes and when it was written (ns), by half the system calls that open() makes.
+
+    Args:
+        path: of the file.
+        size: the most it should have; one byte more tells that it has grown.
+
+    Raises:
+        Unreadable: it cannot be read.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY)
+        try:
+            data = os.read(descriptor, size + 1)
+            status = os.fstat(descriptor)
+            while len(data) < status.st_size and (more := os.read(descriptor, size)):
+                data += more  # some network file systems give less than is asked for
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        raise Unreadable(_cannot_be_read(error)) from error
+    return data, status.st_mtime_ns
+
+
+def measure(root: Path, path: str) -> tuple[int, int]:
+    """A file's bytes and when it was written (ns).
+
+    Raises:
+        BadImage: it is no file that could be packed.
+        OSError: the disk fails.
+    """
+    try:
+        status = os.stat(root / path)
+    except OSError as error:
+        if not tells_of_file(error):
+            raise
+        if os.path.islink(root / path):
+            raise BadImage(f"it is a symbolic link that leads nowhere: {error.strerror}") from error
+        raise BadImage(_cannot_be_read(error)) from error
+    if not stat.S_ISREG(status.st_mode):
+        raise BadImage("it is not a regular file")
+    return status.st_size, status.st_mtime_ns
+
+
+def _text(path: Path) -> bytes:
+    """What a small file holds.
+
+    Raises:
+        BadImage: it cannot be read.
+        OSError: the disk fails.
+    """
+    try:
+        with naming(path), open(path, "rb") as file:
+            return file.read(MAX_TEXT)
+    except OSError as error:
+        if not tells_of_file(error):
+            raise
+        raise BadImage(_cannot_be_read(error)) from error
+
+
+def _cannot_be_read(error: OSError) -> str:
+    return f"it cannot be read: {error.strerror}"

@@ -1,0 +1,72 @@
+"""Parallel folders: files elsewhere that belong to the images of the same path (masks, texts)."""
+
+import os
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from packer.sources.folder.walk import (
+    folders_below,
+    is_folder,
+    is_litter,
+    left_out,
+    tells_of_file,
+)
+from packer.sources.records import LeftOut
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Folders that run parallel to a source.
+
+    Attributes:
+        folders: name -> folder, relative to the source. The file at the path of an image, but for
+            its extension, is the image's member ``name.ext`` (``name``, if that is the extension).
+    """
+
+    folders: Mapping[str, str] = field(default_factory=dict)
+
+    def beside(self, root: Path, folder: str) -> dict[str, dict[str, str]]:
+        """For each stem in `folder`: extension -> path of what the parallel folders have for it."""
+        found: dict[str, dict[str, str]] = defaultdict(dict)
+        for name, parallel in self.folders.items():
+            inside = os.path.join(parallel, folder)
+            for file in _files(root / inside):
+                stem, ext = os.path.splitext(file)
+                ext = ext[1:].lower()
+                member = name if ext == name else f"{name}.{ext}"
+                found[stem][member] = os.path.join(inside, file)
+        return found
+
+    def missing(self, members: Mapping[str, str]) -> str | None:
+        """The name of a parallel folder that has nothing among an image's members."""
+        given = {ext.split(".")[0] for ext in members}
+        return next((name for name in self.folders if name not in given), None)
+
+    def elsewhere(self, root: Path) -> Iterator[LeftOut]:
+        """The files of the parallel folders that lie where the source has no folder."""
+        for parallel in self.folders.values():
+            for folder in folders_below(root, parallel, frozenset()):
+                if isinstance(folder, LeftOut):
+                    yield folder
+                elif not os.path.isdir(root / os.path.relpath(folder, parallel)):
+                    for file in _files(root / folder):
+                        yield left_out(os.path.join(folder, file), NO_IMAGE)
+
+
+NO_IMAGE = "the source has no image of this path"
+
+
+def _files(folder: Path) -> list[str]:
+    try:
+        with os.scandir(folder) as entries:
+            return sorted(
+                entry.name
+                for entry in entries
+                if not is_folder(entry) and not is_litter(entry.name)
+            )
+    except OSError as error:
+        if not tells_of_file(error):
+            raise
+        return []  # the images then lack what should be there, and are named for it

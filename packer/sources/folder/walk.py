@@ -1,0 +1,91 @@
+"""Walking folders: sorted, through symbolic links, but never round a loop of them."""
+
+import errno
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from packer.sources.records import LeftOut
+
+LOOP = "it is a symbolic link back to a folder that holds it (a loop)"
+
+Identity = tuple[int, int]
+
+_FACTS = {
+    *(errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG, errno.EACCES, errno.EPERM)
+}
+_LITTER = {".DS_Store", "Thumbs.db", "ehthumbs.db", "desktop.ini", ".directory"}
+
+
+def is_litter(name: str) -> bool:
+    """Whether a file is the operating system's own."""
+    return name in _LITTER
+
+
+def tells_of_file(error: OSError) -> bool:
+    """Whether an error tells something of the file or folder itself.
+
+    Any other is the disk's or the machine's and may pass: if the file were left out for it, the
+    next run would find another source.
+    """
+    return error.errno in _FACTS
+
+
+def left_out(path: str, reason: str) -> LeftOut:
+    """`path` with the reason, unless it is litter, which needs none."""
+    if is_litter(os.path.basename(path)):
+        return LeftOut(path, "it belongs to the operating system", ignored=True)
+    return LeftOut(path, reason)
+
+
+def folders_below(root: Path, path: str, above: frozenset[Identity]) -> Iterator[str | LeftOut]:
+    """`path` and all folders below it, relative to `root`.
+
+    Args:
+        root: of the source.
+        path: where to begin.
+        above: identities of the folders that hold it; a link back to one of them is a loop.
+
+    Raises:
+        OSError: the disk fails.
+    """
+    try:
+        own = identity(root / path)
+        if own in above:
+            yield LeftOut(path, LOOP)
+            return
+        names = subfolders(root / path)
+    except OSError as error:
+        if not tells_of_file(error):
+            raise
+        yield LeftOut(path, f"the folder cannot be read: {error.strerror}")
+        return
+    yield path
+    for name in names:
+        yield from folders_below(root, f"{path}/{name}" if path else name, above | {own})
+
+
+def subfolders(path: Path) -> list[str]:
+    """The sorted names of the folders in `path`."""
+    with os.scandir(path) as entries:
+        return sorted(entry.name for entry in entries if is_folder(entry))
+
+
+def is_folder(entry: "os.DirEntry[str]") -> bool:
+    """Whether an entry is a folder, or a link to one."""
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False  # a link to itself; the file's own stat names the reason
+
+
+def identity(folder: "str | os.PathLike[str]") -> Identity:
+    """What tells one folder from all others, whatever its path."""
+    status = os.stat(folder)
+    return status.st_dev, status.st_ino
+
+
+def with_parents(folder: Path) -> frozenset[Identity]:
+    """The identities of a folder and all that hold it."""
+    resolved = folder.resolve()
+    return frozenset(map(identity, (resolved, *resolved.parents)))

@@ -1,0 +1,187 @@
+"""The columns of a manifest: which one is what, and what their values mean (pure)."""
+
+import base64
+import datetime
+import decimal
+import json
+import math
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from packer.errors import (
+    BadImage,
+    UnusableInput,
+)
+from packer.planning.options import SourceOptions
+from packer.sources.labels import class_order
+
+IMAGE = (
+    *("image", "path", "file", "file_name", "filename", "image_path", "file_path", "filepath"),
+    *("img", "img_path", "image_file"),
+)
+LABEL = ("label", "class", "category", "class_name", "class_id", "target")
+SPLIT = ("split",)
+
+MAX_LABEL = 1_000_000  # a larger number is an identifier and not a class
+SPLIT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,254}")  # its folder's has 255 bytes at most
+
+_NUMBER = re.compile(r"-1|0|[1-9][0-9]*")
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The names of the columns with a meaning of their own; every other one is a sample's JSON."""
+
+    image: str
+    label: str | None
+    split: str | None
+
+    @classmethod
+    def find(cls, columns: Sequence[str], options: SourceOptions, where: object) -> "Columns":
+        """Those that `options` name, else those with the usual names.
+
+        Raises:
+            UnusableInput: a column that is named is not there, or none can hold the images.
+        """
+        image = _find(columns, options.image_column, IMAGE, "--image-column", where)
+        if image is None:
+            raise UnusableInput(
+                f"{where} has no column for the images: it has {_listed(columns)}. "
+                "Say which one it is with --image-column."
+            )
+        return cls(
+            image,
+            _find(columns, options.label_column, LABEL, "--label-column", where),
+            _find(columns, options.split_column, SPLIT, "--split-column", where),
+        )
+
+    def others(self, fields: Mapping[str, Any]) -> dict[str, Any]:
+        """What belongs into the sample's JSON."""
+        named = (self.image, self.label, self.split)
+        return {name: value for name, value in fields.items() if name not in named}
+
+
+def _find(
+    columns: Sequence[str], chosen: str | None, usual: Sequence[str], option: str, where: object
+) -> str | None:
+    if chosen is not None:
+        if chosen not in columns:
+            raise UnusableInput(
+                f"{where} has no column {chosen!r} ({option}): it has {_listed(columns)}."
+            )
+        return chosen
+    by_name = {name.lower(): name for name in reversed(columns)}
+    return next((by_name[name] for name in usual if name in by_name), None)
+
+
+def _listed(columns: Sequence[str]) -> str:
+    return ", ".join(map(repr, columns[:20])) or "none"
+
+
+def label_text(value: Any) -> str:
+    """A label's text, "" for none; of a number its decimal digits.
+
+    Raises:
+        BadImage: it is neither text nor a number.
+    """
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, (str, int)):
+        raise BadImage(f"its label is neither a name nor a whole number: {str(value)[:80]!r}")
+    return value if isinstance(value, str) else str(value)
+
+
+def split_text(value: Any) -> str:
+    """The name of a split, "" for none.
+
+    Raises:
+        BadImage: no folder should have such a name.
+    """
+    text = "" if value is None else str(value)
+    if text and not SPLIT_NAME.fullmatch(text):
+        raise BadImage(
+            f"its split, {text[:80]!r}, is no plain name such as train, of 255 characters at most"
+        )
+    return text
+
+
+@dataclass(frozen=True)
+class Labels:
+    """How the labels of a source become class numbers.
+
+    Attributes:
+        classes: class names in label order; empty without labels, or where these are numbers
+            already and nobody has named them.
+        named: whether a label is the name of a class; else it is its number.
+    """
+
+    classes: tuple[str, ...] = ()
+    named: bool = False
+
+    @classmethod
+    def of(cls, texts: Iterable[str], classes: Sequence[str] | None, where: object) -> "Labels":
+        """Tell names from numbers.
+
+        Args:
+            texts: every label that occurs.
+            classes: class names in label order; None: the sorted names that occur.
+            where: what to name in an error.
+
+        Raises:
+            UnusableInput: `classes` lacks one of them, or a number is too large for a class.
+        """
+        found = set(texts) - {""}
+        if not all(map(_NUMBER.fullmatch, found)) or (classes and found.issubset(classes)):
+            return cls(class_order(where, found, classes), named=True)
+        limit = len(classes) if classes else MAX_LABEL
+        largest = max(found, key=lambda text: (len(text), text), default="0")
+        if len(largest) > len(str(limit)) or int(largest) >= limit:
+            raise UnusableInput(
+                f"{where} has the label {largest[:80]}, and there are {limit} classes at most. If "
+                "labels are names that look like numbers, list them with --classes."
+            )
+        return cls(tuple(classes or ()))
+
+    def numbering(self) -> Callable[[str], int]:
+        """What gives the class number of a label's text, -1 for none."""
+        if not self.named:
+            return lambda text: int(text or -1)
+        numbers = {"": -1} | {name: number for number, name in enumerate(self.classes)}
+        return numbers.__getitem__
+
+
+def to_json(fields: Mapping[str, Any]) -> bytes:
+    """The JSON of a sample (RFC 8259, ASCII): NaN and infinities as null, bytes as base64.
+
+    Raises:
+        BadImage: it is nested too deeply.
+    """
+    try:
+        try:
+            text = json.dumps(fields, separators=(",", ":"), allow_nan=False)
+        except (TypeError, ValueError):
+            text = json.dumps(_plain(fields), separators=(",", ":"))
+    except RecursionError as error:
+        raise BadImage("it is nested too deeply") from error
+    return text.encode()
+
+
+def _plain(value: Any) -> Any:
+    """`value` of what JSON has."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode()
+    if isinstance(value, (datetime.date, datetime.time)):
+        return value.isoformat()
+    if isinstance(value, (decimal.Decimal, datetime.timedelta)):
+        return str(value)
+    return value

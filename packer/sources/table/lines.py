@@ -1,0 +1,191 @@
+"""Manifests of text: CSV, TSV and JSONL, read a record at a time and found again by offset.
+
+A record that cannot be understood is refused with the line on which it begins, and reading goes on
+with the line after: a quote that is never closed costs its own line and no other.
+"""
+
+import csv
+import io
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+from packer.errors import (
+    BadImage,
+    UnusableInput,
+)
+from packer.files.snapshot import Watched
+from packer.sources.records import LeftOut
+from packer.sources.table.table import Record
+
+MAX_RECORD = 16 << 20  # bytes; a longer one is no line of a manifest
+_BOM = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True)
+class LineTable(ABC):
+    """A manifest of text.
+
+    Attributes:
+        columns: names of the columns.
+        begin: where the first record begins.
+        first_line: the number of its line.
+    """
+
+    file: Watched
+    columns: tuple[str, ...] = ()
+    begin: int = 0
+    first_line: int = 1
+
+    @abstractmethod
+    def parse(self, lines: Iterator[str]) -> dict[str, Any]:
+        """The record that begins with the next of `lines`, {} for a blank line.
+
+        Raises:
+            BadImage: it cannot be understood.
+        """
+
+    @property
+    def files(self) -> tuple[Watched, ...]:
+        """What the table is read from."""
+        return (self.file,)
+
+    def records(self, columns: Sequence[str] | None = None) -> Iterator[Record | LeftOut]:
+        """Every record in order, with all of its columns."""
+        line, start = self.first_line, self.begin
+        with self.file.path.open("rb") as file:
+            file.seek(start)
+            while True:
+                where = f"{self.file.path.name}:{line}"
+                lines = _Lines(file)
+                try:
+                    fields = self.parse(lines)
+                except BadImage as error:
+                    yield LeftOut(where, str(error))
+                    file.seek(start)
+                    start += _skip_line(file)
+                    line += 1
+                    continue
+                if not lines.count:
+                    return
+                if fields:
+                    yield Record(where, fields, f"{start}:{lines.size}")
+                line, start = line + lines.count, start + lines.size
+
+    def fields(self, locator: str) -> dict[str, Any]:
+        """The record that `locator` (offset and size) tells.
+
+        Raises:
+            PackingFailed: the manifest is not what it was.
+        """
+        offset, size = map(int, locator.split(":"))
+        (data,) = self.file.read((offset, size))
+        return self.parse(io.StringIO(data.decode(), newline="\n"))
+
+
+@dataclass(frozen=True)
+class Delimited(LineTable):
+    """CSV (RFC 4180) or TSV with a line of column names; values are text."""
+
+    delimiter: str = ","
+
+    @classmethod
+    def open(cls, file: Watched, delimiter: str) -> "Delimited":
+        """Read the names of the columns.
+
+        Raises:
+            UnusableInput: there are none, or one comes twice.
+        """
+        with file.path.open("rb") as content:
+            begin = _after_bom(content)
+            lines = _Lines(content)
+            try:
+                columns = _row(lines, delimiter)
+            except BadImage as error:
+                raise UnusableInput(f"{file.path}: line 1 names no columns: {error}.") from error
+        if len(set(columns)) < len(columns):
+            raise UnusableInput(f"{file.path}: a column's name comes twice: {', '.join(columns)}.")
+        return cls(file, tuple(columns), begin + lines.size, 1 + lines.count, delimiter)
+
+    def parse(self, lines: Iterator[str]) -> dict[str, Any]:
+        """The fields of the next row."""
+        row = _row(lines, self.delimiter)
+        if row and len(row) != len(self.columns):
+            raise BadImage(f"it has {len(row)} fields, and the first line {len(self.columns)}")
+        return dict(zip(self.columns, row, strict=False))
+
+
+def _row(lines: Iterator[str], delimiter: str) -> list[str]:
+    csv.field_size_limit(MAX_RECORD)
+    try:
+        return next(csv.reader(lines, delimiter=delimiter, strict=True), [])
+    except csv.Error as error:
+        raise BadImage(f"it is malformed: {error}") from error
+
+
+@dataclass(frozen=True)
+class JsonLines(LineTable):
+    """A JSON object on each line."""
+
+    @classmethod
+    def open(cls, file: Watched) -> "JsonLines":
+        """Gather the names of all members."""
+        with file.path.open("rb") as content:
+            begin = _after_bom(content)
+        records = cls(file, begin=begin).records()
+        names = {name: None for item in records if isinstance(item, Record) for name in item.fields}
+        return cls(file, tuple(names), begin)
+
+    def parse(self, lines: Iterator[str]) -> dict[str, Any]:
+        """The object on the next line."""
+        text = next(lines, "").strip()
+        try:
+            fields = json.loads(text or "{}")
+        except RecursionError as error:
+            raise BadImage("it is nested too deeply") from error
+        except ValueError as error:
+            raise BadImage(f"it is no JSON: {error}") from error
+        if not isinstance(fields, dict):
+            raise BadImage("it is no JSON object")
+        return fields
+
+
+class _Lines(Iterator[str]):
+    """The lines of one record, counted; a bound on them all."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self.count = self.size = 0
+
+    def __next__(self) -> str:
+        data = self._file.readline(MAX_RECORD + 1 - self.size)
+        if not data:
+            raise StopIteration
+        self.count += 1
+        self.size += len(data)
+        if self.size > MAX_RECORD:
+            raise BadImage(f"it has more than {MAX_RECORD} bytes")
+        if b"\0" in data:
+            raise BadImage("it holds a NUL byte")
+        try:
+            return data.decode()
+        except UnicodeDecodeError as error:
+            raise BadImage("it is not UTF-8") from error
+
+
+def _after_bom(file: BinaryIO) -> int:
+    """Go behind a byte order mark; how many bytes it has."""
+    begin = len(_BOM) if file.read(len(_BOM)) == _BOM else 0
+    return file.seek(begin)
+
+
+def _skip_line(file: BinaryIO) -> int:
+    """Read to the end of a line, however long it is; its bytes."""
+    size = 0
+    while part := file.readline(MAX_RECORD):
+        size += len(part)
+        if part.endswith(b"\n"):
+            break
+    return size

@@ -1,0 +1,227 @@
+"""Hugging Face image Parquet: the images' bytes in a column ``struct<bytes, path>``.
+
+Names of classes, and which column is an image, are those of the schema's metadata "huggingface"
+(https://huggingface.co/docs/datasets/about_dataset_features). Files named
+``train-00000-of-00002.parquet``, ``test.parquet`` and so on are splits, also in a folder ``data``.
+"""
+
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from packer.errors import (
+    BadImage,
+    Unreadable,
+    UnusableInput,
+)
+from packer.keys import escape
+from packer.planning.options import SourceOptions
+from packer.sources.folder.files import CHANGED
+from packer.sources.folder.folder import SPLITS
+from packer.sources.labels import class_order
+from packer.sources.records import (
+    Content,
+    LeftOut,
+    SourceSample,
+)
+from packer.sources.table.columns import (
+    IMAGE,
+    SPLIT_NAME,
+    Columns,
+    Labels,
+    label_text,
+    split_text,
+    to_json,
+)
+from packer.sources.table.parquet import ParquetTable
+from packer.sources.table.source import find_labels
+
+_PART = re.compile(r"(.+?)-\d{5}-of-\d{5}.*")  # of a split that lies in several files
+
+
+@dataclass(frozen=True)
+class ParquetImages:
+    """Images that lie in Parquet files.
+
+    Attributes:
+        splits: the split of each file.
+        names: the class names that the schema gives the label's numbers; empty if it does not.
+        strangers: files that lie beside and are no Parquet.
+    """
+
+    table: ParquetTable
+    columns: Columns
+    labels: Labels
+    splits: tuple[str, ...]
+    names: tuple[str, ...]
+    strangers: tuple[str, ...] = ()
+
+    @classmethod
+    def open(
+        cls,
+        folder: Path,
+        table: ParquetTable,
+        options: SourceOptions,
+        classes: Sequence[str] | None,
+        strangers: Sequence[str] = (),
+    ) -> "ParquetImages":
+        """Find the columns and the classes.
+
+        Args:
+            folder: what holds the files, or the only file.
+            table: the files.
+            options: names of columns.
+            classes: class names in label order, None: the schema's order.
+            strangers: what lies beside the files.
+
+        Raises:
+            UnusableInput: no column holds images, or a class is missing.
+        """
+        images = image_columns(table.schema, options.image_column)
+        if not images:
+            raise UnusableInput(
+                f"{folder} has no column of images, or not that of --image-column: it has "
+                f"{', '.join(table.columns)}."
+            )
+        image = next((name for name in IMAGE if name in images), images[0])
+        columns = Columns.find(table.columns, replace(options, image_column=image), folder)
+        names = _class_names(table.schema, columns.label)
+        if names:
+            order = class_order(folder, names, classes) if classes else names
+            labels = Labels(order, named=True)
+        else:
+            labels = find_labels(table, columns.label, classes, folder)
+        splits = tuple(_split_of(file.path) for file in table.files)
+        return cls(table, columns, labels, splits, names, tuple(strangers))
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """Class names in label order."""
+        return self.labels.classes
+
+    def scan(self) -> Iterator[SourceSample | LeftOut]:
+        """The image of each row, in the order of the files' names."""
+        yield from (
+            LeftOut(name, "it is no Parquet file of the data set", ignored=True)
+            for name in self.strangers
+        )
+        number_of = self.labels.numbering()
+        for record in self.table.records():
+            if isinstance(record, LeftOut):
+                yield record
+                continue
+            file, row = self.table.place(record.locator)
+            try:
+                content = self._content(record.fields)
+                label = number_of(self._label(record.fields))
+                split = split_text(record.fields.get(self.columns.split or ""))
+            except BadImage as error:
+                yield LeftOut(record.where, str(error))
+                continue
+            stem = os.path.splitext(self.table.name(file))[0]
+            name = f"{stem}/{row:08d}{_file_name(record.fields[self.columns.image])}"
+            yield SourceSample(
+                name=name,
+                key=escape(os.path.splitext(name)[0]),
+                label=label,
+                size=_size(content),
+                mtime_ns=self.table.files[file].mtime_ns,
+                members=tuple(content.members),
+                split=split or self.splits[file],
+                locator=record.locator,
+                block=record.block,
+            )
+
+    def member_files(self, sample: SourceSample) -> Sequence[str]:
+        """None: the members come out of the image's row."""
+        return ()
+
+    def read(self, sample: SourceSample) -> Content:
+        """The row's image and its other columns."""
+        content = self._content(self.table.fields(sample.locator))
+        if _size(content) != sample.size:
+            raise Unreadable(CHANGED)
+        return content
+
+    def _content(self, fields: Mapping[str, Any]) -> Content:
+        value = fields[self.columns.image]
+        image = value["bytes"] if isinstance(value, dict) else value
+        if image is None:
+            path = value.get("path") if isinstance(value, dict) else None
+            raise BadImage(
+                f"it holds no image, only the path {path[:200]!r}"
+                if path
+                else "it holds no image (null)"
+            )
+        if not image:
+            raise BadImage("its image is empty")
+        others = self.columns.others(fields)
+        return Content(image, {"json": to_json(others)} if others else {})
+
+    def _label(self, fields: Mapping[str, Any]) -> str:
+        text = label_text(fields.get(self.columns.label or ""))
+        if not self.names or text in ("", "-1"):
+            return text if text != "-1" or not self.names else ""
+        if not text.isdecimal() or len(text) > 9 or int(text) >= len(self.names):
+            raise BadImage(f"its label, {text[:80]}, is none of the {len(self.names)} classes")
+        return self.names[int(text)]
+
+
+def image_columns(schema: pa.Schema, chosen: str | None = None) -> list[str]:
+    """The columns that can hold images: ``struct<bytes, path>``, and bytes of a usual name.
+
+    Args:
+        schema: of the table.
+        chosen: the only column to be looked at.
+    """
+    return [
+        field.name
+        for field in schema
+        if (_is_image(field.type) or (_is_bytes(field.type) and field.name in (chosen, *IMAGE)))
+        and chosen in (None, field.name)
+    ]
+
+
+def _is_image(kind: pa.DataType) -> bool:
+    if not pa.types.is_struct(kind):
+        return False
+    return any(field.name == "bytes" and _is_bytes(field.type) for field in kind)
+
+
+def _is_bytes(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind))
+
+
+def _class_names(schema: pa.Schema, label: str | None) -> tuple[str, ...]:
+    """The names of a ``ClassLabel``, as the library datasets keeps them; empty if it is none."""
+    try:
+        features = json.loads((schema.metadata or {})[b"huggingface"])["info"]["features"]
+        names = features[label]["names"]
+    except (KeyError, TypeError, ValueError, RecursionError):
+        return ()
+    unique = isinstance(names, list) and len(set(map(str, names))) == len(names)
+    return tuple(map(str, names)) if unique else ()
+
+
+def _split_of(path: Path) -> str:
+    """The split that a file's name tells, "" for none."""
+    part = _PART.fullmatch(path.stem)
+    name = part[1] if part else path.stem
+    return name if SPLIT_NAME.fullmatch(name) and (part or name in SPLITS) else ""
+
+
+def _file_name(value: Any) -> str:
+    """What the image's own path adds to the sample's name."""
+    path = value.get("path") if isinstance(value, dict) else None
+    base = os.path.basename(path) if isinstance(path, str) else ""
+    return f"-{base}" if base and "\0" not in base else ""
+
+
+def _size(content: Content) -> int:
+    return len(content.image) + sum(map(len, content.members.values()))

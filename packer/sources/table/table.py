@@ -1,0 +1,42 @@
+"""What a manifest is, whatever its format: records that come in order and are found again."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from packer.files.snapshot import Watched
+from packer.sources.records import LeftOut
+
+
+@dataclass(frozen=True)
+class Record:
+    """One record.
+
+    Attributes:
+        where: the file and the line or row, for a person.
+        fields: column -> value.
+        locator, block: see `SourceSample`.
+    """
+
+    where: str
+    fields: Mapping[str, Any]
+    locator: str
+    block: int = -1
+
+
+class Table(Protocol):
+    """A manifest; it is sent to the packing processes, so it must pickle and stay small."""
+
+    @property
+    def files(self) -> tuple[Watched, ...]:
+        """What it is read from."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns."""
+
+    def records(self, columns: Sequence[str] | None = None) -> Iterator[Record | LeftOut]:
+        """Every record in a fixed order; with `columns`, others may be missing."""
+
+    def fields(self, locator: str) -> Mapping[str, Any]:
+        """A record's fields; raises PackingFailed where the file has changed."""

@@ -1,0 +1,190 @@
+"""Packs shards in parallel processes.
+
+Purpose: turn `ShardJob`s into finished shards on several cores.
+
+Guarantees: a shard's bytes do not depend on the number of processes; beside that those of
+`packer.processes`.
+
+Assumptions: a job is a pure function of its fields and the source; no two jobs name one shard.
+"""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from packer.errors import (
+    BadImage,
+    PackingFailed,
+    Unreadable,
+    cannot_write,
+)
+from packer.images.encode import (
+    Encoded,
+    Policy,
+    encode,
+)
+from packer.images.jpegtran import JpegtranFailed
+from packer.planning.listing import Listing
+from packer.processes import map_unordered
+from packer.sources.folder.walk import (
+    Identity,
+    identity,
+)
+from packer.sources.records import (
+    Source,
+    SourceSample,
+)
+from packer.writing.shard_writer import ShardWriter
+
+
+@dataclass(frozen=True)
+class Origin:
+    """The place that a source lies at, to tell a file that is gone from a disk that is gone.
+
+    Attributes:
+        identity: of the folder or file at `path`.
+    """
+
+    path: Path
+    identity: Identity
+
+    @classmethod
+    def of(cls, path: Path) -> "Origin":
+        """What lies at `path` now."""
+        return cls(path, identity(path))
+
+    def check(self) -> None:
+        """Nothing can be said of a source's files where it is not there itself.
+
+        Raises:
+            PackingFailed: it is gone, or something else is in its place.
+        """
+        try:
+            if identity(self.path) == self.identity:
+                return
+            reason = "something else is in its place"
+        except OSError as error:
+            reason = str(error.strerror)
+        raise PackingFailed(
+            f"{self.path} is not there any more: {reason}. Finished shards are kept: once it is "
+            "back, run the same command again to go on."
+        )
+
+
+@dataclass(frozen=True)
+class ShardJob:
+    """One shard to be written.
+
+    Attributes:
+        path: of its tar.
+        threads: that encode at a time; a process that packs alone needs several, because jpegtran
+            is a process of its own.
+        origin: where the source lies.
+        needs_all: leave the shard unfinished if a file cannot be read now: another time it may be.
+    """
+
+    path: Path
+    source: Source
+    samples: Listing
+    policy: Policy
+    threads: int = 1
+    origin: Origin | None = None
+    needs_all: bool = False
+
+
+Rejections = list[tuple[str, str]]
+
+
+def pack_shard(job: ShardJob, tick: Callable[[], None]) -> Rejections:
+    """Write the shard of `job`; `tick` is called after each sample.
+
+    Returns:
+        What was rejected, with reasons, where the shard is left unfinished for it.
+
+    Raises:
+        PackingFailed: the shard cannot be written, or the source is gone.
+    """
+    rejected: Rejections = []
+    is_whole = True
+    try:
+        with ShardWriter(job.path) as writer:
+            for sample, result in _encoded(job):
+                if isinstance(result, BadImage):
+                    if isinstance(result, Unreadable):
+                        is_whole = False
+                        if job.origin is not None:
+                            job.origin.check()
+                    rejected.append((sample.name, str(result)))
+                    rejected += [
+                        (file, f"it belongs to {sample.name}, which is rejected")
+                        for file in job.source.member_files(sample)
+                    ]
+                else:
+                    writer.add(sample, *result)
+                tick()
+            if job.needs_all and not is_whole:
+                return rejected
+            writer.finish(rejected)
+    except OSError as error:
+        raise cannot_write(job.path, error) from error
+    return []
+
+
+_Result = tuple[Encoded, Mapping[str, bytes]] | BadImage
+
+
+def _encoded(job: ShardJob) -> Iterator[tuple[SourceSample, _Result]]:
+    """Each sample with what is to be stored for it, in order, some encoded ahead by threads."""
+
+    def encode_one(sample: SourceSample) -> _Result:
+        try:
+            content = job.source.read(sample)
+            encoded = encode(content.image, job.policy)
+            if encoded.info.format in content.members:
+                raise BadImage(f"another member of its sample is a .{encoded.info.format}, too")
+            return encoded, content.members
+        except BadImage as error:
+            return error
+        except JpegtranFailed as error:
+            raise PackingFailed(
+                f"{job.path}: {sample.name}: {error}. Finished shards are kept: once the cause is "
+                "gone, run the same command again to go on."
+            ) from error
+
+    if job.threads == 1:
+        yield from ((sample, encode_one(sample)) for sample in job.samples)
+        return
+    with ThreadPoolExecutor(job.threads) as pool:
+        ahead: deque[tuple[SourceSample, Future[_Result]]] = deque()
+        try:
+            for sample in job.samples:
+                ahead.append((sample, pool.submit(encode_one, sample)))
+                if len(ahead) > 2 * job.threads:
+                    first, result = ahead.popleft()
+                    yield first, result.result()
+            for first, result in ahead:
+                yield first, result.result()
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+def run_jobs(
+    jobs: Iterable[ShardJob], processes: int, advance: Callable[[int], None]
+) -> Rejections:
+    """Pack all `jobs`; `advance` is told now and then how many samples more are done.
+
+    Returns:
+        What was rejected in shards that are left unfinished for it.
+
+    Raises:
+        PackingFailed: a shard cannot be written, or the source is gone.
+        ProcessDied: a process was killed, or there was no memory for it.
+    """
+    done = map_unordered(_pack, jobs, processes, advance, lambda job: str(job.path))
+    return [rejection for rejected in done for rejection in rejected]
+
+
+def _pack(job: ShardJob, advance: Callable[[int], None]) -> Rejections:
+    return pack_shard(job, lambda: advance(1))

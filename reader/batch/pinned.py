@@ -1,0 +1,50 @@
+"""The ring's memory page-locked, so that a GPU copies from it by itself.
+
+Purpose: register the mapped slots with CUDA once, where torch's pin_memory copies every batch into
+page-locked memory anew.
+
+Guarantees: the memory is unregistered before it is unmapped and not while an array over it is left,
+so never during a copy, whose batch is held until it ends. Where CUDA refuses, one warning is given
+and the memory stays as it was: copies are then slower, and as correct.
+
+Assumptions: registering and unregistering are the same process's; a fork of it does neither.
+"""
+
+import os
+import warnings
+import weakref
+from typing import Protocol
+
+from reader.batch.ring import Bytes
+
+
+class HostMemory(Protocol):
+    """CUDA's two calls for memory that is there already."""
+
+    def register(self, address: int, size: int) -> str:
+        """Page-lock `size` bytes; why it was refused, or an empty string."""
+
+    def unregister(self, address: int) -> None:
+        """Undo `register`."""
+
+
+def page_lock(memory: Bytes, cuda: HostMemory) -> bool:
+    """Register `memory` for as long as there are arrays over it; whether CUDA agreed."""
+    address = memory.ctypes.data
+    refused = cuda.register(address, memory.nbytes)
+    if refused:
+        warnings.warn(
+            f"CUDA does not page-lock the {memory.nbytes / 1e6:.0f} MB that batches are decoded "
+            f"into ({refused}). Training works, but each copy to the GPU is slower and holds the "
+            "loop up. In a container, see that it may lock memory (--ulimit memlock=-1).",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+        return False
+    weakref.finalize(memory, _unregister, cuda, address, os.getpid()).atexit = False
+    return True
+
+
+def _unregister(cuda: HostMemory, address: int, owner: int) -> None:
+    if os.getpid() == owner:
+        cuda.unregister(address)

@@ -1,0 +1,314 @@
+"""Batches in shared memory: slots of one anonymous file that workers fill and the parent lends.
+
+Purpose: a decoded pixel is written once, where the training loop reads it.
+
+Guarantees: the memory has no name, so nothing is left behind however the processes end; a slot's
+memory is used again only after every array over it is gone.
+
+Assumptions: the parent alone decides a slot's state, in the order FREE -> FILLING (workers write)
+-> READY (complete, not yet delivered) -> LENT (a consumer may hold arrays over it) -> FREE.
+"""
+
+import math
+import mmap
+import os
+import tempfile
+import time
+import weakref
+from collections import deque
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reader.dataset.shared_memory import available_memory
+from reader.errors import ReaderError
+
+_ALIGNMENT = 4096  # a slot begins on a page
+
+Bytes = NDArray[Any]  # uint8
+
+
+@dataclass(frozen=True)
+class Column:
+    """A further array of a batch: one value of `dtype` and `shape` a row.
+
+    `is_picture`: the shape is room for the largest; each row's own height and width are those of
+    its image.
+    """
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+    is_picture: bool = False
+
+    def array(self, rows: int, memory: Bytes) -> NDArray[Any]:
+        """The array at the beginning of `memory`."""
+        size = rows * self.row_bytes
+        return memory[:size].view(self.dtype).reshape(rows, *self.shape)
+
+    @property
+    def row_bytes(self) -> int:
+        """Bytes of one row."""
+        return math.prod(self.shape) * np.dtype(self.dtype).itemsize
+
+
+@dataclass(frozen=True)
+class BatchLayout:
+    """Where the arrays of a batch lie in its slot.
+
+    Attributes:
+        rows: samples a batch.
+        image: (height, width) of the largest image; every row has room for it.
+        columns: what a batch has beside image, label, index, shape and valid.
+        encoded: (height, width) of images whose bytes lie in columns instead, to be decoded later.
+        views: of each field that is a list of views, the names that these go by here, one by one;
+            the first has the field's own.
+    """
+
+    rows: int
+    image: tuple[int, int]
+    columns: tuple[Column, ...] = ()
+    encoded: tuple[int, int] | None = None
+    views: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def parts(self, name: str) -> tuple[str, ...]:
+        """The names that a field's views go by, or its own."""
+        return self.views.get(name, (name,))
+
+    @cached_property
+    def slot_bytes(self) -> int:
+        """Bytes a slot, in whole pages."""
+        size = self._column_offsets[-1]
+        return size + -size % _ALIGNMENT
+
+    @cached_property
+    def _shape_offset(self) -> int:
+        return self._index_offset + 8 * self.rows
+
+    @cached_property
+    def _label_offset(self) -> int:
+        size = self.rows * self.image[0] * self.image[1] * 3
+        return size + -size % 64
+
+    @cached_property
+    def _index_offset(self) -> int:
+        return self._label_offset + 8 * self.rows
+
+    @cached_property
+    def _valid_offset(self) -> int:
+        return self._shape_offset + 8 * self.rows
+
+    @cached_property
+    def _column_offsets(self) -> list[int]:
+        """Where each column begins, aligned to 8 bytes, and where the last one ends."""
+        sizes = [self.rows, *(self.rows * column.row_bytes for column in self.columns)]
+        return [*accumulate((size + -size % 8 for size in sizes), initial=self._valid_offset)][1:]
+
+    def arrays(self, slot: Bytes) -> "BatchArrays":
+        """The batch's arrays over a slot's bytes."""
+        height, width = self.image
+        return BatchArrays(
+            image=slot[: self.rows * height * width * 3].reshape(self.rows, height, width, 3),
+            label=slot[self._label_offset : self._index_offset].view(np.int64),
+            index=slot[self._index_offset : self._shape_offset].view(np.int64),
+            shape=slot[self._shape_offset : self._valid_offset].view(np.int32).reshape(-1, 2),
+            valid=slot[self._valid_offset : self._valid_offset + self.rows].view(np.bool_),
+            columns={
+                column.name: column.array(self.rows, slot[offset:])
+                for column, offset in zip(self.columns, self._column_offsets, strict=False)
+            },
+        )
+
+
+@dataclass(frozen=True)
+class BatchArrays:
+    """A batch: image (B, H, W, 3) uint8, label and index (B,) int64, valid (B,) bool.
+
+    `shape` (B, 2) int32 is each image's own height and width; a smaller image fills the beginning
+    of its row's memory. `columns` are the layout's further arrays by name, one row a sample.
+    """
+
+    image: Bytes
+    label: NDArray[np.int64]
+    index: NDArray[np.int64]
+    shape: NDArray[np.int32]
+    valid: NDArray[np.bool_]
+    columns: dict[str, NDArray[Any]] = field(default_factory=dict)
+
+    def image_of(self, row: int, height: int, width: int) -> Bytes:
+        """The (height, width, 3) image at the beginning of a row's memory.
+
+        Raises:
+            ValueError: the row has no room for it.
+        """
+        return _picture(self.image[row], height, width)
+
+    def images(self) -> list[Bytes]:
+        """Each image in its own shape."""
+        return [self.image_of(row, h, w) for row, (h, w) in enumerate(self.shape.tolist())]
+
+    def picture_of(self, name: str, row: int, height: int, width: int) -> NDArray[Any]:
+        """The same for a column of pictures."""
+        return _picture(self.columns[name][row], height, width)
+
+    def pictures(self, name: str) -> list[NDArray[Any]]:
+        """Each picture of a column in its own shape."""
+        shapes = enumerate(self.shape.tolist())
+        return [self.picture_of(name, row, h, w) for row, (h, w) in shapes]
+
+    def part(self, start: int, stop: int) -> "BatchArrays":
+        """The samples of some rows."""
+        return self._each(lambda array: array[start:stop])
+
+    def copy(self) -> "BatchArrays":
+        """The same in memory of its own."""
+        return self._each(np.copy)
+
+    def _each(self, change: Callable[[Any], Any]) -> "BatchArrays":
+        return BatchArrays(
+            change(self.image),
+            change(self.label),
+            change(self.index),
+            change(self.shape),
+            change(self.valid),
+            {name: change(array) for name, array in self.columns.items()},
+        )
+
+
+def _picture(room: NDArray[Any], height: int, width: int) -> NDArray[Any]:
+    memory = room.reshape(-1)
+    size = height * width * math.prod(room.shape[2:])
+    if size > memory.size:
+        raise ValueError(f"an image of {height} x {width} pixels does not fit its place")
+    return memory[:size].reshape(height, width, *room.shape[2:])
+
+
+def unnamed_file(size: int) -> int:
+    """The descriptor of a new file that lies in memory and in no folder."""
+    if hasattr(os, "memfd_create"):
+        descriptor = os.memfd_create("shardfeed", os.MFD_CLOEXEC)
+    else:
+        with tempfile.TemporaryFile() as file:
+            descriptor = os.dup(file.fileno())
+    try:
+        os.ftruncate(descriptor, size)
+    except BaseException:
+        os.close(descriptor)
+        raise
+    return descriptor
+
+
+class RingMemory:
+    """The mapped slots; parent and workers each map the same file.
+
+    Attributes:
+        bytes: all of them, one after the other.
+    """
+
+    def __init__(self, descriptor: int, slots: int, layout: BatchLayout) -> None:
+        self.descriptor = descriptor
+        self.slots = slots
+        self.layout = layout
+        self.bytes: Bytes = np.frombuffer(
+            mmap.mmap(descriptor, slots * layout.slot_bytes), np.uint8
+        )
+
+    @classmethod
+    def create(cls, slots: int, layout: BatchLayout) -> "RingMemory":
+        """New memory without a name.
+
+        Raises:
+            ReaderError: there is not so much.
+        """
+        size = slots * layout.slot_bytes
+        needed = f"{slots} batches of {layout.slot_bytes:,} bytes in shared memory, {size:,} in all"
+        # Else workers would be killed, one by one, once the memory that is really there runs out.
+        if size > (available := available_memory()):
+            raise ReaderError(
+                f"The loader needs {needed}, but {available:,} are available. Give a smaller "
+                "batch_size, or transforms that make smaller images."
+            )
+        try:
+            descriptor = unnamed_file(size)
+        except OSError as error:
+            raise ReaderError(f"The loader needs {needed}: {error.strerror}.") from error
+        try:
+            return cls(descriptor, slots, layout)
+        except OSError as error:
+            os.close(descriptor)
+            raise ReaderError(f"The loader needs {needed}: {error.strerror}.") from error
+
+    def slot(self, number: int) -> Bytes:
+        """A new array over one slot; the arrays made from it keep it alive."""
+        size = self.layout.slot_bytes
+        # Through a memoryview: arrays made from it then keep this array, not just the memory.
+        return np.frombuffer(self.bytes.data[number * size : (number + 1) * size], np.uint8)
+
+    def close(self) -> None:
+        """Close the file; the memory goes when the last array over it does."""
+        os.close(self.descriptor)
+        self.bytes = np.empty(0, np.uint8)
+
+
+class Ring:
+    """The parent's account of the slots.
+
+    Attributes:
+        copied, copying: batches copied out so far, and the seconds that it took.
+    """
+
+    def __init__(self, memory: RingMemory) -> None:
+        self.memory = memory
+        self._free = list(range(memory.slots))
+        self._lent = 0
+        self.copied = 0
+        self.copying = 0.0
+        self._returned: deque[int] = deque()  # filled by finalizers, in whatever thread
+
+    def take(self) -> int | None:
+        """A FREE slot, now FILLING; None if there is none."""
+        self._reclaim()
+        return self._free.pop() if self._free else None
+
+    def release(self, slot: int) -> None:
+        """A FILLING or READY slot that nobody will look at is FREE."""
+        self._free.append(slot)
+
+    def deliver(self, slot: int, rows: int) -> BatchArrays:
+        """A READY slot's arrays; the slot is LENT until they are gone.
+
+        Where the consumer already holds so many that the workers would run dry, the batch is
+        copied instead and the slot is FREE at once.
+        """
+        self._reclaim()
+        if self._lent + 2 >= self.memory.slots:
+            return self.copy_out(slot, rows)
+        base = self.memory.slot(slot)
+        self._lent += 1
+        weakref.finalize(base, self._returned.append, slot).atexit = False
+        arrays = self.memory.layout.arrays(base)
+        return arrays if rows == self.memory.layout.rows else arrays.part(0, rows)
+
+    def copy_out(self, slot: int, rows: int) -> BatchArrays:
+        """A READY slot's arrays in memory of their own; the slot is FREE at once."""
+        began = time.perf_counter()
+        copy = self.memory.layout.arrays(self.memory.slot(slot)).part(0, rows).copy()
+        self._free.append(slot)
+        self.copied += 1
+        self.copying += time.perf_counter() - began
+        return copy
+
+    def has_free(self) -> bool:
+        """Whether `take` would find a slot."""
+        self._reclaim()
+        return bool(self._free)
+
+    def _reclaim(self) -> None:
+        while self._returned:
+            self._free.append(self._returned.popleft())
+            self._lent -= 1

@@ -1,0 +1,347 @@
+"""Batches onto the device, normalised, while the last step still computes.
+
+Purpose: let the consumer's loop have every batch at once, and hold it up for nothing but a loader
+that has no batch ready.
+
+Guarantees: batches and errors come in the loader's order, each where it happened; a host batch is
+let go as soon as its copy is seen to have ended, and never before; what was fetched ahead counts as
+read only when the consumer gets it.
+
+Assumptions: used by one thread. On a CPU there is no stream and nothing is done ahead.
+"""
+
+import math
+import weakref
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+
+from reader.cuda.nested import scatter
+from reader.cuda.transfer import (
+    CUDAHostMemory,
+    Lane,
+    Normalisation,
+    Transfer,
+    cores_of,
+    default_device,
+    open_lane,
+)
+from reader.errors import ReaderError
+from reader.gpu_decode.nvjpeg import require
+from reader.loader.loader import (
+    EpochIterator,
+    Loader,
+)
+
+_FORMATS = (torch.preserve_format, torch.contiguous_format, torch.channels_last)
+
+
+class CUDAPrefetcher:
+    """Iterates over a loader's batches as tensors on `device`.
+
+    uint8 tensors with three channels, (B, 3, H, W) or a list of (3, H, W), become
+    ``(x / 255 - mean) / std`` in `dtype`, computed in float32; other tensors are moved, and
+    anything else passes as it is. Batches may be tuples, lists, dicts or dataclasses, and nested.
+    A Loader's `map_batch` gets them as they are then, on the device, and what it gives is what
+    comes; with several devices it gets each part. On a GPU it is called on the stream of the
+    copies: tensors of its own have to be complete, and those that it gives lie in tuples, lists,
+    dicts or dataclasses, where they are found and marked as used by the consumer's stream.
+
+    On a GPU, batches are copied from where the workers wrote them, page-locked, on a stream of
+    their own; several are on their way at a time, and a batch is ready for the stream that is
+    current when it is asked for.
+    """
+
+    def __init__(
+        self,
+        loader: Any,
+        mean: Sequence[float] | None = None,
+        std: Sequence[float] | None = None,
+        dtype: torch.dtype = torch.float32,
+        device: torch.device | str | int | None = None,
+        depth: int = 2,
+        *,
+        memory_format: torch.memory_format = torch.preserve_format,
+        device_ids: Sequence[torch.device | str | int] | None = None,
+    ) -> None:
+        """Wrap `loader`, which is a Loader or any other iterable of batches.
+
+        Args:
+            loader: iterated over once for every epoch.
+            mean, std: of each channel, on the scale from 0 to 1; None: 0 and 1.
+            dtype: of the images.
+            device: None for the current CUDA device (that of LOCAL_RANK, if none was chosen), or
+                the CPU where there is none.
+            depth: batches on their way ahead of the consumer, on a GPU.
+            memory_format: of batches of images; the loader's own by default, which is channels_last
+                for a Loader.
+            device_ids: cut each batch into parts for these devices, as nn.DataParallel does; a
+                list of the parts is what comes.
+
+        Raises:
+            ReaderError: an argument cannot be met, or the loader is closed.
+        """
+        if device is not None and device_ids is not None:
+            raise ReaderError("Give device or device_ids, not both.")
+        if device_ids is not None and (
+            isinstance(device_ids, str) or not isinstance(device_ids, Sequence)
+        ):
+            raise ReaderError(
+                f"device_ids is a sequence of devices such as [0, 1], not {device_ids!r}."
+            )
+        if device_ids is not None and not device_ids:
+            raise ReaderError("device_ids is empty: name at least one device.")
+        if not isinstance(depth, int) or depth < 1:
+            raise ReaderError(f"depth is an integer of at least 1 batch ahead, not {depth!r}.")
+        normalisation = _normalisation(mean, std, dtype, memory_format)
+        devices = [_device(one) for one in ([device] if device_ids is None else device_ids)]
+        self.loader = loader
+        self.device = devices[0]
+        self.depth = depth
+        self._is_scattered = device_ids is not None
+        map_batch, fields = None, None
+        if isinstance(loader, Loader):
+            map_batch, fields = loader.map_batch, loader.batch_fields
+        on_gpu = [one for one in devices if one.type == "cuda"]
+        if on_gpu and isinstance(loader, Loader) and loader.decode == "gpu":
+            require(on_gpu)
+        lanes = [open_lane(one, normalisation, map_batch, fields) for one in devices]
+        if on_gpu and isinstance(loader, Loader):
+            cores = frozenset[int]().union(*map(cores_of, on_gpu))
+            loader.pin_memory(CUDAHostMemory(on_gpu[0]), cores)
+        self._flight = _Flight(lanes, depth if any(lane.runs_ahead for lane in lanes) else 0)
+        self._running: Iterator[Any] | None = None
+        self._width: int | None = len(getattr(loader, "fields", (None, None)))
+
+    def __len__(self) -> int:
+        return len(self.loader)
+
+    def __iter__(self) -> Iterator[Any]:
+        return _Epoch(self.loader, self._flight, self._is_scattered)
+
+    def __enter__(self) -> "CUDAPrefetcher":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def next(self) -> Any:
+        """The next batch, as apex's data_prefetcher gives it: Nones at the end of the epoch.
+
+        The call after that begins the next epoch.
+        """
+        if self._running is None:
+            self._running = iter(self)
+        try:
+            batch = next(self._running)
+        except StopIteration:
+            self._running = None
+            return None if self._width is None else (None,) * self._width
+        if not isinstance(batch, (tuple, list)):
+            self._width = None
+            return batch
+        self._width = len(batch)
+        return tuple(batch)
+
+    def state_dict(self) -> Any:
+        """The loader's state at the batch that the consumer got last.
+
+        Raises:
+            ReaderError: the loader has no state.
+        """
+        if not hasattr(self.loader, "state_dict"):
+            raise ReaderError(f"A {type(self.loader).__name__} has no state_dict to resume from.")
+        return self.loader.state_dict() if self._flight.state is None else self._flight.state
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Let the next iteration go on from `state`.
+
+        Raises:
+            ReaderError: the loader cannot, or it is no state of it.
+        """
+        if not hasattr(self.loader, "load_state_dict"):
+            raise ReaderError(f"A {type(self.loader).__name__} has no load_state_dict to go on by.")
+        self._running = None
+        self.loader.load_state_dict(state)
+        self._flight.state = None
+
+    def close(self) -> None:
+        """Let go of what was fetched ahead and of the loader's memory; the loader stays open."""
+        self._running = None
+        _land(self._flight.held)
+
+
+@dataclass(eq=False)
+class _Flight:
+    """What a prefetcher shares with its iterators.
+
+    Attributes:
+        ahead: batches to have on their way when the consumer has got one.
+        held: host batches that may still be copied from, the oldest first.
+        state: the loader's, at the batch that the consumer got last; None: ask the loader.
+        fetched: the loader's, at the batch that was fetched last.
+    """
+
+    lanes: list[Lane]
+    ahead: int
+    held: deque[tuple[Any, list[Transfer]]] = field(default_factory=deque)
+    state: Any = None
+    fetched: Any = None
+
+    def __post_init__(self) -> None:
+        # Once nobody wants the batches, their memory may be unmapped: not before the copies end.
+        weakref.finalize(self, _land, self.held).atexit = False
+
+    def is_left_ahead(self, loader: Loader) -> bool:
+        """Whether an iteration was left with batches fetched, and nobody moved the loader since."""
+        return self.state is not None and loader.state_dict() == self.fetched
+
+    def send(self, host: Any, parts: list[Any]) -> list[Transfer]:
+        """Start a batch on its way."""
+        transfers: list[Transfer] = []
+        if self.ahead:  # held from before the first copy, in case that a later one fails
+            self.held.append((host, transfers))
+        for lane, part in zip(self.lanes, parts, strict=False):
+            transfers.append(lane.send(part))
+        return transfers
+
+    def recycle(self) -> None:
+        """Let go of the host batches whose copies have ended.
+
+        Copies that are further behind than that are all the GPU's link can do: waiting for one
+        then holds nothing up, and bounds the memory.
+        """
+        while self.held and all(transfer.is_over() for transfer in self.held[0][1]):
+            self.held.popleft()
+        _land(self.held, leave=self.ahead + 1)
+
+
+def _land(held: deque[tuple[Any, list[Transfer]]], leave: int = 0) -> None:
+    """Wait for the oldest copies until no more than `leave` are left."""
+    while len(held) > leave:
+        for transfer in held[0][1]:
+            transfer.wait()
+        held.popleft()
+
+
+@dataclass
+class _Sent:
+    """A batch on its way, with the loader's state behind it."""
+
+    transfers: list[Transfer]
+    state: Any
+
+
+class _Epoch(Iterator[Any]):
+    """One pass over the loader."""
+
+    def __init__(self, loader: Any, flight: _Flight, is_scattered: bool) -> None:
+        self._loader = loader
+        self._flight = flight
+        self._is_scattered = is_scattered
+        if isinstance(loader, Loader) and loader.is_endless and flight.is_left_ahead(loader):
+            loader.load_state_dict(flight.state)  # what was fetched and not consumed comes again
+        self._source = iter(loader)
+        self._has_state = hasattr(loader, "state_dict")
+        self._is_at_end = False
+        self._queue: deque[_Sent | Exception] = deque()
+        flight.state = flight.fetched = self._state()
+
+    def __next__(self) -> Any:
+        self._flight.recycle()
+        for _ in range(2):  # one for the batch that goes out, and one to get further ahead
+            if not self._is_at_end and len(self._queue) <= self._flight.ahead:
+                self._fetch()
+        if not self._queue:
+            self._flight.state = None
+            raise StopIteration
+        first = self._queue.popleft()
+        if isinstance(first, Exception):
+            raise first
+        self._flight.state = first.state
+        batches = [transfer.take() for transfer in first.transfers]
+        return batches if self._is_scattered else batches[0]
+
+    def _fetch(self) -> None:
+        """Send the next batch on its way, unless only waiting would bring it and one is there."""
+        try:
+            if self._queue and not self._is_ready():
+                return
+            self._queue.append(self._send(self._next_host()))
+        except StopIteration:
+            self._is_at_end = True
+        except Exception as error:
+            self._queue.append(error)
+
+    def _next_host(self) -> Any:
+        """The loader's next batch; its `map_batch` is called on the device."""
+        source = self._source
+        return source.unmapped() if isinstance(source, EpochIterator) else next(source)
+
+    def _is_ready(self) -> bool:
+        """Whether the loader would give a batch without waiting, as far as it can tell."""
+        return not isinstance(self._source, EpochIterator) or self._source.is_ready()
+
+    def _send(self, host: Any) -> _Sent:
+        lanes = len(self._flight.lanes)
+        parts = scatter(host, lanes) if self._is_scattered else [host]
+        self._flight.fetched = self._state()
+        return _Sent(self._flight.send(host, parts), self._flight.fetched)
+
+    def _state(self) -> Any:
+        return self._loader.state_dict() if self._has_state else None
+
+
+def _device(device: torch.device | str | int | None) -> torch.device:
+    if device is None:
+        return default_device()
+    try:
+        chosen = torch.device("cuda", device) if isinstance(device, int) else torch.device(device)
+        if chosen.type != "cuda":
+            torch.empty(0, device=chosen)
+    except (RuntimeError, TypeError, AssertionError) as error:
+        raise ReaderError(f"There is no device {device!r} here, torch says: {error}") from error
+    if chosen.type == "cuda" and not torch.cuda.is_available():
+        raise ReaderError(f"There is no device {str(chosen)!r}: torch finds no CUDA here.")
+    if chosen.type == "cuda" and (chosen.index or 0) >= torch.cuda.device_count():
+        count = torch.cuda.device_count()
+        raise ReaderError(f"There is no device {str(chosen)!r}: the last is 'cuda:{count - 1}'.")
+    return default_device() if chosen == torch.device("cuda") else chosen
+
+
+def _normalisation(
+    mean: Sequence[float] | None,
+    std: Sequence[float] | None,
+    dtype: torch.dtype,
+    memory_format: torch.memory_format,
+) -> Normalisation:
+    if (mean is None) != (std is None):
+        raise ReaderError("Give mean and std together, or neither of them.")
+    if not isinstance(dtype, torch.dtype) or not dtype.is_floating_point:
+        raise ReaderError(f"Normalised images need a floating-point torch.dtype, not {dtype!r}.")
+    means = _per_channel("mean", mean, 0.0)
+    stds = _per_channel("std", std, 1.0)
+    if not all(0 <= value <= 1 for value in means):
+        raise ReaderError(
+            f"mean is on the scale from 0 to 1, not {mean!r}; divide by 255 what is on that to 255."
+        )
+    if not all(0 < value < math.inf for value in stds):
+        raise ReaderError(f"std is above 0, as images are divided by it, not {std!r}.")
+    if memory_format not in _FORMATS:
+        raise ReaderError(f"memory_format is one of {_FORMATS}, not {memory_format!r}.")
+    return Normalisation(means, stds, dtype, memory_format)
+
+
+def _per_channel(
+    name: str, values: Sequence[float] | None, default: float
+) -> tuple[float, float, float]:
+    if values is None:
+        return default, default, default
+    try:
+        red, green, blue = map(float, values)
+    except (TypeError, ValueError) as error:
+        raise ReaderError(f"{name} is three numbers, one a channel, not {values!r}.") from error
+    return red, green, blue

@@ -1,0 +1,297 @@
+"""The way to a device: copy and normalise batches, on a GPU beside the consumer's work.
+
+Purpose: have the next batches on the device by the time the consumer asks for them.
+
+Guarantees: the same values on every device, bit for bit in float32 unless the GPU decodes them. On
+a GPU all is queued on one side stream and nothing here waits for it, but torchvision's decoder for
+what it decodes (see `reader.gpu_decode.nvjpeg`). What `Transfer.take` gives is complete on the stream that
+is current then, and its memory serves no other batch before that stream is through with it. Raw
+pixels and constants are allocated, used and freed in the order of the side stream, so the caching
+allocator uses them again without further ado. No CUDA context is made on any other device.
+
+Assumptions: used by one thread. The caller keeps a batch until `Transfer.is_over`. Tensors that are
+on the GPU already were made on its current stream.
+"""
+
+import contextlib
+import functools
+import os
+from collections.abc import Callable, Iterator, Sequence, Set
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+import torch
+
+from reader.cuda.nested import (
+    leaves,
+    map_leaves,
+    sequences,
+)
+from reader.gpu_decode.images import EncodedImages
+from reader.system import cores_near
+
+MapBatch = Callable[[Any], Any]
+
+_PORTABLE = 1  # cudaHostRegisterPortable: page-locked for all devices, not the current one alone
+
+
+@dataclass(frozen=True)
+class Normalisation:
+    """``(x / 255 - mean) / std`` for uint8 tensors (..., 3, H, W), computed in float32.
+
+    Attributes:
+        dtype, memory_format: of the result.
+    """
+
+    mean: tuple[float, ...]
+    std: tuple[float, ...]
+    dtype: torch.dtype
+    memory_format: torch.memory_format
+
+
+class Transfer:
+    """A batch that is on its device."""
+
+    def __init__(self, batch: Any) -> None:
+        self._batch = batch
+
+    def is_over(self) -> bool:
+        """Whether the host's batch is needed no more."""
+        return True
+
+    def wait(self) -> None:
+        """Wait until it is not."""
+
+    def take(self) -> Any:
+        """The batch, once, for use on the current stream."""
+        batch, self._batch = self._batch, None
+        return batch
+
+
+class Lane:
+    """The way to a device without streams: the CPU, MPS.
+
+    Attributes:
+        runs_ahead: whether a batch can be on its way while the consumer computes.
+    """
+
+    runs_ahead = False
+
+    def __init__(
+        self,
+        device: torch.device,
+        normalisation: Normalisation,
+        map_batch: MapBatch | None = None,
+        fields: Sequence[str] | None = None,
+    ) -> None:
+        self.device = device
+        self._normalisation = normalisation
+        self._map_batch = map_batch
+        self._fields = fields
+        self._mean, self._std = (
+            (torch.tensor(values, dtype=torch.float32).reshape(3, 1, 1) * 255).to(device)
+            for values in (normalisation.mean, normalisation.std)
+        )
+
+    def send(self, batch: Any) -> Transfer:
+        """Bring the tensors of `batch` to the device, images normalised; there it is mapped."""
+        return Transfer(self._sent(batch, self._to_device))
+
+    def _sent(self, batch: Any, to_device: Callable[[torch.Tensor], torch.Tensor]) -> Any:
+        """`batch` as the consumer gets it, its tensors brought over by `to_device`."""
+        images = {id(image) for image in images_of(batch, self._fields)}
+
+        def send(leaf: Any) -> Any:
+            if isinstance(leaf, EncodedImages):
+                return self._normalised(leaf.decode(self.device))
+            if not isinstance(leaf, torch.Tensor):
+                return leaf
+            moved = to_device(leaf)
+            return self._normalised(moved) if id(leaf) in images else moved
+
+        sent = map_leaves(batch, send)
+        return sent if self._map_batch is None else self._map_batch(sent)
+
+    def _to_device(self, tensor: torch.Tensor) -> torch.Tensor:
+        return tensor.to(self.device)
+
+    def _normalised(self, raw: torch.Tensor) -> torch.Tensor:
+        dtype, layout = self._normalisation.dtype, self._normalisation.memory_format
+        if raw.dim() != 4 and layout == torch.channels_last:
+            layout = torch.preserve_format  # only batches of images have channels to be last
+        exact = torch.empty_like(raw, dtype=torch.float32, memory_format=layout)
+        # Two kernels in all: the dtypes are converted where they are read and written. Each is one
+        # correctly rounded operation, which a GPU and a CPU do alike; a fused one would differ.
+        torch.sub(raw, self._mean, out=exact)
+        result = exact if dtype == torch.float32 else torch.empty_like(exact, dtype=dtype)
+        return torch.div(exact, self._std, out=result)
+
+
+class StreamTransfer(Transfer):
+    """A batch on its way to a GPU; `event` is behind it on the side stream."""
+
+    def __init__(self, batch: Any, event: torch.cuda.Event, device: torch.device) -> None:
+        super().__init__(batch)
+        self._event = event
+        self._device = device
+
+    def is_over(self) -> bool:
+        """Whether the copy has ended; asks, and does not wait."""
+        with torch.cuda.device(self._device):
+            return self._event.query()
+
+    def wait(self) -> None:
+        """Block until the copy has ended."""
+        with torch.cuda.device(self._device):
+            self._event.synchronize()
+
+    def take(self) -> Any:
+        """The batch, once; the current stream waits for it, the caller does not."""
+        batch = super().take()
+        with torch.cuda.device(self._device):
+            stream = torch.cuda.current_stream(self._device)
+            stream.wait_event(self._event)
+
+        for leaf in leaves(batch):
+            # Else its memory would be the side stream's again as soon as the consumer drops it,
+            # with kernels that read it still in the queue.
+            if isinstance(leaf, torch.Tensor) and leaf.is_cuda:
+                leaf.record_stream(stream)
+        return batch
+
+
+class StreamLane(Lane):
+    """The way to a GPU, by a side stream."""
+
+    runs_ahead = True
+
+    def __init__(
+        self,
+        device: torch.device,
+        normalisation: Normalisation,
+        map_batch: MapBatch | None = None,
+        fields: Sequence[str] | None = None,
+    ) -> None:
+        # The device is made current first: `torch.cuda.stream` alone would on leaving select the
+        # device that was current before, and thereby make a context there.
+        with torch.cuda.device(device):
+            self._stream = _side_stream(device)
+            with torch.cuda.stream(self._stream):  # on which the constants are used and freed
+                super().__init__(device, normalisation, map_batch, fields)
+
+    def send(self, batch: Any) -> Transfer:
+        """Queue the copies from page-locked memory, and the arithmetic behind them."""
+        with torch.cuda.device(self.device):
+            consumer = torch.cuda.current_stream(self.device)
+
+            def to_device(tensor: torch.Tensor) -> torch.Tensor:
+                if tensor.device == self.device:  # made on the consumer's stream, so read after it
+                    self._stream.wait_stream(consumer)
+                return tensor.to(self.device, non_blocking=True)
+
+            with torch.cuda.stream(self._stream):
+                try:
+                    result = self._sent(batch, to_device)
+                    event = torch.cuda.Event()
+                    event.record(self._stream)
+                except BaseException:
+                    self._stream.synchronize()  # nobody will know of the copies that are queued
+                    raise
+            return StreamTransfer(result, event, self.device)
+
+
+@functools.cache
+def _side_stream(device: torch.device) -> torch.cuda.Stream:
+    """One for all prefetchers: the allocator keeps the memory of each stream apart for good."""
+    return torch.cuda.Stream(device)
+
+
+class CUDAHostMemory:
+    """CUDA's own page-locking, called with `device` current (see `reader.batch.pinned.HostMemory`)."""
+
+    def __init__(self, device: torch.device) -> None:
+        self._device = device
+
+    def register(self, address: int, size: int) -> str:
+        """Page-lock for all devices; why it was refused, or an empty string."""
+        runtime: Any = torch.cuda.cudart()
+        with torch.cuda.device(self._device):
+            code = runtime.cudaHostRegister(address, size, _PORTABLE)
+            if not int(code):
+                return ""
+            # CUDA reports the failure once more at the next kernel launch: let it be this one.
+            with contextlib.suppress(RuntimeError):
+                torch.zeros(1, device=self._device)
+            return str(runtime.cudaGetErrorString(code))
+
+    def unregister(self, address: int) -> None:
+        """Undo `register`."""
+        runtime: Any = torch.cuda.cudart()
+        with torch.cuda.device(self._device):
+            runtime.cudaHostUnregister(address)
+
+
+def open_lane(
+    device: torch.device,
+    normalisation: Normalisation,
+    map_batch: MapBatch | None = None,
+    fields: Sequence[str] | None = None,
+) -> Lane:
+    """The way to `device`, at whose end `map_batch` is called.
+
+    Args:
+        fields: the names of what a batch is a tuple of; None if that is not known.
+    """
+    kind = StreamLane if device.type == "cuda" else Lane
+    return kind(device, normalisation, map_batch, fields)
+
+
+def images_of(batch: Any, fields: Sequence[str] | None = None) -> Iterator[torch.Tensor]:
+    """The tensors of a batch that are images: uint8 with three channels, (..., 3, H, W).
+
+    One of three dimensions is an image in the field ``image`` and, where the fields are not known,
+    in a list or tuple of nothing else. Elsewhere it may be the masks of three samples.
+    """
+    for leaf in leaves(batch):
+        if _has_three_channels(leaf) and leaf.dim() > 3:
+            yield leaf
+    named = (
+        [batch]
+        if fields is None
+        else [batch[at] for at, name in enumerate(fields) if name == "image"]
+    )
+    for items in chain.from_iterable(map(sequences, named)):
+        if all(_has_three_channels(item) and item.dim() == 3 for item in items):
+            yield from items
+
+
+def _has_three_channels(leaf: Any) -> bool:
+    is_bytes = isinstance(leaf, torch.Tensor) and leaf.dtype == torch.uint8
+    return is_bytes and leaf.dim() >= 3 and leaf.shape[-3] == 3
+
+
+def default_device() -> torch.device:
+    """The current GPU, or the CPU where there is none.
+
+    A rank that has not chosen a GPU gets the one of its LOCAL_RANK (torchrun), not the first.
+    """
+    if not torch.cuda.is_available():
+        return torch.device("cpu")
+    current = torch.cuda.current_device()
+    rank = os.environ.get("LOCAL_RANK", "")
+    if current == 0 and rank.isdigit() and int(rank) < torch.cuda.device_count():
+        current = int(rank)
+    return torch.device("cuda", current)
+
+
+def cores_of(device: torch.device) -> Set[int]:
+    """Cores that this process may use, of the GPU's NUMA node; none where that is not known."""
+    properties: Any = torch.cuda.get_device_properties(device)
+    if not hasattr(properties, "pci_bus_id"):  # before torch 2.6
+        return frozenset()
+    pci = (
+        f"{properties.pci_domain_id:04x}:{properties.pci_bus_id:02x}"
+        f":{properties.pci_device_id:02x}.0"
+    )
+    return cores_near(pci) & os.sched_getaffinity(0)

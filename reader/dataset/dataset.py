@@ -1,0 +1,364 @@
+"""A data set on disk: sample numbers to shards and rows."""
+
+import contextlib
+import hashlib
+import os
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property
+from operator import index
+from pathlib import Path
+from types import NoneType
+from typing import Any, Literal, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reader.dataset.shard import (
+    ReadBuffer,
+    Shard,
+)
+from reader.dataset.shared_memory import (
+    Holding,
+    hold,
+)
+from reader.decode.decoder import Decoder
+from reader.decode.plan import StoredImage
+from reader.errors import (
+    DecodeError,
+    ReaderError,
+)
+from reader.format import (
+    Index,
+    Limits,
+    Manifest,
+    ShardEntry,
+    ShardfeedError,
+)
+
+_OPEN_SHARDS = 128  # each costs two descriptors: the tar and the mapped index
+
+
+class Dataset:
+    """The samples of one split, by number.
+
+    ``ds[i]`` is an (image, label) pair as torchvision's ImageFolder gives it: a (height, width, 3)
+    uint8 RGB array, and an int (-1 where the data set has no labels). It is a map-style dataset
+    for torch's DataLoader, with any sampler, forked or spawned. Shards are opened when they are
+    first needed and at most 128 stay open, in each thread that reads.
+
+    Attributes:
+        folder: where dataset.json lies.
+        classes: class names in label order.
+        extensions: of the members that samples have.
+    """
+
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],
+        split: str | None = None,
+        upright: bool = True,
+        *,
+        transform: Callable[[Any], Any] | None = None,
+        target_transform: Callable[[int], Any] | None = None,
+        cache: Literal["ram"] | None = None,
+        cache_limit: int | None = None,
+        limits: Limits = Limits(),  # noqa: B008  # frozen
+    ) -> None:
+        """Open the data set.
+
+        Args:
+            folder: holds dataset.json.
+            split: its name; None for a data set without splits, or for all of them.
+            upright: apply the EXIF orientation, so that the model sees what people see.
+            transform: called with the PIL image, as ImageFolder's is; ``ds[i]`` has what it gives.
+            target_transform: called with the label.
+            cache: "ram" to copy the shards into memory, once for all processes of the machine.
+            cache_limit: bytes that this may take; None for what the system has available.
+            limits: what a sample may ask for; one that asks for more is a SampleError.
+
+        Raises:
+            ReaderError: there is no such split, it does not fit into memory, or an argument is
+                none of its kind.
+            FormatError: there is no data set, or it is damaged.
+        """
+        if cache not in (None, "ram"):
+            raise ReaderError(f'cache is "ram", for a Loader "decoded" as well, not {cache!r}.')
+        check_limit(cache, cache_limit)
+        for name, given in (("transform", transform), ("target_transform", target_transform)):
+            if given is not None and not callable(given):
+                raise ReaderError(
+                    f"{name} is a function, as ImageFolder's is, not {given!r}; reader's own "
+                    "transforms are for reader.Loader(transforms=[...])."
+                )
+        self.folder = Path(folder).absolute()
+        self.split = split
+        self.upright = upright
+        self.transform = transform
+        self.target_transform = target_transform
+        self.limits = limits
+        manifest = Manifest.load(self.folder)
+        if split is not None and split not in manifest.splits:
+            raise ReaderError(f"{self.folder} has no split {split!r}; {manifest.known_splits}.")
+        self.shards = tuple(s for s in manifest.shards if split in (None, s.split))
+        self.classes = list(manifest.classes)
+        self.extensions = manifest.fields
+        self._ends = np.cumsum([0, *(shard.samples for shard in self.shards)])
+        self._own = _OwnOfThread()
+        self._holding: Holding | None = None
+        if cache is not None:
+            self._holding = hold(self.folder, self.shards, self.fingerprint, cache_limit)
+
+    def __len__(self) -> int:
+        return int(self._ends[-1])
+
+    def __getitem__(self, number: int) -> tuple[Any, Any]:
+        shard, row = self.locate(number)
+        image, label = self.image_of(shard, row), int(shard.index.columns["label"][row])
+        try:
+            pixels: Any = self._own.decoder.whole(image)
+        except DecodeError as error:
+            raise shard.error(row, str(error)) from error
+        if self.transform is not None:
+            from PIL import Image  # workers should start fast
+
+            pixels = self.transform(Image.fromarray(pixels))
+        return pixels, label if self.target_transform is None else self.target_transform(label)
+
+    def __getitems__(self, numbers: Sequence[int]) -> list[tuple[Any, Any]]:
+        """Several samples, as torch's DataLoader asks for a batch."""
+        for number in numbers:  # the system reads one while another is decoded
+            shard, row = self.locate(number)
+            shard.read_ahead(row, 0, int(shard.index.columns["size"][row]))
+        return [self[number] for number in numbers]
+
+    def __repr__(self) -> str:
+        split = "" if self.split is None else f", split={self.split!r}"
+        of = f"{len(self)} samples in {len(self.classes)} classes"
+        return f"<{type(self).__name__}({str(self.folder)!r}{split}): {of}>"
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but what belongs to this process's threads, or is read from the indexes anew."""
+        left_out = ("_own", "labels", "samples")
+        return {name: value for name, value in vars(self).items() if name not in left_out}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, _own=_OwnOfThread())
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """A checksum of the shards' contents and order; a copy of the data set has the same."""
+        shards = "".join(f"{shard.samples} {shard.checksum}\n" for shard in self.shards)
+        return hashlib.blake2b(shards.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+    @property
+    def class_to_idx(self) -> dict[str, int]:
+        """Label of each class name."""
+        return {name: label for label, name in enumerate(self.classes)}
+
+    @cached_property
+    def labels(self) -> NDArray[np.int64]:
+        """The label of every sample, int64."""
+        return self.columns("label")["label"].astype(np.int64, copy=False)
+
+    @property
+    def targets(self) -> list[int]:
+        """The labels as ImageFolder has them."""
+        return self.labels.tolist()
+
+    @cached_property
+    def samples(self) -> list[tuple[str, int]]:
+        """The (key, label) of every sample; ImageFolder has a path for the key."""
+        return list(zip(self.keys, self.targets, strict=True))
+
+    @property
+    def imgs(self) -> list[tuple[str, int]]:
+        """`samples`, by ImageFolder's other name."""
+        return self.samples
+
+    def columns(self, *names: str) -> dict[str, NDArray[Any]]:
+        """Columns of the index (see `reader.format`) over all samples, without opening a tar."""
+        found: dict[str, list[NDArray[Any]]] = {name: [] for name in names}
+        for shard in self.shards:
+            columns = self._index(shard).columns
+            for name in names:
+                found[name].append(columns[name].copy())  # lets go of the mapping
+        return {name: np.concatenate(parts or [np.empty(0)]) for name, parts in found.items()}
+
+    def sizes(self) -> set[tuple[int, int]]:
+        """The distinct (height, width) of the images, as `ds[i]` gives them.
+
+        Raises:
+            ReaderError: all of them have more pixels than the limit.
+        """
+        found: set[tuple[int, int]] = set()
+        for entry in self.shards:
+            columns = self._index(entry).columns
+            height, width = columns["height"].astype(np.int64), columns["width"].astype(np.int64)
+            turned = (columns["orientation"] > 4) & self.upright
+            both = np.where(turned, width << 32 | height, height << 32 | width)
+            both = both[height * width <= self.limits.pixels]
+            found.update((int(size) >> 32, int(size) & 0xFFFFFFFF) for size in _distinct(both))
+        if not found and len(self):
+            raise ReaderError(
+                f"Every image of {self.folder} has more than {self.limits.pixels} pixels. "
+                "Dataset(..., limits=reader.Limits(pixels=...)) allows more."
+            )
+        return found
+
+    @property
+    def keys(self) -> Sequence[str]:
+        """The key of every sample, read from the indexes as it is asked for."""
+        return _Keys(self)
+
+    def read(self, number: int, ext: str) -> bytes:
+        """The raw bytes of the member with extension `ext` of a sample.
+
+        Raises:
+            SampleError: it has no such member, or it cannot be read.
+        """
+        shard, row = self.locate(number)
+        return shard.read(row, ext)
+
+    @property
+    def buffer(self) -> ReadBuffer:
+        """What this thread reads into, with its account of the reading."""
+        return self._own.buffer
+
+    def locate(self, number: int) -> tuple[Shard, int]:
+        """The opened shard of a sample, and its row there.
+
+        Raises:
+            IndexError: there is no such sample.
+            TypeError: it is no number.
+        """
+        try:
+            number = index(number)
+        except TypeError:
+            raise TypeError(f"a sample's number is an integer, not {number!r}") from None
+        count = len(self)
+        if not -count <= number < count:
+            raise IndexError(f"sample {number} of a data set of {count}")
+        number %= count
+        position = self._position(number)
+        return self._shard(position), number - int(self._ends[position])
+
+    def describe(self, number: int, *, with_key: bool = True) -> str:
+        """What to call a sample in an error: by number, key and tar.
+
+        The key is left out where it cannot be read; without it no file is looked at.
+        """
+        key = ""
+        if with_key:
+            with contextlib.suppress(ShardfeedError):
+                key = f"{self.keys[number]!r} "
+        path = self.folder / self.shards[self._position(number)].file
+        return f"sample {number} {key}of {path}"
+
+    def locate_all(
+        self, numbers: NDArray[np.int64], turn_to: Callable[[int], None]
+    ) -> Iterator[tuple[Shard, NDArray[np.int64] | slice, NDArray[np.int64]]]:
+        """Each opened shard of some samples, which of `numbers` lie there, and their rows.
+
+        Before each is opened, `turn_to` is called with the first sample that lies there. Where it
+        is one shard, a slice says that all of them do.
+        """
+        if len(self.shards) == 1:
+            turn_to(int(numbers[0]))
+            yield self._shard(0), slice(None), numbers
+            return
+        positions = np.searchsorted(self._ends, numbers, side="right") - 1
+        for position in np.flatnonzero(np.bincount(positions)).tolist():
+            chosen = np.flatnonzero(positions == position)
+            turn_to(int(numbers[chosen[0]]))
+            yield self._shard(position), chosen, numbers[chosen] - int(self._ends[position])
+
+    def image_of(self, shard: Shard, row: int) -> StoredImage:
+        """The stored image, with its orientation if the data set is to be upright."""
+        image = shard.image(row)
+        if not self.upright and image.orientation != 1:
+            return replace(image, orientation=1)
+        return image
+
+    def _position(self, number: int) -> int:
+        """In which shard a sample lies."""
+        return int(np.searchsorted(self._ends, number, side="right")) - 1
+
+    def _index(self, entry: ShardEntry) -> Index:
+        """The index of a shard that need not be opened."""
+        found = Index(self.folder / entry.index)
+        if len(found) != entry.samples:
+            raise ReaderError(
+                f"{found.path} has {len(found)} samples, dataset.json says {entry.samples}. It was "
+                "replaced: restore it or pack again."
+            )
+        return found
+
+    def _shard(self, position: int) -> Shard:
+        own = self._own
+        shard = own.shards.get(position)
+        if shard is not None and not shard.is_sound:  # its files may have been restored meanwhile
+            del own.shards[position]
+            shard = None
+        if shard is None:
+            if len(own.shards) >= _OPEN_SHARDS:
+                own.shards.popitem(last=False)  # closes once nobody holds it
+            entry = self.shards[position]
+            found = Index(self.folder / entry.index)
+            shard = Shard(
+                self.folder, entry, found, own.buffer, self._holding, position, self.limits
+            )
+            own.shards[position] = shard
+        own.shards.move_to_end(position)
+        return shard
+
+
+def check_limit(cache: str | None, limit: object) -> None:
+    """Refuse a `cache_limit` that is none.
+
+    Raises:
+        ReaderError: it is no number of bytes, or there is no cache.
+    """
+    if limit is not None and cache is None:
+        raise ReaderError('cache_limit goes with cache="ram" or "decoded"; give both.')
+    if not isinstance(limit, (int, np.integer, NoneType)):
+        raise ReaderError(
+            f"cache_limit is a number of bytes, an integer such as 10**9, not {limit!r}."
+        )
+
+
+def _distinct(values: NDArray[np.int64]) -> NDArray[np.int64]:
+    """As np.unique, which imports numpy.ma: a sixth of the time to the first batch."""
+    ordered = np.sort(values)
+    return ordered[np.flatnonzero(np.diff(ordered, prepend=ordered[:1] - 1))]
+
+
+class _OwnOfThread(threading.local):
+    """What each thread that reads a data set has for itself."""
+
+    def __init__(self) -> None:
+        self.shards: OrderedDict[int, Shard] = OrderedDict()
+        self.buffer = ReadBuffer()
+        self.decoder = Decoder()
+
+
+class _Keys(Sequence[str]):
+    """A data set's keys as a sequence that holds none of them."""
+
+    def __init__(self, dataset: Dataset) -> None:
+        self._dataset = dataset
+
+    def __len__(self) -> int:
+        return len(self._dataset)
+
+    @overload
+    def __getitem__(self, number: int) -> str: ...
+    @overload
+    def __getitem__(self, number: slice) -> list[str]: ...
+    def __getitem__(self, number: int | slice) -> str | list[str]:
+        if isinstance(number, slice):
+            return [self[i] for i in range(*number.indices(len(self)))]
+        shard, row = self._dataset.locate(number)
+        return shard.index.key(row)

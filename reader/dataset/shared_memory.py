@@ -1,0 +1,275 @@
+"""Memory that all processes of a user on a machine share, and the shards in it (``cache="ram"``).
+
+Purpose: read from a slow disk once a machine, not once a rank and epoch; `reader.samples.decoded_cache` shares
+decoded images the same way.
+
+Guarantees: the memory has no name and belongs to the processes that use it, so nothing is left
+behind however they end. Who gets it gets it prepared. Shards that are there never change again.
+
+Assumptions: Linux. The processes that read one data set find each other by an abstract Unix socket
+(unix(7)), which is gone with its owner as well. Who binds it first is the owner: it prepares a
+memfd (copies the tars), seals it (fcntl(2), F_ADD_SEALS: from then on its size, and if asked its
+content, cannot change), and accepts and closes the connections of those who wait. The others learn
+the owner's process from the socket (SO_PEERCRED) and open its memfd by /proc. No thread serves
+them. When an owner dies before it is done, one of those who waited becomes the owner.
+"""
+
+import contextlib
+import errno
+import fcntl
+import os
+import socket
+import struct
+import sys
+import time
+import weakref
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from reader.errors import ReaderError
+from reader.format import ShardEntry
+
+_PAGE = 4096
+_CONNECTIONS = 4096
+_PATIENCE = 5.0  # seconds for an owner to show its memory
+_GIVE_WAY = ("active_file", "inactive_file")  # of a control group's memory.stat
+_CREDENTIALS = struct.Struct("3i")  # pid, uid, gid
+_PREPARED = getattr(fcntl, "F_SEAL_SHRINK", 0)  # the seal that says so
+
+
+@dataclass(frozen=True)
+class Holding:
+    """Tars in memory, as any process of the user can open them.
+
+    Attributes:
+        path: of the file that holds them.
+        starts: where in it each tar begins.
+        size: its bytes.
+        owned: what keeps the file, in the process that made this.
+    """
+
+    path: str
+    starts: tuple[int, ...]
+    size: int
+    owned: object = field(default=None, repr=False, compare=False)
+
+    def __reduce__(self) -> tuple[type["Holding"], tuple[str, tuple[int, ...], int]]:
+        return Holding, (self.path, self.starts, self.size)
+
+
+class Shared:
+    """A memfd, held open; and, in its owner, the socket by which others find it.
+
+    Attributes:
+        path: by which any process of the user can open it, as long as it is held.
+        close: lets go of it; again, no error.
+    """
+
+    def __init__(self, descriptor: int, listener: socket.socket | None = None) -> None:
+        self.path = f"/proc/{os.getpid()}/fd/{descriptor}"
+        if listener is not None:
+            _listeners.add(listener)
+        self.close = weakref.finalize(self, _close, descriptor, listener)
+
+
+_listeners: "weakref.WeakSet[socket.socket]" = weakref.WeakSet()
+
+
+def _let_go_after_fork() -> None:
+    # A forked child that outlives the owner would keep the name, and nobody could come by the
+    # memory any more.
+    for listener in _listeners:
+        listener.close()
+
+
+os.register_at_fork(after_in_child=_let_go_after_fork)
+
+
+def _close(descriptor: int, listener: socket.socket | None) -> None:
+    os.close(descriptor)
+    if listener is not None:
+        listener.close()
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Memory to be shared.
+
+    Attributes:
+        cache: the user's word for it.
+        identity: tells it from others.
+        size: its bytes.
+        contents: what they are for, in words.
+        is_constant: whether it may not be written once it is prepared.
+    """
+
+    cache: str
+    identity: str
+    size: int
+    contents: str
+    is_constant: bool
+
+
+def hold(folder: Path, shards: Sequence[ShardEntry], identity: str, limit: int | None) -> Holding:
+    """The tars of `shards` in memory; copied there if no process of this user has done so.
+
+    Args:
+        folder: where they lie.
+        identity: tells this data set from others.
+        limit: bytes that may be taken; None for what the system has available.
+
+    Raises:
+        ReaderError: they do not fit, cannot be read, or this system has no memfd.
+    """
+    starts, end = [], 0
+    for shard in shards:
+        starts.append(end)
+        end += shard.bytes + -shard.bytes % _PAGE
+
+    def copy(descriptor: int) -> None:
+        for shard in shards:
+            _copy(folder / shard.file, shard.bytes, descriptor)
+
+    wanted = Wanted("ram", identity, end, f"the shards of {folder}", is_constant=True)
+    shared = share(wanted, copy, limit)
+    return Holding(shared.path, tuple(starts), end, shared)
+
+
+def share(wanted: Wanted, prepare: Callable[[int], None], limit: int | None) -> Shared:
+    """Memory as it is wanted: another process's, or new, as `prepare` leaves its descriptor.
+
+    Raises:
+        ReaderError: it does not fit, or this system has no memfd.
+    """
+    if not hasattr(os, "memfd_create") or not hasattr(socket, "SO_PEERCRED"):
+        raise ReaderError(f'cache="{wanted.cache}" needs Linux.')
+    name = f"shardfeed-{os.getuid()}-{wanted.identity}"
+    until = time.monotonic() + _PATIENCE
+    while time.monotonic() < until:
+        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            listener.bind("\0" + name)
+        except OSError as error:
+            listener.close()
+            if error.errno != errno.EADDRINUSE:
+                raise
+            found = _others(name, wanted.size)
+            if found is None:  # its owner has just begun, or is gone
+                time.sleep(0.01)
+                continue
+            return Shared(found)
+        try:
+            return Shared(_own(name, listener, wanted, prepare, limit), listener)
+        except BaseException:
+            listener.close()
+            raise
+    raise ReaderError(
+        f"Another process holds {wanted.contents} in memory, but its memory cannot be opened: "
+        "is it in another container? Use cache=None there or here."
+    )
+
+
+def _own(
+    name: str,
+    listener: socket.socket,
+    wanted: Wanted,
+    prepare: Callable[[int], None],
+    limit: int | None,
+) -> int:
+    """Make and prepare the memory, and let those go on who wait for it."""
+    available = available_memory()
+    allowed = available if limit is None else min(limit, available)
+    if wanted.size > allowed:
+        raise ReaderError(
+            f'cache="{wanted.cache}" would take {wanted.size:,} bytes for {wanted.contents}; '
+            f"{allowed:,} bytes are "
+            + ("available." if allowed == available else "allowed by cache_limit.")
+        )
+    descriptor = os.memfd_create(name, os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
+    try:
+        listener.listen(_CONNECTIONS)
+        os.ftruncate(descriptor, wanted.size)
+        prepare(descriptor)
+        seals = _PREPARED | (fcntl.F_SEAL_WRITE if wanted.is_constant else 0)
+        fcntl.fcntl(descriptor, fcntl.F_ADD_SEALS, seals)
+    except BaseException:
+        os.close(descriptor)
+        raise
+    listener.setblocking(False)
+    while True:
+        try:
+            listener.accept()[0].close()
+        except BlockingIOError:
+            return descriptor
+
+
+def _copy(path: Path, size: int, descriptor: int) -> None:
+    """Append the tar at `path`, of `size` bytes, at the memfd's position, in whole pages."""
+    try:
+        with open(path, "rb") as file:
+            left = size
+            while left and (done := os.sendfile(descriptor, file.fileno(), size - left, left)):
+                left -= done
+    except OSError as error:
+        raise ReaderError(f"{path}: the shard cannot be read: {error.strerror}.") from error
+    if left:
+        raise ReaderError(f"{path} was cut short: {left} of {size} bytes are missing. Restore it.")
+    os.lseek(descriptor, -size % _PAGE, os.SEEK_CUR)
+
+
+def _others(name: str, size: int) -> int | None:
+    """The memfd that another process, or another loader of this one, owns; None if it is gone."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+        try:
+            connection.connect("\0" + name)
+        except ConnectionRefusedError:
+            return None
+        raw = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
+        pid, user, _ = _CREDENTIALS.unpack(raw)
+        if user != os.getuid():
+            raise ReaderError(f"The user {user} has taken the name {name!r} on this machine.")
+        descriptor = _open_memory(pid, name)
+        if descriptor is None:
+            return None
+        if not fcntl.fcntl(descriptor, fcntl.F_GET_SEALS) & _PREPARED:
+            # Connected before it looked: so the owner, once done, closes this connection.
+            with contextlib.suppress(ConnectionResetError):
+                connection.recv(1)
+    is_prepared = fcntl.fcntl(descriptor, fcntl.F_GET_SEALS) & _PREPARED
+    if is_prepared and os.fstat(descriptor).st_size == size:
+        return descriptor
+    os.close(descriptor)
+    return None
+
+
+def _open_memory(pid: int, name: str) -> int | None:
+    """Another process's memfd of that name."""
+    folder = f"/proc/{pid}/fd"
+    try:
+        for entry in os.listdir(folder):
+            path = f"{folder}/{entry}"
+            if os.readlink(path).startswith(f"/memfd:{name} "):
+                return os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return None  # it has ended
+    return None
+
+
+def available_memory() -> int:
+    """Bytes of memory that the system, and the control group, have to give, as far as they tell."""
+    try:
+        with open("/proc/meminfo") as file:
+            fields = dict(line.split(":") for line in file)
+        available = int(fields["MemAvailable"].split()[0]) * 1024
+    except (OSError, KeyError):  # no Linux
+        return sys.maxsize
+    try:
+        most = Path("/sys/fs/cgroup/memory.max").read_text().strip()
+        used = int(Path("/sys/fs/cgroup/memory.current").read_text())
+        parts = Path("/sys/fs/cgroup/memory.stat").read_text().splitlines()
+    except OSError:
+        return available
+    # Cached files count as used, but give way.
+    cached = sum(int(part.split()[1]) for part in parts if part.split()[0] in _GIVE_WAY)
+    return available if most == "max" else min(available, int(most) - used + cached)

@@ -1,0 +1,5 @@
+"""From bytes to pixels.
+
+`plan` says which part of which scale is needed, `splice` cuts it out of a tiled JPEG, `decoder`
+decodes and resizes into the caller's memory, `formats` does so for everything that is not JPEG.
+"""

@@ -1,0 +1,259 @@
+"""Doing it: from a member's bytes to pixels in the caller's memory.
+
+A view's box is decoded (from its own segments, if the JPEG is tiled), resized once, and turned on
+its way into the output.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import cv2
+import numpy as np
+import simplejpeg
+from numpy.typing import NDArray
+
+from reader.decode.formats import read_picture
+from reader.decode.plan import (
+    StoredImage,
+    View,
+    join,
+    plan_view,
+)
+from reader.decode.splice import (
+    BadTable,
+    Box,
+)
+from reader.errors import (
+    DecodeError,
+    SampleError,
+)
+from reader.transforms import Geometry
+
+Pixels = NDArray[Any]  # uint8, (height, width, 3)
+
+
+class Decoder:
+    """Decodes into memory that it reuses: one for each thread.
+
+    Attributes:
+        decodes: how often it has decoded something.
+    """
+
+    def __init__(self) -> None:
+        self.decodes = 0
+        self._pixels: Pixels = np.empty(0, np.uint8)
+        self._resized: Pixels = np.empty(0, np.uint8)
+
+    def whole(self, image: StoredImage) -> Pixels:
+        """The whole upright image, (height, width, 3) RGB, in memory of its own.
+
+        Raises:
+            DecodeError: it does not decode.
+        """
+        height, width = image.upright_size
+        out = _room(height * width * 3).reshape(height, width, 3)
+        self.draw(plan(image, Geometry.of(*image.upright_size)), out)
+        return out
+
+    def stored(self, image: StoredImage) -> Pixels | None:
+        """The whole image as it is stored, (height, width, 3) RGB, until the next call.
+
+        Returns:
+            None where it does not decode without fault, so that parts of it may differ from parts
+            that are decoded by themselves.
+        """
+        self.decodes += 1
+        try:
+            if image.format != "jpg" or image.channels == 4:
+                return read_picture(image)
+            return self._jpeg(image.read(0, image.size), image.height, image.width, 8)
+        except (ValueError, SampleError):
+            return None
+
+    def draw(self, view: View, out: Pixels) -> None:
+        """Fill `out`, (height, width, 3) RGB of the view's geometry.
+
+        Raises:
+            DecodeError: the image does not decode.
+        """
+        if view.target[2] and view.target[3]:
+            self._fill(view, self._decode(view), out)
+        else:
+            out[:] = view.fill
+
+    def draw_all(self, views: Sequence[View], outs: Sequence[Pixels]) -> None:
+        """`draw` several views of one image, which is decoded once if that is less work.
+
+        Raises:
+            DecodeError: the image does not decode.
+        """
+        try:
+            joint = join(views) if len(views) > 1 else None
+        except BadTable as error:
+            raise DecodeError(str(error)) from error
+        if joint is None:
+            for view, out in zip(views, outs, strict=True):
+                self.draw(view, out)
+            return
+        pixels = self._decode(joint)
+        top, left, _, _ = _scaled(joint.box, joint.eighths)
+        for view, out in zip(views, outs, strict=True):
+            if view.target[2] and view.target[3]:
+                box = _scaled(view.box, joint.eighths)
+                part = _part(pixels, (box[0] - top, box[1] - left, box[2], box[3]))
+                self._fill(view, part, out)
+            else:
+                out[:] = view.fill
+
+    def _fill(self, view: View, pixels: Pixels, out: Pixels) -> None:
+        """Put the pixels of the view's box into its output."""
+        top, left, height, width = view.target
+        if (height, width) != out.shape[:2]:
+            out[:] = view.fill
+            out = out[top : top + height, left : left + width]
+        self._place(pixels, view.transpose, view.hflip, view.vflip, out)
+
+    def _decode(self, view: View) -> Pixels:
+        """The view's box of the stored image, before resizing."""
+        image = view.image
+        if view.decoded is not None:
+            return _part(view.decoded, view.box)
+        self.decodes += 1
+        if image.format != "jpg" or image.channels == 4:
+            return _part(read_picture(image), view.box)
+        if view.cut is not None:
+            try:
+                data = view.cut.build(image.read)
+                pixels = self._jpeg(data, view.cut.height, view.cut.width, view.eighths)
+            except ValueError as error:
+                raise DecodeError(f"a part of it does not decode ({error})") from error
+            if view.cut.shifts is not None:
+                _align(pixels, view.cut.shifts, view.eighths)
+            top, left, height, width = view.box
+            box = (top - view.cut.top, left - view.cut.left, height, width)
+            return _part(pixels, _scaled(box, view.eighths))
+        try:
+            whole = image.read(0, image.size)
+            pixels = self._jpeg(whole, image.height, image.width, view.eighths)
+        except ValueError:
+            # Pillow forgives more than simplejpeg, and says better what is wrong.
+            return _part(read_picture(image), view.box)
+        return _part(pixels, _scaled(view.box, view.eighths))
+
+    def _jpeg(self, data: bytearray | memoryview, height: int, width: int, eighths: int) -> Pixels:
+        """Decode a JPEG of (height, width) at a scale of eighths.
+
+        Raises:
+            ValueError: it does not decode without a warning, or has another size.
+        """
+        if self._pixels.size < height * width * 3:
+            self._pixels = _room(height * width * 3)
+        scaled = -(-height * eighths // 8), -(-width * eighths // 8)
+        pixels = simplejpeg.decode_jpeg(
+            data,
+            "RGB",
+            min_height=scaled[0],
+            min_width=scaled[1],
+            min_factor=1 if eighths == 8 else 2,
+            buffer=self._pixels,
+        )
+        if pixels.shape[:2] != scaled:
+            raise ValueError(f"its own header says {pixels.shape[1]} x {pixels.shape[0]} pixels")
+        return pixels
+
+    def _place(
+        self, pixels: Pixels, transpose: bool, hflip: bool, vflip: bool, out: Pixels
+    ) -> None:
+        """Resize `pixels`, turn them, and write them to `out` with as few passes as it takes."""
+        height, width = out.shape[:2]
+        if transpose:
+            height, width = width, height
+        turns = transpose or hflip or vflip
+        if pixels.shape[:2] != (height, width):
+            down, across = pixels.shape[0] / height, pixels.shape[1] / width
+            method = cv2.INTER_AREA if min(down, across) >= 2 else cv2.INTER_LINEAR
+            resized = self._scratch(height, width) if turns else out
+            pixels = cv2.resize(pixels, (width, height), dst=resized, interpolation=method)
+        if transpose:
+            pixels = cv2.transpose(pixels)
+        mirror(pixels, hflip, vflip, out)
+
+    def _scratch(self, height: int, width: int) -> Pixels:
+        if self._resized.size != height * width * 3:
+            self._resized = np.empty(height * width * 3, np.uint8)
+        return self._resized.reshape(height, width, 3)
+
+
+def mirror(pixels: Pixels, hflip: bool, vflip: bool, out: Pixels) -> None:
+    """Write `pixels` to `out`, mirrored or, if they do not lie there already, as they are."""
+    if hflip or vflip:
+        pixels = cv2.flip(pixels, -1 if hflip and vflip else int(hflip), dst=out)
+    if not np.may_share_memory(pixels, out):
+        out[:] = pixels
+
+
+def draw_mask(view: View, pixels: Pixels, fill: int) -> Pixels:
+    """What `view` shows of `pixels`, which lie over its stored image, without mixing values."""
+    top, left, height, width = view.target
+    out = np.full((*view.size, *pixels.shape[2:]), fill, pixels.dtype)
+    if height and width:
+        lengths = (width, height) if view.transpose else (height, width)
+        rows, columns = (
+            start + (2 * np.arange(length) + 1) * source // (2 * length)
+            for start, length, source in zip(view.box, lengths, view.box[2:], strict=False)
+        )
+        shown = pixels[rows].take(columns, axis=1)
+        if view.transpose:
+            shown = shown.swapaxes(0, 1)
+        shown = shown[:: -1 if view.vflip else 1, :: -1 if view.hflip else 1]
+        out[top : top + height, left : left + width] = shown
+    return out
+
+
+def plan(image: StoredImage, geometry: Geometry) -> View:
+    """`plan_view`, for a caller that names the sample.
+
+    Raises:
+        DecodeError: the image's segment table is wrong.
+    """
+    try:
+        return plan_view(image, geometry)
+    except BadTable as error:
+        raise DecodeError(str(error)) from error
+
+
+def _room(size: int) -> Pixels:
+    """Memory for so many values, as an index has it.
+
+    Raises:
+        DecodeError: no memory could hold them, so that the index lies.
+        MemoryError: there is not so much left, which says nothing of the image.
+    """
+    try:
+        return np.empty(size, np.uint8)
+    except ValueError as error:
+        raise DecodeError(f"no memory holds its {size // 3} pixels") from error
+
+
+def _scaled(box: Box, eighths: int) -> Box:
+    """The same box, to the nearest pixel, in an image decoded at a scale of eighths."""
+    if eighths == 8:
+        return box
+    # Halves are rounded up, so that moving the box by whole MCUs moves the result alike.
+    top, left, bottom, right = (
+        (edge * eighths + 4) // 8 for edge in (box[0], box[1], box[0] + box[2], box[1] + box[3])
+    )
+    return top, left, max(bottom - top, 1), max(right - left, 1)
+
+
+def _align(pixels: Pixels, shifts: NDArray[Any], eighths: int) -> None:
+    """Move each row of MCUs, 8 pixels high before scaling, left by its shift."""
+    for row, shift in enumerate((shifts * eighths // 8).tolist()):
+        if shift:
+            rows = pixels[row * eighths : (row + 1) * eighths]
+            rows[:, :-shift] = rows[:, shift:]
+
+
+def _part(pixels: Pixels, box: Box) -> Pixels:
+    top, left, height, width = box
+    return pixels[top : top + height, left : left + width]

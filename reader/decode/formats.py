@@ -1,0 +1,135 @@
+"""Whole pictures of any format but JPEG's usual ones: by OpenCV (PNG) or Pillow.
+
+The bytes may be anybody's, so a picture is decoded only after its own header has said the size that
+the index has, and only as a format that is packed: Pillow knows some that start programs.
+"""
+
+import contextlib
+import io
+import struct
+import threading
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from reader.decode.plan import StoredImage
+from reader.errors import DecodeError
+
+if TYPE_CHECKING:
+    from PIL import Image
+
+Pixels = NDArray[Any]
+
+_FORMATS = ("JPEG", "PNG", "WEBP", "BMP", "GIF", "TIFF", "PPM")  # Pillow's names
+_PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"
+_PNG_SIZE = struct.Struct(f">{len(_PNG)}xII")
+
+
+def read_picture(image: StoredImage) -> Pixels:
+    """The whole stored image, (height, width, 3) RGB, in memory of its own.
+
+    Raises:
+        DecodeError: it does not decode, or is not of the index's size.
+    """
+    data = image.read(0, image.size)
+    if image.format == "raw":
+        return _raw(image, data)
+    if image.format == "png" and _is_still_png(data):
+        _check_size(image, *_PNG_SIZE.unpack_from(data))
+        flags = cv2.IMREAD_COLOR_RGB | cv2.IMREAD_IGNORE_ORIENTATION
+        pixels: Pixels | None = None
+        with contextlib.suppress(cv2.error):  # Pillow says better what is wrong
+            pixels = cv2.imdecode(np.frombuffer(data, np.uint8), flags)
+        if pixels is not None:
+            return pixels
+    with _opened(image, data) as opened:
+        # Pillow holds the 16 bits of a PGM in 32.
+        if opened.mode.startswith("I;16") or (opened.mode, image.format) == ("I", "ppm"):
+            grey = (np.asarray(opened).clip(0, 0xFFFF) >> 8).astype(np.uint8)
+            return np.stack([grey] * 3, axis=-1)
+        return np.asarray(opened.convert("RGB"))
+
+
+def read_mask(image: StoredImage, data: bytes) -> Pixels:
+    """The values of a picture over `image` as stored, (height, width) or (height, width, channels).
+
+    Raises:
+        DecodeError: it does not decode, or is not of the image's size.
+    """
+    with _opened(image, memoryview(data)) as opened:
+        pixels = np.asarray(opened)
+    return pixels.astype(np.uint8) if pixels.dtype == np.bool_ else pixels
+
+
+def _raw(image: StoredImage, data: memoryview) -> Pixels:
+    if len(data) != image.height * image.width * image.channels:
+        raise DecodeError(f"it has {len(data)} bytes, not one for each value of each pixel")
+    pixels = np.frombuffer(data, np.uint8).reshape(image.height, image.width, image.channels)
+    return np.repeat(pixels[..., :1], 3, axis=2) if image.channels < 3 else pixels[..., :3]
+
+
+def _is_still_png(data: memoryview) -> bool:
+    """Of an animation OpenCV gives the first frame, which need not be the picture."""
+    return data[: len(_PNG)] == _PNG and len(data) >= _PNG_SIZE.size and b"acTL" not in bytes(data)
+
+
+class _OwnLimit:
+    """While a thread is inside, Pillow has no limit of pixels: the size is compared instead."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._inside = 0
+        self._pillows: int | None = None
+
+    def __enter__(self) -> None:
+        from PIL import Image
+
+        with self._lock:
+            if not self._inside:
+                self._pillows, Image.MAX_IMAGE_PIXELS = Image.MAX_IMAGE_PIXELS, None
+            self._inside += 1
+
+    def __exit__(self, *_: object) -> None:
+        from PIL import Image
+
+        with self._lock:
+            self._inside -= 1
+            if not self._inside:
+                Image.MAX_IMAGE_PIXELS = self._pillows
+
+
+_own_limit = _OwnLimit()
+
+
+@contextmanager
+def _opened(image: StoredImage, data: memoryview) -> Iterator["Image.Image"]:
+    """The picture by Pillow, of the size of `image`.
+
+    Raises:
+        DecodeError: it is no such picture, or whatever goes wrong with it while it is open.
+        MemoryError: it does not fit, which says nothing of the picture.
+    """
+    from PIL import Image  # few data sets need it, and workers should start fast
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # remarks on metadata
+            with _own_limit, Image.open(io.BytesIO(data), formats=_FORMATS) as opened:
+                _check_size(image, *opened.size)
+                yield opened
+    except (DecodeError, MemoryError):
+        raise
+    except Exception as error:  # Pillow's plugins raise what they like
+        raise DecodeError(str(error) or type(error).__name__) from error
+
+
+def _check_size(image: StoredImage, width: int, height: int) -> None:
+    if (width, height) != (image.width, image.height):
+        raise DecodeError(
+            f"it is {width} x {height} pixels, its index says {image.width} x {image.height}"
+        )

@@ -1,0 +1,220 @@
+"""Which part of a stored image a geometry shows: pure planning, before a byte is read.
+
+The box of a `Geometry` is carried back through the EXIF orientation into the image as stored; the
+segments of a tiled JPEG that it needs, and the scale at which to decode it, follow from that.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reader.decode.splice import (
+    Box,
+    Cut,
+    TileTable,
+    cut,
+)
+from reader.transforms import (
+    HALF_PIXEL,
+    Geometry,
+)
+
+MIN_REDUCTION = 2  # from here on a reduced scale pays; less has no fast inverse DCT
+
+# EXIF orientation -> (transpose, then mirror left-right, then mirror up-down) makes it upright.
+_UPRIGHT = {
+    1: (False, False, False),
+    2: (False, True, False),
+    3: (False, True, True),
+    4: (False, False, True),
+    5: (True, False, False),
+    6: (True, True, False),
+    7: (True, True, True),
+    8: (True, False, True),
+}
+
+
+@dataclass(frozen=True)
+class StoredImage:
+    """An image as it lies in a shard; `height` and `width` before `orientation`.
+
+    Attributes:
+        read: ``read(start, stop)`` gives a range of the image's `size` bytes, for the moment.
+        tiles: the segment table of a tiled JPEG.
+        pixels: (height, width, 3), where it was decoded before; a JPEG at its full scale.
+    """
+
+    read: Callable[[int, int], memoryview]
+    size: int
+    format: str
+    height: int
+    width: int
+    channels: int
+    orientation: int
+    tiles: TileTable | None = None
+    pixels: NDArray[Any] | None = None
+
+    @property
+    def upright_size(self) -> tuple[int, int]:
+        """(height, width) as people see it."""
+        if _UPRIGHT[self.orientation][0]:
+            return self.width, self.height
+        return self.height, self.width
+
+
+@dataclass(frozen=True)
+class View:
+    """What to decode, and what to do with it.
+
+    Attributes:
+        box: the part of the stored image.
+        eighths: the scale to decode a JPEG at.
+        cut: the segments to decode; None for the whole image, or where it is decoded already.
+        size: (height, width) of the output.
+        target: the part of the output that the box fills; the rest has the grey value `fill`.
+        transpose, hflip, vflip: done, in this order, to the resized box.
+    """
+
+    image: StoredImage
+    box: Box
+    eighths: int
+    cut: Cut | None
+    size: tuple[int, int]
+    target: Box
+    transpose: bool
+    hflip: bool
+    vflip: bool
+    fill: int = 0
+
+    @property
+    def needs(self) -> tuple[int, int]:
+        """The range of the image's bytes that is going to be read, but for a JPEG's header."""
+        if self.cut is not None:
+            return self.cut.start, self.cut.stop
+        return (0, self.image.size) if self.decoded is None else (0, 0)
+
+    @property
+    def decoded(self) -> NDArray[Any] | None:
+        """The whole stored image, if it was decoded before, and at the view's scale."""
+        return self.image.pixels if self.eighths == 8 else None
+
+    def of_other(self, data: bytes, format: str) -> "View":
+        """The same part of another picture that lies over the image, given whole."""
+        content = memoryview(data)
+        other = replace(
+            self.image,
+            read=lambda start, stop: content[start:stop],
+            size=len(data),
+            format=format,
+            channels=3,
+            tiles=None,
+            pixels=None,
+        )
+        return replace(self, image=other, cut=None, eighths=8)
+
+    def carry(self, points: NDArray[Any]) -> NDArray[np.float64]:
+        """Where points of the stored image, (N, 2) as x and y, are in the output, also outside."""
+        top, left, height, width = self.box
+        moved = (points - (left, top)) / (max(width, 1), max(height, 1))
+        if self.transpose:
+            moved = moved[:, ::-1]
+        moved = np.where((self.hflip, self.vflip), 1 - moved, moved)
+        return moved * (self.target[3], self.target[2]) + (self.target[1], self.target[0])
+
+
+def plan_view(image: StoredImage, geometry: Geometry) -> View:
+    """Plan to show `geometry`, whose box is one of the upright image.
+
+    Raises:
+        BadTable: the image's segment table is wrong.
+    """
+    upright, seen = image.upright_size, geometry.seen
+    tops = _clip(geometry.top, geometry.box_height, seen[::2], upright[0], geometry.height)
+    lefts = _clip(geometry.left, geometry.box_width, seen[1::2], upright[1], geometry.width)
+    target = [tops[2], lefts[2], tops[3], lefts[3]]
+    if geometry.vflip:
+        target[0] = geometry.height - target[0] - target[2]
+    if geometry.hflip:
+        target[1] = geometry.width - target[1] - target[3]
+    transpose, hflip, vflip = _UPRIGHT[image.orientation]
+    top, left, height, width = tops[0], lefts[0], tops[1], lefts[1]
+    if vflip:
+        top = upright[0] - top - height
+    if hflip:
+        left = upright[1] - left - width
+    box = (left, top, width, height) if transpose else (top, left, height, width)
+    eighths, part = 8, None
+    if image.format == "jpg" and image.channels != 4 and target[2] and target[3]:
+        # Scales are eighths: the smallest that keeps the box as large as the target.
+        reduction = min(height / target[2], width / target[3])
+        eighths = 8 if reduction < MIN_REDUCTION else math.ceil(8 / reduction)
+        part = _cut(image, box, eighths)
+    return View(
+        image,
+        box,
+        eighths,
+        part,
+        (geometry.height, geometry.width),
+        (target[0], target[1], target[2], target[3]),
+        transpose,
+        hflip != geometry.hflip,
+        vflip != geometry.vflip,
+        geometry.fill,
+    )
+
+
+def join(views: Sequence[View]) -> View | None:
+    """One view whose box holds those of several of one image, to decode it once for all of them.
+
+    Returns:
+        None where it is less work to decode each by itself: small boxes far apart in a tiled image.
+
+    Raises:
+        BadTable: the image's segment table is wrong.
+    """
+    image = views[0].image
+    boxes = [view.box for view in views if view.target[2] and view.target[3]]
+    if not boxes:
+        return None
+    top, left = min(box[0] for box in boxes), min(box[1] for box in boxes)
+    height = max(box[0] + box[2] for box in boxes) - top
+    width = max(box[1] + box[3] for box in boxes) - left
+    eighths, part = max(view.eighths for view in views), None
+    box = (top, left, height, width)
+    if any(view.cut is not None for view in views) and image.tiles is not None:
+        if sum(box[2] * box[3] for box in boxes) < height * width:
+            return None
+        part = _cut(image, box, eighths)
+    return replace(views[0], box=box, eighths=eighths, cut=part)
+
+
+def _cut(image: StoredImage, box: Box, eighths: int) -> Cut | None:
+    """The segments of `image` that have to be decoded to show `box`; None for no choice of them."""
+    if image.tiles is None or (eighths == 8 and image.pixels is not None):
+        return None
+    return cut(image.tiles, image.size, image.height, image.width, box, eighths < 8)
+
+
+def _clip(start: float, length: float, seen: tuple[float, ...], limit: int, target: int) -> Box:
+    """Along one axis, in whole pixels: source start and length, target start and length.
+
+    Args:
+        start, length: of the box.
+        seen: start and end of what may be shown of the source.
+        limit: length of the source.
+        target: length of the output.
+    """
+    if start >= seen[0] - HALF_PIXEL and start + length <= seen[1] + HALF_PIXEL:
+        first = min(max(round(start), 0), limit - 1)
+        return first, max(min(round(start + length), limit) - first, 1), 0, target
+    scale = target / length
+    inside, end = max(start, seen[0]), min(start + length, seen[1])
+    if end <= inside:
+        return 0, 0, 0, 0
+    begin, stop = round((inside - start) * scale), round((end - start) * scale)
+    first = min(round(inside), limit - 1)
+    return first, max(round(end) - first, 1), begin, stop - begin

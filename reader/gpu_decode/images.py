@@ -1,0 +1,181 @@
+"""Batches of images that are still JPEGs, to be decoded where they are wanted."""
+
+import warnings
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import simplejpeg
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from reader.errors import SampleError
+from reader.gpu_decode import nvjpeg
+from reader.gpu_decode.parcels import (
+    Parcel,
+    parcels,
+)
+from reader.gpu_decode.resample import (
+    Source,
+    resample,
+    sent,
+)
+
+_GROUP_BYTES = 1 << 28  # of decoded pixels at a time
+
+
+class EncodedImages:
+    """The images of a batch as JPEGs, cut down to the tiles that their crops touch.
+
+    Attributes:
+        size: (height, width) of the images once they are decoded.
+        table: int64 (B, F), a `reader.gpu_decode.parcels.Parcel` a row: where in the bytes an image lies,
+            and what is to become of it.
+    """
+
+    def __init__(
+        self,
+        size: tuple[int, int],
+        table: NDArray[np.int64],
+        content: NDArray[Any],
+        loose: Sequence[bytes | None],
+        keys: Sequence[str],
+        numbers: NDArray[np.int64],
+    ) -> None:
+        """Take the parts of a batch, and keep its memory for as long as this lives.
+
+        Args:
+            size: see above.
+            table: see above.
+            content: uint8, the bytes that the table is about.
+            loose: the bytes of images that had no room there.
+            keys: of all samples, for errors.
+            numbers: of the batch's samples.
+        """
+        self.size = size
+        self.table = table
+        self._content = torch.from_numpy(content)
+        self._loose = loose
+        self._keys = keys
+        self._numbers = numbers
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    @property
+    def shape(self) -> tuple[int, int, int, int]:
+        """(B, 3, H, W), what they decode to."""
+        return len(self), 3, *self.size
+
+    def __getitem__(self, rows: slice) -> "EncodedImages":
+        return EncodedImages(
+            self.size,
+            self.table[rows],
+            self._content.numpy(),
+            self._loose[rows],
+            self._keys,
+            self._numbers[rows],
+        )
+
+    def decode(self, device: torch.device | str = "cpu") -> Tensor:
+        """The images, uint8 (B, 3, H, W) in channels_last memory on `device`.
+
+        On a GPU nvJPEG decodes them, and this call waits for it; what comes after is queued on the
+        current stream. Elsewhere the CPU decodes them.
+
+        Raises:
+            SampleError: one of them is damaged.
+            ReaderError: `device` is a GPU, and there is no torchvision that decodes on it.
+        """
+        device = torch.device(device)
+        if device.type not in ("cpu", "cuda"):
+            return self.decode().to(device)
+        out = torch.empty((len(self), *self.size, 3), dtype=torch.uint8, device=device)
+        for rows in self._groups():
+            group = self[rows]
+            columns = parcels(group.table)
+            resample(group._sources(columns, device), columns, out[rows])
+        return out.permute(0, 3, 1, 2)
+
+    def _groups(self) -> Iterator[slice]:
+        """Rows that can be decoded together in limited memory."""
+        columns = parcels(self.table)
+        start, size = 0, 0
+        for row, more in enumerate((columns.height * columns.width * 3).tolist()):
+            if size and size + more > _GROUP_BYTES:
+                yield slice(start, row)
+                start, size = row, 0
+            size += more
+        yield slice(start, len(self))
+
+    def _sources(self, columns: Parcel, device: torch.device) -> list[Source | None]:
+        """Each row's image before its crop, on `device`."""
+        seen = [row for row, length in enumerate(columns.length.tolist()) if length]
+        encoded = [row for row in seen if columns.is_jpeg[row]]
+        images: dict[int, Tensor] = {}
+        if encoded and device.type == "cuda":
+            try:
+                images = dict(zip(encoded, self._by_nvjpeg(encoded, columns, device), strict=True))
+            except RuntimeError as error:
+                warnings.warn(
+                    f"nvJPEG does not decode a batch ({error}); the CPU does it instead.",
+                    RuntimeWarning,
+                    stacklevel=2,
+                )
+        for row in set(seen) - images.keys():
+            pixels = sent(self._by_cpu(row, columns), device)
+            images[row] = pixels.permute(2, 0, 1).contiguous()
+        return [
+            Source(images[row], self._shifts(row, columns)) if row in images else None
+            for row in range(len(self))
+        ]
+
+    def _by_nvjpeg(self, rows: list[int], columns: Parcel, device: torch.device) -> list[Tensor]:
+        images = nvjpeg.decode([self._jpeg(row, columns) for row in rows], device)
+        for row, image in zip(rows, images, strict=True):
+            expected = 3, int(columns.height[row]), int(columns.width[row])
+            if image.shape != expected:
+                raise RuntimeError(f"{self._key(row)!r} has the shape {tuple(image.shape)}")
+        return images
+
+    def _by_cpu(self, row: int, columns: Parcel) -> Tensor:
+        """(H, W, 3)."""
+        shape = int(columns.height[row]), int(columns.width[row]), 3
+        data = self._jpeg(row, columns)
+        if not columns.is_jpeg[row]:
+            return data.reshape(shape)
+        try:
+            pixels = simplejpeg.decode_jpeg(data.numpy(), "RGB")
+        except ValueError as error:
+            raise self._error(row, str(error)) from error
+        if pixels.shape != shape:
+            raise self._error(row, f"its own header says {pixels.shape[1]} x {pixels.shape[0]}")
+        return torch.from_numpy(pixels)
+
+    def _error(self, row: int, reason: str) -> SampleError:
+        return SampleError(
+            f'Sample {self._key(row)!r} does not decode ({reason}). With decode="gpu" the '
+            "workers do not see such damage, and cannot replace the sample: packer verify --decode "
+            "names all of them, and packer repair restores them."
+        )
+
+    def _key(self, row: int) -> str:
+        return self._keys[int(self._numbers[row])]
+
+    def _jpeg(self, row: int, columns: Parcel) -> Tensor:
+        """The bytes of a row's JPEG or pixels."""
+        return self._bytes(row, columns, 0, int(columns.length[row]))
+
+    def _shifts(self, row: int, columns: Parcel) -> NDArray[np.int64] | None:
+        start, count = int(columns.length[row]), int(columns.shifted[row])
+        if not count:
+            return None
+        found = self._bytes(row, columns, start, start + 4 * count).numpy().copy()
+        return found.view(np.int32).astype(np.int64)
+
+    def _bytes(self, row: int, columns: Parcel, start: int, stop: int) -> Tensor:
+        offset, loose = int(columns.offset[row]), self._loose[row]
+        if loose is not None:
+            return torch.frombuffer(bytearray(loose[start:stop]), dtype=torch.uint8)
+        return self._content[offset + start : offset + stop]

@@ -1,0 +1,232 @@
+"""Images that travel to the GPU as JPEGs: what a worker does where it does not decode.
+
+A worker cuts out of each JPEG the tiles that a view touches (`reader.decode.splice`) and puts these bytes
+into the batch's slot, one sample behind the other, with a row of numbers, a `Parcel`, that says
+what is to become of them. A JPEG that nvJPEG does not decode, and any other format, is decoded by
+the worker: its finished pixels travel in place of the bytes.
+"""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reader.batch.ring import (
+    BatchArrays,
+    Column,
+)
+from reader.dataset.dataset import Dataset
+from reader.decode.decoder import Decoder
+from reader.decode.plan import View
+from reader.errors import (
+    DecodeError,
+    ReaderError,
+)
+from reader.format import FORMATS
+
+CONTENT = "image:content"  # the column of the bytes; rows do not keep to their part of it
+PARCEL = "image:parcel"
+
+_ROOM = 1.5  # bytes a row, of the mean; a chunk's rows share theirs, and more travels by message
+
+# Chroma samples are one a block of so many pixels (across, down): what nvJPEG knows.
+_SUBSAMPLINGS = {(1, 1), (2, 1), (2, 2), (1, 2), (4, 1), (4, 2)}
+_BASELINE, _PROGRESSIVE = 0xC0, 0xC2
+_OTHER_FRAMES = {*range(0xC1, 0xD0)} - {0xC2, 0xC4, 0xC8, 0xCC}  # DHT, JPG, DAC are no frames
+
+
+class Parcel(NamedTuple):
+    """What a batch's bytes hold of one image, and how it is shown: numbers, or arrays of them.
+
+    Attributes:
+        offset: where its bytes begin; -1 where they travel by message.
+        length: of its JPEG, or of its finished pixels; 0 where nothing of it is seen.
+        is_jpeg: a JPEG; else pixels.
+        height, width: of what the bytes decode to.
+        top, left, box_height, box_width: the part of that which is shown.
+        target_top, target_left, target_height, target_width: the part of the output that it fills.
+        transpose, hflip, vflip: done, in this order, to the resized box.
+        fill: the grey value of the rest.
+        shifted: rows of MCUs whose shifts, int32 behind the JPEG, say how much further right the
+            box begins in each.
+    """
+
+    offset: Any = 0
+    length: Any = 0
+    is_jpeg: Any = 0
+    height: Any = 0
+    width: Any = 0
+    top: Any = 0
+    left: Any = 0
+    box_height: Any = 0
+    box_width: Any = 0
+    target_top: Any = 0
+    target_left: Any = 0
+    target_height: Any = 0
+    target_width: Any = 0
+    transpose: Any = 0
+    hflip: Any = 0
+    vflip: Any = 0
+    fill: Any = 0
+    shifted: Any = 0
+
+
+class Packed(NamedTuple):
+    """A parcel without its place, and its bytes, which may be overwritten by the next one's."""
+
+    parcel: Parcel
+    parts: Sequence[Any]
+
+
+def pack(view: View, decoder: Decoder) -> Packed:
+    """What `view` needs, not decoded if nvJPEG can do that.
+
+    Raises:
+        DecodeError: the image's segment table is wrong, or, of what is decoded, it does not decode.
+    """
+    if not view.target[2] or not view.target[3]:
+        return Packed(Parcel(fill=view.fill), [])
+    image = view.image
+    if image.format == "jpg" and image.channels != 4:
+        data: bytearray | memoryview
+        if view.cut is None:
+            data, size, start = image.read(0, image.size), (image.height, image.width), (0, 0)
+        else:
+            cut = view.cut
+            data, size, start = cut.build(image.read), (cut.height, cut.width), (cut.top, cut.left)
+            content = np.frombuffer(data, np.uint8)
+            if (content[cut.markers - 1] != 0xFF).any():
+                raise DecodeError("its restart markers are not where its segment table says")
+        if is_for_nvjpeg(data, *size):
+            return Packed(*_sent_encoded(view, data, size, start))
+    pixels = np.empty((*view.size, 3), np.uint8)
+    decoder.draw(view, pixels)
+    height, width = view.size
+    finished = Parcel(0, pixels.size, 0, height, width, 0, 0, height, width, 0, 0, height, width)
+    return Packed(finished, [pixels.reshape(-1)])
+
+
+def _sent_encoded(
+    view: View, data: Any, size: tuple[int, int], start: tuple[int, int]
+) -> tuple[Parcel, list[Any]]:
+    shifts = None if view.cut is None else view.cut.shifts
+    parcel = Parcel(
+        0,
+        len(data),
+        1,
+        *size,
+        view.box[0] - start[0],
+        view.box[1] - start[1],
+        *view.box[2:],
+        *view.target,
+        int(view.transpose),
+        int(view.hflip),
+        int(view.vflip),
+        view.fill,
+        0 if shifts is None else len(shifts),
+    )
+    content = np.frombuffer(data, np.uint8)
+    if shifts is None:
+        return parcel, [content]
+    return parcel, [content, shifts.astype(np.int32).view(np.uint8)]
+
+
+def is_for_nvjpeg(data: bytes | bytearray | memoryview, height: int, width: int) -> bool:
+    """Whether nvJPEG decodes this JPEG of (height, width) to the colours that everybody sees.
+
+    It does baseline and progressive ones of 8 bits, grey or YCbCr with the usual subsampling. One
+    without an end is left to the worker's decoder, which says what is wrong.
+    """
+    if bytes(data[:2]) != b"\xff\xd8" or bytes(data[-2:]) != b"\xff\xd9":
+        return False
+    at, is_plain = 2, False
+    while at + 4 <= len(data) and data[at] == 0xFF:
+        marker, length = data[at + 1], data[at + 2] << 8 | data[at + 3]
+        if marker == 0xDA:
+            return is_plain
+        body = bytes(data[at + 4 : at + 2 + length])
+        if marker in (_BASELINE, _PROGRESSIVE):
+            is_plain = _is_plain_frame(body, height, width)
+        elif marker in _OTHER_FRAMES:
+            return False
+        elif marker == 0xEE and body.startswith(b"Adobe") and body[11:12] == b"\0":
+            return False  # RGB or CMYK, which nvJPEG would take for YCbCr
+        at += 2 + length
+    return False
+
+
+def _is_plain_frame(body: bytes, height: int, width: int) -> bool:
+    size = (height >> 8, height & 255, width >> 8, width & 255)
+    if len(body) < 6 or len(body) != 6 + 3 * body[5] or (body[0], *body[1:5]) != (8, *size):
+        return False
+    if body[5] == 1:
+        return True
+    luma, *chroma = ((factors >> 4, factors & 15) for factors in body[7::3])
+    return luma in _SUBSAMPLINGS and chroma == [(1, 1), (1, 1)] and bytes(body[6::3]) != b"RGB"
+
+
+class Room:
+    """The bytes of a chunk of rows, filled from the front."""
+
+    def __init__(self, arrays: BatchArrays, row: int, rows: int) -> None:
+        """The chunk is `rows` rows from `row` on."""
+        content = arrays.columns[CONTENT]
+        self._parcels = arrays.columns[PARCEL]
+        self._content = content.reshape(-1)
+        self._next, self._end = row * content.shape[1], (row + rows) * content.shape[1]
+
+    def put(self, row: int, packed: Packed) -> bytes | None:
+        """Put a sample into its row; where there is no room, its bytes are given back."""
+        size = sum(len(part) for part in packed.parts)
+        fits = self._next + size <= self._end
+        offset = self._next if fits else -1
+        self._parcels[row] = packed.parcel._replace(offset=offset)
+        if not fits:
+            return b"".join(map(bytes, packed.parts))
+        for part in packed.parts:
+            self._content[self._next : self._next + len(part)] = part
+            self._next += len(part)
+        return None
+
+
+def columns_for(dataset: Dataset, size: tuple[int, int]) -> list[Column]:
+    """The columns of batches whose images have `size` in the end: room by the index's sizes."""
+    found = dataset.columns("size", "format", "channels")
+    is_jpeg = (found["format"] == FORMATS.index("jpg")) & (found["channels"] != 4)
+    sizes = np.where(is_jpeg, found["size"].astype(np.int64), size[0] * size[1] * 3)
+    room = int(min(sizes.max(), _ROOM * sizes.mean()))
+    return [
+        Column(CONTENT, "|u1", (room + -room % 8,)),
+        Column(PARCEL, "<i8", (len(Parcel._fields),)),
+    ]
+
+
+def check(names: Sequence[str], others: dict[str, bool], is_one_size: bool) -> None:
+    """Whether images can go to the GPU as JPEGs.
+
+    Args:
+        names: of the fields.
+        others: by a word for it, whether a thing is asked for that needs the image's pixels.
+        is_one_size: whether the transforms give all images one size.
+
+    Raises:
+        ReaderError: they cannot.
+    """
+    if "image" not in names:
+        raise ReaderError('decode="gpu" is for the field "image", which is not among the fields.')
+    if asked := [name for name, is_asked in others.items() if is_asked]:
+        raise ReaderError(
+            f'decode="gpu" leaves the images as JPEGs until they are on the GPU, so {asked[0]} '
+            'cannot be had with it: decode="cpu" can.'
+        )
+    if not is_one_size:
+        raise ReaderError(
+            'decode="gpu" needs transforms that give all images one size, such as '
+            "RandomResizedCrop or Resize and CenterCrop."
+        )
+
+
+def parcels(table: NDArray[np.int64]) -> Parcel:
+    """The columns of the table whose rows are parcels."""
+    return Parcel(*table.T)

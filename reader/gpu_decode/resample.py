@@ -1,0 +1,235 @@
+"""Boxes of many images, each resized and turned into its place in one batch: for all at once.
+
+A box is resized bilinearly without antialiasing, as `reader.decode.decoder` does on a CPU. Where it shrinks
+to half or less, whole squares of its pixels are averaged before. Every pixel of the output is the
+weighted mean of four pixels of the source; as rows and columns are resized apart, where these lie
+is a number for the output's row plus one for its column, whatever the flips.
+"""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn import functional
+
+from reader.gpu_decode.parcels import Parcel
+
+_MCU = 8  # rows of MCUs are shifted only where they are 8 pixels high
+
+
+@dataclass(frozen=True)
+class Source:
+    """An image before its box is cut out of it.
+
+    Attributes:
+        pixels: uint8 (3, H, W), contiguous.
+        shifts: int64, for each 8 rows by how many pixels the box begins further right; or None.
+    """
+
+    pixels: Tensor
+    shifts: NDArray[np.int64] | None = None
+
+
+def resample(sources: list[Source | None], parcels: Parcel, out: Tensor) -> None:
+    """Fill `out`, uint8 (B, H, W, 3), with what the parcels show of the sources.
+
+    Args:
+        sources: on the device of `out`; None where nothing is seen.
+        parcels: arrays of B numbers.
+        out: written by work on the current stream.
+    """
+    shrinks = _reductions(parcels)
+    table = np.zeros((len(sources), len(_Rows._fields)), np.int64)
+    flat: list[Tensor] = []
+    shifts: list[NDArray[np.int64]] = [
+        np.zeros(1, np.int64)
+    ]  # its entry is that of the images without shifts
+    base = shift_base = 1
+    for row, source in enumerate(sources):
+        parcel = Parcel(*(int(column[row]) for column in parcels))
+        shrink, pixels, top, left, own = int(shrinks[row]), None, parcel.top, parcel.left, None
+        if source is not None:
+            pixels, own = source.pixels, source.shifts
+            if shrink > 1:
+                pixels, top, left, own = _shrunk(source, parcel, shrink), 0, 0, None
+        height, width = (1, 1) if pixels is None else pixels.shape[1:]
+        table[row] = (
+            0 if pixels is None else base + top * width + left,
+            width,
+            0 if pixels is None else height * width,
+            max(parcel.box_height, 1),
+            max(parcel.box_width, 1),
+            shrink,
+            top,
+            0 if own is None else shift_base,
+            0 if own is None else 1,
+            *parcel[9:17],
+        )
+        if pixels is not None:
+            flat.append(pixels.reshape(-1))
+            base += pixels.numel()
+        if own is not None:
+            shifts.append(own)
+            shift_base += len(own)
+    device = out.device
+    rows = _Rows(*sent(torch.from_numpy(table), device).T)
+    moved = sent(torch.from_numpy(np.concatenate(shifts)), device)
+    nothing = torch.zeros(1, dtype=torch.uint8, device=device)
+    _draw(torch.cat([nothing, *flat]), rows, moved, out, _is_filled(parcels, out))
+
+
+def sent(host: Tensor, device: torch.device) -> Tensor:
+    """`host` on `device`; on a GPU the copy is queued, and `host` may be let go at once.
+
+    CUDA leaves open whether it has read ordinary memory when it returns, and may wait for the
+    stream before. Page-locked memory of torch's is kept until the copy has ended. A `host` that is
+    page-locked by others, as a batch's memory is, has to be held.
+    """
+    if device.type == "cuda":
+        host = host.pin_memory()
+    return host.to(device, non_blocking=True)
+
+
+class _Rows(NamedTuple):
+    """A column of `resample`'s table each, int64 (B,).
+
+    Attributes:
+        base: where in the flat memory the box begins, in the first of its three planes.
+        width, plane: pixels from one row to the next, and from plane to plane.
+        box_height, box_width: pixels, before `shrink` of them along each side became one.
+        top: the row of the image where the box begins.
+        shift_base, is_shifted: where its shifts begin, and whether it has any.
+    """
+
+    base: Tensor
+    width: Tensor
+    plane: Tensor
+    box_height: Tensor
+    box_width: Tensor
+    shrink: Tensor
+    top: Tensor
+    shift_base: Tensor
+    is_shifted: Tensor
+    target_top: Tensor
+    target_left: Tensor
+    target_height: Tensor
+    target_width: Tensor
+    transpose: Tensor
+    hflip: Tensor
+    vflip: Tensor
+    fill: Tensor
+
+
+@dataclass(frozen=True)
+class _Axis:
+    """One axis of the output, of length L.
+
+    Attributes:
+        places: int64 (B, 2, L), the lower and the upper of the two source pixels along it.
+        weights: float32 (B, 2, L), of each of them.
+        is_inside: bool (B, L), whether the box reaches there.
+    """
+
+    places: Tensor
+    weights: Tensor
+    is_inside: Tensor
+
+
+def _draw(flat: Tensor, rows: _Rows, shifts: Tensor, out: Tensor, is_filled: bool) -> None:
+    turned = rows.transpose.bool()
+    down = _axis(
+        out.shape[1],
+        rows.target_top,
+        rows.target_height,
+        rows.vflip,
+        torch.where(turned, rows.box_width, rows.box_height),
+        rows.shrink,
+    )
+    across = _axis(
+        out.shape[2],
+        rows.target_left,
+        rows.target_width,
+        rows.hflip,
+        torch.where(turned, rows.box_height, rows.box_width),
+        rows.shrink,
+    )
+    turned = turned[:, None, None]
+    by_row = _offsets(down.places, ~turned, rows, shifts) + rows.base[:, None, None]
+    by_column = _offsets(across.places, turned, rows, shifts)
+    total: list[Any] = [0.0, 0.0, 0.0]
+    for upper in (0, 1):
+        for right in (0, 1):
+            at = by_row[:, upper, :, None] + by_column[:, right, None, :]
+            weight = down.weights[:, upper, :, None] * across.weights[:, right, None, :]
+            for channel in range(3):
+                total[channel] = total[channel] + flat[at] * weight
+                at = at + rows.plane[:, None, None]
+    for channel in range(3):
+        out[..., channel] = total[channel].round_()
+    if is_filled:
+        is_inside = (down.is_inside[:, :, None] & across.is_inside[:, None, :])[..., None]
+        fill = rows.fill.to(torch.uint8)[:, None, None, None]
+        torch.where(is_inside, out, fill, out=out)
+
+
+def _axis(
+    length: int, start: Tensor, extent: Tensor, is_flipped: Tensor, box: Tensor, shrink: Tensor
+) -> _Axis:
+    """Where an axis comes from: `extent` of its pixels, from `start` on, show `box` pixels."""
+    start, extent, is_flipped, box, shrink = (
+        column[:, None] for column in (start, extent, is_flipped, box, shrink)
+    )
+    at = torch.arange(length, device=start.device) - start
+    is_inside = (at >= 0) & (at < extent)
+    at = torch.where(is_flipped.bool(), extent - 1 - at, at)
+    last = (box + shrink - 1) // shrink - 1
+    scale = box.double() / (shrink * extent.clamp(min=1))
+    exact = torch.minimum(((at + 0.5) * scale - 0.5).clamp(min=0), last.double())
+    lower = exact.long()
+    upper = torch.minimum(lower + 1, last)
+    weight = (exact - lower).float()
+    return _Axis(torch.stack([lower, upper], 1), torch.stack([1 - weight, weight], 1), is_inside)
+
+
+def _offsets(places: Tensor, is_vertical: Tensor, rows: _Rows, shifts: Tensor) -> Tensor:
+    """How far into an image's plane places along its vertical or horizontal axis are."""
+    top, width, base, is_shifted = (
+        column[:, None, None] for column in (rows.top, rows.width, rows.shift_base, rows.is_shifted)
+    )
+    mcu = base + (top + places) // _MCU
+    shift = shifts[torch.where(is_vertical & is_shifted.bool(), mcu, 0)]
+    return torch.where(is_vertical, places * width + shift, places)
+
+
+def _shrunk(source: Source, parcel: Parcel, shrink: int) -> Tensor:
+    """The parcel's box, each square of `shrink` x `shrink` pixels averaged to one."""
+    top, left, height, width = parcel[5:9]
+    box = source.pixels[:, top : top + height]
+    if source.shifts is None:
+        box = box[:, :, left : left + width]
+    else:
+        begin = torch.from_numpy(source.shifts[(top + np.arange(height)) // _MCU] + left)
+        begin = sent(begin, box.device)
+        columns = begin[:, None] + torch.arange(width, device=box.device)
+        box = box.gather(2, columns.expand(3, -1, -1))
+    mean = functional.avg_pool2d(box.float(), shrink, ceil_mode=True, count_include_pad=False)
+    return mean.round_().to(torch.uint8)
+
+
+def _reductions(parcels: Parcel) -> NDArray[np.int64]:
+    """How many pixels become one along each side, at least; 1 where a box does not shrink."""
+    turned = parcels.transpose == 1
+    height = np.where(turned, parcels.target_width, parcels.target_height)
+    width = np.where(turned, parcels.target_height, parcels.target_width)
+    down = parcels.box_height // np.maximum(height, 1)
+    across = parcels.box_width // np.maximum(width, 1)
+    return np.maximum(np.minimum(down, across), 1)
+
+
+def _is_filled(parcels: Parcel, out: Tensor) -> bool:
+    """Whether a part of the output is not covered by its box."""
+    height, width = out.shape[1:3]
+    return bool(((parcels.target_height < height) | (parcels.target_width < width)).any())

@@ -1,0 +1,113 @@
+"""How many workers ``workers="auto"`` runs: `choose`, a pure function of what was measured.
+
+It begins with two. Whenever half a second of the loop, and four batches, have passed with all
+workers there, it looks at these:
+
+- Growth that did not bring a tenth of what it promised is taken back, and marks the ceiling.
+- Busy workers and a waiting consumer: more workers, as many as the consumer's own pace needs, but
+  at most twice as many at a time, and at most the usable cores.
+- A consumer that does not wait: as few workers as do its work at 80%. If that turns out too few,
+  what it grew to marks the floor.
+
+Ceiling and floor hold until the next iterator, whose storage may be warmer and whose steps may
+differ. What is delivered does not depend on any of this.
+"""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from reader.loader.statistics import (
+    Flows,
+    Statistics,
+)
+from reader.workers.pool import Pool
+
+_MEASURED_SECONDS, _MEASURED_BATCHES = 0.5, 4
+_FIRST = 2
+_WORTH = 0.1  # of the promised gain
+_AT_EASE = 0.01  # a share of waiting below which the consumer has more workers than it needs
+_OCCUPIED = 0.8
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A number of workers, and what was learned on the way to it.
+
+    Attributes:
+        floor, ceiling: fewer are known to be too few, more to be of no use.
+        before: the workers, and their images/s, that this choice grew from.
+        has_shrunk: whether it was ever lowered since the limits were set.
+    """
+
+    workers: int
+    ceiling: int
+    floor: int = 1
+    before: tuple[int, float] | None = None
+    has_shrunk: bool = False
+
+    @classmethod
+    def first(cls, cores: int) -> "Choice":
+        """What to begin with."""
+        return cls(min(_FIRST, cores), cores)
+
+    def anew(self, cores: int) -> "Choice":
+        """The same workers without limits learned."""
+        return Choice(self.workers, cores)
+
+
+def choose(choice: Choice, seen: Statistics) -> Choice:
+    """The next choice, after `choice.workers` have shown what is in `seen`."""
+    workers, rate = choice.workers, seen.images_per_second
+    if choice.before is not None:
+        fewer, slower = choice.before
+        if rate < slower * (1 + _WORTH * (workers / fewer - 1)) and seen.bound_by != "consumer":
+            return replace(choice, workers=fewer, ceiling=fewer, before=None)
+        choice = replace(choice, before=None)
+    if seen.bound_by in (seen.work, "transform", "storage"):
+        wanted = max(workers + 1, min(seen.needed_workers, 2 * workers))
+        more = min(wanted, choice.ceiling)
+        if more <= workers:
+            return choice
+        floor = more if choice.has_shrunk else choice.floor
+        return replace(choice, workers=more, floor=floor, before=(workers, rate))
+    if seen.bound_by == "consumer" and seen.waited_share < _AT_EASE:
+        enough = math.ceil(round(seen.busy / seen.elapsed / _OCCUPIED, 3))
+        fewer = max(enough, choice.floor)
+        if fewer < workers:
+            return replace(choice, workers=fewer, has_shrunk=True)
+    return choice
+
+
+class Autoscaler:
+    """Has a pool follow `choose`."""
+
+    def __init__(self, pool: Pool, cores: int) -> None:
+        self._pool = pool
+        self._cores = cores
+        self._choice = Choice.first(cores)
+        self._since: Statistics | None = None  # when these workers began to be measured
+
+    def begin(self) -> None:
+        """Another iterator: forget what limits were learned."""
+        self._choice = self._choice.anew(self._cores)
+
+    def settle(self, flows: Flows, look: Callable[[], Statistics]) -> None:
+        """At a batch boundary: resize the pool, if enough was measured.
+
+        Args:
+            flows: now.
+            look: gives the statistics; called only where they are needed.
+        """
+        if not self._pool.is_settled:
+            self._since = None
+        elif self._since is None:
+            self._since = look()
+        elif (
+            flows.elapsed - self._since.elapsed >= _MEASURED_SECONDS
+            and flows.batches - self._since.batches >= _MEASURED_BATCHES
+        ):
+            now = look()
+            self._choice = choose(self._choice, now.since(self._since))
+            self._pool.resize(self._choice.workers)
+            self._since = now

@@ -1,0 +1,145 @@
+"""From a batch's arrays to what the training loop gets."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from reader.batch.ring import (
+    BatchArrays,
+    BatchLayout,
+)
+from reader.gpu_decode.images import EncodedImages
+from reader.gpu_decode.parcels import (
+    CONTENT,
+    PARCEL,
+)
+from reader.samples.sample import as_array
+
+Collate = Callable[[list[tuple[Any, ...]]], Any]
+
+
+class Batcher:
+    """Gives batches as a tuple of fields, or as `collate_fn` makes them of the samples.
+
+    By default what has one type and shape comes as one tensor, anything else as a list.
+    """
+
+    def __init__(
+        self,
+        names: Sequence[str],
+        keys: Sequence[str],
+        layout: BatchLayout,
+        is_one_size: bool,
+        collate_fn: Collate | None = None,
+    ) -> None:
+        """Say what a batch consists of.
+
+        Args:
+            names: of the fields.
+            keys: of all samples.
+            layout: of its arrays.
+            is_one_size: whether all images have the same height and width.
+            collate_fn: called with the list of samples, each a tuple of its fields.
+        """
+        self._names = names
+        self._keys = keys
+        self._of_many_sizes = set()
+        if not is_one_size:
+            self._of_many_sizes = {c.name for c in layout.columns if c.is_picture} | {"image"}
+        self._collate_fn = collate_fn
+        self._layout = layout
+
+    def batch(self, arrays: BatchArrays, loose: dict[str, list[Any]]) -> Any:
+        """The batch over `arrays`, with the fields that lie in none of them."""
+        fields = tuple(self._field(name, arrays, loose) for name in self._names)
+        if self._collate_fn is None:
+            return fields
+        rows = map(self._rows, self._names, fields)
+        return self._collate_fn(list(zip(*rows, strict=True)))
+
+    def _rows(self, name: str, field: Any) -> Any:
+        """A field's value of each sample."""
+        if name in self._layout.views:
+            return list(zip(*field, strict=True))
+        return field.tolist() if isinstance(field, torch.Tensor) and field.dim() == 1 else field
+
+    def _field(self, name: str, arrays: BatchArrays, loose: dict[str, list[Any]]) -> Any:
+        parts = [self._part(name, part, arrays, loose) for part in self._layout.parts(name)]
+        return parts if name in self._layout.views else parts[0]
+
+    def _part(self, name: str, part: str, arrays: BatchArrays, loose: dict[str, list[Any]]) -> Any:
+        """A field, or the view of it that goes by the name `part`."""
+        if name == "image" and self._layout.encoded is not None:
+            content = arrays.columns[CONTENT].reshape(-1)
+            return EncodedImages(
+                self._layout.encoded,
+                arrays.columns[PARCEL],
+                content,
+                loose[name],
+                self._keys,
+                arrays.index,
+            )
+        if part in loose:
+            values = [_tensor(value) for value in loose[part]]
+            return [_channels_first(value) for value in values] if name == "image" else values
+        if name == "key":
+            return [self._keys[number] for number in arrays.index.tolist()]
+        if name == "image" and self._layout.image != (0, 0):  # as it was drawn, not mapped
+            if name in self._of_many_sizes:
+                return [torch.from_numpy(image).permute(2, 0, 1) for image in arrays.images()]
+            return torch.from_numpy(arrays.columns.get(part, arrays.image)).permute(0, 3, 1, 2)
+        if part in arrays.columns:
+            if part in self._of_many_sizes:
+                return [torch.from_numpy(picture) for picture in arrays.pictures(part)]
+            tensor = torch.from_numpy(arrays.columns[part])
+            return _channels_first(tensor) if name == "image" else tensor
+        return torch.from_numpy(getattr(arrays, name))
+
+
+def pad_collate(samples: list[tuple[Any, ...]]) -> tuple[Any, ...]:
+    """Batch samples of different sizes: a `collate_fn`, also for torch's DataLoader.
+
+    Tensors and arrays of a field are padded with zeros at their ends (images on the right and
+    below) to the largest length of each dimension, and stacked; numbers become a tensor (int64,
+    float32 or bool); tuples of one length, as which the views of a field come, become a list of
+    their entries, each batched so; anything else is a list.
+    """
+    return tuple(_padded(list(values)) for values in zip(*samples, strict=True))
+
+
+def _padded(values: list[Any]) -> Any:
+    if all(isinstance(value, (bool, int, float, np.number, np.bool_)) for value in values):
+        return torch.tensor(values)
+    if all(isinstance(value, tuple) for value in values) and len({*map(len, values)}) == 1:
+        return [_padded(list(entries)) for entries in zip(*values, strict=True)]
+    tensors = [_tensor(value) for value in values]
+    if not all(isinstance(tensor, torch.Tensor) for tensor in tensors):
+        return values
+    if len({(tensor.dtype, tensor.dim()) for tensor in tensors}) > 1:
+        return values
+    lengths = [max(sizes) for sizes in zip(*(t.shape for t in tensors), strict=True)]
+    padded = tensors[0].new_zeros((len(tensors), *lengths))
+    for row, tensor in zip(padded, tensors, strict=True):
+        row[tuple(map(slice, tensor.shape))] = tensor
+    return padded
+
+
+def _channels_first(image: Any) -> Any:
+    """An image, or a batch of them, that `map_sample` left as (height, width, 3)."""
+    if isinstance(image, list):
+        return [_channels_first(view) for view in image]
+    if isinstance(image, torch.Tensor) and image.dim() >= 3 and image.shape[-1] == 3:
+        return image if image.shape[-3] == 3 else image.movedim(-1, -3)
+    return image
+
+
+def _tensor(value: Any) -> Any:
+    """Arrays, also those in a dict or list, as tensors; anything else as it is."""
+    if isinstance(value, list):
+        return [_tensor(entry) for entry in value]
+    if isinstance(value, dict):
+        return {name: _tensor(entry) for name, entry in value.items()}
+    array = as_array(value) if isinstance(value, np.ndarray) else None
+    return value if array is None else torch.from_numpy(array)

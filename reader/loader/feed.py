@@ -1,0 +1,352 @@
+"""Epochs -> tasks -> ring -> batches: what is decoded when, and where.
+
+Purpose: keep the workers supplied a few batches ahead and give the batches out in order.
+
+Guarantees: each step of an epoch is given out exactly once, in order, whatever became of workers;
+several epochs may be under way at a time (nested loops) and none waits for another's consumer.
+
+Assumptions: used by one thread at a time, in the process that made it. Work goes on between two
+calls, because the tasks of `depth` batches are queued where the workers themselves fetch them;
+nothing runs in the parent meanwhile.
+"""
+
+import os
+import time
+import weakref
+from collections import deque
+from collections.abc import Set
+from dataclasses import asdict, dataclass, field, replace
+from fractions import Fraction
+from math import ceil
+from typing import Any
+
+from reader.batch.pinned import (
+    HostMemory,
+    page_lock,
+)
+from reader.batch.ring import (
+    BatchArrays,
+    BatchLayout,
+    Ring,
+    RingMemory,
+)
+from reader.dataset.dataset import Dataset
+from reader.errors import (
+    ReaderError,
+    SampleError,
+)
+from reader.loader.account import Account
+from reader.loader.autoscale import (
+    Autoscaler,
+    Choice,
+)
+from reader.loader.statistics import Statistics
+from reader.loader.tasks import TaskPlanner
+from reader.order.shuffle import (
+    Order,
+    Step,
+    Steps,
+)
+from reader.samples.decoded_cache import DecodedImages
+from reader.samples.raw import can_gather
+from reader.samples.sample import Recipe
+from reader.system import (
+    running_on,
+    usable_cores,
+)
+from reader.workers.messages import (
+    Done,
+    Setup,
+)
+from reader.workers.pool import (
+    Pool,
+    failure,
+)
+
+_AHEAD_BYTES = 64 << 20  # small batches are decoded further ahead, up to this much memory
+_MAX_AHEAD = 16
+_MAX_CHUNK = 32
+_MAX_GATHERED = 4096
+_SPARE = 16  # samples tried in place of one that cannot be read
+
+
+@dataclass
+class Batch:
+    """A batch in the ring: FILLING while tasks of it are `missing`, then READY.
+
+    Attributes:
+        slot: where it lies; None once it was copied out to make room.
+    """
+
+    step: Step
+    slot: int | None
+    missing: set[int]
+    loose: dict[int, tuple[tuple[Any, ...], ...]] = field(default_factory=dict)  # by task
+    copy: BatchArrays | None = None
+    error: ReaderError | None = None
+    is_wanted: bool = True
+
+
+@dataclass(eq=False)
+class Epoch:
+    """One pass over the data: its batches that are queued and not yet given out."""
+
+    steps: Steps
+    queued: int = 0
+    is_begun: bool = False  # a batch of it was asked for
+    batches: deque[Batch] = field(default_factory=deque)
+
+    @property
+    def is_queued(self) -> bool:
+        """Whether its last step has been queued."""
+        return self.queued >= len(self.steps)
+
+
+class Feed:
+    """Workers and ring behind one loader."""
+
+    def __init__(
+        self,
+        dataset: Dataset,
+        recipe: Recipe,
+        order: Order,
+        layout: BatchLayout,
+        workers: int | None,
+        on_error: str = "raise",
+        max_bad: float = 0.0,
+        decoded: DecodedImages | None = None,
+        timeout: float = 0.0,
+    ) -> None:
+        """Start the workers.
+
+        Args:
+            layout: of a batch.
+            workers: None to measure and settle on a number.
+            on_error: see `Setup`.
+            max_bad: share of the order's samples that may be substituted or masked, rounded up.
+            decoded: memory for decoded images, given up when this is closed.
+            timeout: seconds in which no worker gets on, before it is an error; 0 for no end.
+        """
+        batch_size = layout.rows
+        self._order = order
+        self._cores = usable_cores()
+        self._most_workers = most = workers or self._cores
+        is_gathered = can_gather(dataset, recipe)
+        if is_gathered:
+            chunk = min(_MAX_GATHERED, batch_size)
+        else:
+            chunk = min(_MAX_CHUNK, -(-batch_size // most))
+        self._planner = TaskPlanner(order, chunk, _SPARE if on_error == "substitute" else 0)
+        self._depth = _depth(layout.slot_bytes, batch_size, most * chunk)
+        memory = RingMemory.create(self._depth + 2, layout)
+        setup = Setup(dataset, recipe, memory.slots, layout, on_error, is_gathered, decoded)
+        self._loose = setup.loose
+        self._work = "splice" if recipe.is_encoded else "decode"
+        self._ring = Ring(memory)
+        try:
+            first = workers or Choice.first(self._cores).workers
+            self._pool = Pool(first, setup, memory.descriptor, timeout)
+        except BaseException:
+            memory.close()
+            raise
+        self._scaler = None if workers else Autoscaler(self._pool, self._cores)
+        self._owners: dict[int, Batch] = {}  # by task
+        self._epochs: list[Epoch] = []  # the oldest first
+        self._account = Account(self._pool.worker_seconds_since)
+        self.bad: dict[int, str] = {}  # why, by sample number
+        self._max_bad = max_bad
+        # Of the decimal fraction that was written: 0.07 of 100 is 7.
+        self._most_bad = ceil(Fraction(str(float(max_bad))) * order.count)
+        self._owner = os.getpid()
+        held: list[RingMemory | DecodedImages] = [memory, *filter(None, [decoded])]
+        self._finalizer = weakref.finalize(self, _shut_down, self._pool, held, self._owner)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether there are workers, and they are this process's."""
+        return self._finalizer.alive and not self.is_forked
+
+    @property
+    def is_forked(self) -> bool:
+        """Whether this process is a fork of the one that the workers belong to."""
+        return self._owner != os.getpid()
+
+    def begin(self, steps: Steps) -> Epoch:
+        """Start to decode an epoch."""
+        epoch = Epoch(steps)
+        self._epochs.append(epoch)
+        if self._scaler is not None:
+            self._scaler.begin()
+        self.supply()
+        return epoch
+
+    def take(self, epoch: Epoch) -> tuple[Step, BatchArrays, dict[str, list[Any]]]:
+        """The next batch of `epoch`, and its fields that lie in no array.
+
+        The memory of its arrays is lent until they are gone.
+
+        Raises:
+            ReaderError: a sample of it cannot be read, or the workers failed.
+        """
+        asked = time.perf_counter()
+        self._collect(0)
+        ready = self._ready()
+        while not epoch.batches or epoch.batches[0].missing:
+            if not epoch.batches:
+                self._make_room()
+                self._queue(epoch)
+            else:
+                self._collect()
+        batch = epoch.batches.popleft()
+        self._account.delivered(batch.step.valid, asked, ready, is_first=not epoch.is_begun)
+        epoch.is_begun = True
+        if batch.error is not None:
+            self._forget(batch)
+            raise batch.error
+        arrays = batch.copy
+        if arrays is None:
+            assert batch.slot is not None
+            arrays = self._ring.deliver(batch.slot, batch.step.rows)
+        if self._scaler is not None:
+            self._scaler.settle(self._account.flows, self.statistics)
+        self.supply()
+        rows = [row for number in sorted(batch.loose) for row in batch.loose[number]]
+        loose = {name: [row[at] for row in rows] for at, name in enumerate(self._loose)}
+        return batch.step, arrays, loose
+
+    def is_ready(self, epoch: Epoch) -> bool:
+        """Whether `take` would give a batch of `epoch` at once."""
+        self._collect(0)
+        return bool(epoch.batches) and not epoch.batches[0].missing
+
+    def pin(self, cuda: HostMemory, cores: Set[int]) -> None:
+        """Page-lock the ring, near `cores`, and keep the workers there if each can have one."""
+        if self._most_workers <= len(cores):
+            self._pool.bind(cores)
+        with running_on(cores):
+            page_lock(self._ring.memory.bytes, cuda)
+
+    def supply(self) -> None:
+        """Queue tasks while there are free slots, for the oldest epoch first."""
+        for epoch in self._epochs:
+            self._queue(epoch)
+
+    @property
+    def is_all_queued(self) -> bool:
+        """Whether no epoch under way has steps left to queue."""
+        return all(epoch.is_queued for epoch in self._epochs)
+
+    def finish(self, epoch: Epoch) -> None:
+        """All of `epoch` was given out and its consumer asked for more."""
+        if self.is_open and epoch in self._epochs and epoch.is_begun:
+            self._account.finished()
+        self.drop(epoch)
+
+    def drop(self, epoch: Epoch) -> None:
+        """Take back what is queued for an epoch and forget it; again, or when closed, no error."""
+        if not self.is_open or epoch not in self._epochs:
+            return
+        self._epochs.remove(epoch)
+        taken = self._pool.cancel({n for batch in epoch.batches for n in batch.missing})
+        for number in taken:
+            self._owners.pop(number).missing.discard(number)
+        for batch in epoch.batches:
+            batch.is_wanted = False
+            if not batch.missing:
+                self._forget(batch)
+        epoch.batches.clear()
+
+    def statistics(self) -> Statistics:
+        """What was done so far."""
+        flows = replace(
+            self._account.flows,
+            copied=self._ring.copied,
+            copying=self._ring.copying,
+            restarts=self._pool.restarts,
+            bad=len(self.bad),
+        )
+        return Statistics(
+            **asdict(flows),
+            workers=self._pool.size,
+            cores=self._cores,
+            starting=self._pool.starting,
+            slots=self._ring.memory.slots,
+            slot_bytes=self._ring.memory.layout.slot_bytes,
+            ready=self._ready(),
+            work=self._work,
+        )
+
+    def close(self) -> None:
+        """End the workers; what was given out stays valid."""
+        self._finalizer()
+        self._epochs = []
+
+    def _queue(self, epoch: Epoch) -> None:
+        while not epoch.is_queued and len(epoch.batches) < self._depth:
+            slot = self._ring.take()
+            if slot is None:
+                return
+            step = epoch.steps[epoch.queued]
+            tasks = self._planner.tasks(step, slot)
+            batch = Batch(step, slot, {task.number for task in tasks})
+            self._owners.update((task.number, batch) for task in tasks)
+            epoch.queued += 1
+            epoch.batches.append(batch)
+            self._pool.submit(tasks)
+
+    def _collect(self, timeout: float | None = None) -> None:
+        """Wait for news from the workers, for up to `timeout` seconds, and book it."""
+        try:
+            ended = self._pool.poll(timeout)
+        except ReaderError:
+            self.close()
+            raise
+        for message in ended:
+            batch = self._owners.pop(message.number)
+            batch.missing.discard(message.number)
+            if isinstance(message, Done):
+                self._account.ended(message.spent)
+                self.bad.update(message.bad)
+                batch.loose[message.number] = message.loose
+            else:
+                batch.error = batch.error or failure(message)
+            if not batch.missing and not batch.is_wanted:
+                self._forget(batch)
+        if len(self.bad) > self._most_bad:
+            self.close()
+            raise SampleError(
+                f"{len(self.bad)} samples cannot be read, more than max_bad={self._max_bad} of "
+                f"{self._order.count} samples allows ({self._most_bad}). Restore the data set, or "
+                f"give a larger max_bad. The first: {next(iter(self.bad.values()))}"
+            )
+
+    def _make_room(self) -> None:
+        """With no slot free, copy out a batch that another epoch's consumer has not fetched."""
+        while not self._ring.has_free():
+            for batch in (batch for epoch in self._epochs for batch in epoch.batches):
+                if not batch.missing and batch.slot is not None:
+                    batch.copy = self._ring.copy_out(batch.slot, batch.step.rows)
+                    batch.slot = None
+                    return
+            self._collect()
+
+    def _ready(self) -> int:
+        """Batches that are complete and not yet given out, as far as the workers' news tell."""
+        return sum(not batch.missing for epoch in self._epochs for batch in epoch.batches)
+
+    def _forget(self, batch: Batch) -> None:
+        if batch.slot is not None:
+            self._ring.release(batch.slot)
+
+
+def _depth(slot_bytes: int, batch_size: int, in_hand: int) -> int:
+    """Batches to decode ahead: enough for every worker to hold one chunk and find another."""
+    for_workers = 1 + -(-2 * in_hand // batch_size)
+    return max(2, for_workers, min(_MAX_AHEAD, _AHEAD_BYTES // slot_bytes))
+
+
+def _shut_down(pool: Pool, held: list[RingMemory | DecodedImages], owner: int) -> None:
+    if os.getpid() == owner:  # a forked child must not end its parent's workers
+        pool.close()
+    for memory in held:
+        memory.close()

@@ -1,0 +1,431 @@
+"""Batches for a training loop, as torch tensors; every iterator is the next epoch.
+
+The loader belongs to the process that made it. Its iterators may be used from any thread, one
+call at a time.
+"""
+
+import os
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reader.arguments import check_arguments
+from reader.batch.pinned import HostMemory
+from reader.dataset.dataset import Dataset
+from reader.errors import ReaderError
+from reader.loader.collate import (
+    Batcher,
+    Collate,
+)
+from reader.loader.feed import (
+    Epoch,
+    Feed,
+)
+from reader.loader.opening import opened
+from reader.loader.schema import (
+    NEIGHBOURS,
+    batch_layout,
+    view_pipelines,
+)
+from reader.loader.statistics import Statistics
+from reader.order.buckets import padding_waste
+from reader.order.ranks import rank_in_world
+from reader.order.resume import (
+    position_of,
+    state_at,
+)
+from reader.order.samplers import (
+    ClassBalanced,
+    Shuffle,
+    Subset,
+    build_order,
+)
+from reader.order.shuffle import Steps
+from reader.samples.decoded_cache import hold_decoded
+from reader.samples.fields import (
+    Decode,
+    Field,
+    name_of,
+    parse_fields,
+)
+from reader.samples.raw import can_gather
+from reader.samples.sample import (
+    Recipe,
+    Sample,
+)
+from reader.system import usable_cores
+from reader.transforms import Transform
+
+_ENDLESS = 2**62
+
+
+class Loader:
+    """Iterates over a data set in decoded batches; every ``iter(loader)`` is the next epoch.
+
+    A batch is a tuple in the order of `fields`:
+
+    - ``image``: uint8 (B, 3, H, W) in channels_last memory, RGB. Where the transforms leave
+      different sizes, a list of B tensors (3, H, W).
+    - ``label``: int64 (B,), -1 without labels. ``index``: int64 (B,), sample numbers.
+    - ``valid``: bool (B,), False for rows that only pad the last step of a rank.
+    - ``key``: a list of B strings.
+    - ``json``, ``txt``, ``npy``, ``mask.png``, ...: members, decoded by their extension. Arrays of
+      one type and shape come as one tensor (B, ...), anything else as a list. See `reader.samples.fields`.
+
+    The last batch of an epoch may be shorter, unless `drop_last`. An iterator that is gone before
+    its first batch leaves its epoch to the next one: some trainers try whether there is one.
+    """
+
+    def __init__(
+        self,
+        dataset: Dataset | str | os.PathLike[str],
+        *,
+        split: str | None = None,
+        batch_size: int = 1,
+        transforms: Sequence[Transform] = (),
+        views: int | Sequence[Sequence[Transform]] = 1,
+        shuffle: Shuffle = False,
+        seed: int = 0,
+        epochs: int | None = 1,
+        subset: Subset | None = None,
+        weights: NDArray[Any] | Sequence[float] | ClassBalanced | None = None,
+        sampler: Iterable[int] | None = None,
+        workers: int | Literal["auto"] | None = None,
+        drop_last: bool = False,
+        fields: Sequence[Field] = ("image", "label"),
+        decoders: Mapping[str, Decode] | None = None,
+        map_sample: Callable[[Sample], Sample] | None = None,
+        map_batch: Callable[[Any], Any] | None = None,
+        collate_fn: Collate | None = None,
+        rank: int | None = None,
+        world_size: int | None = None,
+        upright: bool = True,
+        cache: Literal["ram", "decoded"] | None = None,
+        cache_limit: int | None = None,
+        on_error: str = "raise",
+        max_bad: float = 0.01,
+        decode: Literal["cpu", "gpu"] = "cpu",
+        timeout: float = 0,
+    ) -> None:
+        """Open the data set, start the workers, and let them begin with the first epoch.
+
+        Args:
+            dataset: a Dataset, or the folder of one.
+            split: of the folder.
+            batch_size: samples a batch, on each rank.
+            transforms: applied in turn; see `reader.transforms`.
+            views: so many independent augmentations of each image, decoded once; or for each view
+                its transforms, which give all images one size. ``image`` and what follows it
+                (masks, boxes, further pictures) are then lists with an entry for each view: what
+                its transforms alone would give.
+            shuffle: a new order over the whole data set in every epoch; BlockShuffle(shards) for
+                long reads, AspectBuckets(batch_size) for batches of like aspect ratio.
+            seed: with the epoch it determines order and augmentation.
+            epochs: that one iterator reads, without a break between them; None: for ever, each
+                iterator from where the last one was left.
+            subset: sample numbers, or a function from the columns label, height and width (arrays)
+                to a bool for each sample.
+            weights: draw with replacement, in proportion to a number for each sample;
+                ClassBalanced() makes all classes equally likely.
+            sampler: a torch Sampler, or any sized iterable of sample numbers, iterated once an
+                epoch. One that has `num_replicas` has chosen this rank's share already.
+            workers: processes; None for the cores this process may use; "auto" to measure, and
+                settle on as many as the loop needs: see `reader.loader.autoscale`.
+            drop_last: leave out the samples that do not fill a step.
+            fields: what a batch consists of: names, Mask, Boxes.
+            decoders: by extension, functions from a member's bytes to its value.
+            map_sample: called in the workers with the dict of one sample, its image (H, W, 3) as
+                the transforms leave it; gives the dict with the same fields back. An image that is
+                still (H, W, 3) arrives as (3, H, W). Here it is called once, to learn the shapes.
+                With several views it gets lists of them; where it gives such a list, each view is
+                batched by itself.
+            map_batch: called with each batch, and gives it back. A CUDAPrefetcher calls it with the
+                batch that it has normalised, on the device.
+            collate_fn: called with the list of samples, tuples of their fields, to make the batch
+                of them; `reader.pad_collate` for one. None: a tuple of fields as above.
+            rank, world_size: None to ask torch.distributed, if it is initialised.
+            upright: apply the EXIF orientation (of a folder).
+            cache: "ram" to hold the shards in memory (of a folder; see `Dataset`); "decoded" to
+                keep what the first epoch decodes, once for all processes of the machine: what the
+                transforms show, if they show the same in every epoch but for mirroring and it has
+                one size; else whole images, which serve where a crop is less than twice as large
+                as its target. The pixels are the same. Raw images that need no decoding and no
+                scaling are read as they lie.
+            cache_limit: bytes that this may take; None for what the system has available.
+            on_error: for a sample that cannot be read. "raise": a SampleError at its batch;
+                "substitute": the next one of the order that can be read takes its place; "mask": a
+                black image with label -1 and `valid` False. Batches keep their shapes. Errors of
+                your own callables are raised, whatever it says.
+            max_bad: share of an epoch's samples that may be substituted or masked, over the
+                loader's life and on each rank, rounded up to whole samples; more is an error.
+            decode: "gpu" to leave that to the GPU of a CUDAPrefetcher: ``image`` is then an
+                `EncodedImages`, and workers only cut out of each JPEG what its crop shows.
+            timeout: seconds in which the workers may keep a batch waiting without a single sample
+                getting done; then a WorkerError says what each of them holds. 0: no end, but a
+                warning that says it after 30.
+
+        Raises:
+            ReaderError: an argument cannot be met.
+            FormatError: there is no data set, or it is damaged.
+        """
+        dataset = opened(dataset, split, upright, cache, cache_limit)
+        workers = usable_cores() if workers is None else workers
+        check_arguments(
+            batch_size, workers, seed, epochs, on_error, max_bad, timeout, decode, cache
+        )
+        self.dataset = dataset
+        self.batch_size = batch_size
+        members = parse_fields(fields, decoders or {}, dataset.extensions)
+        self.fields = tuple(map(name_of, fields))
+        self.map_batch = map_batch
+        self.batch_fields = None if collate_fn else self.fields  # None: any batch is possible
+        self.decode = decode
+        self.rank, self.world_size = rank_in_world(rank, world_size)
+        self._seed = seed = int(seed)
+        self._epochs = epochs
+        self._drop_last = drop_last
+        self._transforms = transforms
+        self._next = 0  # the position, counted over all epochs, at which the next iterator begins
+        self._consumed = 0
+        self._ahead: Epoch | None = None  # decoded before it is asked for
+        self._newest: Epoch | None = None  # of the newest iterator, unless the loader moved since
+        self._abandoned: deque[Epoch] = deque()  # filled by the garbage collector, at any moment
+        self._lock = threading.RLock()
+        self._is_pinned = False
+        self._order = build_order(dataset, shuffle, seed, subset, weights, sampler)
+        if not self._order.count:
+            raise ReaderError(f"{dataset.folder}: there are no samples to load.")
+        if sampler is not None and hasattr(sampler, "num_replicas"):
+            self.rank, self.world_size = 0, 1  # a distributed sampler has chosen this rank's share
+        pipelines = view_pipelines(transforms, views)
+        recipe = Recipe(
+            pipelines[0],
+            seed,
+            self.fields,
+            members,
+            map_sample,
+            pipelines[1:],
+            is_encoded=decode == "gpu",
+        )
+        # A sampler is asked for its order when an epoch begins, not before.
+        first = 0 if sampler is not None else int(self._order.samples(np.zeros(1, np.int64), 0)[0])
+        tries = 1 if on_error == "raise" else NEIGHBOURS
+        layout, is_one_size = batch_layout(
+            dataset, recipe, batch_size, collate_fn is None, range(first, first + tries)
+        )
+        self._batcher = Batcher(self.fields, dataset.keys, layout, is_one_size, collate_fn)
+        decoded = None
+        if cache == "decoded" and "image" in self.fields and not can_gather(dataset, recipe):
+            decoded = hold_decoded(dataset, pipelines, cache_limit)
+        self._feed = Feed(
+            dataset,
+            recipe,
+            self._order,
+            layout,
+            None if workers == "auto" else workers,
+            on_error,
+            max_bad,
+            decoded,
+            timeout,
+        )
+        if sampler is None:
+            self._ahead = self._feed.begin(self._steps(0))
+
+    def __len__(self) -> int:
+        """Steps of a whole iteration.
+
+        Raises:
+            TypeError: it has no end (``epochs=None``).
+        """
+        if self._epochs is None:
+            raise TypeError("a Loader with epochs=None has no length")
+        return len(self._steps(0))
+
+    @property
+    def is_endless(self) -> bool:
+        """Whether an iteration has no end, and the next one goes on where it was left."""
+        return self._epochs is None
+
+    def __iter__(self) -> "EpochIterator":
+        with self._lock:
+            self._check_open()
+            self._drop_abandoned()
+            epoch, self._ahead = self._ahead, None
+            epoch = epoch or self._feed.begin(self._steps(self._next))
+            self._consumed = epoch.steps.start
+            self._next = epoch.steps.start if self._epochs is None else epoch.steps.stop
+            self._newest = epoch
+            return EpochIterator(self, epoch)
+
+    def __enter__(self) -> "Loader":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def set_epoch(self, epoch: int) -> None:
+        """Make `epoch` the one that the next iterator delivers.
+
+        Of an epoch that `load_state_dict` resumes, that is the rest.
+
+        Raises:
+            ReaderError: there is no such epoch.
+        """
+        if epoch < 0:
+            raise ReaderError(f"epoch is a number from 0, not {epoch}.")
+        with self._lock:
+            self._drop_abandoned()
+            if self._next // self._order.count != epoch:
+                self._jump(epoch * self._order.count)
+
+    def state_dict(self) -> dict[str, int | str | None]:
+        """Where the newest iterator is: what was delivered, not what is decoded ahead.
+
+        `position` counts the samples of `epoch` that all ranks together have taken, so it is the
+        same on every rank. The rest says which data set and options it belongs to.
+        """
+        with self._lock:
+            return state_at(self._consumed, self.dataset, self._order, self._seed)
+
+    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+        """Let the next iterator go on from `state_dict`'s place.
+
+        World size, batch size and workers may be others than they were.
+
+        Raises:
+            ReaderError: it is the state of another data set, or of options with another order.
+        """
+        with self._lock:
+            self._jump(position_of(state, self.dataset, self._order, self._seed))
+
+    def statistics(self) -> Statistics:
+        """What was done so far, and what holds it back."""
+        return self._feed.statistics()
+
+    def padding_waste(self) -> float:
+        """The share of the pixels that pad, if `pad_collate` batches the first epoch's images."""
+        samples = self._order.samples(np.arange(self._order.count), 0)
+        span = self.batch_size * self.world_size
+        return padding_waste(self.dataset, self._transforms, samples, span, self._seed)
+
+    @property
+    def bad_samples(self) -> dict[int, str]:
+        """Why each sample that was substituted or masked could not be read, by its number."""
+        return dict(self._feed.bad)
+
+    def pin_memory(self, cuda: HostMemory, cores: Set[int] = frozenset()) -> None:
+        """Page-lock the batches' memory for a GPU, once; `CUDAPrefetcher` asks for it.
+
+        Copies of one's own that are `non_blocking` are not waited for then: a batch has to be held
+        until they have ended, or its memory is filled anew.
+
+        Args:
+            cuda: how to.
+            cores: near the GPU; the workers stay there if each can have one.
+        """
+        with self._lock:
+            self._check_open()
+            if not self._is_pinned:
+                self._is_pinned = True
+                self._feed.pin(cuda, cores)
+
+    def close(self) -> None:
+        """End the workers. Tensors that were delivered stay valid."""
+        with self._lock:
+            self._feed.close()
+
+    def _deliver(self, epoch: Epoch, is_last: bool) -> Any:
+        """The next batch of `epoch`, for its iterator."""
+        with self._lock:
+            self._check_open()
+            self._drop_abandoned()
+            step, arrays, loose = self._feed.take(epoch)
+            self._consumed = epoch.steps.stop if is_last else step.end
+            if self._epochs is None:
+                self._next = self._consumed
+            if self._ahead is None and self._feed.is_all_queued:
+                self._ahead = self._feed.begin(self._steps(self._next))
+            return self._batcher.batch(arrays, loose)
+
+    def _is_ready(self, epoch: Epoch) -> bool:
+        """Whether the next batch of `epoch` is decoded."""
+        with self._lock:
+            self._check_open()
+            return self._feed.is_ready(epoch)
+
+    def _finish(self, epoch: Epoch) -> None:
+        """`epoch` is delivered."""
+        with self._lock:
+            self._newest = None if epoch is self._newest else self._newest
+            self._feed.finish(epoch)
+
+    def _drop_abandoned(self) -> None:
+        while self._abandoned:
+            epoch = self._abandoned.popleft()
+            if epoch is not self._newest or epoch.is_begun:
+                self._feed.drop(epoch)
+                continue
+            if self._ahead is not None:
+                self._feed.drop(self._ahead)
+            self._ahead, self._next = epoch, epoch.steps.start
+
+    def _jump(self, position: int) -> None:
+        with self._lock:
+            self._check_open()
+            if self._ahead is not None and self._next != position:
+                self._feed.drop(self._ahead)
+                self._ahead = None
+            self._next = self._consumed = position
+            self._newest = None
+
+    def _steps(self, start: int) -> Steps:
+        count = self._order.count
+        stop = _ENDLESS
+        if self._epochs is not None:  # a resumed iterator ends where the first one would have
+            span = self._epochs * count
+            stop = (start // span + 1) * span
+        return Steps(stop, self.batch_size, self.rank, self.world_size, self._drop_last, start)
+
+    def _check_open(self) -> None:
+        if self._feed.is_forked:
+            raise ReaderError(
+                "This loader belongs to the process that this one was forked from; make another."
+            )
+        if not self._feed.is_open:
+            raise ReaderError("This loader is closed.")
+
+
+class EpochIterator(Iterator[Any]):
+    """One epoch of a loader. Dropped before its end, the loader takes back what it had ahead."""
+
+    def __init__(self, loader: Loader, epoch: Epoch) -> None:
+        self._loader = loader
+        self._epoch = epoch
+        self._left = len(epoch.steps)
+
+    def __len__(self) -> int:
+        """Steps still to come."""
+        return self._left
+
+    def is_ready(self) -> bool:
+        """Whether the next call of `next` would not wait."""
+        return not self._left or self._loader._is_ready(self._epoch)
+
+    def __next__(self) -> Any:
+        batch = self.unmapped()
+        return batch if self._loader.map_batch is None else self._loader.map_batch(batch)
+
+    def unmapped(self) -> Any:
+        """The next batch before `map_batch`, for a CUDAPrefetcher, which calls that itself."""
+        if not self._left:
+            self._loader._finish(self._epoch)
+            raise StopIteration
+        self._left -= 1
+        return self._loader._deliver(self._epoch, is_last=not self._left)
+
+    def __del__(self) -> None:
+        self._loader._abandoned.append(self._epoch)

@@ -1,0 +1,151 @@
+"""What a batch of a recipe looks like: decided once, before the workers start."""
+
+from collections.abc import Mapping, Sequence
+
+from reader.batch.ring import (
+    BatchLayout,
+    Column,
+)
+from reader.dataset.dataset import Dataset
+from reader.errors import (
+    ReaderError,
+    SampleError,
+)
+from reader.gpu_decode.parcels import (
+    check,
+    columns_for,
+)
+from reader.samples.sample import (
+    Recipe,
+    Sample,
+    SampleReader,
+    apart,
+    are_views,
+    as_array,
+)
+from reader.samples.seeding import kept_generators
+from reader.transforms import (
+    Transform,
+    largest_output,
+)
+
+NEIGHBOURS = 16  # looked at in place of a bad sample
+
+Pipeline = tuple[Transform, ...]
+
+
+def view_pipelines(
+    transforms: Sequence[Transform], views: int | Sequence[Sequence[Transform]]
+) -> tuple[Pipeline, ...]:
+    """The transforms of each view.
+
+    Raises:
+        ReaderError: they are no transforms, or there is no view.
+    """
+    pipelines = [transforms] * views if isinstance(views, int) else list(views)
+    for pipeline in (transforms, *pipelines):
+        if not isinstance(pipeline, Sequence) or not all(map(_is_transform, pipeline)):
+            raise ReaderError(
+                "transforms is a list of reader's transforms, or of classes like them; "
+                "torchvision's and albumentations' are called in map_sample=."
+            )
+    if not pipelines or (transforms and not isinstance(views, int)):
+        raise ReaderError("views is a number of at least 1, or without transforms a list of them.")
+    return tuple(tuple(pipeline) for pipeline in pipelines)
+
+
+def _is_transform(given: object) -> bool:
+    """Whether it is one of ours: other libraries' have an `apply` too, but are called."""
+    return hasattr(given, "apply") and not callable(given)
+
+
+def batch_layout(
+    dataset: Dataset, recipe: Recipe, batch_size: int, is_batched: bool, candidates: range
+) -> tuple[BatchLayout, bool]:
+    """The arrays of a batch, and whether its images have one size.
+
+    Args:
+        dataset: knows the images' sizes.
+        recipe: of the samples.
+        batch_size: rows.
+        is_batched: fields of one type and shape lie in arrays; else a `collate_fn` batches them.
+        candidates: sample numbers, the first sound one of which tells types and shapes.
+
+    Raises:
+        ReaderError: several views need what they do not have.
+        SampleError: none of the candidates can be read.
+    """
+    pipelines = (recipe.transforms, *recipe.further)
+    rooms = [largest_output(pipeline, dataset.sizes) for pipeline in pipelines]
+    room, is_one_size = rooms[0]
+    if recipe.further and not all(one_size for _, one_size in rooms):
+        raise ReaderError("Several views need transforms that give all images one size.")
+    columns: list[Column] = []
+    if recipe.is_encoded:
+        others = {
+            "several views": bool(recipe.further),
+            "map_sample": recipe.map_sample is not None,
+            "collate_fn": not is_batched,
+            "masks, boxes or further pictures": any(m.follows_image for m in recipe.members),
+        }
+        check(recipe.names, others, is_one_size)
+        columns += columns_for(dataset, room)
+    first: Sample | None = None
+    if is_batched and (recipe.map_sample or any(member.is_learnt for member in recipe.members)):
+        first = _first_sound(dataset, recipe, candidates)
+    views = _views(recipe, first)
+    if first is not None:
+        columns += _learn(recipe, apart(first, views), views, [size for size, _ in rooms])
+    if recipe.is_encoded:
+        return BatchLayout(batch_size, (0, 0), tuple(columns), encoded=room), is_one_size
+    if "image" not in recipe.names or recipe.map_sample is not None:
+        return BatchLayout(batch_size, (0, 0), tuple(columns), views=views), is_one_size
+    for name, (size, _) in zip(views.get("image", ())[1:], rooms[1:], strict=True):
+        columns.append(Column(name, "|u1", (*size, 3)))
+    return BatchLayout(batch_size, room, tuple(columns), views=views), is_one_size
+
+
+def _views(recipe: Recipe, first: Sample | None) -> dict[str, tuple[str, ...]]:
+    """The names of `BatchLayout.views`.
+
+    What `map_sample` gives goes apart where it is a list of views in the first sample; without
+    one, `collate_fn` gets it as it is.
+    """
+    count = 1 + len(recipe.further)
+    names = recipe.shown_names if recipe.further else []
+    if recipe.map_sample is not None:
+        names = [name for name in names if first is not None and are_views(first[name], count)]
+    return {name: (name, *(f"{name}/{view}" for view in range(1, count))) for name in names}
+
+
+def _first_sound(dataset: Dataset, recipe: Recipe, candidates: range) -> Sample:
+    reader = SampleReader(dataset, recipe)
+    try:
+        with kept_generators():
+            return reader.read(reader.plan(candidates[0] % len(dataset), 0, 0))
+    except SampleError:
+        if len(candidates) == 1:
+            raise
+    return _first_sound(dataset, recipe, candidates[1:])
+
+
+def _learn(
+    recipe: Recipe,
+    sample: Sample,
+    views: Mapping[str, Sequence[str]],
+    rooms: Sequence[tuple[int, int]],
+) -> list[Column]:
+    """The arrays that a sample's fields need; `rooms`: the size of each view's largest picture."""
+    if recipe.map_sample is not None:
+        names, pictures = recipe.mapped_names, set()
+    else:
+        names = {member.name for member in recipe.members if member.is_learnt}
+        pictures = {member.name for member in recipe.members if member.decode is None}
+    columns = []
+    for name in sorted(names):
+        is_picture = name in pictures
+        for part, room in zip(views.get(name, (name,)), rooms, strict=False):
+            if (value := as_array(sample[part])) is not None:
+                shape = (*room, *value.shape[2:]) if is_picture else value.shape
+                columns.append(Column(part, value.dtype.str, shape, is_picture))
+    return columns

@@ -1,0 +1,57 @@
+"""A step -> the tasks that fill its batch: which samples go into which rows, with which dice."""
+
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reader.order.shuffle import (
+    Order,
+    Step,
+)
+from reader.workers.messages import Task
+
+_BLOCK = 1 << 14  # sample numbers that are computed at a time; a few cost almost as much
+
+
+class TaskPlanner:
+    """Cuts the steps of one order, in turn, into tasks; their numbers are unique."""
+
+    def __init__(self, order: Order, chunk: int, spare: int) -> None:
+        """Plan tasks of up to `chunk` samples, with `spare` more in place of bad ones."""
+        self._order = order
+        self._chunk = chunk
+        self._spare = np.arange(spare)
+        self._next = 0
+        self._block_of = (-1, -1)  # epoch and number of the block at hand
+        self._block: NDArray[np.int64] = np.empty(0, np.int64)
+
+    def tasks(self, step: Step, slot: int) -> list[Task]:
+        """The tasks of a step, none of which reaches from one epoch into the next."""
+        count = self._order.count
+        positions = step.position + np.arange(step.rows)
+        positions[step.valid :] = step.end - 1  # padding repeats a sample of the step
+        begun = range(step.position // count + 1, (step.end - 1) // count + 1)  # epochs
+        edges = {min(epoch * count - step.position, step.valid) for epoch in begun}
+        tasks = []
+        for row, end in pairwise(sorted({*range(0, step.rows, self._chunk), *edges, step.rows})):
+            epoch = int(positions[row]) // count
+            inside = positions[row:end] - epoch * count
+            samples = self._samples(inside, epoch)
+            valid = min(max(step.valid - row, 0), end - row)
+            following = (inside[-1] + 1 + self._spare) % count
+            spare = self._order.samples(following, epoch) if following.size else following
+            tasks.append(Task(self._next, slot, row, epoch, int(inside[0]), samples, valid, spare))
+            self._next += 1
+        return tasks
+
+    def _samples(self, positions: NDArray[np.int64], epoch: int) -> NDArray[np.int64]:
+        """The sample numbers at successive `positions`."""
+        first, last = int(positions[0]) // _BLOCK, int(positions[-1]) // _BLOCK
+        if first != last:
+            return self._order.samples(positions, epoch)
+        if self._block_of != (epoch, first):
+            start = first * _BLOCK
+            block = np.arange(start, min(start + _BLOCK, self._order.count))
+            self._block_of, self._block = (epoch, first), self._order.samples(block, epoch)
+        return self._block[positions - first * _BLOCK]

@@ -1,0 +1,5 @@
+"""Which sample comes when: pure functions of (seed, epoch, position).
+
+`shuffle` permutes, `samplers` choose and weigh, `buckets` sort by aspect ratio, `steps` cut an
+order into batches over ranks, `ranks` says which share is this process's, `resume` where a run is.
+"""

@@ -1,0 +1,120 @@
+"""Batches of images of like aspect ratio, and how much of a padded batch is padding."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reader.arguments import is_count
+from reader.dataset.dataset import Dataset
+from reader.errors import ReaderError
+from reader.order.shuffle import (
+    GlobalShuffle,
+    SampleRandom,
+    mix64,
+)
+from reader.transforms import (
+    Geometry,
+    Transform,
+)
+
+_M64 = 2**64 - 1
+
+
+@dataclass(frozen=True)
+class AspectBuckets:
+    """Shuffle so that the images of a batch have like aspect ratios, for `reader.pad_collate`.
+
+    The data set is shuffled anew in every epoch and cut into windows of `window` batches; the
+    samples of a window are sorted by width to height, cut into batches, and these are shuffled.
+    Samples that fill no batch at an epoch's end are of any ratio.
+
+    Attributes:
+        batch_size: samples of a batch, of all ranks together.
+        window: batches; more make the ratios more alike and the order less random.
+    """
+
+    batch_size: int
+    window: int = 64
+
+    def __post_init__(self) -> None:
+        if not (is_count(self.batch_size) and is_count(self.window)):
+            raise ReaderError(f"{self}: batch_size and window are integers of at least 1.")
+
+
+class Bucketed:
+    """The order of `AspectBuckets`, over samples of these ratios of width to height."""
+
+    def __init__(self, ratios: NDArray[np.float64], buckets: AspectBuckets, seed: int) -> None:
+        self._ratios = ratios
+        self._buckets = buckets
+        self._seed = seed
+        self.count = len(ratios)
+
+    def samples(self, positions: NDArray[np.int64], epoch: int) -> NDArray[np.int64]:
+        """The sample numbers at `positions` of `epoch`."""
+        size = self._buckets.window * self._buckets.batch_size
+        windows = positions // size
+        found = np.empty_like(positions)
+        for window in np.flatnonzero(np.bincount(windows)).tolist():
+            chosen = windows == window
+            found[chosen] = self._window(window, epoch)[positions[chosen] - window * size]
+        return found
+
+    def options(self, epoch: int | None) -> dict[str, str]:
+        """See `Order.options`."""
+        return {"shuffle": repr(self._buckets)}
+
+    def _window(self, number: int, epoch: int) -> NDArray[np.int64]:
+        batch_size = self._buckets.batch_size
+        start = number * self._buckets.window * batch_size
+        stop = min(start + self._buckets.window * batch_size, self.count)
+        shuffled = GlobalShuffle(self.count, self._seed)
+        samples = shuffled.samples(np.arange(start, stop), epoch)
+        whole = len(samples) // batch_size
+        # What is left over, and with drop_last left out, is told by chance, not by its ratio.
+        batched, rest = np.split(samples, [whole * batch_size])
+        batched = batched[np.argsort(self._ratios[batched], kind="stable")]
+        batches = GlobalShuffle(whole, mix64((self._seed + number) & _M64))
+        order = batches.samples(np.arange(whole), epoch)
+        return np.concatenate([batched.reshape(whole, batch_size)[order].ravel(), rest])
+
+
+def aspect_ratios(dataset: Dataset) -> NDArray[np.float64]:
+    """Width to height of every sample, from the indexes, as the data set shows it."""
+    columns = dataset.columns("height", "width", "orientation")
+    ratios = columns["width"] / columns["height"].clip(1)
+    return np.where((columns["orientation"] > 4) & dataset.upright, 1 / ratios, ratios)
+
+
+def padding_waste(
+    dataset: Dataset,
+    transforms: Sequence[Transform],
+    samples: NDArray[np.int64],
+    batch_size: int,
+    seed: int = 0,
+) -> float:
+    """The share of the pixels of padded batches that is padding, from the indexes alone.
+
+    Args:
+        samples: sample numbers in the order of an epoch, the first epoch if chance matters.
+        batch_size: samples a batch.
+        seed: of the augmentations.
+    """
+    columns = dataset.columns("height", "width", "orientation")
+    turned = (columns["orientation"] > 4) & dataset.upright
+    sizes = np.empty((len(samples), 2), np.int64)
+    for position, number in enumerate(samples.tolist()):
+        height, width = int(columns["height"][number]), int(columns["width"][number])
+        geometry = Geometry.of(*((width, height) if turned[number] else (height, width)))
+        dice = SampleRandom(seed, 0, position)
+        for transform in transforms:
+            transform.apply(geometry, dice)
+        sizes[position] = geometry.height, geometry.width
+    shown = padded = 0
+    for start in range(0, len(sizes), batch_size):
+        batch = sizes[start : start + batch_size]
+        shown += int(batch.prod(axis=1).sum())
+        padded += len(batch) * int(batch.max(axis=0).prod())
+    return 1 - shown / padded

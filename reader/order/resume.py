@@ -1,0 +1,65 @@
+"""Where a run is, as a small dict, and whether a loader can go on from there.
+
+A place is one integer, the position counted over all epochs. Everything else in a state says which
+order the position belongs to; what may change between two runs (world size, batch size, workers)
+is not in it.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+from reader.dataset.dataset import Dataset
+from reader.errors import ReaderError
+from reader.order.shuffle import Order
+
+_VERSION = 1
+
+State = dict[str, int | str | None]
+
+
+def state_at(position: int, dataset: Dataset, order: Order, seed: int) -> State:
+    """The state at a position counted over all epochs: strings and integers alone."""
+    epoch, inside = divmod(position, order.count)
+    identity = _identity(dataset, order, seed, epoch if inside else None)
+    return {"version": _VERSION, **identity, "epoch": epoch, "position": inside}
+
+
+def position_of(state: Mapping[str, Any], dataset: Dataset, order: Order, seed: int) -> int:
+    """The position of a state.
+
+    Raises:
+        ReaderError: it is none, or it belongs to another data set or order; names the difference.
+    """
+    if state.get("version") != _VERSION:
+        raise ReaderError(
+            f"This is no state of a Loader, or one of version {state.get('version')}; "
+            f"this reader knows version {_VERSION}."
+        )
+    epoch, inside = state.get("epoch"), state.get("position")
+    if not isinstance(epoch, int) or not isinstance(inside, int) or min(epoch, inside) < 0:
+        raise ReaderError(f"The state is damaged: its epoch is {epoch}, its position {inside}.")
+    identity = _identity(dataset, order, seed, epoch if inside else None)
+    differ = [name for name, value in identity.items() if state.get(name) != value]
+    if differ:
+        raise ReaderError(
+            f"The state was saved with {_listed(state, differ)}, this loader has "
+            f"{_listed(identity, differ)}. Load it into a loader like the one that saved it."
+        )
+    if inside >= order.count:
+        raise ReaderError(f"The state is damaged: its position is {inside} of {order.count}.")
+    return epoch * order.count + inside
+
+
+def _identity(dataset: Dataset, order: Order, seed: int, epoch: int | None) -> State:
+    return {
+        "dataset": dataset.fingerprint,
+        "split": dataset.split,
+        "samples": order.count,
+        "seed": seed,
+        **dict.fromkeys(("shuffle", "subset", "weights", "sampler")),
+        **order.options(epoch),
+    }
+
+
+def _listed(values: Mapping[str, Any], names: list[str]) -> str:
+    return " and ".join(f"{name}={values.get(name)}" for name in names)

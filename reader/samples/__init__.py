@@ -1,0 +1,5 @@
+"""One sample: from its number to the values of its fields.
+
+`sample` reads and transforms it, `fields` decodes its members, `raw` gathers images that need no
+decoding, `decoded_cache` keeps decoded images, `seeding` seeds the generators of user code.
+"""

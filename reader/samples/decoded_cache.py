@@ -1,0 +1,173 @@
+"""Decoded images in memory, for all processes of a user on a machine (``cache="decoded"``).
+
+Purpose: pay for decoding once. What the first epoch decodes, later ones, and other ranks, copy.
+
+Guarantees: every batch has the pixels that it has without the cache, bit for bit, because what is
+kept is what the decoder had in hand: the whole image before it is cropped, or, where the transforms
+show the same of it in every epoch but for mirroring, that result. An image is marked after its
+pixels are written and stays as it is then; who dies in between leaves it unmarked, and two that
+write it at once write the same bytes. What does not decode without fault is never marked.
+
+Assumptions: those of `reader.dataset.shared_memory`. The owner lays the memory out, any worker fills it; pages
+that nobody has written take none, so it grows during the first epoch. Between the pixels and their
+mark, on either side, an interpreter does so much that no processor shows the two in another order.
+"""
+
+import hashlib
+import mmap
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reader.dataset.dataset import Dataset
+from reader.dataset.shared_memory import (
+    Shared,
+    Wanted,
+    share,
+)
+from reader.transforms import (
+    CenterCrop,
+    Letterbox,
+    RandomHorizontalFlip,
+    RandomVerticalFlip,
+    Resize,
+    Transform,
+    largest_output,
+)
+
+_FIXED = (CenterCrop, Letterbox, Resize)  # show the same of an image in every epoch
+_MIRRORS = (RandomHorizontalFlip, RandomVerticalFlip)
+_PAGE = 4096
+
+Pixels = NDArray[Any]  # uint8
+
+
+@dataclass(frozen=True)
+class DecodedImages:
+    """The memory, as the loader holds it and as its workers open it.
+
+    It begins with a byte for each image, not 0 where its pixels are there, followed (from a
+    multiple of 8 on) by int64 that tell at which byte each image starts, and where the last ends.
+
+    Attributes:
+        path: of its file.
+        count: images.
+        size: bytes.
+        of_results: whether it holds what the transforms show, not whole images as they are stored.
+        held: what keeps the file, in the process that made this.
+    """
+
+    path: str
+    count: int
+    size: int
+    of_results: bool
+    held: Shared | None = field(default=None, repr=False, compare=False)
+
+    def __reduce__(self) -> tuple[type["DecodedImages"], tuple[str, int, int, bool]]:
+        return DecodedImages, (self.path, self.count, self.size, self.of_results)
+
+    def find(self, number: int, height: int, width: int) -> Pixels | None:
+        """An image, (height, width, 3); None as long as it is not there. Not to be changed."""
+        return self._room(number, height, width) if self._marks[number] else None
+
+    def keep(self, number: int, pixels: Pixels) -> Pixels:
+        """Keep an image, (height, width, 3), and mark it; as `find` gives it from now on."""
+        room = self._room(number, *pixels.shape[:2])
+        room[...] = pixels
+        self._marks[number] = 1
+        return room
+
+    def close(self) -> None:
+        """Let go of the memory: it is gone when its last holder has done so."""
+        if self.held is not None:
+            self.held.close()
+
+    def _room(self, number: int, height: int, width: int) -> Pixels:
+        start, end = self._starts[number : number + 2].tolist()
+        return self._bytes[start:end].reshape(height, width, 3)
+
+    @cached_property
+    def _bytes(self) -> Pixels:
+        descriptor = os.open(self.path, os.O_RDWR | os.O_CLOEXEC)
+        try:
+            return np.frombuffer(mmap.mmap(descriptor, self.size), np.uint8)
+        finally:
+            os.close(descriptor)
+
+    @cached_property
+    def _marks(self) -> Pixels:
+        return self._bytes[: self.count]
+
+    @cached_property
+    def _starts(self) -> NDArray[np.int64]:
+        first = _starts_at(self.count)
+        return self._bytes[first : first + 8 * (self.count + 1)].view(np.int64)
+
+
+def hold_decoded(
+    dataset: Dataset, pipelines: Sequence[Sequence[Transform]], limit: int | None
+) -> DecodedImages:
+    """Memory for the images of a data set; empty, if no process of this user has it already.
+
+    Args:
+        dataset: tells the sizes.
+        pipelines: the transforms of each view.
+        limit: bytes that may be taken; None for what the system has available.
+
+    Raises:
+        ReaderError: they do not fit, or this system has no memfd.
+    """
+    count = len(dataset)
+    result = _result(dataset, pipelines)
+    if result is None:
+        columns = dataset.columns("height", "width")
+        sizes = columns["height"].astype(np.int64) * columns["width"] * 3
+        what = f"{count:,} whole images, decoded, of {dataset.folder}"
+    else:
+        height, width = result.size
+        sizes = np.full(count, height * width * 3, np.int64)
+        what = f"{count:,} images of {height} x {width} pixels of {dataset.folder}"
+    first = _starts_at(count)
+    starts = np.zeros(count + 1, np.int64)
+    np.cumsum(sizes, out=starts[1:])
+    starts += -(-(first + starts.nbytes) // _PAGE) * _PAGE
+    kind = f"{dataset.fingerprint} {result and (result.fixed, dataset.upright)}"
+    identity = "decoded-" + hashlib.blake2b(kind.encode()).hexdigest()[:16]
+
+    def write_starts(descriptor: int) -> None:
+        os.pwrite(descriptor, starts.tobytes(), first)
+
+    size = int(starts[-1])
+    shared = share(Wanted("decoded", identity, size, what, is_constant=False), write_starts, limit)
+    return DecodedImages(shared.path, count, size, result is not None, shared)
+
+
+@dataclass(frozen=True)
+class _Result:
+    """What a pipeline makes of every image, but for mirroring: of (height, width) `size`."""
+
+    fixed: tuple[Transform, ...]
+    size: tuple[int, int]
+
+
+def _result(dataset: Dataset, pipelines: Sequence[Sequence[Transform]]) -> _Result | None:
+    """The result that can be kept in place of whole images.
+
+    A crop of it, or scaling it, would not give the pixels that come of doing all at once.
+    """
+    fixed = [*pipelines[0]]
+    while fixed and type(fixed[-1]) in _MIRRORS:
+        fixed.pop()
+    if len(pipelines) > 1 or any(type(transform) not in _FIXED for transform in fixed):
+        return None
+    size, is_one_size = largest_output(fixed, dataset.sizes)
+    return _Result(tuple(fixed), size) if is_one_size else None
+
+
+def _starts_at(count: int) -> int:
+    return -(-count // 8) * 8

@@ -1,0 +1,217 @@
+"""Raw images of one size, a whole chunk at a time: no loop over samples.
+
+The transforms are applied once, to a `Geometry` whose numbers are arrays, with dice whose draws are
+arrays: the draws that each sample would have had by itself. The pixels are copied by one fancy
+index whose items are whole images or, of a crop that is narrower, its rows; one call mirrors them.
+"""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import cv2
+import numpy as np
+from numpy.typing import NDArray
+
+from reader.batch.ring import BatchArrays
+from reader.dataset.dataset import Dataset
+from reader.errors import ReaderError
+from reader.format import FORMATS
+from reader.format.tar import BLOCK
+from reader.order.shuffle import BatchRandom
+from reader.samples.fields import BUILT_IN
+from reader.samples.sample import Recipe
+from reader.transforms import (
+    CenterCrop,
+    Geometry,
+    RandomCrop,
+    RandomHorizontalFlip,
+    RandomVerticalFlip,
+)
+
+_MIN_UNIT = 16  # bytes; below that so many items are slower than a copy more
+_BATCHED = (CenterCrop, RandomCrop, RandomHorizontalFlip, RandomVerticalFlip)
+
+Bytes = NDArray[Any]  # uint8
+
+
+def can_gather(dataset: Dataset, recipe: Recipe) -> bool:
+    """Whether all images are raw ones of one size, and nothing scales them or looks at a sample."""
+    if "raw" not in dataset.extensions or recipe.map_sample is not None or recipe.further:
+        return False
+    if recipe.is_encoded:
+        return False
+    if any(type(transform) not in _BATCHED for transform in recipe.transforms):
+        return False
+    if "image" not in recipe.names or not set(recipe.names) <= set(BUILT_IN):
+        return False
+    columns = dataset.columns("format", "height", "width", "channels", "orientation", "size")
+    if not len(dataset) or any((column != column[0]).any() for column in columns.values()):
+        return False
+    first = {name: int(column[0]) for name, column in columns.items()}
+    return (
+        first["format"] == FORMATS.index("raw")
+        and first["orientation"] == 1
+        and first["channels"] in (1, 3)
+        and first["size"] == first["height"] * first["width"] * first["channels"]
+    )
+
+
+class Gatherer:
+    """Fills batches with raw images."""
+
+    def __init__(self, dataset: Dataset, recipe: Recipe, turn_to: Callable[[int], None]) -> None:
+        """Take a data set and recipe of which `can_gather` is true.
+
+        Args:
+            turn_to: called with the first sample of each shard before it is opened.
+        """
+        self._turn_to = turn_to
+        self._dataset = dataset
+        self._recipe = recipe
+        columns = dataset.locate(0)[0].index.columns
+        self._height, self._width, self._channels = (
+            int(columns[name][0]) for name in ("height", "width", "channels")
+        )
+        self._bytes = self._height * self._width * self._channels  # of an image
+
+    def fill(
+        self, arrays: BatchArrays, samples: NDArray[np.int64], epoch: int, position: int
+    ) -> None:
+        """Fill `arrays`, a row for each sample, of which the first is at `position`."""
+        geometry: Any = Geometry.of(self._height, self._width)
+        if self._recipe.transforms:
+            dice: Any = BatchRandom(self._recipe.seed, epoch, position + np.arange(len(samples)))
+            for transform in self._recipe.transforms:
+                transform.apply(geometry, dice)
+        size = geometry.height, geometry.width
+        arrays.index[:] = samples
+        arrays.shape[:] = size
+        out = arrays.image
+        if self._channels == 1:
+            out = np.empty((len(samples), *size, 1), np.uint8)
+        if self._recipe.transforms:
+            self._show(geometry, samples, arrays.label, out)
+        else:
+            whole = out.reshape(len(samples), 1, -1)
+            self._read(samples, arrays.label, np.zeros(whole.shape[:2], np.int64), whole)
+        if self._channels == 1:
+            arrays.image[:] = out
+
+    def _show(
+        self, geometry: Any, samples: NDArray[np.int64], labels: NDArray[np.int64], out: Bytes
+    ) -> None:
+        """Copy to `out` what the geometry shows of the images, mirrored and with its border."""
+        count, height, width, channels = out.shape
+        top, left, upwards, mirrored = (
+            np.broadcast_to(np.asarray(value, np.int64), count)
+            for value in (geometry.top, geometry.left, geometry.vflip, geometry.hflip)
+        )
+        # Beside the image this reads whatever is there, which the border then replaces.
+        if width == self._width and not upwards.any():
+            starts = (top * width + left)[:, None]  # all rows follow each other in the image too
+        else:
+            down = np.arange(height)
+            shown = top[:, None] + np.where(upwards[:, None], down[::-1], down)
+            starts = shown * self._width + left[:, None]
+        self._read(samples, labels, starts * channels, out.reshape(*starts.shape, -1))
+        turned = np.flatnonzero(mirrored)
+        if len(turned):
+            images = out.reshape(count, -1).view(f"V{height * width * channels}")[:, 0]
+            copied = images[turned]
+            lines = copied.view(np.uint8).reshape(-1, width, channels)
+            cv2.flip(lines, 1, lines)
+            images[turned] = copied
+        rows, row = _border(top, height, geometry.seen[::2], upwards), width * channels
+        _fill(out.reshape(count, 1, -1), rows, row, geometry.fill)
+        columns = _border(left, width, geometry.seen[1::2], mirrored)
+        _fill(out.reshape(count, height, row), columns, channels, geometry.fill)
+
+    def _read(
+        self,
+        samples: NDArray[np.int64],
+        labels: NDArray[np.int64],
+        starts: NDArray[np.int64],
+        out: Bytes,
+    ) -> None:
+        """Copy pieces of images, and their labels.
+
+        Args:
+            starts: (N, K): the first byte of each piece, counted from its image's first.
+            out: (N, K, bytes of a piece), contiguous.
+        """
+        length = out.shape[2]
+        pieces = out.view(f"V{length}")[:, :, 0]
+        for shard, chosen, rows in self._dataset.locate_all(samples, self._turn_to):
+            columns = shard.index.columns
+            labels[chosen] = columns["label"][rows]
+            offsets = columns["offset"][rows].astype(np.int64)
+            content: Any = shard.mapped
+            firsts = offsets[:, None] + starts[chosen]
+            is_inside = ((firsts >= 0) & (firsts <= len(content) - length)).all(axis=1)
+            if is_inside.all():
+                _copy(content, firsts, pieces, chosen)
+            else:  # a border is wider than what the tar has beside its first and last image
+                places = np.arange(len(pieces))[chosen]
+                _copy(content, firsts[is_inside], pieces, places[is_inside])
+                for at in np.flatnonzero(~is_inside).tolist():
+                    begins = starts[places[at]]
+                    image = np.frombuffer(content, np.uint8, self._bytes, offsets[at])
+                    reach = max(0, -int(begins.min()), int(begins.max()) + length - self._bytes)
+                    padded = np.pad(image, reach)
+                    pieces[places[at]] = _overlapping(padded, length)[begins + reach]
+            if not shard.index.is_whole:  # then offsets and labels may have been zeros
+                raise ReaderError(f"{shard.index.path} was cut short while it was read.")
+
+
+def _copy(
+    content: Any,
+    firsts: NDArray[np.int64],
+    pieces: NDArray[Any],
+    chosen: NDArray[np.int64] | slice,
+) -> None:
+    """Set the `chosen` of `pieces`, (N, K), to the bytes of `content` from `firsts` on."""
+    length = pieces.dtype.itemsize
+    unit = math.gcd(length, BLOCK)
+    if not isinstance(chosen, slice) or unit < _MIN_UNIT or (firsts % unit).any():
+        pieces[chosen] = _overlapping(content, length)[firsts]
+        return
+    # Whole images, which begin at a tar's blocks: of items that do not overlap, numpy writes those
+    # asked for straight to their place. ("clip", since it has a copy made to be able to raise.)
+    blocks = np.ndarray((len(content) // unit,), f"V{unit}", content)
+    items = (firsts // unit)[:, :, None] + np.arange(length // unit)
+    np.take(blocks, items, out=pieces.view(blocks.dtype).reshape(items.shape), mode="clip")
+
+
+def _border(
+    start: NDArray[np.int64], length: int, seen: Any, is_turned: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """How much of a box of `length` from `start` on lies before and after what is seen; (2, N).
+
+    Args:
+        seen: where that starts and ends, in the image.
+        is_turned: where the box is shown the other way round.
+    """
+    border = np.clip((seen[0] - start, start + length - seen[1]), 0, length)
+    return np.where(is_turned, border[::-1], border)
+
+
+def _fill(lines: Bytes, border: NDArray[np.int64], unit: int, value: int) -> None:
+    """Set the first and last bytes of each image's lines to `value`.
+
+    Args:
+        lines: (N, lines, bytes), contiguous.
+        border: (2, N), how many `unit` bytes before and after.
+    """
+    length = lines.shape[2]
+    for times in range(1, int(border.max()) + 1):
+        size = times * unit
+        strip = np.full(size, value, np.uint8).view(f"V{size}")[0]
+        for chosen, offset in zip(border == times, (0, length - size), strict=True):
+            strips = np.ndarray(lines.shape[:2], strip.dtype, lines, offset, lines.strides[:2])
+            strips[chosen] = strip
+
+
+def _overlapping(content: Any, length: int) -> NDArray[Any]:
+    """An array whose item i is the `length` bytes of `content` from byte i on."""
+    return np.ndarray((max(len(content) - length + 1, 0),), f"V{length}", content, 0, (1,))

@@ -1,0 +1,340 @@
+"""One sample: from its number to the values of its fields."""
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from reader.batch.ring import (
+    BatchArrays,
+    Column,
+)
+from reader.dataset.dataset import Dataset
+from reader.dataset.shard import Shard
+from reader.decode.decoder import (
+    Decoder,
+    Pixels,
+    draw_mask,
+    mirror,
+    plan,
+)
+from reader.decode.formats import read_mask
+from reader.decode.plan import View
+from reader.errors import (
+    DecodeError,
+    ReaderError,
+    SampleError,
+)
+from reader.gpu_decode.parcels import pack
+from reader.order.shuffle import SampleRandom
+from reader.samples.decoded_cache import DecodedImages
+from reader.samples.fields import (
+    PHOTOGRAPHS,
+    Boxes,
+    Mask,
+    Member,
+)
+from reader.samples.seeding import seed_sample
+from reader.transforms import (
+    Geometry,
+    Transform,
+)
+
+Sample = dict[str, Any]
+
+_TENSOR_TYPES = "?efdFD" + np.typecodes["AllInteger"]  # NumPy's types that torch has too
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What becomes of every sample.
+
+    Attributes:
+        transforms: of the image and what lies over it.
+        further: the transforms of each further view of them.
+        seed: of the augmentations.
+        names: the fields' names.
+        members: the fields that are read from members.
+        map_sample: the user's function of the sample's dict.
+        is_encoded: the image stays what the GPU decodes: see `reader.gpu_decode.parcels`.
+    """
+
+    transforms: tuple[Transform, ...] = ()
+    seed: int = 0
+    names: tuple[str, ...] = ("image", "label")
+    members: tuple[Member, ...] = ()
+    map_sample: Callable[[Sample], Sample] | None = None
+    further: tuple[tuple[Transform, ...], ...] = ()
+    is_encoded: bool = False
+
+    @property
+    def mapped_names(self) -> set[str]:
+        """The fields that `map_sample` decides; the others are what was read."""
+        return set(self.names) - {"index", "valid", "key"}
+
+    @property
+    def shown_names(self) -> list[str]:
+        """The fields that each view shows its own way."""
+        shown = {"image", *(member.name for member in self.members if member.follows_image)}
+        return [name for name in self.names if name in shown]
+
+
+class Planned(NamedTuple):
+    """A sample of which is decided what it will show.
+
+    Attributes:
+        mirrored: whether the transforms mirror the first view, left-right and up-down.
+        result: the first view as it is before that, where it was kept.
+    """
+
+    shard: Shard
+    row: int
+    number: int
+    epoch: int
+    position: int
+    label: int
+    views: tuple[View, ...]
+    mirrored: tuple[bool, bool]
+    result: Pixels | None
+
+    @property
+    def view(self) -> View:
+        """The first view."""
+        return self.views[0]
+
+
+class SampleReader:
+    """Reads samples by number; one for each thread.
+
+    Attributes:
+        cached: samples so far whose image came from `decoded` without a decode.
+    """
+
+    def __init__(
+        self, dataset: Dataset, recipe: Recipe, decoded: DecodedImages | None = None
+    ) -> None:
+        self._dataset = dataset
+        self._recipe = recipe
+        self._decoded = decoded
+        self._decoder = Decoder()
+        self.cached = 0
+        self.transforming = 0  # ns spent in the transforms' and the user's code
+
+    def plan(self, number: int, epoch: int, position: int) -> Planned:
+        """Decide what a sample will show, and let the system fetch the bytes meanwhile.
+
+        Raises:
+            SampleError: its segment table is wrong, or a transform does not fit it.
+        """
+        shard, row = self._dataset.locate(number)
+        image, result = self._dataset.image_of(shard, row), None
+        if self._decoded is not None and not self._decoded.of_results:
+            image = replace(image, pixels=self._decoded.find(number, image.height, image.width))
+        label = int(shard.index.columns["label"][row])
+        dice = SampleRandom(self._recipe.seed, epoch, position)
+        try:
+            geometries = self._transformed(image.upright_size, dice)
+            views = [plan(image, geometry) for geometry in geometries]
+        except (DecodeError, ReaderError) as error:
+            raise shard.error(row, str(error)) from error
+        if self._decoded is not None and self._decoded.of_results:
+            result = self._decoded.find(number, *views[0].size)
+        if "image" in self._recipe.names and result is None:
+            needs = [view.needs for view in views]
+            shard.read_ahead(row, min(need[0] for need in needs), max(need[1] for need in needs))
+        mirrored = geometries[0].hflip, geometries[0].vflip
+        return Planned(shard, row, number, epoch, position, label, tuple(views), mirrored, result)
+
+    def _transformed(self, size: tuple[int, int], dice: SampleRandom) -> list[Geometry]:
+        """What each view shows of an image of (height, width)."""
+        began = time.perf_counter_ns()
+        geometries = []
+        for transforms in (self._recipe.transforms, *self._recipe.further):
+            geometry = Geometry.of(*size)
+            for transform in transforms:
+                transform.apply(geometry, dice)
+            geometries.append(geometry)
+        self.transforming += time.perf_counter_ns() - began
+        return geometries
+
+    def read(self, planned: Planned, outs: Sequence[Pixels] | None = None) -> Sample:
+        """The values of the fields, `map_sample` applied; with several views, lists of them.
+
+        Args:
+            outs: memory for each view of the image, (height, width, 3); None: memory of its own.
+
+        Raises:
+            SampleError: a member is not there or does not decode.
+        """
+        shard, row = planned.shard, planned.row
+        sample: Sample = {}
+        for name in self._recipe.names:
+            if name == "image":
+                try:
+                    sample[name] = self._image(planned, outs)
+                except DecodeError as error:
+                    raise shard.error(row, str(error)) from error
+            elif name == "label":
+                sample[name] = planned.label
+            elif name == "index":
+                sample[name] = planned.number
+            elif name == "key":
+                sample[name] = shard.index.key(row)
+        for member in self._recipe.members:
+            sample[member.name] = self._member(planned, member)
+        if not shard.index.is_whole:  # then what it said since `plan` may have been zeros
+            raise SampleError(f"{shard.index.path} was cut short while it was read. Restore it.")
+        return sample if self._recipe.map_sample is None else self._mapped(sample, planned)
+
+    def _image(self, planned: Planned, outs: Sequence[Pixels] | None) -> Any:
+        """The image, a list of its views, or what is to be decoded later."""
+        if self._recipe.is_encoded:
+            return pack(planned.view, self._decoder)
+        outs = outs or [np.empty((*view.size, 3), np.uint8) for view in planned.views]
+        self._draw(planned, outs)
+        return list(outs) if self._recipe.further else outs[0]
+
+    def _draw(self, planned: Planned, outs: Sequence[Pixels]) -> None:
+        """Fill `outs` with the views, and keep what was decoded for that."""
+        if self._decoded is None:
+            self._decoder.draw_all(planned.views, outs)
+            return
+        before = self._decoder.decodes
+        if planned.result is not None:
+            mirror(planned.result, *planned.mirrored, outs[0])
+        elif self._decoded.of_results:
+            self._decoder.draw_all(planned.views, outs)
+            plain = np.empty_like(outs[0])
+            mirror(outs[0], *planned.mirrored, plain)
+            self._decoded.keep(planned.number, plain)
+        else:
+            self._decoder.draw_all(self._of_whole(planned, self._decoded), outs)
+        self.cached += self._decoder.decodes == before
+
+    def _of_whole(self, planned: Planned, decoded: DecodedImages) -> Sequence[View]:
+        """The views over the whole image, which is decoded and kept if one of them can use it."""
+        image = planned.view.image
+        if image.pixels is not None or all(view.eighths < 8 for view in planned.views):
+            return planned.views
+        pixels = self._decoder.stored(image)
+        if pixels is None:
+            return planned.views
+        image = replace(image, pixels=decoded.keep(planned.number, pixels))
+        return [replace(view, image=image) for view in planned.views]
+
+    def _member(self, planned: Planned, member: Member) -> Any:
+        shard, row = planned.shard, planned.row
+        shown: Sequence[Any] = [None] * len(planned.views)
+        if shard.index.span(member.ext, row) is not None:
+            data = shard.read(row, member.ext)
+            try:
+                shown = self._shown(planned.views, member, data)
+            except MemoryError:
+                raise  # which says nothing of the member
+            except Exception as error:  # a user's decoder may raise anything
+                raise shard.error(row, f"its .{member.ext} does not decode ({error})") from error
+        elif not member.is_optional:
+            advice = f'"{member.ext}?" among the fields gives None for it'
+            raise shard.error(row, f"it has no member .{member.ext}; {advice}")
+        return shown if self._recipe.further and member.follows_image else shown[0]
+
+    def _shown(self, views: Sequence[View], member: Member, data: bytes) -> Sequence[Any]:
+        """A member as each view shows it; once, if it does not follow the image."""
+        if member.decode is None:
+            return self._pictures(views, member, data)
+        content = member.decode(data)
+        if isinstance(member.field, Boxes):
+            return [member.field.place(content, view) for view in views]
+        return [content]
+
+    def _pictures(self, views: Sequence[View], member: Member, data: bytes) -> list[Pixels]:
+        """A picture that lies over the image, decoded once, as each view shows it."""
+        kind = member.ext.rsplit(".")[-1]
+        if kind in PHOTOGRAPHS and not isinstance(member.field, Mask):
+            outs = [np.empty((*view.size, 3), np.uint8) for view in views]
+            self._decoder.draw_all([view.of_other(data, kind) for view in views], outs)
+            return outs
+        fill = member.field.fill if isinstance(member.field, Mask) else 0
+        pixels = read_mask(views[0].image, data)
+        return [draw_mask(view, pixels, fill) for view in views]
+
+    def _mapped(self, sample: Sample, planned: Planned) -> Sample:
+        assert self._recipe.map_sample is not None
+        key = planned.shard.index.key(planned.row)
+        began = time.perf_counter_ns()
+        seed_sample(self._recipe.seed, planned.epoch, planned.position)
+        try:
+            mapped = self._recipe.map_sample(sample)
+        except Exception as error:
+            raise RuntimeError(f"map_sample failed for the sample {key!r}") from error
+        self.transforming += time.perf_counter_ns() - began
+        if not isinstance(mapped, dict) or (missing := self._recipe.mapped_names - mapped.keys()):
+            lost = repr(min(missing)) if isinstance(mapped, dict) else "dict"
+            raise ReaderError(f"map_sample gave back no {lost} for the sample {key!r}.")
+        return mapped
+
+
+def apart(sample: Sample, views: Mapping[str, Sequence[str]]) -> Sample:
+    """The sample with each field's views under their names of `BatchLayout.views`.
+
+    Raises:
+        ValueError: a field is no list of its views.
+    """
+    parts: Sample = {}
+    for name, names in views.items():
+        if not are_views(sample[name], len(names)):
+            raise ValueError(
+                f"its {name} is no list of {len(names)} views, but that of the first sample is; "
+                "give collate_fn= to batch values that differ"
+            )
+        parts.update(zip(names, sample[name], strict=True))
+    return sample | parts
+
+
+def are_views(value: Any, count: int) -> bool:
+    """Whether a field's value is a list of so many views."""
+    return isinstance(value, (list, tuple)) and len(value) == count
+
+
+def store(sample: Sample, column: Column, arrays: BatchArrays, row: int) -> None:
+    """Put a field's value into its row.
+
+    Raises:
+        ValueError: it is no array of the column's type and shape.
+    """
+    value = as_array(sample[column.name])
+    if value is None or value.dtype.str != column.dtype:
+        found = "no array" if value is None else f"of type {value.dtype}"
+        raise ValueError(_differs(column, found))
+    if column.is_picture:
+        out = arrays.picture_of(column.name, row, *value.shape[:2])
+    else:
+        out = arrays.columns[column.name][row : row + 1].reshape(column.shape)
+    if out.shape != value.shape:
+        raise ValueError(_differs(column, f"of shape {value.shape}"))
+    out[...] = value
+
+
+def _differs(column: Column, found: str) -> str:
+    return (
+        f"its {column.name} is {found}, but that of the first sample {np.dtype(column.dtype)} "
+        f"{column.shape}; give collate_fn= to batch values that differ"
+    )
+
+
+def as_array(value: Any) -> Pixels | None:
+    """A value that can become a tensor of its own type and shape, in this machine's byte order.
+
+    Numbers, arrays of them and torch's tensors are such; strings, dates and structures are not.
+    """
+    if isinstance(value, (str, bytes, dict, list, tuple)) or value is None:
+        return None
+    try:
+        array = np.asarray(value)
+    except (TypeError, RuntimeError):  # torch's tensors of bfloat16, or with a gradient
+        return None
+    if array.dtype.char not in _TENSOR_TYPES:
+        return None
+    return array.astype(array.dtype.newbyteorder("="), copy=False)

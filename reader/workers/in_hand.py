@@ -1,0 +1,76 @@
+"""A board in shared memory on which each worker notes the sample in its hands.
+
+Purpose: the parent can tell who holds what, also of a worker that hangs, was stopped or has died.
+No message could say so, and none is needed: a note costs a worker two stores into memory.
+
+Assumptions: each place has one writer, and stores of eight bytes are whole. A reader may see a task
+with another task's sample for a moment, which does no harm to who looks once a second.
+"""
+
+import mmap
+import os
+from typing import NamedTuple
+
+from reader.batch.ring import unnamed_file
+
+_PLACES = 1024  # where there are more workers, some of them share a place
+
+
+class Note(NamedTuple):
+    """What a worker holds: a task's number and a sample's, -1 for none."""
+
+    task: int
+    sample: int
+
+
+class Place:
+    """A worker's own place on the board."""
+
+    def __init__(self, words: "memoryview[int]") -> None:
+        self._words = words
+
+    def begin(self, task: int, sample: int) -> None:
+        """A task is in hand, with its first sample."""
+        self._words[1] = sample + 1
+        self._words[0] = task + 1
+
+    def turn_to(self, sample: int) -> None:
+        """This sample is next."""
+        self._words[1] = sample + 1
+
+    def end(self) -> None:
+        """Nothing is in hand."""
+        self._words[0] = self._words[1] = 0
+
+    def read(self) -> Note:
+        """What is in hand."""
+        return Note(self._words[0] - 1, self._words[1] - 1)
+
+
+class Board:
+    """All places; parent and workers each map the same file."""
+
+    def __init__(self, descriptor: int) -> None:
+        self.descriptor = descriptor
+        self._words = memoryview(mmap.mmap(descriptor, 16 * _PLACES)).cast("q")
+
+    @classmethod
+    def create(cls) -> "Board":
+        """A new, empty board."""
+        descriptor = unnamed_file(16 * _PLACES)
+        try:
+            return cls(descriptor)
+        except BaseException:
+            os.close(descriptor)
+            raise
+
+    def place(self, number: int) -> Place:
+        """The place of the `number`-th worker."""
+        begin = 2 * (number % _PLACES)
+        return Place(self._words[begin : begin + 2])
+
+    def close(self) -> None:
+        """Close the file; the memory goes with the last place."""
+        if self.descriptor >= 0:
+            os.close(self.descriptor)
+            self.descriptor = -1

@@ -1,0 +1,216 @@
+"""What parent and workers say to each other; `reader.workers.worker` tells in what order.
+
+A message is a pickle. It comes by a socket without a name (`Setup`: by such a file) from a process
+of the same user, which inherited it: what it says is trusted, and would not have to ask to do harm.
+Not trusted is that it arrives. What is cut short by a death ends the connection; what is no
+message, or one that nobody expects, is a `WorkerError` on the side that reads it. Nobody goes on
+waiting for what it meant.
+"""
+
+import pickle
+import select
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reader.batch.ring import BatchLayout
+from reader.dataset.dataset import Dataset
+from reader.errors import WorkerError
+from reader.samples.decoded_cache import DecodedImages
+from reader.samples.sample import Recipe
+
+MAX_TASK_BYTES = 1 << 16
+
+Message = TypeVar("Message")
+
+
+@dataclass(frozen=True)
+class Setup:
+    """Parent to worker, first: everything that does not change.
+
+    Attributes:
+        on_error: what becomes of a sample that cannot be read: "raise", "substitute" or "mask".
+        is_gathered: whole chunks at once, by `reader.samples.raw`.
+        decoded: memory for decoded images.
+    """
+
+    dataset: Dataset
+    recipe: Recipe
+    slots: int
+    layout: BatchLayout
+    on_error: str = "raise"
+    is_gathered: bool = False
+    decoded: DecodedImages | None = None
+
+    @property
+    def loose(self) -> list[str]:
+        """The fields, or their views, that lie in no array of a batch, and travel in `Done`."""
+        in_arrays = {column.name for column in self.layout.columns}
+        mapped = self.recipe.mapped_names if self.recipe.map_sample else set()
+        own = {"image", "label", "index", "valid", "key"} - mapped
+        if self.recipe.is_encoded:  # what has no room in its slot
+            own.discard("image")
+        parts = [part for name in self.recipe.names for part in self.layout.parts(name)]
+        return [part for part in parts if part not in in_arrays | own]
+
+
+@dataclass(frozen=True)
+class Task:
+    """A chunk of a batch.
+
+    Attributes:
+        slot, row: where its first sample goes.
+        epoch, position: of its first sample; with the seed they are the augmentations' dice.
+        samples: sample numbers, int64; the rows follow each other.
+        valid: how many of them count; the rest pad the batch.
+        spare: what comes after them in the order, to take the place of what cannot be read.
+    """
+
+    number: int
+    slot: int
+    row: int
+    epoch: int
+    position: int
+    samples: NDArray[np.int64]
+    valid: int
+    spare: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """With numbers as plain bytes: NumPy pickles arrays in thrice the time."""
+        numbers = self.number, self.slot, self.row, self.epoch, self.position
+        return _task, (numbers, self.samples.tobytes(), self.valid, self.spare.tobytes())
+
+
+def _task(
+    numbers: tuple[int, int, int, int, int], samples: bytes, valid: int, spare: bytes
+) -> Task:
+    chosen, others = np.frombuffer(samples, np.int64), np.frombuffer(spare, np.int64)
+    return Task(*numbers, chosen, valid, others)
+
+
+@dataclass(frozen=True)
+class Go:
+    """Parent to worker: tasks may be taken."""
+
+
+@dataclass(frozen=True)
+class Sync:
+    """Parent to worker: answer with an `Idle` of the same number once no task is in hand."""
+
+    number: int
+
+
+@dataclass(frozen=True)
+class Retire:
+    """Parent to worker: take no more tasks and end."""
+
+
+@dataclass(frozen=True)
+class Retired:
+    """Worker to parent, last: no task in hand, and no more will be taken."""
+
+
+@dataclass(frozen=True)
+class Ready:
+    """Worker to parent: set up."""
+
+
+@dataclass(frozen=True)
+class Idle:
+    """Worker to parent: no task in hand."""
+
+    number: int
+
+
+class Spent(NamedTuple):
+    """What a task took: seconds of all of it, of processor time, in reading, in transforms.
+
+    And what that was for: the bytes that were read, the images that came from memory, decoded.
+    """
+
+    busy: float
+    cpu: float
+    read: float
+    transform: float
+    read_bytes: int
+    cached: int
+
+    def since(self, before: "Spent") -> "Spent":
+        """The difference between two looks at the clocks."""
+        return Spent(
+            self.busy - before.busy,
+            self.cpu - before.cpu,
+            self.read - before.read,
+            self.transform - before.transform,
+            self.read_bytes - before.read_bytes,
+            self.cached - before.cached,
+        )
+
+
+@dataclass(frozen=True)
+class Done:
+    """Worker to parent: a task's rows are written.
+
+    Attributes:
+        bad: (sample number, reason) of what could not be read and was substituted or masked.
+        loose: each row's values of `Setup.loose`.
+    """
+
+    number: int
+    spent: Spent
+    bad: tuple[tuple[int, str], ...] = ()
+    loose: tuple[tuple[Any, ...], ...] = ()
+
+
+@dataclass(frozen=True)
+class Failed:
+    """Worker to parent: a task, or (number -1) the set-up, ended in an error.
+
+    Attributes:
+        text: a sentence for a sample or shard that cannot be read, a traceback for anything else.
+    """
+
+    number: int
+    text: str
+    is_sample: bool
+
+
+def with_news(connections: Sequence[Connection], timeout: float | None) -> list[Connection]:
+    """Those with a message, or at their end, after a wait of up to `timeout` seconds.
+
+    That is `multiprocessing.connection.wait` without the selector that it makes in each call.
+    """
+    news = select.poll()
+    for connection in connections:
+        news.register(connection, select.POLLIN)
+    found = {number for number, _ in news.poll(None if timeout is None else timeout * 1000)}
+    return [connection for connection in connections if connection.fileno() in found]
+
+
+def receive(connection: Connection, kinds: tuple[type[Message], ...]) -> Message:
+    """The next message, which is of one of `kinds`.
+
+    Raises:
+        EOFError, OSError: the other end is gone.
+        WorkerError: it says something else.
+    """
+    try:
+        content = connection.recv_bytes()
+    except (MemoryError, OverflowError) as error:  # of its length
+        raise WorkerError(f"What was received is no message: {error!r}.") from error
+    return parse(content, kinds)
+
+
+def parse(content: bytes, kinds: tuple[type[Message], ...]) -> Message:
+    """The same for a message's bytes."""
+    try:
+        message = pickle.loads(content)
+    except Exception as error:  # a damaged pickle may raise anything
+        raise WorkerError(f"What was received is no message: {error!r}.") from error
+    if not isinstance(message, kinds):
+        raise WorkerError(f"Nobody expected the message {message!r:.200}.")
+    return message

@@ -1,0 +1,306 @@
+"""The parent's side of the workers: start, watch, replace, resize, stop.
+
+Purpose: have tasks done by worker processes, whatever becomes of a single one.
+
+Guarantees: every task given to `submit` ends in exactly one `Done` or `Failed` from `poll`, or
+`poll` raises. When a worker dies, the queue is taken back, the living workers come to rest, and
+only then is what the dead one held handed out again: no task ever runs twice at a time. A worker
+that is to go ends the task in its hands first. Workers that cannot start, and a task that kills
+whoever takes it, become a `WorkerError`. A wait in which no worker gets on is reported, and ended
+where there is a `timeout` (see `reader.workers.stall`); there is no other: a worker that is stopped, at
+whatever point, keeps nobody from starting, telling and ending it.
+
+Assumptions: used by one thread at a time, in the process that made it.
+"""
+
+import contextlib
+import os
+import signal
+import time
+import weakref
+from collections.abc import Sequence, Set
+from itertools import count
+from multiprocessing.connection import Connection
+
+from reader.errors import (
+    ReaderError,
+    SampleError,
+    WorkerError,
+)
+from reader.workers.in_hand import Board
+from reader.workers.messages import (
+    Done,
+    Failed,
+    Idle,
+    Ready,
+    Retire,
+    Retired,
+    Setup,
+    Sync,
+    Task,
+    receive,
+    with_news,
+)
+from reader.workers.process import (
+    WorkerProcess,
+    cause_of,
+    remedy_for,
+    setup_file,
+    start_failure,
+)
+from reader.workers.queue import TaskQueue
+from reader.workers.stall import (
+    Hand,
+    Watch,
+)
+
+_SAID = (Done, Failed, Ready, Idle, Retired)  # by workers
+_MAX_DEATHS_A_TASK = 10  # more than workers without the task die meanwhile
+_NAMED = 64  # samples in an error
+_MAX_DEATHS_IN_ALL = 50  # with one task
+_START_SECONDS = 6.0  # without one worker ready, while they die
+_KILLING_SECONDS = 60.0  # the same, while something kills workers that are known to start
+
+
+class Pool:
+    """Worker processes and the tasks in their hands."""
+
+    def __init__(self, workers: int, setup: Setup, memory: int, timeout: float = 0.0) -> None:
+        """Start `workers` processes over the ring's file `memory`; `timeout` as the Loader's."""
+        self._dataset = setup.dataset
+        self._watch = Watch(setup.dataset, timeout)
+        self._memory = memory
+        with contextlib.ExitStack() as undone:
+            self._setup = undone.enter_context(setup_file(setup))
+            self._board = undone.enter_context(contextlib.closing(Board.create()))
+            self._queue = TaskQueue()
+            undone.pop_all()
+        self._outstanding: dict[int, Task] = {}  # submitted and not ended
+        self._deaths: dict[int, list[int]] = {}  # by task: how many had died before each of them
+        self._failing_since: float | None = None  # when workers began to die before they are ready
+        self._was_ready = False  # whether a worker has ever been
+        self._syncs = 0  # the number of the newest Sync
+        self._cores: Set[int] = frozenset()  # none: wherever the system likes
+        self.restarts = 0
+        _pools.add(self)
+        self._processes: list[WorkerProcess] = []
+        try:
+            for _ in range(workers):
+                self._processes.append(self._start())
+                self._processes[-1].go()  # tasks may be queued before anybody asks for news
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def size(self) -> int:
+        """Worker processes, without those that were told to end."""
+        return len(self._staying())
+
+    @property
+    def starting(self) -> int:
+        """Those of them that have not said yet that they are ready."""
+        return sum(not process.is_ready for process in self._staying())
+
+    def worker_seconds_since(self, moment: float) -> float:
+        """Seconds since then (of `time.perf_counter`) in which workers were there, all together."""
+        now = time.perf_counter()
+        return sum(max(now - max(moment, process.ready_at), 0.0) for process in self._staying())
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether none is starting or ending."""
+        return len(self._processes) == self.size and not self.starting
+
+    def resize(self, workers: int) -> None:
+        """Start workers, or have some end after the tasks in their hands."""
+        for process in self._staying()[workers:]:
+            process.is_retiring = True
+            process.send(Retire())
+        self._processes += [self._start() for _ in range(workers - self.size)]
+
+    def bind(self, cores: Set[int]) -> None:
+        """Keep the workers, and those that replace them, on `cores`."""
+        self._cores = cores
+        for process in self._processes:
+            process.bind(cores)
+
+    def submit(self, tasks: Sequence[Task]) -> None:
+        """Queue tasks; numbers are unique."""
+        for task in tasks:
+            self._outstanding[task.number] = task
+        self._queue.put(tasks)
+
+    def cancel(self, numbers: set[int]) -> set[int]:
+        """Take back tasks that no worker has begun; which those are."""
+        taken = self._queue.cancel(numbers)
+        for number in taken:
+            del self._outstanding[number]
+        return taken
+
+    def poll(self, timeout: float | None) -> list[Done | Failed]:
+        """What ended, after waiting for news for up to `timeout` seconds (None: for ever).
+
+        Raises:
+            WorkerError: workers cannot be set up, keep dying, die of one task, or none of them got
+                on for longer than the pool's timeout.
+        """
+        self._queue.flush()
+        ended: list[Done | Failed] = []
+        died = self._receive(timeout, ended)
+        if died:
+            self._recover(died, ended)
+        self._queue.flush()
+        return ended
+
+    def close(self) -> None:
+        """End all workers."""
+        for process in self._processes:
+            process.kill()
+        for process in self._processes:
+            process.stop()
+        self._processes = []
+        self._close_own()
+
+    def let_go(self) -> None:
+        """Close this process's ends and leave the workers alone: it is a fork of their owner."""
+        for process in self._processes:
+            process.let_go()
+        self._close_own()
+
+    def _close_own(self) -> None:
+        self._setup.close()
+        self._board.close()
+        self._queue.close()
+
+    def _staying(self) -> list[WorkerProcess]:
+        return [process for process in self._processes if not process.is_retiring]
+
+    def _start(self) -> WorkerProcess:
+        taken = {process.place for process in self._processes}
+        place = next(number for number in count() if number not in taken)
+        self._board.place(place).end()
+        process = WorkerProcess(
+            self._setup.fileno(), self._queue.outlet, self._memory, self._board.descriptor, place
+        )
+        if self._cores:
+            process.bind(self._cores)
+        return process
+
+    def _receive(self, timeout: float | None, ended: list[Done | Failed]) -> list[WorkerProcess]:
+        """Take all messages that are there; the processes that turn out to be dead."""
+        died = []
+        by_control = {process.control: process for process in self._processes}
+        for control in self._wait(list(by_control), timeout):
+            process = by_control[control]
+            try:
+                while with_news([process.control], 0):
+                    self._handle(process, receive(process.control, _SAID), ended)
+            except (EOFError, OSError):
+                if process.is_retired:
+                    self._processes.remove(process)
+                    process.stop()
+                else:
+                    died.append(process)
+        return died
+
+    def _wait(self, controls: list[Connection], timeout: float | None) -> list[Connection]:
+        """Those that have news, after a wait of up to `timeout` seconds; for ever is watched."""
+        if timeout is not None:
+            return with_news(controls, timeout)
+        while not (ready := with_news(controls, self._watch.tick)):
+            self._watch.look(
+                [
+                    Hand(p.process.pid, p.is_ready, self._board.place(p.place).read())
+                    for p in self._processes
+                ]
+            )
+        return ready
+
+    def _handle(self, process: WorkerProcess, message: object, ended: list[Done | Failed]) -> None:
+        if isinstance(message, Failed) and message.number < 0:
+            what = "failed" if process.is_ready else "could not be set up"
+            raise WorkerError(f"A worker {what}:\n{message.text}")
+        if isinstance(message, (Done, Failed)):
+            if self._outstanding.pop(message.number, None) is None:
+                raise WorkerError(f"A worker ended a task that it did not have: {message!r:.200}.")
+            self._deaths.pop(message.number, None)
+            ended.append(message)
+        elif isinstance(message, Ready):
+            process.is_ready = self._was_ready = True
+            process.ready_at = time.perf_counter()
+            self._failing_since = None
+            if not process.is_going:
+                process.go()
+        elif isinstance(message, Idle):
+            process.is_resting = message.number == self._syncs
+        elif isinstance(message, Retired):
+            process.is_retired = process.is_resting = True
+
+    def _recover(self, died: list[WorkerProcess], ended: list[Done | Failed]) -> None:
+        """Replace dead workers and hand out again what they held."""
+        codes = []
+        fatal: dict[int, tuple[int, int]] = {}  # exit status and sample, by task
+        size = self.size
+        while died:
+            for process in died:
+                self._processes.remove(process)
+                codes.append(process.stop())
+                note = self._board.place(process.place).read()
+                fatal[note.task] = codes[-1], note.sample
+                if not process.is_ready and self._failing_since is None:
+                    self._failing_since = time.monotonic()
+                self.restarts += not process.is_retiring
+            waiting = self._queue.take_back()
+            self._syncs += 1
+            for process in self._processes:
+                # Others cannot hold a task.
+                process.is_resting = process.is_retired or not process.is_going
+                if process.is_going:
+                    process.send(Sync(self._syncs))
+            died = []
+            while not died and not all(process.is_resting for process in self._processes):
+                died = self._receive(None, ended)
+        lost = [task for number, task in self._outstanding.items() if number not in waiting]
+        for task in lost:
+            deaths = self._deaths.setdefault(task.number, [])
+            deaths.append(self.restarts)
+            others = deaths[-1] - deaths[0] - (len(deaths) - 1)
+            if len(deaths) > min(_MAX_DEATHS_A_TASK + others, _MAX_DEATHS_IN_ALL):
+                numbers = ", ".join(map(str, task.samples[:_NAMED].tolist()))
+                more = f" and {len(task.samples) - _NAMED} more" * (len(task.samples) > _NAMED)
+                code, sample = fatal.get(task.number, (codes[-1], int(task.samples[0])))
+                # A broken mapping would end this process too, were the key looked up in it.
+                name = self._dataset.describe(sample, with_key=code != -signal.SIGBUS)
+                raise WorkerError(
+                    f"Workers die ({cause_of(code)}) each time they decode one of the samples "
+                    f"{numbers}{more}; the last time it was {name}. {remedy_for(code)}"
+                )
+        self._queue.put_first(lost)
+        is_killing = self._was_ready and codes[-1] in (-signal.SIGKILL, -signal.SIGTERM)
+        patience = _KILLING_SECONDS if is_killing else _START_SECONDS
+        since = self._failing_since
+        if since is not None and time.monotonic() - since > patience:
+            raise WorkerError(
+                f"Workers die before they are ready ({cause_of(codes[-1])}).{start_failure()}"
+            )
+        self.resize(size)
+
+
+_pools: "weakref.WeakSet[Pool]" = weakref.WeakSet()
+
+
+def _let_go_after_fork() -> None:
+    # A forked child that kept the connections would keep the workers alive after their owner.
+    for pool in _pools:
+        pool.let_go()
+
+
+os.register_at_fork(after_in_child=_let_go_after_fork)
+
+
+def failure(failed: Failed) -> ReaderError:
+    """The exception for a task that failed."""
+    if failed.is_sample:
+        return SampleError(failed.text)
+    return WorkerError(f"A worker failed:\n{failed.text}")

@@ -1,0 +1,185 @@
+"""One worker process: how it is started, spoken to and ended."""
+
+import contextlib
+import math
+import os
+import pickle
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Set
+from io import FileIO
+from multiprocessing.connection import Connection
+from pathlib import Path
+
+import cloudpickle
+
+from reader.batch.ring import unnamed_file
+from reader.errors import WorkerError
+from reader.workers.messages import (
+    Go,
+    Setup,
+)
+
+_DYING_SECONDS = 2.0
+_TRIAL_SECONDS = 2.0  # to hear why a worker dies
+# Like ``python -m reader.workers.worker``, but no module in the working directory can get in the way, and
+# Ctrl-C is left to the parent, which says when to end.
+_START = (
+    "import signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN); "
+    "sys.path[:] = filter(None, sys.path); "
+    "from reader.workers.worker import main; main(sys.argv[1:])"
+)
+_ONE_THREAD = dict.fromkeys(
+    ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
+)
+
+
+class WorkerProcess:
+    """One worker as the parent sees it.
+
+    It ends with this process, however that ends, and whatever it is doing then: a pipe of which
+    this process holds the other end has the system kill it (see `reader.workers.worker`). Telling it
+    something waits for nothing, also if it is stopped: what is long lies in the file of its set-up,
+    and the little that it has not heard yet has room in its socket.
+
+    Attributes:
+        process: of the operating system.
+        place: its place on the board.
+        control: what is said to it and by it; at its end the worker has died.
+        is_ready, ready_at: whether and when it has said that it is set up.
+        is_going: whether it may take tasks, once it is ready.
+        is_resting: whether it has no task and will take none until it is let go.
+        is_retiring, is_retired: whether it was told to end; and has, without a task.
+    """
+
+    def __init__(
+        self, setup: int, tasks: socket.socket, memory: int, board: int, place: int
+    ) -> None:
+        kept, given = contextlib.ExitStack(), contextlib.ExitStack()
+        # Held back until the worker ignores it: an interpreter that is half started dies of it
+        # with a traceback.
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            ours, theirs = socket.socketpair()
+            kept.callback(ours.close)
+            given.callback(theirs.close)
+            theirs_of_life, self._life = os.pipe()
+            kept.callback(os.close, self._life)
+            given.callback(os.close, theirs_of_life)
+            fds = (theirs.fileno(), setup, tasks.fileno(), memory, board, theirs_of_life)
+            self.process = subprocess.Popen(
+                [sys.executable, "-c", _START, *map(str, (*fds, place))],
+                stdin=subprocess.DEVNULL,
+                pass_fds=fds,
+                env=_environment(),
+            )
+        except OSError as error:
+            kept.close()
+            raise WorkerError(f"{sys.executable} cannot be started: {error}.") from error
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+            given.close()
+        self.place = place
+        self.control = Connection(ours.detach())
+        self.is_ready = False
+        self.ready_at = math.inf
+        self.is_going = False
+        self.is_resting = False
+        self.is_retiring = False
+        self.is_retired = False
+
+    def send(self, message: object) -> None:
+        """Say something short; to a dead worker, nothing."""
+        with contextlib.suppress(OSError):  # it died; that is seen, once, by reading
+            self.control.send(message)
+
+    def go(self) -> None:
+        """Let it take tasks, now or as soon as it is ready."""
+        self.is_going = True
+        self.send(Go())
+
+    def bind(self, cores: Set[int]) -> None:
+        """Keep it on `cores`."""
+        with contextlib.suppress(OSError):  # the system does not grant them
+            os.sched_setaffinity(self.process.pid, cores)
+
+    def let_go(self) -> None:
+        """Close this process's ends; without another fork that has them, it ends."""
+        self.control.close()
+        if self._life >= 0:
+            os.close(self._life)
+            self._life = -1
+
+    def kill(self) -> None:
+        """Have it end."""
+        self.let_go()
+        self.process.kill()
+
+    def stop(self) -> int:
+        """Kill it; its exit status."""
+        self.kill()
+        try:
+            return self.process.wait(_DYING_SECONDS)
+        except subprocess.TimeoutExpired:  # in a disk's hands: the system ends it when that lets go
+            return -signal.SIGKILL
+
+
+def setup_file(setup: Setup) -> FileIO:
+    """A file without a name from which each worker reads its set-up, and where modules are found.
+
+    A socket would hold no more than some hundred kilobytes until a worker reads them.
+
+    Raises:
+        OSError: there is no memory for it.
+    """
+    content = memoryview(pickle.dumps((sys.path, cloudpickle.dumps(setup))))
+    file = FileIO(unnamed_file(len(content)), "wb")
+    try:
+        while content:
+            content = content[file.write(content) :]
+    except BaseException:
+        file.close()
+        raise
+    return file
+
+
+def _environment() -> dict[str, str]:
+    package = str(Path(__file__).parent.parent)
+    path = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH"))))
+    return {**os.environ, **_ONE_THREAD, "PYTHONPATH": path}
+
+
+def start_failure() -> str:
+    """What the interpreter says when it does nothing but import a worker's module."""
+    try:
+        trial = subprocess.run(
+            [sys.executable, "-c", "import reader.workers.worker"],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            env=_environment(),
+            timeout=_TRIAL_SECONDS,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    said = trial.stderr.decode(errors="replace").strip()
+    return f" {sys.executable} says:\n{said}" if trial.returncode and said else ""
+
+
+def cause_of(code: int) -> str:
+    """What an exit status tells of a process's end."""
+    if code == -signal.SIGKILL:
+        return "killed with SIGKILL, as the system does when memory runs out"
+    if code == -signal.SIGBUS:
+        return "ended by SIGBUS, as when a mapped file was cut short or its disk fails"
+    return f"ended by signal {signal.Signals(-code).name}" if code < 0 else f"exit status {code}"
+
+
+def remedy_for(code: int) -> str:
+    """What may help against an end of this kind."""
+    if code == -signal.SIGKILL:
+        return "Fewer workers, a smaller batch_size or smaller images need less memory."
+    if code == -signal.SIGBUS:
+        return "Check the data set with `packer verify`, and restore that shard and its index."
+    return "Check the shard with `packer verify`, and your own code with that sample."

@@ -1,0 +1,77 @@
+"""The queue that all workers take tasks from.
+
+Purpose: no worker is idle while there is work, and a slow sample delays only its own chunk.
+
+Guarantees: a task is in the hands of one worker at the most, and those that no worker has taken can
+be had back. It never waits: what the system's queue has no room for stays behind it.
+
+Assumptions: one thread puts tasks in and takes them back; workers may take one at any moment.
+"""
+
+import errno
+import pickle
+import socket
+from collections import deque
+from collections.abc import Iterable
+
+from reader.workers.messages import (
+    MAX_TASK_BYTES,
+    Task,
+)
+
+
+class TaskQueue:
+    """A datagram socket, whose other end workers inherit, and a backlog.
+
+    Attributes:
+        outlet: the end that workers take from.
+    """
+
+    def __init__(self) -> None:
+        self._inlet, self.outlet = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self._backlog: deque[Task] = deque()
+
+    def put(self, tasks: Iterable[Task]) -> None:
+        """Append tasks."""
+        self._backlog.extend(tasks)
+        self.flush()
+
+    def flush(self) -> None:
+        """Fill the socket from the backlog, as workers have taken from it."""
+        while self._backlog:
+            try:
+                self._inlet.send(pickle.dumps(self._backlog[0]), socket.MSG_DONTWAIT)
+            except (BlockingIOError, InterruptedError):
+                return  # full; the rest follows as workers take from it
+            except OSError as error:
+                if error.errno != errno.ENOBUFS:  # how macOS says that it is full
+                    raise
+                return
+            self._backlog.popleft()
+
+    def take_back(self) -> set[int]:
+        """Keep from the workers what none has begun; the numbers of these tasks."""
+        taken: list[Task] = []
+        while True:
+            try:
+                taken.append(pickle.loads(self.outlet.recv(MAX_TASK_BYTES, socket.MSG_DONTWAIT)))
+            except BlockingIOError:
+                break
+        self._backlog.extendleft(reversed(taken))
+        return {task.number for task in self._backlog}
+
+    def cancel(self, numbers: set[int]) -> set[int]:
+        """Forget those of these tasks that no worker has begun; which they are."""
+        taken = self.take_back() & numbers
+        self._backlog = deque(task for task in self._backlog if task.number not in taken)
+        self.flush()
+        return taken
+
+    def put_first(self, tasks: Iterable[Task]) -> None:
+        """Put tasks, in their order, before those that were taken back."""
+        self._backlog.extendleft(reversed(list(tasks)))
+
+    def close(self) -> None:
+        """Close both ends."""
+        self._inlet.close()
+        self.outlet.close()

@@ -1,0 +1,121 @@
+"""Notices that no worker gets on, and says what each of them has in its hands.
+
+Purpose: a consumer that waits because of a stopped worker, a hung callable or a dead network disk
+learns so, with process, sample and remedy; with a `timeout` it is not left waiting.
+
+Guarantees: each stall is reported once. Only time counts in which this process waited and ran: one
+that was stopped itself (Ctrl-Z), or slept with its machine, reports nothing when it goes on. Files
+that may hang are looked at by a thread that need not come back.
+
+Assumptions: a worker that gets on has another sample in its hands within `PATIENCE` seconds.
+"""
+
+import threading
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from reader.dataset.dataset import Dataset
+from reader.errors import WorkerError
+from reader.workers.in_hand import Note
+
+PATIENCE = 30.0  # seconds without progress before the warning
+TICK = 1.0  # seconds between two looks at the workers
+_NAMED = 4  # workers in one report
+_KEY_SECONDS = 2.0  # to look a key up
+
+_STATES = {
+    "T": "is stopped (`kill -CONT {pid}` lets it go on)",
+    "t": "is held by a debugger",
+    "D": "waits for a disk or a network file system",
+    "R": "computes",
+    "S": "waits for something (a network, a lock, another process)",
+}
+
+
+class Hand(NamedTuple):
+    """A worker, and what it holds."""
+
+    pid: int
+    is_ready: bool
+    note: Note
+
+
+class Watch:
+    """Counts the time in which nothing changes in the workers' hands.
+
+    Attributes:
+        tick: seconds to wait for news between two looks.
+    """
+
+    def __init__(self, dataset: Dataset, timeout: float) -> None:
+        """Watch workers that read `dataset`; `timeout` as the Loader's."""
+        self.tick = min(TICK, timeout or TICK)
+        self._dataset = dataset
+        self._timeout = timeout
+        self._clock = 0.0  # seconds waited in vain
+        self._since: dict[Hand, float] = {}  # by this clock
+        self._reported: dict[Hand, float] = {}
+
+    def look(self, hands: Sequence[Hand]) -> None:
+        """Take note that there was no news for a tick, and of what the workers hold now.
+
+        Raises:
+            WorkerError: there was no progress for `timeout` seconds, or `PATIENCE` while some of
+                them are starting.
+        """
+        self._clock += self.tick
+        self._since = {hand: self._since.get(hand, self._clock) for hand in hands}
+        quiet = self._clock - max(self._since.values(), default=self._clock)
+        is_starting = not all(hand.is_ready for hand in hands)
+        limit = max(self._timeout, PATIENCE) if is_starting else self._timeout
+        if self._timeout and quiet >= limit:
+            raise WorkerError(
+                f"No batch came for {quiet:.0f} seconds, longer than timeout={self._timeout:g} "
+                f"allows: {self._report()}."
+            )
+        if quiet >= PATIENCE and self._since != self._reported:
+            self._reported = self._since
+            warnings.warn(
+                f"The loader has waited {quiet:.0f} seconds for its workers: {self._report()}. "
+                "It goes on waiting; with timeout= it would raise an error.",
+                RuntimeWarning,
+                stacklevel=2,
+            )
+
+    def _report(self) -> str:
+        busy = [hand for hand in self._since if hand.note.task >= 0]
+        shown = sorted(busy or self._since, key=self._since.__getitem__)
+        said = [self._of_worker(hand) for hand in shown[:_NAMED]]
+        if len(shown) > _NAMED:
+            said.append(f"{len(shown) - _NAMED} more are like that")
+        return "; ".join(said)
+
+    def _of_worker(self, hand: Hand) -> str:
+        doing = _STATES.get(_state(hand.pid), "is there").format(pid=hand.pid)
+        seconds = self._clock - self._since[hand]
+        if not hand.is_ready:
+            what = "has not yet started"
+        elif hand.note.task < 0:
+            what = "takes no sample"
+        else:
+            what = f"has {_in_time(self._dataset, hand.note.sample)}"
+        return f"worker {hand.pid} {doing} and {what} for {seconds:.0f} seconds"
+
+
+def _state(pid: int) -> str:
+    """The letter of a process's state (proc(5)), where the system tells."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except (OSError, IndexError):
+        return ""
+
+
+def _in_time(dataset: Dataset, number: int) -> str:
+    """What a sample is called; without its key if the disk does not give it soon."""
+    found = [dataset.describe(number, with_key=False)]
+    thread = threading.Thread(target=lambda: found.append(dataset.describe(number)), daemon=True)
+    thread.start()
+    thread.join(_KEY_SECONDS)
+    return found[-1]

@@ -1,0 +1,329 @@
+"""A worker process: `main` of this module, with its inherited descriptors as arguments.
+
+Purpose: take tasks, decode their samples into the ring.
+
+Guarantees: what a task writes is a pure function of its message and of the set-up, so a task may
+be done again by another worker after this one died. The process ends when the other end of its
+control connection is closed, whatever closed it; on Linux also in the middle of a task, and while
+it is stopped. It never imports torch.
+
+Assumptions: nobody else writes to the rows of a task while it runs.
+
+States: STARTING (reads `Setup` from its file, sends `Ready`) -> IDLE (waits for `Go`, then for
+tasks, answers `Sync` with `Idle`, ends at `Retire`) -> BUSY (one task; sends `Done` or `Failed`)
+-> IDLE.
+"""
+
+import contextlib
+import fcntl
+import mmap
+import os
+import pickle
+import select
+import signal
+import socket
+import sys
+import time
+import traceback
+from multiprocessing.connection import Connection
+from typing import Any
+
+import numpy as np
+
+from reader.batch.ring import (
+    BatchArrays,
+    RingMemory,
+)
+from reader.errors import (
+    SampleError,
+    WorkerError,
+)
+from reader.format import ShardfeedError
+from reader.gpu_decode.parcels import (
+    CONTENT,
+    PARCEL,
+    Room,
+)
+from reader.samples.raw import Gatherer
+from reader.samples.sample import (
+    Planned,
+    SampleReader,
+    apart,
+    store,
+)
+from reader.workers.in_hand import (
+    Board,
+    Place,
+)
+from reader.workers.messages import (
+    MAX_TASK_BYTES,
+    Done,
+    Failed,
+    Go,
+    Idle,
+    Ready,
+    Retire,
+    Retired,
+    Setup,
+    Spent,
+    Sync,
+    Task,
+    parse,
+    receive,
+)
+
+_MEMORY_ADVICE = (
+    "Memory ran out: fewer workers, a smaller batch_size or smaller images (`packer pack "
+    "--max-side`) need less."
+)
+
+
+class Worker:
+    """Does tasks, one after the other."""
+
+    def __init__(self, setup: Setup, memory: RingMemory, place: Place) -> None:
+        self._setup = setup
+        self._place = place
+        self._memory = memory
+        self._reader = SampleReader(setup.dataset, setup.recipe, setup.decoded)
+        self._in_place = setup.layout.image != (0, 0)
+        self._gatherer: Gatherer | None = None
+        # Views that are drawn where they lie; what `map_sample` makes of them is stored.
+        self._further = setup.layout.parts("image")[1:] if self._in_place else ()
+        own = {*self._further, CONTENT, PARCEL}
+        self._columns = [column for column in setup.layout.columns if column.name not in own]
+        self._room: Room | None = None  # of the task in hand, where images are not decoded
+
+    def run(self, task: Task) -> Done | Failed:
+        """Fill the task's rows."""
+        self._place.begin(task.number, int(task.samples[0]))
+        try:
+            return self._done(task)
+        except ShardfeedError as error:
+            return Failed(task.number, str(error), is_sample=True)
+        except Exception as error:
+            text = traceback.format_exc()
+            if isinstance(error.__cause__ or error, MemoryError):  # or in the user's code
+                text += _MEMORY_ADVICE
+            sample = self._setup.dataset.describe(self._place.read().sample)
+            return Failed(task.number, f"At {sample}:\n{text}", is_sample=False)
+        finally:
+            self._place.end()
+
+    def _done(self, task: Task) -> Done:
+        before = self._clocks()
+        arrays = self._setup.layout.arrays(self._memory.slot(task.slot))
+        bad: list[tuple[int, str]] = []
+        loose: list[tuple[Any, ...]] = []
+        if not self._setup.is_gathered or not self._is_gathered(task, arrays):
+            self._decode(task, arrays, bad, loose)
+        return Done(task.number, self._clocks().since(before), tuple(bad), tuple(loose))
+
+    def _is_gathered(self, task: Task, arrays: BatchArrays) -> bool:
+        """Fill the task's rows at once; False where bad samples have to be told from good ones."""
+        part = arrays.part(task.row, task.row + len(task.samples))
+        part.valid[:] = np.arange(len(task.samples)) < task.valid
+        try:
+            if self._gatherer is None:
+                setup = self._setup
+                self._gatherer = Gatherer(setup.dataset, setup.recipe, self._place.turn_to)
+            self._gatherer.fill(part, task.samples, task.epoch, task.position)
+        except ShardfeedError:
+            if self._setup.on_error == "raise":
+                raise
+            return False
+        return True
+
+    def _decode(
+        self,
+        task: Task,
+        arrays: BatchArrays,
+        bad: list[tuple[int, str]],
+        loose: list[tuple[Any, ...]],
+    ) -> None:
+        """Fill the task's rows one by one, and the lists of `Done`."""
+        if self._setup.layout.encoded:
+            self._room = Room(arrays, task.row, len(task.samples))
+        # All of the chunk first, so that the system reads one sample while another is decoded.
+        planned = [
+            self._plan_or_error(sample, task.epoch, task.position + step)
+            for step, sample in enumerate(task.samples.tolist())
+        ]
+        for step, found in enumerate(planned):
+            sample, row = int(task.samples[step]), task.row + step
+            self._place.turn_to(sample)
+            arrays.index[row], arrays.valid[row] = sample, step < task.valid
+            try:
+                loose.append(self._fill(arrays, row, found))
+            except SampleError as error:
+                if self._setup.on_error == "raise":
+                    raise
+                bad.append((sample, str(error)))
+                loose.append(self._replace(arrays, task, step))
+
+    def _clocks(self) -> Spent:
+        """What was spent since the worker began; `busy` by the clock on the wall."""
+        buffer = self._setup.dataset.buffer
+        return Spent(
+            time.perf_counter(),
+            time.process_time(),
+            buffer.nanoseconds / 1e9,
+            self._reader.transforming / 1e9,
+            buffer.bytes,
+            self._reader.cached,
+        )
+
+    def _replace(self, arrays: BatchArrays, task: Task, step: int) -> tuple[Any, ...]:
+        """Put the next sound sample into a row, or, to mask it, black that is not valid."""
+        row = task.row + step
+        if self._setup.on_error == "substitute":
+            following = np.concatenate([task.samples[step + 1 :], task.spare])[: len(task.spare)]
+            for sample in following.tolist():
+                try:
+                    planned = self._plan_or_error(sample, task.epoch, task.position + step)
+                    loose = self._fill(arrays, row, planned)
+                except SampleError:
+                    continue
+                arrays.index[row] = sample
+                return loose
+        for name, pixels in (("image", arrays.image), *arrays.columns.items()):
+            if name != CONTENT:  # where other rows' bytes may be
+                pixels[row] = 0
+        arrays.label[row], arrays.valid[row] = -1, False
+        arrays.shape[row] = self._setup.layout.image
+        return (None,) * len(self._setup.loose)
+
+    def _plan_or_error(self, sample: int, epoch: int, position: int) -> "Planned | SampleError":
+        self._place.turn_to(sample)
+        try:
+            return self._reader.plan(sample, epoch, position)
+        except SampleError as error:
+            return error
+        except ShardfeedError as error:  # the shard cannot be opened
+            return SampleError(str(error))
+
+    def _fill(
+        self, arrays: BatchArrays, row: int, planned: "Planned | SampleError"
+    ) -> tuple[Any, ...]:
+        """Put a sample into its row; what does not lie there comes back."""
+        if isinstance(planned, SampleError):
+            raise planned
+        size = planned.view.size
+        outs = None
+        if self._in_place:
+            outs = [
+                arrays.image_of(row, *size),
+                *(arrays.columns[name][row] for name in self._further),
+            ]
+        sample = self._reader.read(planned, outs)
+        if self._room is not None:
+            sample["image"] = self._room.put(row, sample["image"])
+        arrays.label[row] = planned.label
+        arrays.shape[row] = size
+        try:
+            sample = apart(sample, self._setup.layout.views)
+            for column in self._columns:
+                store(sample, column, arrays, row)
+        except ValueError as error:
+            raise planned.shard.error(planned.row, str(error)) from error
+        return tuple(sample[name] for name in self._setup.loose)
+
+
+def serve(control: Connection, tasks: socket.socket, worker: Worker) -> None:
+    """Answer the parent and take tasks until the parent sends `Retire`.
+
+    Raises:
+        EOFError, OSError: the parent has hung up.
+        WorkerError: it said something that makes no sense.
+    """
+    news = select.poll()  # made once: `multiprocessing`'s `wait` registers all anew in each call
+    news.register(control.fileno(), select.POLLIN)
+    while True:
+        ready = [descriptor for descriptor, _ in news.poll()]
+        if control.fileno() in ready:
+            message = receive(control, (Go, Sync, Retire))
+            if isinstance(message, Go):
+                news.register(tasks.fileno(), select.POLLIN)
+            elif isinstance(message, Sync):
+                control.send(Idle(message.number))
+            else:
+                control.send(Retired())
+                return
+        else:
+            try:
+                content = tasks.recv(MAX_TASK_BYTES, socket.MSG_DONTWAIT)
+            except BlockingIOError:
+                continue  # another worker was faster
+            task = parse(content, (Task,))
+            control.send_bytes(_answer(worker.run(task)))
+
+
+def _answer(message: Done | Failed) -> bytes:
+    """The message as a pickle, of values of the user's that may be anything.
+
+    Plain pickling sends a tensor's values, where `Connection.send` would offer its memory, which
+    ends with this process. Classes of the user's script are known here by value alone.
+    """
+    try:
+        return pickle.dumps(message, pickle.HIGHEST_PROTOCOL)
+    except Exception:
+        import cloudpickle  # few need it, and workers should start fast
+
+        try:
+            return cloudpickle.dumps(message)
+        except Exception as error:
+            reason = f"What your own code gave for a field cannot leave the worker: {error}."
+            return pickle.dumps(Failed(message.number, reason, is_sample=False))
+
+
+def _end_with_parent(life: int) -> None:
+    """Have the system kill this process when the parent's end of the pipe `life` is closed.
+
+    It is closed when the parent ends, in whatever way. A worker that is stopped or within a user's
+    callable would not see that from its control connection. (PR_SET_PDEATHSIG would kill it also
+    when just the thread ends that started it.)
+    """
+    if hasattr(fcntl, "F_SETSIG"):
+        with contextlib.suppress(OSError):
+            fcntl.fcntl(life, fcntl.F_SETOWN, os.getpid())
+            fcntl.fcntl(life, fcntl.F_SETSIG, signal.SIGKILL)
+            fcntl.fcntl(life, fcntl.F_SETFL, os.O_ASYNC)
+
+
+def _setup(descriptor: int) -> Setup:
+    """What `reader.workers.process.setup_file` has put into the file; modules are found from now on."""
+    with mmap.mmap(descriptor, 0, access=mmap.ACCESS_READ) as content:  # all workers share offsets
+        os.close(descriptor)
+        modules, setup = parse(content[:], (tuple,))
+    sys.path[:] = modules
+    return parse(setup, (Setup,))
+
+
+def main(arguments: list[str]) -> None:
+    """Set up and serve."""
+    control_fd, setup_fd, tasks_fd, memory_fd, board_fd, life_fd, place = map(int, arguments)
+    _end_with_parent(life_fd)
+    control = Connection(control_fd)
+    # A child that outlives this process must not keep its end from the parent.
+    os.set_inheritable(control_fd, False)
+    os.register_at_fork(after_in_child=control.close)
+    try:
+        try:
+            setup = _setup(setup_fd)
+            import cv2
+
+            cv2.setNumThreads(1)  # the processes are the parallelism
+            memory = RingMemory(memory_fd, setup.slots, setup.layout)
+            worker = Worker(setup, memory, Board(board_fd).place(place))
+        except (EOFError, ConnectionError):
+            raise
+        except Exception:
+            control.send(Failed(-1, traceback.format_exc(), is_sample=False))
+            return
+        control.send(Ready())
+        try:
+            serve(control, socket.socket(fileno=tasks_fd), worker)
+        except WorkerError as error:
+            control.send(Failed(-1, str(error), is_sample=False))
+    except (EOFError, ConnectionError):
+        return  # the parent is gone

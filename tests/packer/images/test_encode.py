@@ -1,0 +1,160 @@
+"""What is stored for an image under each policy."""
+
+import io
+import shutil
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+import simplejpeg
+from PIL import Image
+
+from packer.errors import BadImage
+from packer.images import encode as encoding
+from packer.images.encode import Policy
+from packer.images.probe import ImageInfo
+
+Make = Callable[..., Image.Image]
+ToBytes = Callable[..., bytes]
+
+needs_jpegtran = pytest.mark.skipif(
+    shutil.which("jpegtran") is None, reason="jpegtran is not installed (libjpeg-turbo-progs)"
+)
+
+
+def pixels(data: bytes) -> np.ndarray:
+    with Image.open(io.BytesIO(data)) as image:
+        return np.asarray(image.convert("RGB"), dtype=np.int64)
+
+
+def test_verbatim_keeps_every_byte(make_image: Make, encode: ToBytes) -> None:
+    data = encode(make_image(1), "JPEG")
+    stored = encoding.encode(data, Policy(tiled=False))
+    assert (stored.data, stored.tiles, stored.untiled) == (data, None, None)
+
+
+@needs_jpegtran
+def test_tiled_keeps_every_pixel(make_image: Make, encode: ToBytes) -> None:
+    data = encode(make_image(2, 120, 200), "JPEG")
+    stored = encoding.encode(data, Policy(check=True))
+    assert stored.tiles is not None
+    assert stored.untiled is None
+    assert np.array_equal(simplejpeg.decode_jpeg(data), simplejpeg.decode_jpeg(stored.data))
+
+
+def test_other_formats_are_stored_as_they_are(make_image: Make, encode: ToBytes) -> None:
+    data = encode(make_image(3), "PNG")
+    assert encoding.encode(data, Policy()).data == data
+
+
+def test_a_cmyk_jpeg_is_stored_as_it_is_and_the_reason_is_told(
+    make_image: Make, encode: ToBytes
+) -> None:
+    data = encode(make_image(4, mode="CMYK"), "JPEG")
+    stored = encoding.encode(data, Policy())
+    assert stored.data == data
+    assert "CMYK" in str(stored.untiled)
+
+
+@needs_jpegtran
+def test_a_transcode_that_changes_pixels_is_not_stored(
+    make_image: Make, encode: ToBytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data, other = (encode(make_image(seed, 80, 80), "JPEG") for seed in (5, 6))
+    right = encoding.tile
+    monkeypatch.setattr(encoding, "tile", lambda data, header: right(other, header))
+    stored = encoding.encode(data, Policy(check=True))
+    assert stored.data == data
+    assert "pixels" in str(stored.untiled)
+
+
+@pytest.mark.parametrize("kind", ["JPEG", "PNG"])
+def test_max_side_shrinks_larger_images_and_keeps_their_shape(
+    make_image: Make, encode: ToBytes, kind: str
+) -> None:
+    data = encode(make_image(7, 300, 400), kind)
+    stored = encoding.encode(data, Policy(max_side=200))
+    assert (stored.info.format, stored.info.height, stored.info.width) == ("jpg", 150, 200)
+    assert stored.tiles is not None
+    with Image.open(io.BytesIO(data)) as image:
+        expected = np.asarray(image.resize((200, 150), Image.Resampling.LANCZOS), dtype=np.int64)
+    assert np.abs(pixels(stored.data) - expected).mean() < 6
+
+
+def test_max_side_leaves_smaller_images_alone(make_image: Make, encode: ToBytes) -> None:
+    data = encode(make_image(8, 100, 100), "JPEG")
+    assert encoding.encode(data, Policy(tiled=False, max_side=100)).data == data
+
+
+def test_quality_re_encodes_and_keeps_exif_and_icc(make_image: Make, encode: ToBytes) -> None:
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    data = encode(make_image(9), "JPEG", quality=95, exif=exif, icc_profile=b"profile")
+    stored = encoding.encode(data, Policy(quality=50))
+    assert len(stored.data) < len(data)
+    assert stored.info.orientation == 6
+    with Image.open(io.BytesIO(stored.data)) as image:
+        assert image.getexif()[0x0112] == 6
+        assert image.info["icc_profile"] == b"profile"
+
+
+def test_re_encoding_is_tiled_without_jpegtran(
+    make_image: Make, encode: ToBytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", "")
+    stored = encoding.encode(encode(make_image(10, 200, 300), "PNG"), Policy(quality=80))
+    assert stored.tiles is not None
+    assert len(stored.tiles.segments) > 1
+
+
+def test_a_grey_image_stays_grey_when_re_encoded(make_image: Make, encode: ToBytes) -> None:
+    stored = encoding.encode(encode(make_image(11, mode="L"), "PNG"), Policy(quality=80))
+    assert stored.info.channels == 1
+
+
+def test_what_is_no_image_is_refused_under_every_policy() -> None:
+    for policy in (Policy(), Policy(tiled=False), Policy(quality=80)):
+        with pytest.raises(BadImage):
+            encoding.encode(b"no image at all", policy)
+
+
+def test_raw_stores_upright_pixels_of_the_size_asked_for(make_image: Make, encode: ToBytes) -> None:
+    exif = Image.Exif()
+    exif[0x0112] = 6  # a quarter turn
+    image = make_image(12, 40, 60)
+    stored = encoding.encode(encode(image, "PNG", exif=exif), Policy(raw=(30, 20)))
+    assert stored.info == ImageInfo("raw", 30, 20, 3, 1)
+    found = np.frombuffer(stored.data, np.uint8).reshape(30, 20, 3).astype(int)
+    expected = np.asarray(image.rotate(-90, expand=True).resize((20, 30)), dtype=int)
+    assert np.abs(found - expected).mean() < 6
+
+
+def test_raw_cuts_about_the_centre_what_has_another_shape() -> None:
+    pixels = np.zeros((10, 30, 3), np.uint8)
+    pixels[:, 10:20] = 200
+    stored = encoding.encode(pixels, Policy(raw=(10, 10)))
+    assert set(stored.data) == {200}
+
+
+@pytest.mark.parametrize("channels", [1, 3])
+def test_pixels_stay_as_they_are(channels: int) -> None:
+    pixels = np.random.default_rng(0).integers(0, 256, (5, 7, channels), dtype=np.uint8)
+    stored = encoding.encode(pixels, Policy())
+    assert stored.data == pixels.tobytes()
+    assert stored.info == ImageInfo("raw", 5, 7, channels, 1)
+
+
+@pytest.mark.parametrize("channels", [1, 3])
+def test_pixels_become_a_jpeg_where_a_quality_or_a_size_asks_for_it(channels: int) -> None:
+    pixels = np.full((64, 96, channels), 100, np.uint8)
+    for policy, size in ((Policy(quality=90), (64, 96)), (Policy(max_side=48), (32, 48))):
+        stored = encoding.encode(pixels, policy)
+        assert (stored.info.format, stored.info.height, stored.info.width) == ("jpg", *size)
+        assert stored.info.channels == channels
+        assert stored.tiles is not None
+
+
+def test_a_damaged_image_is_refused_for_raw_as_well(make_image: Make, encode: ToBytes) -> None:
+    data = encode(make_image(13), "PNG")
+    with pytest.raises(BadImage, match="damaged"):
+        encoding.encode(data[: len(data) // 2], Policy(raw=(8, 8)))

@@ -1,0 +1,250 @@
+import struct
+import zlib
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from PIL import Image, ImageFile
+
+from packer.errors import BadImage
+from packer.images import jpeg
+from packer.images.probe import (
+    ImageInfo,
+    probe,
+)
+from reader.format import Limits
+
+KINDS = {
+    "JPEG": "jpg",
+    "PNG": "png",
+    "WEBP": "webp",
+    "BMP": "bmp",
+    "GIF": "gif",
+    "TIFF": "tiff",
+    "PPM": "ppm",
+}
+
+
+@pytest.fixture(scope="module")
+def files(make_image: Callable[..., Image.Image], encode: Callable[..., bytes]) -> dict[str, bytes]:
+    return {kind: encode(make_image(3, 40, 50), kind) for kind in KINDS}
+
+
+def with_orientation(value: int) -> Image.Exif:
+    exif = Image.Exif()
+    exif[0x0112] = value
+    return exif
+
+
+def png_of(height: int, width: int) -> bytes:
+    """A sound PNG of black pixels, one bit each."""
+
+    def chunk(name: bytes, data: bytes) -> bytes:
+        check = zlib.crc32(name + data)
+        return struct.pack(">I", len(data)) + name + data + struct.pack(">I", check)
+
+    header = struct.pack(">IIBBBBB", width, height, 1, 0, 0, 0, 0)
+    rows = zlib.compress(bytes((1 + (width + 7) // 8) * height), 1)
+    # With EXIF, so that Pillow has no reason to look for it behind the pixels.
+    exif = with_orientation(1).tobytes().removeprefix(b"Exif\0\0")
+    chunks = [(b"IHDR", header), (b"eXIf", exif), (b"IDAT", rows), (b"IEND", b"")]
+    return b"\x89PNG\r\n\x1a\n" + b"".join(chunk(name, data) for name, data in chunks)
+
+
+@pytest.mark.parametrize(("kind", "name"), KINDS.items())
+def test_every_kind_of_image_is_told_by_its_bytes(
+    files: dict[str, bytes], kind: str, name: str
+) -> None:
+    info = probe(files[kind])
+    assert (info.format, info.height, info.width, info.orientation) == (name, 40, 50, 1)
+
+
+@pytest.mark.parametrize(
+    ("kind", "mode", "channels"),
+    [
+        ("JPEG", "L", 1),
+        ("JPEG", "RGB", 3),
+        ("JPEG", "CMYK", 4),
+        ("PNG", "1", 1),
+        ("PNG", "L", 1),
+        ("PNG", "LA", 2),
+        ("PNG", "RGB", 3),
+        ("PNG", "RGBA", 4),
+        ("PNG", "I;16", 1),
+        ("WEBP", "RGBA", 4),
+        ("PPM", "L", 1),
+        ("TIFF", "L", 1),
+    ],
+)
+def test_the_channels_are_those_that_are_stored(
+    make_image: Callable[..., Image.Image],
+    encode: Callable[..., bytes],
+    kind: str,
+    mode: str,
+    channels: int,
+) -> None:
+    image = make_image(1).convert("RGB" if mode == "RGB" else "L").convert(mode)
+    if "A" in mode:
+        image.putalpha(100)
+    assert probe(encode(image, kind)).channels == channels
+
+
+def test_a_progressive_jpeg_is_sound(
+    make_image: Callable[..., Image.Image], encode: Callable[..., bytes]
+) -> None:
+    data = encode(make_image(1, 30, 20), "JPEG", progressive=True)
+    assert probe(data) == ImageInfo("jpg", 30, 20, 3, 1)
+
+
+def test_a_jpeg_of_two_pictures_is_a_jpeg(
+    make_image: Callable[..., Image.Image], encode: Callable[..., bytes]
+) -> None:
+    data = encode(make_image(1, 30, 20), "MPO", save_all=True, append_images=[make_image(2)])
+    assert probe(data) == ImageInfo("jpg", 30, 20, 3, 1)
+
+
+def test_a_jpeg_with_bytes_after_its_end_is_sound(files: dict[str, bytes]) -> None:
+    assert probe(files["JPEG"] + b"appended by a camera").format == "jpg"
+
+
+@pytest.mark.parametrize("orientation", range(1, 9))
+@pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP"])
+def test_the_orientation_is_told_and_the_size_is_as_stored(
+    make_image: Callable[..., Image.Image],
+    encode: Callable[..., bytes],
+    kind: str,
+    orientation: int,
+) -> None:
+    info = probe(encode(make_image(1, 30, 20), kind, exif=with_orientation(orientation)))
+    assert (info.height, info.width, info.orientation) == (30, 20, orientation)
+
+
+@pytest.mark.parametrize("kind", ["JPEG", "PNG"])
+@pytest.mark.parametrize("exif", [b"Exif\0\0", b"Exif\0\0MM\0*\xff\xff\xff\xff", b"Exif\0\0II*"])
+def test_damaged_exif_says_nothing_of_the_orientation(
+    make_image: Callable[..., Image.Image], encode: Callable[..., bytes], kind: str, exif: bytes
+) -> None:
+    assert probe(encode(make_image(1), kind, exif=exif)).orientation == 1
+
+
+@pytest.mark.parametrize("kind", ["JPEG", "PNG"])
+@pytest.mark.parametrize("value", [0, 9, 65535])
+def test_an_orientation_that_does_not_exist_counts_as_upright(
+    make_image: Callable[..., Image.Image], encode: Callable[..., bytes], kind: str, value: int
+) -> None:
+    data = encode(make_image(1), kind, exif=with_orientation(value))
+    assert probe(data).orientation == 1
+
+
+def test_a_turned_tiff_has_the_size_that_pillow_decodes_it_to(
+    make_image: Callable[..., Image.Image], encode: Callable[..., bytes]
+) -> None:
+    data = encode(make_image(1, 30, 20), "TIFF", exif=with_orientation(6))
+    info = probe(data)
+    assert (info.height, info.width, info.orientation) == (20, 30, 1)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("part", [0.1, 0.5, 0.9])
+def test_an_image_cut_short_is_rejected(files: dict[str, bytes], kind: str, part: float) -> None:
+    data = files[kind]
+    with pytest.raises(BadImage):
+        probe(data[: int(len(data) * part)])
+
+
+def test_a_progressive_jpeg_cut_short_is_rejected(
+    make_image: Callable[..., Image.Image], encode: Callable[..., bytes]
+) -> None:
+    data = encode(make_image(1, 200, 300), "JPEG", progressive=True)
+    with pytest.raises(BadImage):
+        probe(data[: len(data) * 2 // 3])
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        *(b"", b"just some text\n", b"<svg xmlns='http://www.w3.org/2000/svg'/>", b"%PDF-1.7"),
+        *(b"\xff\xd8", b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n", b"GIF89a", b"BM", b"RIFF", b"II*\0"),
+        bytes(9),
+    ],
+    ids=repr,
+)
+def test_what_is_no_image_is_rejected(data: bytes) -> None:
+    with pytest.raises(BadImage):
+        probe(data)
+
+
+def test_a_png_with_a_wrong_checksum_is_rejected(files: dict[str, bytes]) -> None:
+    data = bytearray(files["PNG"])
+    data[len(data) // 2] ^= 1
+    with pytest.raises(BadImage):
+        probe(bytes(data))
+
+
+@pytest.mark.parametrize("factors", [0x00, 0x10, 0x01, 0x55, 0xFF])
+def test_a_jpeg_of_impossible_sampling_is_rejected(files: dict[str, bytes], factors: int) -> None:
+    data = bytearray(files["JPEG"])
+    at = jpeg.read_header(files["JPEG"]).frame_offset
+    data[at + 6 : at + 15 : 3] = bytes([factors] * 3)
+    with pytest.raises(BadImage):
+        probe(bytes(data))
+
+
+def test_a_jpeg_of_too_many_pixels_is_rejected(files: dict[str, bytes]) -> None:
+    data = bytearray(files["JPEG"])
+    at = jpeg.read_header(files["JPEG"]).frame_offset
+    data[at : at + 4] = struct.pack(">HH", 60_000, 60_000)
+    with pytest.raises(BadImage, match=f"{Limits().pixels} are the most"):
+        probe(bytes(data))
+
+
+def test_a_png_of_too_many_pixels_is_rejected_for_that() -> None:
+    with pytest.raises(BadImage, match=f"{Limits().pixels} are the most"):
+        probe(png_of(30_000, 30_000))
+
+
+def test_a_large_png_within_the_bounds_is_sound() -> None:
+    assert probe(png_of(15_000, 15_000)) == ImageInfo("png", 15_000, 15_000, 1, 1)
+
+
+@given(
+    st.sampled_from(sorted(KINDS)),
+    st.lists(st.tuples(st.integers(0, 2**31), st.integers(0, 255)), min_size=1, max_size=4),
+    st.none() | st.integers(0, 2**31),
+)
+@settings(deadline=None, max_examples=300)
+def test_a_damaged_image_is_sound_or_rejected(
+    files: dict[str, bytes], kind: str, flips: list[tuple[int, int]], cut: int | None
+) -> None:
+    data = bytearray(files[kind])
+    for at, value in flips:
+        # Half of the damage goes to the first 100 bytes, where the headers are.
+        data[at % (100 if at % 2 else len(data))] = value
+    if cut is not None:
+        del data[cut % len(data) :]
+    try:
+        info = probe(bytes(data))
+    except BadImage:
+        return
+    assert info.height > 0
+    assert info.width > 0
+    assert 1 <= info.orientation <= 8
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        *(AttributeError, IndexError, KeyError, OverflowError, RuntimeError, TypeError),
+        *(struct.error, zlib.error),
+    ],
+)
+def test_whatever_pillow_raises_on_a_damaged_image_rejects_it(
+    monkeypatch: pytest.MonkeyPatch, files: dict[str, bytes], error: type[Exception]
+) -> None:
+    def load(image: object) -> None:
+        raise error("as Pillow's plugins raise now and then")
+
+    monkeypatch.setattr(ImageFile.ImageFile, "load", load)
+    with pytest.raises(BadImage):
+        probe(files["BMP"])

@@ -1,0 +1,65 @@
+import os
+from dataclasses import replace
+
+import pytest
+
+from packer.planning.listing import Listing
+from packer.sources.records import (
+    LeftOut,
+    SourceSample,
+)
+
+SAMPLE = SourceSample("cat/a.jpg", "cat/a", 0, 100, 1_700_000_000_000_000_001)
+ODD = SourceSample(os.fsdecode(b"\xff/\xe4\xb8\xad .jpg"), "%FF/中%20", -1, 2**40, -5)
+
+
+def listing(*records: SourceSample | LeftOut) -> Listing:
+    result = Listing()
+    for record in records:
+        result.add(record)
+    return result
+
+
+def test_a_listing_gives_back_what_was_added() -> None:
+    assert list(listing(SAMPLE, ODD)) == [SAMPLE, ODD]
+    assert listing(SAMPLE, ODD)[1] == ODD
+
+
+def test_what_was_left_out_is_no_sample() -> None:
+    left_out = LeftOut("cat/b.jpg", "it is empty")
+    result = listing(SAMPLE, left_out, ODD)
+    assert len(result) == 2
+    assert result.left_out == [left_out]
+    assert result.sizes.tolist() == [100, 2**40]
+    assert result.newest_ns == SAMPLE.mtime_ns
+
+
+def test_an_empty_listing_has_no_samples() -> None:
+    assert len(listing()) == 0
+    assert listing().sizes.tolist() == []
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        replace(SAMPLE, name="cat/b.jpg"),
+        replace(SAMPLE, key="cat/b"),
+        replace(SAMPLE, name="cat/a.jpgc", key="at/a"),
+        replace(SAMPLE, label=1),
+        replace(SAMPLE, size=101),
+    ],
+)
+def test_the_fingerprint_tells_other_samples(other: SourceSample) -> None:
+    assert listing(SAMPLE, ODD).fingerprint() != listing(other, ODD).fingerprint()
+    assert listing(SAMPLE, ODD).state() != listing(other, ODD).state()
+
+
+def test_the_fingerprint_tells_another_order() -> None:
+    assert listing(SAMPLE, ODD).fingerprint() != listing(ODD, SAMPLE).fingerprint()
+
+
+def test_a_copy_of_the_source_has_the_same_fingerprint_and_another_state() -> None:
+    copy = replace(SAMPLE, mtime_ns=SAMPLE.mtime_ns + 1)
+    assert listing(SAMPLE).fingerprint() == listing(copy).fingerprint()
+    assert listing(SAMPLE).state() != listing(copy).state()
+    assert listing(SAMPLE).state() == listing(replace(SAMPLE)).state()

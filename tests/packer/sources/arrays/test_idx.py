@@ -1,0 +1,181 @@
+import gzip
+import os
+import struct
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from packer.errors import (
+    PackingFailed,
+    UnusableInput,
+)
+from packer.packing import PackReport
+from reader.format import Manifest
+
+Write = Callable[..., Path]
+ScanOf = Callable[..., Any]
+RunPack = Callable[..., PackReport]
+
+
+def idx(array: np.ndarray) -> bytes:
+    return struct.pack(f">HBB{array.ndim}I", 0, 8, array.ndim, *array.shape) + array.tobytes()
+
+
+@pytest.fixture(scope="module")
+def arrays() -> dict[str, np.ndarray]:
+    rng = np.random.default_rng(0)
+    return {
+        "train-images-idx3-ubyte": rng.integers(0, 256, (12, 28, 20), dtype=np.uint8),
+        "train-labels-idx1-ubyte": np.arange(12, dtype=np.uint8) % 10,
+        "t10k-images-idx3-ubyte": rng.integers(0, 256, (5, 28, 20), dtype=np.uint8),
+        "t10k-labels-idx1-ubyte": np.arange(5, dtype=np.uint8),
+    }
+
+
+@pytest.fixture
+def files(arrays: dict[str, np.ndarray]) -> dict[str, bytes]:
+    return {name: idx(array) for name, array in arrays.items()}
+
+
+def zipped(files: dict[str, bytes]) -> dict[str, bytes]:
+    return {f"{name}.gz": gzip.compress(data) for name, data in files.items()}
+
+
+def test_gzipped_or_not_the_shards_are_the_same(
+    tmp_path: Path, files: dict[str, bytes], write_files: Write, run_pack: RunPack
+) -> None:
+    run_pack(write_files(tmp_path / "plain", files), tmp_path / "one")
+    run_pack(write_files(tmp_path / "zipped", zipped(files)), tmp_path / "two")
+    report = run_pack(write_files(tmp_path / "zipped", files), tmp_path / "both")
+    assert {name for name, _ in report.ignored} == {f"{name}.gz" for name in files}
+    one = Manifest.load(tmp_path / "one").shards
+    for other in ("two", "both"):
+        assert [shard.checksum for shard in Manifest.load(tmp_path / other).shards] == [
+            shard.checksum for shard in one
+        ]
+
+
+def test_every_pixel_and_label_comes_back(
+    tmp_path: Path,
+    files: dict[str, bytes],
+    arrays: dict[str, np.ndarray],
+    write_files: Write,
+    run_pack: RunPack,
+    samples_of: Callable[[Path], list[Any]],
+) -> None:
+    run_pack(write_files(tmp_path / "mnist", zipped(files)), tmp_path / "dst")
+    samples = samples_of(tmp_path / "dst")
+    assert len({sample.key for sample in samples}) == len(samples) == 17
+    for sample in samples:
+        split, row = sample.key.split("/")
+        name = {"train": "train", "test": "t10k"}[split]
+        assert (sample.kind, sample.size) == ("raw", (28, 20))
+        assert sample.data == arrays[f"{name}-images-idx3-ubyte"][int(row)].tobytes()
+        assert sample.label == arrays[f"{name}-labels-idx1-ubyte"][int(row)]
+    assert Manifest.load(tmp_path / "dst").classes == tuple("0123456789")
+
+
+def test_names_of_other_sets_are_known(
+    tmp_path: Path, files: dict[str, bytes], write_files: Write, scan: ScanOf
+) -> None:
+    letters = {f"emnist-letters-{name.replace('t10k', 'test')}": d for name, d in files.items()}
+    found = scan(write_files(tmp_path / "emnist", zipped(letters)), list("abcdefghij"))
+    assert [sample.split for sample in found.samples] == ["train"] * 12 + ["test"] * 5
+    dotted = {name.replace("-idx", ".idx"): data for name, data in files.items()}
+    assert len(scan(write_files(tmp_path / "dotted", dotted)).samples) == 17
+    write_files(tmp_path / "emnist", files)
+    with pytest.raises(UnusableInput, match=r"several data sets: .*emnist-letters-"):
+        scan(tmp_path / "emnist")
+
+
+IMAGES, LABELS = "train-images-idx3-ubyte", "train-labels-idx1-ubyte"
+
+
+@pytest.mark.parametrize("packed", [False, True], ids=["plain", "gzipped"])
+@pytest.mark.parametrize(
+    ("name", "data", "reason"),
+    [
+        (IMAGES, b"", "does not begin"),
+        (IMAGES, struct.pack(">HBB3I", 0, 9, 3, 12, 28, 20) + bytes(12 * 560), "does not begin"),
+        (IMAGES, struct.pack(">HBB3I", 0, 8, 1, 12, 28, 20) + bytes(12 * 560), "does not begin"),
+        (IMAGES, struct.pack(">HBB3I", 0, 8, 3, 12, 28, 20) + bytes(12 * 560 - 1), "and"),
+        (IMAGES, struct.pack(">HBB3I", 0, 8, 3, 12, 28, 20) + bytes(12 * 560 + 1), "and has more"),
+        (IMAGES, struct.pack(">HBB3I", 0, 8, 3, 2**32 - 1, 2**32 - 1, 2**32 - 1), "cannot"),
+        (IMAGES, struct.pack(">HBB3I", 0, 8, 3, 10**6, 28, 28), "cannot"),
+        (IMAGES, struct.pack(">HBB3I", 0, 8, 3, 12, 0, 28), "cannot"),
+        (IMAGES, idx(np.zeros((11, 28, 20), np.uint8)), "has 11 images"),
+        (LABELS, idx(np.zeros(11, np.uint8)), "11 labels"),
+        (LABELS, None, "train labels is missing"),
+        (IMAGES, None, "train images is missing"),
+    ],
+)
+def test_a_damaged_file_is_refused_by_name(
+    tmp_path: Path,
+    files: dict[str, bytes],
+    write_files: Write,
+    scan: ScanOf,
+    name: str,
+    data: bytes | None,
+    reason: str,
+    packed: bool,
+) -> None:
+    if data is None:
+        del files[name]
+    else:
+        files[name] = data
+    path = write_files(tmp_path / "mnist", zipped(files) if packed else files)
+    with pytest.raises(UnusableInput, match=reason) as error:
+        scan(path)
+    assert str(path) in str(error.value)
+
+
+def test_a_gzip_file_that_is_none_or_cut_is_refused(
+    tmp_path: Path, files: dict[str, bytes], write_files: Write, scan: ScanOf
+) -> None:
+    good = zipped(files)[f"{IMAGES}.gz"]
+    flipped = bytearray(good)
+    flipped[len(good) // 2] ^= 1
+    for data in (good[:-9], b"text" * 1000, bytes(flipped)):
+        path = write_files(tmp_path / "mnist", zipped(files) | {f"{IMAGES}.gz": data})
+        with pytest.raises(UnusableInput, match=rf"{IMAGES}\.gz"):
+            scan(path)
+
+
+def test_labels_beyond_the_given_classes_are_refused(
+    tmp_path: Path, files: dict[str, bytes], write_files: Write, scan: ScanOf
+) -> None:
+    path = write_files(tmp_path / "mnist", files)
+    with pytest.raises(UnusableInput, match="label 9; there are 3 classes"):
+        scan(path, ["a", "b", "c"])
+
+
+def test_a_file_that_does_not_belong_is_named(
+    tmp_path: Path, files: dict[str, bytes], write_files: Write, scan: ScanOf
+) -> None:
+    found = scan(write_files(tmp_path / "mnist", files | {"notes.txt": b"x"}))
+    assert found.left_out == {"notes.txt": "it is no IDX file"}
+
+
+def test_a_file_that_changed_since_the_scan_stops_packing(
+    tmp_path: Path, files: dict[str, bytes], write_files: Write, scan: ScanOf
+) -> None:
+    found = scan(write_files(tmp_path / "mnist", files))
+    os.utime(tmp_path / "mnist" / IMAGES, ns=(0, 1))
+    with pytest.raises(PackingFailed, match="changed while"):
+        found.source.read(found.samples[0])
+
+
+def test_jobs_do_not_change_a_byte(
+    tmp_path: Path,
+    files: dict[str, bytes],
+    write_files: Write,
+    run_pack: RunPack,
+    files_of: Callable[[Path], dict[str, bytes]],
+) -> None:
+    path = write_files(tmp_path / "mnist", zipped(files))
+    for jobs in (1, 2):
+        run_pack(path, tmp_path / str(jobs), jobs, shard_samples=5)
+    assert files_of(tmp_path / "1") == files_of(tmp_path / "2")

@@ -1,0 +1,179 @@
+import json
+import os
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from packer.errors import (
+    PackingFailed,
+    UnusableInput,
+)
+
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+
+Opened = Callable[..., Any]
+Scanned = Callable[..., Any]
+Write = Callable[..., Path]
+
+
+@pytest.fixture
+def write(tmp_path: Path, jpegs: list[bytes]) -> Write:
+    """`write("train.parquet", names=["cat", "dog"], text=[...])`: as the library datasets does."""
+
+    def to_file(
+        name: str, images: list[Any] | None = None, names: list[str] | None = None, **columns: Any
+    ) -> Path:
+        path = tmp_path / "hf" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if images is None:
+            images = [{"bytes": data, "path": f"n{row}.JPEG"} for row, data in enumerate(jpegs[:4])]
+        kind = pa.struct({"bytes": pa.binary(), "path": pa.string()})
+        table = pa.table({"image": pa.array(images, kind), **columns})
+        if names is not None:
+            features = {
+                "image": {"_type": "Image"},
+                "label": {"names": names, "_type": "ClassLabel"},
+            }
+            table = table.replace_schema_metadata(
+                {"huggingface": json.dumps({"info": {"features": features}})}
+            )
+        pq.write_table(table, path, row_group_size=3)
+        return path
+
+    return to_file
+
+
+def test_images_labels_and_names_come_from_the_file(
+    write: Write, opened: Opened, scanned: Scanned, json_of: Callable[..., Any], jpegs: list[bytes]
+) -> None:
+    path = write("some.parquet", names=["dog", "cat"], label=[1, 0, -1, 1], text=list("abcd"))
+    source = pickle.loads(pickle.dumps(opened(path)))
+    samples, left_out = scanned(source)
+    assert not left_out
+    assert source.classes == ("dog", "cat")
+    assert [(s.name, s.key, s.label, s.split, s.block) for s in samples.values()] == [
+        ("some/00000000-n0.JPEG", "some/00000000-n0", 1, "", 0),
+        ("some/00000001-n1.JPEG", "some/00000001-n1", 0, "", 0),
+        ("some/00000002-n2.JPEG", "some/00000002-n2", -1, "", 0),
+        ("some/00000003-n3.JPEG", "some/00000003-n3", 1, "", 1),
+    ]
+    assert [source.read(sample).image for sample in samples.values()] == jpegs[:4]
+    assert [json_of(source, sample) for sample in samples.values()] == [
+        {"text": text} for text in "abcd"
+    ]
+
+
+@pytest.mark.parametrize("folder", ["", "data/"])
+def test_a_folder_of_files_gives_their_splits(
+    tmp_path: Path, write: Write, opened: Opened, scanned: Scanned, folder: str
+) -> None:
+    for name in ("train-00000-of-00002", "train-00001-of-00002", "test-00000-of-00001-a1b2"):
+        write(f"{folder}{name}.parquet", label=["a", "b", "b", "a"])
+    (tmp_path / "hf" / folder / "README.md").write_text("about")
+    source = opened(tmp_path / "hf")
+    samples, left_out = scanned(source)
+    assert len(samples) == 12
+    assert source.classes == ("a", "b")
+    assert {sample.name.split("-")[0]: sample.split for sample in samples.values()} == {
+        f"{folder}train": "train",
+        f"{folder}test": "test",
+    }
+    assert list(left_out) == [f"{folder}README.md"]
+
+
+def test_classes_fix_the_order(write: Write, opened: Opened, scanned: Scanned) -> None:
+    path = write("some.parquet", names=["dog", "cat"], label=[1, 0, -1, 1])
+    source = opened(path, classes=["cat", "fox", "dog"])
+    assert [sample.label for sample in scanned(source)[0].values()] == [0, 2, -1, 0]
+    with pytest.raises(UnusableInput, match="not in the list of classes: dog"):
+        opened(path, classes=["cat"])
+
+
+def test_rows_without_an_image_are_named_with_their_number(
+    write: Write, opened: Opened, scanned: Scanned, jpegs: list[bytes]
+) -> None:
+    images = [
+        {"bytes": jpegs[0], "path": None},
+        {"bytes": None, "path": "elsewhere.jpg"},
+        None,
+        {"bytes": b"", "path": None},
+        {"bytes": None, "path": None},
+        {"bytes": jpegs[1], "path": "../../x\0.jpg"},
+        {"bytes": jpegs[2], "path": "../../y.jpg"},
+    ]
+    samples, left_out = scanned(opened(write("some.parquet", images)))
+    assert list(samples) == ["some/00000000", "some/00000005", "some/00000006-y.jpg"]
+    assert left_out == {
+        "some.parquet: row 1": "it holds no image, only the path 'elsewhere.jpg'",
+        "some.parquet: row 2": "it holds no image (null)",
+        "some.parquet: row 3": "its image is empty",
+        "some.parquet: row 4": "it holds no image (null)",
+    }
+
+
+def test_a_label_that_has_no_name_is_refused_with_its_row(
+    write: Write, opened: Opened, scanned: Scanned
+) -> None:
+    path = write("some.parquet", names=["dog", "cat"], label=[1, 0, 2, 1])
+    samples, left_out = scanned(opened(path))
+    assert len(samples) == 3
+    assert left_out == {"some.parquet: row 2": "its label, 2, is none of the 2 classes"}
+
+
+def test_a_column_of_plain_bytes_will_do(
+    tmp_path: Path, opened: Opened, scanned: Scanned, jpegs: list[bytes]
+) -> None:
+    pq.write_table(pa.table({"id": [1, 2], "img": jpegs[:2]}), tmp_path / "a.parquet")
+    source = opened(tmp_path / "a.parquet")
+    samples, _ = scanned(source)
+    assert [source.read(sample).image for sample in samples.values()] == jpegs[:2]
+    assert list(samples) == ["a/00000000", "a/00000001"]
+
+
+def test_files_with_different_columns_are_refused(
+    tmp_path: Path, write: Write, opened: Opened
+) -> None:
+    write("a.parquet", label=[1, 2, 3, 4])
+    write("b.parquet")
+    with pytest.raises(UnusableInput, match=r"b\.parquet has other columns than .*a\.parquet"):
+        opened(tmp_path / "hf")
+
+
+def test_a_column_without_images_is_refused(tmp_path: Path, write: Write, opened: Opened) -> None:
+    write("a.parquet", label=[1, 2, 3, 4])
+    with pytest.raises(UnusableInput, match=r"no column of images.*: it has image, label"):
+        opened(tmp_path / "hf", image_column="label")
+    pq.write_table(pa.table({"x": [1]}), tmp_path / "hf" / "a.parquet")
+    with pytest.raises(UnusableInput, match="no column of images"):
+        opened(tmp_path / "hf")
+
+
+def test_a_changed_file_stops_packing(write: Write, opened: Opened, scanned: Scanned) -> None:
+    path = write("a.parquet")
+    source = opened(path)
+    samples, _ = scanned(source)
+    os.utime(path, ns=(0, 0))
+    with pytest.raises(PackingFailed, match=r"a\.parquet changed"):
+        source.read(next(iter(samples.values())))
+
+
+def test_without_pyarrow_a_sentence_names_what_to_install(
+    write: Write, opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write("a.parquet")
+    monkeypatch.setitem(__import__("sys").modules, "packer.sources.table.parquet", None)
+    with pytest.raises(UnusableInput, match=r"pip install 'shardfeed\[parquet\]'"):
+        opened(path)
+
+
+def test_a_label_of_more_digits_than_a_number_has_is_none_of_the_classes(
+    write: Write, opened: Opened, scanned: Scanned
+) -> None:
+    path = write("a.parquet", names=["dog", "cat"], label=["1", "9" * 5000, "0", "-1"])
+    samples, left_out = scanned(opened(path))
+    assert [sample.label for sample in samples.values()] == [1, 0, -1]
+    assert "none of the 2 classes" in left_out["a.parquet: row 1"]

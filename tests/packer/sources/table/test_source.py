@@ -1,0 +1,307 @@
+import json
+import os
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from packer.errors import (
+    BadImage,
+    PackingFailed,
+    UnusableInput,
+)
+from packer.packing import pack
+from packer.planning.options import PackOptions
+
+Opened = Callable[..., Any]
+Scanned = Callable[..., Any]
+
+CSV = "path,label,split,caption\n0.jpg,dog,train,A dog\n1.jpg,cat,val,A cat\n2.jpg,dog,train,\n"
+
+
+@pytest.fixture
+def write(images: Path) -> Callable[[str, str | bytes], Path]:
+    """`write("list.csv", text)`: a manifest beside the images."""
+
+    def to_file(name: str, content: str | bytes) -> Path:
+        path = images / name
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+        return path
+
+    return to_file
+
+
+def test_a_list_whose_images_lie_elsewhere_is_told_by_examples_and_a_hint(
+    write: Callable[..., Path], tmp_path: Path
+) -> None:
+    names = "".join(f"gone/{number}.jpg\n" for number in range(24))
+    path = write("list.csv", f"path\n{names}")
+    with pytest.raises(UnusableInput) as error:
+        pack(path, tmp_path / "dst", PackOptions(), 1)
+    lines = str(error.value).splitlines()
+    assert len(lines) == 1 + 10 + 2
+    assert lines[-2] == "  and 14 more"
+    assert lines[-1].startswith("  None of the 24 images that it names was found below ")
+    assert lines[-1].endswith(f"{path.parent}; does --root name their folder?")
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("list.csv", CSV),
+        ("list.csv", "\ufeff" + CSV.replace("\n", "\r\n")),
+        ("list.tsv", CSV.replace(",", "\t")),
+        (
+            "list.jsonl",
+            '{"path": "0.jpg", "label": "dog", "split": "train", "caption": "A dog"}\n\n'
+            '{"path": "1.jpg", "label": "cat", "split": "val", "caption": "A cat"}\n'
+            '{"path": "2.jpg", "label": "dog", "split": "train", "caption": ""}',
+        ),
+    ],
+)
+def test_a_manifest_gives_paths_labels_splits_and_json(
+    write: Callable[..., Path],
+    opened: Opened,
+    scanned: Scanned,
+    json_of: Callable[..., Any],
+    jpegs: list[bytes],
+    name: str,
+    content: str,
+) -> None:
+    source = pickle.loads(pickle.dumps(opened(write(name, content))))
+    samples, left_out = scanned(source)
+    assert not left_out
+    assert source.classes == ("cat", "dog")
+    assert [(s.name, s.key, s.label, s.split) for s in samples.values()] == [
+        ("0.jpg", "0", 1, "train"),
+        ("1.jpg", "1", 0, "val"),
+        ("2.jpg", "2", 1, "train"),
+    ]
+    assert [source.read(sample).image for sample in samples.values()] == jpegs[:3]
+    assert [json_of(source, sample) for sample in samples.values()] == [
+        {"caption": "A dog"},
+        {"caption": "A cat"},
+        {"caption": ""},
+    ]
+
+
+def test_a_quoted_field_may_hold_lines_and_commas(
+    write: Callable[..., Path], opened: Opened, scanned: Scanned, json_of: Callable[..., Any]
+) -> None:
+    source = opened(write("l.csv", 'path,text\n0.jpg,"one,\n""two""\n\nthree"\n1.jpg,x\n'))
+    samples, left_out = scanned(source)
+    assert not left_out
+    assert json_of(source, samples["0.jpg"]) == {"text": 'one,\n"two"\n\nthree'}
+    assert json_of(source, samples["1.jpg"]) == {"text": "x"}
+
+
+def test_without_further_columns_there_is_no_json(
+    write: Callable[..., Path], opened: Opened, scanned: Scanned
+) -> None:
+    samples, _ = scanned(opened(write("l.csv", "path\n0.jpg\n")))
+    assert samples["0.jpg"].members == ()
+    assert samples["0.jpg"].label == -1
+
+
+def test_columns_and_root_can_be_named(
+    tmp_path: Path, images: Path, opened: Opened, scanned: Scanned
+) -> None:
+    manifest = tmp_path / "l.csv"
+    manifest.write_text("path,thumbnail,kind,fold\nhttp://x,0.jpg,a,k0\n")
+    source = opened(
+        manifest,
+        root="images",
+        image_column="thumbnail",
+        label_column="kind",
+        split_column="fold",
+    )
+    samples, _ = scanned(source)
+    assert source.classes == ("a",)
+    assert samples["0.jpg"].split == "k0"
+
+
+def test_a_column_that_is_not_there_is_refused_by_name(
+    write: Callable[..., Path], opened: Opened
+) -> None:
+    with pytest.raises(UnusableInput, match="no column for the images: it has 'a', 'b'"):
+        opened(write("l.csv", "a,b\n0.jpg,1\n"))
+    with pytest.raises(UnusableInput, match=r"no column 'c'.*--label-column"):
+        opened(write("l.csv", "path,b\n0.jpg,1\n"), label_column="c")
+    with pytest.raises(UnusableInput, match="comes twice"):
+        opened(write("l.csv", "path,b,b\n0.jpg,1,2\n"))
+
+
+def test_whole_numbers_are_the_labels(
+    write: Callable[..., Path], opened: Opened, scanned: Scanned
+) -> None:
+    source = opened(write("l.csv", "path,label\n0.jpg,10\n1.jpg,2\n2.jpg,-1\n3.jpg,\n"))
+    samples, _ = scanned(source)
+    assert [sample.label for sample in samples.values()] == [10, 2, -1, -1]
+    assert source.classes == ()
+
+
+def test_numbers_with_leading_zeros_are_names(
+    write: Callable[..., Path], opened: Opened, scanned: Scanned
+) -> None:
+    source = opened(write("l.csv", "path,label\n0.jpg,010\n1.jpg,2\n"))
+    assert source.classes == ("010", "2")
+
+
+def test_classes_fix_the_order_and_unknown_ones_are_refused(
+    write: Callable[..., Path], opened: Opened, scanned: Scanned
+) -> None:
+    samples, _ = scanned(opened(write("l.csv", CSV), classes=["dog", "fox", "cat"]))
+    assert [sample.label for sample in samples.values()] == [0, 2, 0]
+    with pytest.raises(UnusableInput, match="not in the list of classes: dog"):
+        opened(write("l.csv", CSV), classes=["cat"])
+
+
+def test_a_number_that_is_no_class_is_refused(write: Callable[..., Path], opened: Opened) -> None:
+    for number in ("8812736", "9" * 5000):
+        with pytest.raises(UnusableInput, match=r"--classes"):
+            opened(write("l.csv", f"path,label\n0.jpg,{number}\n"))
+    with pytest.raises(UnusableInput, match="there are 2 classes"):
+        opened(write("l.csv", "path,label\n0.jpg,2\n"), classes=["a", "b"])
+
+
+def test_images_that_differ_in_their_extension_alone_keep_it_in_their_keys(
+    images: Path, write: Callable[..., Path], opened: Opened, scanned: Scanned
+) -> None:
+    (images / "0.jpeg").write_bytes(b"x")
+    samples, left_out = scanned(opened(write("l.csv", "path\n0.jpg\n1.jpg\n0.jpeg\n")))
+    assert {s.name: s.key for s in samples.values()} == {
+        "0.jpg": "0%2Ejpg",
+        "1.jpg": "1",
+        "0.jpeg": "0%2Ejpeg",
+    }
+    assert not left_out
+
+
+BAD_CSV = {
+    "missing.jpg,cat": "cannot be read: No such file",
+    "../secret.jpg,cat": "leads out of",
+    "a/../../secret.jpg,cat": "leads out of",
+    "/etc/passwd,cat": "leads out of",
+    "1.jpg,cat": "an earlier record names it too",
+    "./1.jpg,cat": "an earlier record names it too",
+    ",cat": "names no image",
+    "empty.jpg,cat": "is empty",
+    "a,b,c": "it has 3 fields",
+    "2\0.jpg,cat": "NUL",
+    '"2.jpg"x,cat': "malformed",
+    "x" * 17_000_000: "more than",
+}
+
+
+def test_a_bad_line_is_named_and_no_other_is_lost(
+    images: Path, write: Callable[..., Path], opened: Opened, scanned: Scanned
+) -> None:
+    (images / "empty.jpg").touch()
+    bad = BAD_CSV
+    lines = ["path,label", "1.jpg,cat", *bad, "0.jpg,dog", "\udcff.jpg,cat", "3.jpg,dog", '"4,dog']
+    content = "\n".join(lines).encode("utf-8", "surrogateescape") + b"\n5.jpg,dog\n"
+    samples, left_out = scanned(opened(write("l.csv", content)))
+    assert list(samples) == ["1.jpg", "0.jpg", "3.jpg", "5.jpg"]
+    expected = [*bad.values(), "not UTF-8", "malformed"]
+    assert len(left_out) == len(expected)
+    for (where, reason), part in zip(left_out.items(), expected, strict=True):
+        assert part in reason, where
+    assert list(left_out) == [f"l.csv:{number + 3}" for number in range(len(bad))] + [
+        f"l.csv:{len(bad) + 4}",
+        f"l.csv:{len(bad) + 6}",
+    ]
+
+
+def test_a_split_whose_name_no_folder_can_have_is_named(
+    write: Callable[..., Path], opened: Opened, scanned: Scanned
+) -> None:
+    rows = [f"{number}.jpg,{'a' * length}" for number, length in enumerate((255, 256))]
+    samples, left_out = scanned(opened(write("l.csv", "\n".join(["path,split", *rows]))))
+    assert [sample.split for sample in samples.values()] == ["a" * 255]
+    assert "of 255 characters at most" in left_out["l.csv:3"]
+
+
+def test_bad_json_lines_are_named_and_no_other_is_lost(
+    write: Callable[..., Path], opened: Opened, scanned: Scanned
+) -> None:
+    bad = {
+        '{"path": "0.jpg"': "no JSON",
+        "[1]": "no JSON object",
+        '{"path": "0.jpg", "x": ' + "[" * 100_000 + "]" * 100_000 + "}": "nested too deeply",
+        '{"path": "\\u0000.jpg"}': "NUL",
+        '{"path": "\\ud800.jpg"}': "no text",
+        '{"path": 7}': "names no image",
+        '{"label": "a"}': "names no image",
+        '{"path": "0.jpg", "label": ["a"]}': "neither a name nor a whole number",
+        '{"path": "0.jpg", "split": "../.."}': "no plain name",
+        '{"path": "0.jpg", "x": ' + "9" * 5000 + "}": "no JSON",
+    }
+    good = '{"path": "0.jpg", "label": "a", "x": [NaN, 1e999], "y": "\\ud800"}'
+    samples, left_out = scanned(opened(write("l.jsonl", "\n".join([*bad, good]))))
+    assert list(samples) == ["0.jpg"]
+    assert list(left_out) == [f"l.jsonl:{number + 1}" for number in range(len(bad))]
+    for reason, part in zip(left_out.values(), bad.values(), strict=True):
+        assert part in reason
+
+
+def test_what_json_lacks_becomes_null(
+    write: Callable[..., Path], opened: Opened, scanned: Scanned, json_of: Callable[..., Any]
+) -> None:
+    source = opened(write("l.jsonl", '{"path": "1.jpg", "x": [NaN, 1e999, 1.5], "y": {"é": 1}}'))
+    samples, _ = scanned(source)
+    assert json_of(source, samples["1.jpg"]) == {"x": [None, None, 1.5], "y": {"é": 1}}
+
+
+def test_absolute_paths_below_the_root_are_taken(
+    images: Path, write: Callable[..., Path], opened: Opened, scanned: Scanned
+) -> None:
+    (images.parent / "linked").symlink_to(images)
+    text = f"path\n{images / '0.jpg'}\n{images.parent / 'linked' / '1.jpg'}\n../images/2.jpg\n"
+    samples, left_out = scanned(opened(write("l.csv", text)))
+    assert list(samples) == ["0.jpg", "1.jpg"]
+    assert "leads out" in left_out["l.csv:4"]
+
+
+def test_a_changed_image_is_noticed(
+    images: Path, write: Callable[..., Path], opened: Opened, scanned: Scanned
+) -> None:
+    source = opened(write("l.csv", CSV))
+    samples, _ = scanned(source)
+    later = samples["0.jpg"].mtime_ns + 10**9
+    os.utime(images / "0.jpg", ns=(later, later))
+    with pytest.raises(BadImage, match="changed"):
+        source.read(samples["0.jpg"])
+
+
+def test_a_changed_manifest_stops_packing(
+    write: Callable[..., Path], opened: Opened, scanned: Scanned
+) -> None:
+    path = write("l.csv", CSV)
+    source = opened(path)
+    samples, _ = scanned(source)
+    path.write_text(CSV + "3.jpg,cat,val,\n")
+    with pytest.raises(PackingFailed, match=r"l\.csv changed"):
+        source.read(samples["0.jpg"])
+    path.unlink()
+    with pytest.raises(PackingFailed, match="cannot be read any more"):
+        source.read(samples["0.jpg"])
+
+
+def test_labels_of_json_are_names_also_if_some_look_like_numbers(
+    write: Callable[..., Path], opened: Opened, scanned: Scanned
+) -> None:
+    lines = [{"path": "0.jpg", "label": 3}, {"path": "1.jpg", "label": "x"}, {"path": "2.jpg"}]
+    source = opened(write("l.jsonl", "\n".join(map(json.dumps, lines))))
+    samples, _ = scanned(source)
+    assert source.classes == ("3", "x")
+    assert [sample.label for sample in samples.values()] == [0, 1, -1]
+
+
+@pytest.mark.parametrize("content", [b"", b"\n", b"\xff\xfep\0a\0t\0h\0\n\0", b'"path'])
+def test_a_manifest_without_a_header_is_refused(
+    write: Callable[..., Path], opened: Opened, content: bytes
+) -> None:
+    with pytest.raises(UnusableInput, match=r"l\.csv"):
+        opened(write("l.csv", content))

@@ -1,0 +1,171 @@
+"""The ring is registered with CUDA once, and unregistered before its memory goes."""
+
+import ctypes
+import os
+import signal
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from reader import (
+    CenterCrop,
+    Loader,
+)
+from reader.batch.pinned import page_lock
+from reader.batch.ring import (
+    BatchLayout,
+    RingMemory,
+)
+
+SIZE = 3 * BatchLayout(2, (4, 6)).slot_bytes
+
+
+class FakeCUDA:
+    """Remembers the calls; refuses with `error`."""
+
+    def __init__(self, error: str = "") -> None:
+        self.error = error
+        self.calls: list[tuple[str, int]] = []
+        self.sizes: list[int] = []
+
+    def register(self, address: int, size: int) -> str:
+        self.calls.append(("register", address))
+        self.sizes.append(size)
+        return self.error
+
+    def unregister(self, address: int) -> None:
+        # The memory must still be there: writing a page that is unmapped would end the process.
+        ctypes.c_ubyte.from_address(address).value = 1
+        self.calls.append(("unregister", address))
+
+
+@pytest.fixture
+def memory() -> Iterator[RingMemory]:
+    created = RingMemory.create(3, BatchLayout(2, (4, 6)))
+    yield created
+    if created.bytes.size:
+        created.close()
+
+
+def test_all_slots_are_registered_in_one_call(memory: RingMemory) -> None:
+    cuda = FakeCUDA()
+    assert page_lock(memory.bytes, cuda)
+    assert cuda.calls == [("register", memory.slot(0).ctypes.data)]
+    assert cuda.sizes == [SIZE]
+
+
+def test_the_memory_is_unregistered_at_close(memory: RingMemory) -> None:
+    cuda = FakeCUDA()
+    page_lock(memory.bytes, cuda)
+    memory.close()
+    assert [name for name, _ in cuda.calls] == ["register", "unregister"]
+    assert len({address for _, address in cuda.calls}) == 1
+
+
+def test_it_stays_registered_while_a_batch_of_it_is_held(memory: RingMemory) -> None:
+    cuda = FakeCUDA()
+    page_lock(memory.bytes, cuda)
+    image = memory.layout.arrays(memory.slot(2)).image[1:]
+    memory.close()
+    assert len(cuda.calls) == 1
+    del image
+    assert len(cuda.calls) == 2
+
+
+def test_memory_that_cuda_refuses_is_used_as_it_is_with_a_warning(memory: RingMemory) -> None:
+    cuda = FakeCUDA(error="out of memory")
+    with pytest.warns(RuntimeWarning, match=r"page-lock.*\(out of memory\)"):
+        assert not page_lock(memory.bytes, cuda)
+    memory.slot(1)[:] = 7
+    memory.close()
+    assert len(cuda.calls) == 1
+
+
+def test_a_fork_leaves_the_memory_registered(memory: RingMemory) -> None:
+    cuda = FakeCUDA()
+    page_lock(memory.bytes, cuda)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that forking with threads may deadlock
+        child = os.fork()
+    if not child:
+        memory.close()
+        os._exit(len(cuda.calls))
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 1
+
+
+def loader(packed: Path) -> Loader:
+    return Loader(packed, batch_size=16, workers=1, transforms=[CenterCrop(32)])
+
+
+def test_a_loader_is_registered_once_however_many_prefetchers_it_has(packed: Path) -> None:
+    cuda = FakeCUDA()
+    with loader(packed) as opened:
+        for _ in range(3):
+            opened.pin_memory(cuda)
+        assert [name for name, _ in cuda.calls] == ["register"]
+        list(opened)
+    assert [name for name, _ in cuda.calls] == ["register", "unregister"]
+
+
+def test_a_loader_warns_once_of_memory_that_cannot_be_registered(packed: Path) -> None:
+    cuda = FakeCUDA(error="operation not supported")
+    with loader(packed) as opened:
+        with pytest.warns(RuntimeWarning, match="operation not supported"):
+            opened.pin_memory(cuda)
+        opened.pin_memory(cuda)
+        assert sum(len(label) for _, label in opened) == 39
+
+
+def test_batches_of_a_registered_loader_outlive_it(packed: Path) -> None:
+    cuda = FakeCUDA()
+    opened = loader(packed)
+    opened.pin_memory(cuda)
+    image = next(iter(opened))[0]
+    expected = image.clone()
+    opened.close()
+    assert len(cuda.calls) == 1
+    assert (image == expected).all()
+    del image
+    assert len(cuda.calls) == 2
+
+
+@pytest.fixture
+def workers() -> Callable[[], list[int]]:
+    """The process ids of the workers that were started since the test began."""
+    before = set(psutil.Process().children())
+    return lambda: [child.pid for child in psutil.Process().children() if child not in before]
+
+
+needs_affinity = pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="no affinity here")
+
+
+@needs_affinity
+@pytest.mark.usefixtures("no_leftovers")
+def test_the_workers_stay_on_the_cores_near_the_gpu(
+    packed: Path, workers: Callable[[], list[int]]
+) -> None:
+    allowed = os.sched_getaffinity(0)
+    near = {max(allowed)}
+    with loader(packed) as opened:
+        opened.pin_memory(FakeCUDA(), near)
+        (worker,) = workers()
+        assert os.sched_getaffinity(worker) == near
+        os.kill(worker, signal.SIGKILL)
+        assert sum(len(label) for _, label in opened) == 39
+        (other,) = workers()
+        assert other != worker
+        assert os.sched_getaffinity(other) == near
+    assert os.sched_getaffinity(0) == allowed
+
+
+@needs_affinity
+def test_more_workers_than_there_are_cores_near_the_gpu_stay_anywhere(
+    packed: Path, workers: Callable[[], list[int]]
+) -> None:
+    allowed = os.sched_getaffinity(0)
+    with Loader(packed, batch_size=16, workers=2, transforms=[CenterCrop(32)]) as opened:
+        opened.pin_memory(FakeCUDA(), {max(allowed)})
+        assert [os.sched_getaffinity(worker) for worker in workers()] == [allowed] * 2

@@ -1,0 +1,635 @@
+"""The prefetcher's values, its order and what it holds: on a CPU; test_lane.py has the GPU."""
+
+import math
+import weakref
+from collections import namedtuple
+from collections.abc import Callable, Iterator
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+from torch.utils.data import DataLoader
+
+from reader import (
+    IMAGENET_MEAN,
+    IMAGENET_STD,
+    CenterCrop,
+    CUDAPrefetcher,
+    Dataset,
+    Loader,
+    ReaderError,
+)
+from reader.cuda.transfer import (
+    Lane,
+    Transfer,
+)
+from reader.loader.loader import EpochIterator
+
+CROP = CenterCrop((48, 64))
+
+Pair = namedtuple("Pair", ["image", "label"])
+
+
+@pytest.fixture
+def loader(packed: Path) -> Iterator[Loader]:
+    with Loader(packed, batch_size=16, workers=1, transforms=[CROP], shuffle=True) as opened:
+        yield opened
+
+
+def images(count: int = 4, channels: int = 3) -> torch.Tensor:
+    generator = torch.Generator().manual_seed(count)
+    return torch.randint(0, 256, (count, channels, 6, 5), dtype=torch.uint8, generator=generator)
+
+
+def normalised(image: torch.Tensor) -> torch.Tensor:
+    mean, std = (
+        torch.tensor(values, dtype=torch.float64).reshape(3, 1, 1)
+        for values in (IMAGENET_MEAN, IMAGENET_STD)
+    )
+    return (image.double() / 255 - mean) / std
+
+
+def on_cpu(batches: Any, **options: Any) -> CUDAPrefetcher:
+    return CUDAPrefetcher(batches, IMAGENET_MEAN, IMAGENET_STD, device="cpu", **options)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "tolerance"), [(torch.float32, 1e-5), (torch.float16, 2e-3), (torch.bfloat16, 2e-2)]
+)
+def test_images_are_normalised_in_the_dtype_asked_for(
+    loader: Loader, dtype: torch.dtype, tolerance: float
+) -> None:
+    expected = list(loader)
+    loader.set_epoch(0)
+    seen = list(on_cpu(loader, dtype=dtype))
+    assert len(seen) == len(expected) == 3
+    for (image, label), (raw, number) in zip(seen, expected, strict=True):
+        assert image.dtype == dtype
+        assert image.shape == raw.shape
+        assert image.is_contiguous(memory_format=torch.channels_last)
+        torch.testing.assert_close(image.double(), normalised(raw), atol=tolerance, rtol=0)
+        assert torch.equal(label, number)
+        assert label.dtype == torch.int64
+
+
+def test_a_low_precision_is_rounded_once_from_float32() -> None:
+    batch = [images()]
+    exact = next(iter(on_cpu(batch)))
+    for dtype in (torch.float16, torch.bfloat16):
+        assert torch.equal(next(iter(on_cpu(batch, dtype=dtype))), exact.to(dtype))
+
+
+def test_without_mean_and_std_images_lie_between_0_and_1() -> None:
+    raw = images()
+    (seen,) = CUDAPrefetcher([raw], device="cpu")
+    torch.testing.assert_close(seen, raw / 255)
+
+
+def test_the_loaders_own_batches_are_left_as_they_are() -> None:
+    raw = images()
+    kept = raw.clone()
+    list(on_cpu([(raw, torch.arange(4))]))
+    assert torch.equal(raw, kept)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        torch.arange(4),
+        torch.rand(4, 3, 6, 5),
+        images(channels=1),
+        images(channels=4),
+        torch.arange(9, dtype=torch.uint8).reshape(3, 3),
+    ],
+)
+def test_tensors_that_are_no_images_pass_unchanged(other: torch.Tensor) -> None:
+    ((seen, _),) = on_cpu([(other, images())])
+    assert seen.dtype == other.dtype
+    assert torch.equal(seen, other)
+
+
+def test_what_is_no_tensor_passes_unchanged() -> None:
+    batch = (images(), ["a", "b"], "name", 3, None, {"path": "p"})
+    ((image, *others),) = on_cpu([batch])
+    assert image.is_floating_point()
+    assert others == [["a", "b"], "name", 3, None, {"path": "p"}]
+
+
+def test_images_of_different_sizes_are_normalised_one_by_one(packed: Path) -> None:
+    with Loader(packed, batch_size=16, workers=1) as loader:
+        raw = next(iter(loader))[0]
+        loader.set_epoch(0)
+        seen = next(iter(on_cpu(loader)))[0]
+    assert isinstance(raw, list)
+    assert len({image.shape for image in raw}) > 1
+    for mine, image in zip(seen, raw, strict=True):
+        torch.testing.assert_close(mine.double(), normalised(image), atol=1e-5, rtol=0)
+
+
+def test_masks_of_three_samples_are_no_image(
+    write_samples: Callable[..., Path], encode: Callable[..., bytes]
+) -> None:
+    picture = Image.fromarray(np.arange(192, dtype=np.uint8).reshape(8, 8, 3))
+    members = {"png": encode(picture, "PNG"), "mask.png": encode(picture.convert("L"), "PNG")}
+    folder = write_samples(dict.fromkeys("abc", members))
+    for views in (1, 3):
+        with Loader(
+            folder, batch_size=3, workers=1, views=views, fields=("mask.png", "image")
+        ) as loader:
+            ((raw, _),) = loader
+            loader.set_epoch(0)
+            ((masks, pictures),) = on_cpu(loader)
+        if views == 1:
+            raw, masks, pictures = [raw], [masks], [pictures]
+        for mask, expected, image in zip(masks, raw, pictures, strict=True):
+            assert mask.dtype == torch.uint8
+            assert torch.equal(mask, expected)
+            assert image.is_floating_point()
+
+
+@pytest.mark.parametrize("container", [list, tuple])
+def test_of_other_batches_a_list_of_nothing_but_single_images_is_images(
+    container: Callable[[Any], Any],
+) -> None:
+    raw, masks = images(3), images(5)[:3, 0, :3]
+    batch = [raw, container(raw), container([masks, raw[0].float()]), masks, {"masks": masks}]
+    ((whole, single, others, mask, nested),) = on_cpu([batch])
+    assert torch.equal(torch.stack(list(single)), whole)
+    assert torch.equal(others[0], masks)
+    assert torch.equal(mask, masks)
+    assert torch.equal(nested["masks"], masks)
+
+
+@pytest.mark.parametrize("kind", ["tuple", "dict", "namedtuple", "nested"])
+def test_the_batches_of_a_torch_data_loader_keep_their_structure(kind: str) -> None:
+    raw = images(6)
+    samples: dict[str, list[Any]] = {
+        "tuple": [(image, number) for number, image in enumerate(raw)],
+        "dict": [{"image": image, "label": number} for number, image in enumerate(raw)],
+        "namedtuple": [Pair(image, number) for number, image in enumerate(raw)],
+        "nested": [({"image": [image]}, (number, "x")) for number, image in enumerate(raw)],
+    }
+    batches = DataLoader(samples[kind], batch_size=4)
+    seen = list(on_cpu(batches))
+    assert len(seen) == 2
+    for mine, (start, stop) in zip(seen, [(0, 4), (4, 6)], strict=True):
+        if kind == "dict":
+            image, label = mine["image"], mine["label"]
+        elif kind == "namedtuple":
+            assert type(mine) is Pair
+            image, label = mine.image, mine.label
+        elif kind == "nested":
+            image, (label, text) = mine[0]["image"][0], mine[1]
+            assert list(text) == ["x"] * (stop - start)
+        else:
+            image, label = mine
+        assert label.tolist() == list(range(start, stop))
+        torch.testing.assert_close(image.double(), normalised(raw[start:stop]), atol=1e-5, rtol=0)
+
+
+def epoch_with_next(prefetcher: CUDAPrefetcher) -> list[list[int]]:
+    """The loop of NVIDIA apex's examples."""
+    found = []
+    image, label = prefetcher.next()
+    while image is not None:
+        assert image.is_floating_point()
+        found.append(label.tolist())
+        image, label = prefetcher.next()
+    assert label is None
+    return found
+
+
+def test_the_loop_of_apex_runs_epoch_after_epoch(packed: Path) -> None:
+    options: dict[str, Any] = {
+        "batch_size": 16,
+        "workers": 1,
+        "transforms": [CROP],
+        "shuffle": True,
+    }
+    with Loader(packed, **options) as loader:
+        expected = [[label.tolist() for _, label in loader] for _ in range(3)]
+    with Loader(packed, **options) as loader:
+        prefetcher = on_cpu(loader)
+        assert [epoch_with_next(prefetcher) for _ in range(3)] == expected
+    assert expected[0] != expected[1]
+
+
+def test_next_gives_as_many_nones_as_the_loader_has_fields(packed: Path) -> None:
+    fields = ("image", "label", "index")
+    with Loader(packed, batch_size=39, workers=1, transforms=[CROP], fields=fields) as loader:
+        prefetcher = on_cpu(loader)
+        assert len(prefetcher.next()) == 3
+        assert prefetcher.next() == (None, None, None)
+
+
+def test_the_prefetcher_is_as_long_as_its_loader_and_begins_anew(loader: Loader) -> None:
+    prefetcher = on_cpu(loader)
+    assert len(prefetcher) == len(loader) == 3
+    first, second = ([label.tolist() for _, label in prefetcher] for _ in range(2))
+    assert sorted(chain(*first)) == sorted(chain(*second))
+    assert first != second
+
+
+def test_breaking_out_of_the_prefetcher_and_starting_again_works(loader: Loader) -> None:
+    prefetcher = on_cpu(loader)
+    for _ in prefetcher:
+        break
+    assert sum(len(label) for _, label in prefetcher) == 39
+
+
+def test_the_device_is_a_gpu_exactly_if_there_is_one() -> None:
+    expected = "cuda" if torch.cuda.is_available() else "cpu"
+    assert CUDAPrefetcher([]).device.type == expected
+
+
+@pytest.mark.parametrize(
+    ("asked", "strides"),
+    [
+        (torch.contiguous_format, (90, 30, 5, 1)),
+        (torch.channels_last, (90, 1, 15, 3)),
+        (torch.preserve_format, (90, 30, 5, 1)),
+    ],
+)
+def test_images_come_in_the_memory_format_asked_for(
+    asked: torch.memory_format, strides: tuple[int, ...]
+) -> None:
+    raw = images()
+    for given in (raw, raw.contiguous(memory_format=torch.channels_last)):
+        for dtype in (torch.float32, torch.float16):
+            (seen,) = on_cpu([given], memory_format=asked, dtype=dtype)
+            if asked != torch.preserve_format:
+                assert seen.stride() == strides
+            else:
+                assert seen.stride() == given.stride()
+            (plain,) = on_cpu([raw], dtype=dtype)
+            assert torch.equal(seen, plain)
+
+
+def test_channels_last_leaves_single_images_as_they_are() -> None:
+    raw = images()
+    (seen,) = on_cpu([list(raw)], memory_format=torch.channels_last)
+    assert [image.stride() for image in seen] == [image.stride() for image in raw]
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"mean": IMAGENET_MEAN}, "mean and std together"),
+        ({"std": IMAGENET_STD}, "mean and std together"),
+        ({"mean": (0.5,), "std": (0.5,)}, "mean is three numbers"),
+        ({"mean": IMAGENET_MEAN, "std": (1, 1, 1, 1)}, "std is three numbers"),
+        ({"mean": 0.5, "std": 0.5}, "mean is three numbers"),
+        ({"mean": IMAGENET_MEAN, "std": (0.2, 0, 0.2)}, "std is above 0"),
+        ({"mean": IMAGENET_MEAN, "std": (math.nan, 1, 1)}, "std is above 0"),
+        ({"mean": (123.675, 116.28, 103.53), "std": (58.4, 57.1, 57.4)}, "divide by 255"),
+        ({"memory_format": "channels_last"}, "memory_format is one of"),
+        ({"memory_format": torch.channels_last_3d}, "memory_format is one of"),
+        ({"depth": 1.5}, "at least 1 batch"),
+        ({"dtype": torch.uint8}, "floating-point"),
+        ({"depth": 0}, "at least 1 batch"),
+        ({"device": "cpu", "device_ids": ["cpu"]}, "not both"),
+        ({"device_ids": []}, "at least one device"),
+        ({"device_ids": 0}, "device_ids is a sequence of devices"),
+        ({"device_ids": "cpu"}, "device_ids is a sequence of devices"),
+        ({"device_ids": torch.device("cpu")}, "device_ids is a sequence of devices"),
+    ],
+)
+def test_arguments_that_cannot_be_met_are_refused(options: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ReaderError, match=sentence):
+        CUDAPrefetcher([], **options)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is CUDA here")
+@pytest.mark.parametrize("device", ["cuda", "cuda:1", 0])
+def test_a_gpu_where_there_is_none_is_refused(device: str | int) -> None:
+    with pytest.raises(ReaderError, match="no CUDA here"):
+        CUDAPrefetcher([], device=device)
+
+
+@pytest.mark.parametrize("device", ["nonsense", -1, 3.5, "cuda:-1"])
+def test_a_device_that_torch_does_not_know_is_refused(device: Any) -> None:
+    with pytest.raises(ReaderError, match="There is no device"):
+        CUDAPrefetcher([], device=device)
+
+
+def test_a_batch_is_cut_into_a_part_for_each_device() -> None:
+    batch = (images(5), torch.arange(5), ["a", "b", "c", "d", "e"])
+    ((whole, *_),) = on_cpu([batch])
+    prefetcher = CUDAPrefetcher(
+        [batch], IMAGENET_MEAN, IMAGENET_STD, device_ids=["cpu", torch.device("cpu")]
+    )
+    ((first, second),) = prefetcher
+    assert torch.equal(torch.cat([first[0], second[0]]), whole)
+    assert [part[1].tolist() for part in (first, second)] == [[0, 1, 2], [3, 4]]
+    assert [part[2] for part in (first, second)] == [["a", "b", "c"], ["d", "e"]]
+
+
+def mapped_loader(packed: Path, map_batch: Any) -> Loader:
+    return Loader(
+        packed, batch_size=16, workers=1, transforms=[CROP], shuffle=True, map_batch=map_batch
+    )
+
+
+def darker(batch: Any) -> Any:
+    image, label = batch
+    return {"image": image - 1, "first": label[0], "is_float": image.is_floating_point()}
+
+
+def test_map_batch_gets_what_is_on_the_device_normalised(loader: Loader, packed: Path) -> None:
+    expected = list(on_cpu(loader))
+    with mapped_loader(packed, darker) as mapped:
+        seen = list(on_cpu(mapped))
+        assert not next(iter(mapped))["is_float"], "without a prefetcher it is what the loader has"
+    assert len(seen) == len(expected) == 3
+    for batch, (image, label) in zip(seen, expected, strict=True):
+        assert torch.equal(batch["image"], image - 1)
+        assert batch["first"] == label[0]
+        assert batch["is_float"]
+
+
+def test_map_batch_gets_the_part_of_each_device(packed: Path) -> None:
+    with mapped_loader(packed, lambda batch: len(batch[1])) as mapped:
+        parts = list(CUDAPrefetcher(mapped, device_ids=["cpu", "cpu"]))
+    assert parts == [[8, 8], [8, 8], [4, 3]]
+
+
+def test_an_error_of_map_batch_comes_at_its_batch_and_the_next_one_follows(packed: Path) -> None:
+    numbers = iter(range(3))
+
+    def fail_once(batch: Any) -> Any:
+        if (number := next(numbers)) == 1:
+            raise ValueError("broken")
+        return number
+
+    with mapped_loader(packed, fail_once) as mapped:
+        batches = iter(on_cpu(mapped))
+        assert next(batches) == 0
+        with pytest.raises(ValueError, match="broken"):
+            next(batches)
+        assert list(batches) == [2]
+
+
+class Failing:
+    """Batches, of which some are exceptions."""
+
+    def __init__(self, *items: Any) -> None:
+        self.items = items
+
+    def __iter__(self) -> "Failing":
+        self.left = iter(self.items)
+        return self
+
+    def __next__(self) -> Any:
+        item = next(self.left)
+        if isinstance(item, Exception):
+            raise item
+        return torch.tensor([item])
+
+
+class ManualTransfer(Transfer):
+    """A copy that ends when the test says so."""
+
+    is_done = False
+    waited = False
+
+    def is_over(self) -> bool:
+        return self.is_done
+
+    def wait(self) -> None:
+        self.waited = self.is_done = True
+
+
+class ManualLane(Lane):
+    """A device with a stream, in the test's hands."""
+
+    runs_ahead = True
+    transfers: list[ManualTransfer]
+
+    def send(self, batch: Any) -> Transfer:
+        self.transfers.append(ManualTransfer(batch.clone()))
+        return self.transfers[-1]
+
+
+@pytest.fixture
+def transfers(monkeypatch: pytest.MonkeyPatch) -> list[ManualTransfer]:
+    """The copies of prefetchers made in this test, which run ahead as on a GPU."""
+    made: list[ManualTransfer] = []
+    monkeypatch.setattr(ManualLane, "transfers", made, raising=False)
+    monkeypatch.setattr("reader.cuda.prefetcher.open_lane", ManualLane)
+    return made
+
+
+class Hosts:
+    """Batches 0, 1, ... of which those that somebody still holds are known; with a state."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+        self.given: list[weakref.ref[torch.Tensor]] = []
+
+    def __iter__(self) -> Iterator[torch.Tensor]:
+        for number in range(self.count):
+            tensor = torch.tensor([number])
+            self.given.append(weakref.ref(tensor))
+            yield tensor
+            del tensor
+
+    def state_dict(self) -> int:
+        return len(self.given)
+
+    def held(self) -> list[int]:
+        return [number for number, ref in enumerate(self.given) if ref() is not None]
+
+
+def test_a_host_batch_is_held_until_its_copy_has_ended_and_no_longer(
+    transfers: list[ManualTransfer],
+) -> None:
+    hosts = Hosts(8)
+    iterator = iter(CUDAPrefetcher(hosts, device="cpu"))
+    assert next(iterator).item() == 0
+    assert hosts.held() == [0, 1]
+    transfers[0].is_done = True
+    assert next(iterator).item() == 1
+    assert hosts.held() == [1, 2, 3]
+    transfers[2].is_done = True  # out of turn: the copies of one stream end in order
+    transfers[1].is_done = True
+    assert next(iterator).item() == 2
+    assert hosts.held() == [3, 4]
+    assert not any(transfer.waited for transfer in transfers)
+
+
+def test_copies_that_fall_behind_are_waited_for(transfers: list[ManualTransfer]) -> None:
+    hosts = Hosts(20)
+    for _ in CUDAPrefetcher(hosts, device="cpu", depth=1):
+        assert len(hosts.held()) <= 4
+    assert len(transfers) == 20
+    assert transfers[0].waited
+
+
+def test_host_batches_of_an_abandoned_epoch_are_held_too(transfers: list[ManualTransfer]) -> None:
+    hosts = Hosts(8)
+    prefetcher = CUDAPrefetcher(hosts, device="cpu")
+    for _ in prefetcher:
+        break
+    assert hosts.held() == [0, 1]
+    prefetcher.close()
+    assert hosts.held() == []
+    assert all(transfer.waited for transfer in transfers)
+
+
+def test_a_prefetcher_that_goes_waits_for_its_copies(transfers: list[ManualTransfer]) -> None:
+    hosts = Hosts(8)
+    iterator = iter(CUDAPrefetcher(hosts, device="cpu"))
+    next(iterator)
+    assert not transfers[0].waited
+    del iterator
+    assert transfers[0].waited
+    assert hosts.held() == []
+
+
+def test_leaving_the_context_lets_go_of_what_was_fetched(transfers: list[ManualTransfer]) -> None:
+    hosts = Hosts(8)
+    with CUDAPrefetcher(hosts, device="cpu") as prefetcher:
+        assert prefetcher.next().item() == 0
+    assert hosts.held() == []
+    assert prefetcher.next().item() == 0
+
+
+@pytest.mark.parametrize("depth", [1, 2, 5])
+def test_as_many_batches_are_under_way_as_asked_for(
+    transfers: list[ManualTransfer], depth: int
+) -> None:
+    iterator = iter(CUDAPrefetcher(Hosts(30), device="cpu", depth=depth))
+    for number in range(10):
+        next(iterator)
+        assert len(transfers) <= number + 1 + depth
+    assert len(transfers) == 10 + depth
+
+
+def test_a_loader_without_a_batch_ready_does_not_hold_up_one_that_is_on_the_device(
+    packed: Path, transfers: list[ManualTransfer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(EpochIterator, "is_ready", lambda self: False)
+    with Loader(packed, batch_size=8, workers=1, transforms=[CROP], fields=("label",)) as loader:
+        monkeypatch.setattr(ManualLane, "send", lambda self, batch: Transfer(batch))
+        iterator = iter(CUDAPrefetcher(loader, device="cpu"))
+        (first,) = next(iterator)
+        assert loader.statistics().batches == 1  # none was waited for but the first
+        assert torch.equal(torch.cat([first, *(label for (label,) in iterator)]), labels(packed))
+
+
+def labels(packed: Path) -> torch.Tensor:
+    return torch.from_numpy(Dataset(packed).labels)
+
+
+def test_an_iterator_knows_whether_its_next_batch_is_decoded(packed: Path) -> None:
+    with Loader(packed, batch_size=39, workers=1, transforms=[CROP]) as loader:
+        iterator = iter(loader)
+        while not iterator.is_ready():
+            pass
+        next(iterator)
+        assert iterator.is_ready()  # to say that this was all
+        assert next(iterator, None) is None
+
+
+@pytest.mark.parametrize("runs_ahead", [False, True])
+def test_errors_come_at_the_batch_where_they_happened(
+    runs_ahead: bool, transfers: list[ManualTransfer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ManualLane, "runs_ahead", runs_ahead)
+    source = Failing(0, 1, ValueError("two"), 3, OSError("four"), 5)
+    iterator = iter(CUDAPrefetcher(source, device="cpu", depth=4))
+    assert [next(iterator).item() for _ in range(2)] == [0, 1]
+    with pytest.raises(ValueError, match="two"):
+        next(iterator)
+    assert next(iterator).item() == 3
+    with pytest.raises(OSError, match="four"):
+        next(iterator)
+    assert [batch.item() for batch in iterator] == [5]
+
+
+def test_a_generator_that_raises_ends_the_epoch_after_its_error() -> None:
+    def batches() -> Iterator[torch.Tensor]:
+        yield torch.tensor([0])
+        raise ValueError("broken")
+
+    iterator = iter(CUDAPrefetcher(batches(), device="cpu"))
+    next(iterator)
+    with pytest.raises(ValueError, match="broken"):
+        next(iterator)
+    assert list(iterator) == []
+
+
+@pytest.mark.parametrize("runs_ahead", [False, True])
+def test_the_state_counts_what_was_consumed_not_what_was_fetched(
+    runs_ahead: bool, transfers: list[ManualTransfer], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ManualLane, "runs_ahead", runs_ahead)
+    hosts = Hosts(8)
+    prefetcher = CUDAPrefetcher(hosts, device="cpu", depth=3)
+    assert prefetcher.state_dict() == 0
+    for number, _ in enumerate(prefetcher):
+        assert prefetcher.state_dict() == number + 1
+        if number == 3:
+            break
+    assert prefetcher.state_dict() == 4
+    assert len(hosts.given) == (4 if not runs_ahead else 7)
+
+
+@pytest.mark.parametrize("runs_ahead", [False, True])
+def test_a_run_goes_on_from_the_state_with_the_batch_after(packed: Path, runs_ahead: bool) -> None:
+    def opened() -> Loader:
+        return Loader(packed, batch_size=8, workers=1, fields=("index",), shuffle=True)
+
+    def prefetch(loader: Loader) -> CUDAPrefetcher:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(Lane, "runs_ahead", runs_ahead)
+            return CUDAPrefetcher(loader, device="cpu")
+
+    with opened() as loader:
+        expected = [index.tolist() for _ in range(2) for (index,) in loader]
+    with opened() as loader:
+        prefetcher = prefetch(loader)
+        seen = [prefetcher.next()[0].tolist() for _ in range(2)]
+        state = prefetcher.state_dict()
+    with opened() as loader:
+        prefetcher = prefetch(loader)
+        prefetcher.load_state_dict(state)
+        assert prefetcher.state_dict() == state
+        seen += [index.tolist() for _ in range(2) for (index,) in prefetcher]
+    assert seen == expected
+
+
+@pytest.mark.parametrize("runs_ahead", [False, True])
+def test_a_loader_without_an_end_goes_on_after_the_batch_consumed_last(
+    packed: Path, monkeypatch: pytest.MonkeyPatch, runs_ahead: bool
+) -> None:
+    monkeypatch.setattr(Lane, "runs_ahead", runs_ahead)
+    monkeypatch.setattr(EpochIterator, "is_ready", lambda self: True)
+    options: dict[str, Any] = {"batch_size": 4, "workers": 1, "transforms": [CROP]}
+    with Loader(packed, epochs=None, fields=("index",), **options) as loader:
+        prefetcher = CUDAPrefetcher(loader, device="cpu")
+        for start in (0, 8, 16):
+            first, second = (index.tolist() for (index,) in islice(prefetcher, 2))
+            assert first + second == list(range(start, start + 8))
+        loader.set_epoch(3)  # somebody else moved it
+        assert next(iter(prefetcher))[0].tolist() == [0, 1, 2, 3]
+
+
+def test_a_loader_without_a_state_says_so() -> None:
+    with pytest.raises(ReaderError, match="list has no state_dict"):
+        CUDAPrefetcher([], device="cpu").state_dict()
+    with pytest.raises(ReaderError, match="list has no load_state_dict"):
+        CUDAPrefetcher([], device="cpu").load_state_dict({})
+
+
+@pytest.mark.parametrize(
+    ("batch", "end"), [({"image": images()}, None), (images(), None), ([images()], (None,))]
+)
+def test_next_ends_with_nones_in_the_shape_of_a_batch(batch: Any, end: Any) -> None:
+    prefetcher = on_cpu([batch])
+    assert type(prefetcher.next()) is (tuple if isinstance(batch, list) else type(batch))
+    assert prefetcher.next() == end

@@ -1,0 +1,313 @@
+"""Which GPU a process takes; where there is one, its streams, its values, page-locked memory."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+import reader
+from reader import (
+    IMAGENET_MEAN,
+    IMAGENET_STD,
+    CenterCrop,
+    CUDAPrefetcher,
+    Loader,
+)
+from reader.cuda.nested import map_leaves
+from reader.cuda.transfer import (
+    CUDAHostMemory,
+    StreamLane,
+    default_device,
+)
+
+CROP = CenterCrop((48, 64))
+PLAIN: dict[str, Any] = {"mean": (0, 0, 0), "std": (1 / 255,) * 3}  # images keep their 0 to 255
+
+
+@pytest.mark.parametrize(
+    ("current", "devices", "rank", "expected"),
+    [
+        (0, 8, None, 0),
+        (0, 8, "3", 3),
+        (5, 8, "3", 5),  # chosen with torch.cuda.set_device
+        (0, 1, "3", 0),  # CUDA_VISIBLE_DEVICES shows each rank its own
+        (0, 8, "", 0),
+        (0, 8, "many", 0),
+    ],
+)
+def test_a_rank_takes_the_gpu_it_chose_or_that_of_its_local_rank(
+    monkeypatch: pytest.MonkeyPatch, current: int, devices: int, rank: str | None, expected: int
+) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "current_device", lambda: current)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: devices)
+    monkeypatch.delenv("LOCAL_RANK", raising=False)
+    if rank is not None:
+        monkeypatch.setenv("LOCAL_RANK", rank)
+    assert default_device() == torch.device("cuda", expected)
+
+
+def test_without_a_gpu_the_device_is_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    monkeypatch.setenv("LOCAL_RANK", "1")
+    assert default_device() == torch.device("cpu")
+
+
+needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+needs_two = pytest.mark.skipif(torch.cuda.device_count() < 2, reason="no second CUDA device")
+
+
+@pytest.fixture
+def loader(packed: Path) -> Iterator[Loader]:
+    with Loader(packed, batch_size=16, workers=2, transforms=[CROP], shuffle=True) as opened:
+        yield opened
+
+
+@pytest.fixture
+def slow_copies(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Copies that begin a few milliseconds after they are queued."""
+    send = StreamLane.send
+
+    def send_late(self: StreamLane, batch: Any) -> Any:
+        with torch.cuda.device(self.device), torch.cuda.stream(self._stream):
+            torch.cuda._sleep(10_000_000)
+        return send(self, batch)
+
+    monkeypatch.setattr(StreamLane, "send", send_late)
+
+
+def normalised(loader: Loader, device: str, dtype: torch.dtype, **options: Any) -> CUDAPrefetcher:
+    return CUDAPrefetcher(loader, IMAGENET_MEAN, IMAGENET_STD, dtype, device, **options)
+
+
+@pytest.mark.gpu
+@needs_gpu
+@pytest.mark.parametrize("layout", [torch.channels_last, torch.contiguous_format])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
+def test_a_gpu_gives_the_values_of_the_cpu(
+    loader: Loader, dtype: torch.dtype, layout: torch.memory_format
+) -> None:
+    expected = list(normalised(loader, "cpu", dtype))
+    loader.set_epoch(0)
+    # All are kept, so none may be overwritten by a later one.
+    seen = list(normalised(loader, "cuda", dtype, memory_format=layout))
+    assert len(seen) == len(expected) == 3
+    for (image, label), (other, number) in zip(seen, expected, strict=True):
+        assert image.is_cuda
+        assert label.is_cuda
+        assert image.is_contiguous(memory_format=layout)
+        if dtype == torch.float32:
+            assert torch.equal(image.cpu(), other)
+        torch.testing.assert_close(image.cpu(), other)
+        assert torch.equal(label.cpu(), number)
+
+
+@pytest.mark.gpu
+@needs_gpu
+def test_map_batch_runs_on_the_stream_of_the_copies(packed: Path) -> None:
+    streams = []
+
+    def mix(batch: Any) -> Any:
+        image, label = batch
+        if image.is_cuda:
+            streams.append(torch.cuda.current_stream())
+        return image.flip(0) * 0.25 + image * 0.75, label
+
+    seen = []
+    for device in ("cpu", "cuda"):
+        with Loader(
+            packed, batch_size=16, workers=1, transforms=[CROP], shuffle=True, map_batch=mix
+        ) as loader:
+            seen.append(list(normalised(loader, device, torch.float32)))
+    assert len(streams) == 3
+    assert torch.cuda.current_stream() not in streams
+    for (image, label), (other, number) in zip(*seen, strict=True):
+        assert other.is_cuda
+        torch.testing.assert_close(other.cpu(), image)
+        assert torch.equal(number.cpu(), label)
+
+
+@pytest.mark.gpu
+@needs_gpu
+def test_batches_lie_in_page_locked_memory(loader: Loader) -> None:
+    CUDAPrefetcher(loader)
+    image, label = next(iter(loader))
+    assert image.is_pinned()
+    assert label.is_pinned()
+
+
+@pytest.mark.gpu
+@needs_gpu
+def test_after_a_refused_registration_the_gpu_goes_on(loader: Loader) -> None:
+    memory = loader._feed._ring.memory.bytes
+    cuda = CUDAHostMemory(default_device())
+    assert cuda.register(memory.ctypes.data, memory.nbytes) == ""
+    with pytest.warns(RuntimeWarning, match="already"):
+        prefetcher = CUDAPrefetcher(loader)
+    assert torch.ones(1000, device="cuda").sum().item() == 1000  # no error is left behind
+    assert sum(len(label) for _, label in prefetcher) == 39
+    cuda.unregister(memory.ctypes.data)
+
+
+@pytest.mark.gpu
+@needs_gpu
+@pytest.mark.usefixtures("slow_copies")
+def test_no_slot_is_filled_anew_before_its_copy_has_ended(packed: Path) -> None:
+    options: dict[str, Any] = {"batch_size": 8, "transforms": [CROP], "shuffle": True}
+    with Loader(packed, workers=1, **options) as loader:
+        expected = [image.float() for _ in range(10) for image, _ in loader]
+    with Loader(packed, workers=4, **options) as loader:  # who overwrite a free slot at once
+        prefetcher = CUDAPrefetcher(loader, **PLAIN, depth=1)
+        seen = [image for _ in range(10) for image, _ in prefetcher]
+    for image, other in zip(seen, expected, strict=True):
+        torch.testing.assert_close(image.cpu(), other, atol=0.01, rtol=0)
+
+
+@pytest.mark.gpu
+@needs_gpu
+@pytest.mark.usefixtures("slow_copies")
+def test_a_batch_is_whole_after_its_epoch_was_abandoned_and_its_loader_closed(
+    packed: Path,
+) -> None:
+    seen = []
+    for _ in range(10):
+        with Loader(packed, batch_size=16, workers=4, transforms=[CROP]) as loader:
+            for image, _ in CUDAPrefetcher(loader, **PLAIN):
+                seen.append(image)
+                break
+    with Loader(packed, batch_size=16, workers=1, transforms=[CROP]) as loader:
+        expected = next(iter(loader))[0].float()
+    for image in seen:
+        torch.testing.assert_close(image.cpu(), expected, atol=0.01, rtol=0)
+
+
+@pytest.mark.gpu
+@needs_gpu
+def test_a_late_consumer_on_a_stream_of_its_own_sees_its_batch_and_no_later_one(
+    loader: Loader,
+) -> None:
+    expected = [float(image.double().sum()) for image, _ in loader] * 5
+    prefetcher = CUDAPrefetcher(loader, **PLAIN, depth=1)
+    stream = torch.cuda.Stream()
+    sums = []
+    with torch.cuda.stream(stream):
+        for _ in range(5):
+            loader.set_epoch(0)
+            for image, _ in prefetcher:
+                torch.cuda._sleep(20_000_000)  # the consumer is behind, and drops its batch at once
+                sums.append(image.double().sum())
+                del image
+    stream.synchronize()
+    assert [float(one) for one in sums] == pytest.approx(expected, rel=1e-5)
+
+
+@pytest.mark.gpu
+@needs_gpu
+@pytest.mark.filterwarnings("ignore:Synchronization debug mode")
+def test_nothing_synchronises_between_batches(loader: Loader) -> None:
+    prefetcher = normalised(loader, "cuda", torch.float16)
+    list(prefetcher)
+    torch.cuda.set_sync_debug_mode("error")
+    try:
+        seen = list(prefetcher)
+    finally:
+        torch.cuda.set_sync_debug_mode("default")
+    assert len(seen) == 3
+
+
+@pytest.mark.gpu
+@needs_gpu
+def test_batches_that_are_on_the_gpu_already_are_read_after_they_are_made() -> None:
+    def batches() -> Iterator[torch.Tensor]:
+        for value in range(20):
+            torch.cuda._sleep(5_000_000)
+            yield torch.full((4, 3, 64, 64), value, dtype=torch.uint8, device="cuda")
+
+    with torch.cuda.stream(torch.cuda.Stream()):
+        for value, image in enumerate(CUDAPrefetcher(batches(), **PLAIN)):
+            assert float(image.mean()) == pytest.approx(value, rel=1e-5)
+
+
+@pytest.mark.gpu
+@needs_gpu
+def test_an_error_comes_after_the_batches_before_it() -> None:
+    def batches() -> Iterator[torch.Tensor]:
+        yield from torch.arange(5).split(1)
+        raise ValueError("broken")
+
+    iterator = iter(CUDAPrefetcher(batches()))
+    assert [next(iterator).item() for _ in range(5)] == list(range(5))
+    with pytest.raises(ValueError, match="broken"):
+        next(iterator)
+
+
+@pytest.mark.gpu
+@needs_gpu
+def test_a_thousand_epochs_need_no_more_memory_than_twenty(
+    packed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    registered: list[int] = []
+    register = CUDAHostMemory.register
+
+    def count(self: CUDAHostMemory, address: int, size: int) -> str:
+        registered.append(size)
+        return register(self, address, size)
+
+    monkeypatch.setattr(CUDAHostMemory, "register", count)
+    with Loader(packed, batch_size=16, workers=4, transforms=[CROP], shuffle=True) as loader:
+        for epoch in range(1000):
+            # As with apex's, some people make one for every epoch.
+            for image, _ in CUDAPrefetcher(loader, IMAGENET_MEAN, IMAGENET_STD):
+                image.mean()
+                if epoch % 3 == 0:
+                    break
+            if epoch == 20:
+                torch.cuda.synchronize()
+                before = torch.cuda.memory_reserved()
+        torch.cuda.synchronize()
+        # A late GPU takes some segments of 2 MB more; to lose one batch in ten would take 130 MB.
+        assert torch.cuda.memory_reserved() <= before + 32e6
+        assert len(registered) == 1
+
+
+@pytest.mark.gpu
+@needs_two
+def test_a_batch_is_cut_over_two_gpus(loader: Loader) -> None:
+    expected = list(normalised(loader, "cpu", torch.float32))
+    loader.set_epoch(0)
+    parts = CUDAPrefetcher(loader, IMAGENET_MEAN, IMAGENET_STD, device_ids=[0, 1])
+    for (first, second), (image, label) in zip(parts, expected, strict=True):
+        assert (first[0].device.index, second[0].device.index) == (0, 1)
+        on_cpu = map_leaves([first, second], torch.Tensor.cpu)
+        assert torch.equal(torch.cat([on_cpu[0][0], on_cpu[1][0]]), image)
+        assert torch.equal(torch.cat([on_cpu[0][1], on_cpu[1][1]]), label)
+
+
+@pytest.mark.gpu
+@needs_two
+@pytest.mark.parametrize("chosen", ["device=1", "device='cuda:1'", ""])
+def test_no_context_is_made_on_the_first_gpu_by_another_rank(packed: Path, chosen: str) -> None:
+    code = f"""
+import reader, torch
+with reader.Loader({str(packed)!r}, batch_size=16, workers=1, fields=("label",)) as loader:
+    for _ in reader.CUDAPrefetcher(loader, {chosen}):
+        pass
+print(torch._C._cuda_hasPrimaryContext(0), torch._C._cuda_hasPrimaryContext(1))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={
+            **os.environ,
+            "PYTHONPATH": str(Path(reader.__file__).parent.parent),
+            "LOCAL_RANK": "1",
+        },
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.split() == ["False", "True"]

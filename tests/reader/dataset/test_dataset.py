@@ -1,0 +1,320 @@
+"""A data set by sample number: pixels, labels, keys and raw members."""
+
+import copy
+import gc
+import pickle
+import resource
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import psutil
+import pytest
+import simplejpeg
+from PIL import Image
+
+from packer.packing import PackReport
+from reader import (
+    CenterCrop,
+    Dataset,
+    FormatError,
+    ReaderError,
+    SampleError,
+)
+from reader.format import Manifest
+
+
+@pytest.fixture
+def dataset(packed: Path) -> Dataset:
+    return Dataset(packed)
+
+
+@pytest.fixture
+def two_splits(packed_copy: Path) -> Path:
+    """The data set with its last shard, of 9 samples, in a split of its own."""
+    manifest = Manifest.load(packed_copy)
+    shards = [replace(shard, split="train") for shard in manifest.shards[:3]]
+    shards.append(replace(manifest.shards[3], split="val"))
+    (packed_copy / "dataset.json").write_text(replace(manifest, shards=tuple(shards)).dump())
+    return packed_copy
+
+
+def test_every_sample_is_the_image_and_the_class_of_its_file(
+    dataset: Dataset, source: Path
+) -> None:
+    assert len(dataset) == 39
+    for number in range(39):
+        image, label = dataset[number]
+        file = source / f"{dataset.keys[number]}.jpg"
+        assert np.array_equal(image, simplejpeg.decode_jpeg(file.read_bytes(), "RGB"))
+        assert dataset.classes[label] == file.parent.name
+        assert isinstance(label, int)
+
+
+def test_the_keys_name_every_file_of_the_source_once(dataset: Dataset, source: Path) -> None:
+    files = {str(path.relative_to(source).with_suffix("")) for path in source.glob("*/*.jpg")}
+    assert len(dataset.keys) == len(files) == 39
+    assert set(dataset.keys) == files
+
+
+def test_keys_can_be_sliced_and_searched(dataset: Dataset) -> None:
+    keys = list(dataset.keys)
+    assert dataset.keys[5:9] == keys[5:9]
+    assert dataset.keys[::-7] == keys[::-7]
+    assert dataset.keys[-1] == keys[-1]
+    assert dataset.keys.index(keys[17]) == 17
+    with pytest.raises(IndexError):
+        dataset.keys[39]
+
+
+def test_classes_and_labels_agree_with_the_samples(dataset: Dataset) -> None:
+    assert dataset.classes == ["class0", "class1", "class2"]
+    assert dataset.class_to_idx == {"class0": 0, "class1": 1, "class2": 2}
+    assert dataset.labels.dtype == np.int64
+    assert dataset.labels.tolist() == [dataset[number][1] for number in range(39)]
+
+
+def test_raw_members_are_the_image_and_the_decimal_label(dataset: Dataset) -> None:
+    for number in (0, 9, 10, 38, -1):
+        image, label = dataset[number]
+        stored = dataset.read(number, "jpg")
+        assert isinstance(stored, bytes)
+        assert np.array_equal(simplejpeg.decode_jpeg(stored, "RGB"), image)
+        assert dataset.read(number, "cls") == b"%d" % label
+
+
+def test_a_raw_image_is_the_files_own_bytes_if_it_was_packed_verbatim(
+    source: Path, tmp_path: Path, run_pack: Callable[..., PackReport]
+) -> None:
+    run_pack(source, tmp_path / "verbatim", jpeg="verbatim")
+    dataset = Dataset(tmp_path / "verbatim")
+    for number, key in enumerate(dataset.keys):
+        assert dataset.read(number, "jpg") == (source / f"{key}.jpg").read_bytes()
+
+
+def test_a_member_that_is_not_there_is_named_with_its_sample(dataset: Dataset) -> None:
+    with pytest.raises(SampleError) as caught:
+        dataset.read(3, "txt")
+    assert ".txt" in str(caught.value)
+    assert repr(dataset.keys[3]) in str(caught.value)
+
+
+def test_negative_numbers_count_from_the_end(dataset: Dataset) -> None:
+    for number in (-1, -39):
+        assert np.array_equal(dataset[number][0], dataset[number + 39][0])
+        assert dataset[number][1] == dataset[number + 39][1]
+
+
+@pytest.mark.parametrize("number", [slice(0, 2), "a", 1.0, None, [1]], ids=str)
+def test_what_is_no_number_is_a_type_error_that_says_so(dataset: Dataset, number: Any) -> None:
+    with pytest.raises(TypeError, match="a sample's number is an integer, not "):
+        dataset[number]
+    with pytest.raises(TypeError, match="a sample's number is an integer, not "):
+        dataset.read(number, "jpg")
+    assert dataset[np.int64(3)][1] == dataset[3][1]
+
+
+@pytest.mark.parametrize("number", [39, -40, 10**12])
+def test_a_number_outside_the_data_set_is_an_index_error(dataset: Dataset, number: int) -> None:
+    with pytest.raises(IndexError, match="39"):
+        dataset[number]
+    with pytest.raises(IndexError, match="39"):
+        dataset.read(number, "jpg")
+
+
+def test_a_for_loop_ends_after_the_last_sample(dataset: Dataset) -> None:
+    assert len(list(dataset)) == 39
+
+
+def test_an_image_may_be_changed_without_changing_the_next_one(dataset: Dataset) -> None:
+    first, _ = dataset[0]
+    kept = first.copy()
+    second, _ = dataset[1]
+    assert np.array_equal(first, kept)
+    first[:] = 0
+    second[:] = 0
+    assert np.array_equal(dataset[0][0], kept)
+
+
+def test_a_pickled_data_set_reads_the_same_from_another_folder(
+    two_splits: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(two_splits.parent)
+    dataset = Dataset(two_splits.name, "train", upright=False)
+    image, label = dataset[7]
+    content = pickle.dumps(dataset)
+    monkeypatch.chdir("/")
+    twin = pickle.loads(content)
+    assert (len(twin), twin.split, twin.upright) == (30, "train", False)
+    assert np.array_equal(twin[7][0], image)
+    assert twin[7][1] == label
+
+
+class Noted(Dataset):
+    """A user's data set, made with other arguments and with an attribute of its own."""
+
+    def __init__(self, note: str, folder: Path) -> None:
+        super().__init__(folder, "val")
+        self.note = note
+
+
+def test_copies_of_a_users_own_kind_of_data_set_are_alike(two_splits: Path) -> None:
+    dataset = Noted("mine", two_splits)
+    image, samples = dataset[3][0], dataset.samples
+    for twin in (pickle.loads(pickle.dumps(dataset)), copy.deepcopy(dataset), copy.copy(dataset)):
+        assert (type(twin), twin.note, len(twin), twin.samples) == (Noted, "mine", 9, samples)
+        assert np.array_equal(twin[3][0], image)
+    assert len(pickle.dumps(dataset)) == len(pickle.dumps(Noted("mine", two_splits)))
+
+
+def test_a_data_set_prints_what_it_is(two_splits: Path) -> None:
+    expected = f"<Dataset({str(two_splits)!r}, split='train'): 30 samples in "
+    assert repr(Dataset(two_splits, "train")).startswith(expected)
+
+
+@pytest.mark.parametrize("name", ["transform", "target_transform"])
+def test_a_transform_of_another_kind_is_refused_when_it_is_given(packed: Path, name: str) -> None:
+    with pytest.raises(ReaderError, match=f"{name} is a function, .* not CenterCrop"):
+        Dataset(packed, **{name: CenterCrop(8)})
+
+
+def test_a_split_holds_its_own_shards_and_none_means_all(two_splits: Path) -> None:
+    train, val, both = (Dataset(two_splits, split) for split in ("train", "val", None))
+    assert (len(train), len(val), len(both)) == (30, 9, 39)
+    assert [*train.keys, *val.keys] == list(both.keys)
+    assert np.array_equal(val[0][0], both[30][0])
+    assert val.labels.tolist() == both.labels[30:].tolist()
+    assert train.classes == val.classes == both.classes
+
+
+def test_a_split_that_is_not_there_is_refused_with_those_that_are(two_splits: Path) -> None:
+    with pytest.raises(ReaderError, match=r"'test'.*'train', 'val'"):
+        Dataset(two_splits, "test")
+
+
+def test_a_data_set_without_splits_says_so_when_asked_for_one(packed: Path) -> None:
+    with pytest.raises(ReaderError, match="no split 'train'; it is not divided into splits"):
+        Dataset(packed, "train")
+
+
+def test_a_folder_without_a_data_set_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match=r"no dataset\.json"):
+        Dataset(tmp_path)
+    with pytest.raises(FormatError, match="There is no folder"):
+        Dataset(tmp_path / "nowhere")
+
+
+def test_a_flat_folder_has_no_labels_and_no_classes(
+    make_dataset: Callable[..., Path],
+    make_image: Callable[..., Image.Image],
+    encode: Callable[..., bytes],
+) -> None:
+    dataset = Dataset(make_dataset({"a.png": encode(make_image(0), "PNG")}))
+    assert (dataset.classes, dataset.class_to_idx) == ([], {})
+    assert dataset.labels.tolist() == [-1]
+    assert dataset[0][1] == -1
+    with pytest.raises(SampleError, match=r"\.cls"):
+        dataset.read(0, "cls")
+
+
+def test_sizes_are_those_of_the_images_as_they_are_given(
+    make_dataset: Callable[..., Path],
+    make_image: Callable[..., Image.Image],
+    encode: Callable[..., bytes],
+) -> None:
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    folder = make_dataset(
+        {
+            "a.jpg": encode(make_image(0, 30, 50), "JPEG", exif=exif),
+            "b.png": encode(make_image(0, 20, 40), "PNG"),
+            "c.png": encode(make_image(1, 20, 40), "PNG"),
+        }
+    )
+    for upright, expected in ((True, {(50, 30), (20, 40)}), (False, {(30, 50), (20, 40)})):
+        dataset = Dataset(folder, upright=upright)
+        assert dataset.sizes() == expected == {image.shape[:2] for image, _ in dataset}
+
+
+@pytest.fixture(scope="module")
+def many_shards(
+    make_dataset: Callable[..., Path],
+    make_image: Callable[..., Image.Image],
+    encode: Callable[..., bytes],
+) -> Path:
+    """A data set of 300 shards."""
+    image = encode(make_image(0, 4, 4), "PNG")
+    return make_dataset({f"{number}.png": image for number in range(300)}, shard_samples=1)
+
+
+@pytest.fixture
+def limit_descriptors() -> Iterator[Callable[[int], None]]:
+    """`limit_descriptors(1024)`: as `ulimit -n 1024`, for this test."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    yield lambda count: resource.setrlimit(resource.RLIMIT_NOFILE, (count, hard))
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def test_two_data_sets_of_many_shards_fit_the_usual_limit_of_descriptors(
+    many_shards: Path, limit_descriptors: Callable[[int], None]
+) -> None:
+    train, val = Dataset(many_shards), Dataset(many_shards)
+    assert len(train.shards) == 300
+    limit_descriptors(1024)
+    assert sorted(train.keys) == sorted(val.keys) == sorted(map(str, range(300)))
+    assert train[0][0].shape == val[299][0].shape == (4, 4, 3)
+
+
+def test_the_labels_of_many_shards_need_few_descriptors(
+    many_shards: Path, limit_descriptors: Callable[[int], None]
+) -> None:
+    dataset = Dataset(many_shards)
+    limit_descriptors(psutil.Process().num_fds() + 100)
+    assert dataset.labels.tolist() == [-1] * 300
+    assert dataset.sizes() == {(4, 4)}
+
+
+def test_a_forgotten_data_set_holds_no_descriptors(packed: Path) -> None:
+    gc.collect()
+    before = psutil.Process().num_fds()
+    dataset = Dataset(packed)
+    assert len(list(dataset)) == 39
+    assert psutil.Process().num_fds() > before
+    del dataset
+    gc.collect()
+    assert psutil.Process().num_fds() == before
+
+
+def test_threads_may_share_a_data_set(packed: Path) -> None:
+    dataset = Dataset(packed)
+    before = psutil.Process().num_fds()
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(dataset.__getitem__, list(range(39)) * 10))
+    for number, (image, label) in enumerate(found):
+        expected, expected_label = dataset[number % 39]
+        assert np.array_equal(image, expected)
+        assert label == expected_label
+    del dataset
+    gc.collect()
+    assert psutil.Process().num_fds() <= before
+
+
+def test_an_index_of_other_samples_than_dataset_json_says_is_refused(packed_copy: Path) -> None:
+    manifest = Manifest.load(packed_copy)
+    shards = (replace(manifest.shards[0], samples=9), *manifest.shards[1:])
+    (packed_copy / "dataset.json").write_text(replace(manifest, shards=shards).dump())
+    dataset = Dataset(packed_copy)
+    for look in (lambda: dataset.labels, dataset.sizes, lambda: dataset[0]):
+        with pytest.raises(ReaderError, match=r"10 samples.* says 9"):
+            look()
+
+
+def test_a_checksum_that_is_no_text_still_has_a_fingerprint(packed_copy: Path) -> None:
+    manifest = Manifest.load(packed_copy)
+    shards = tuple(replace(shard, checksum="\ud800") for shard in manifest.shards)
+    before = Dataset(packed_copy).fingerprint
+    (packed_copy / "dataset.json").write_text(replace(manifest, shards=shards).dump())
+    assert Dataset(packed_copy).fingerprint != before

@@ -1,0 +1,189 @@
+"""Shards in memory: one copy for all processes, nothing left behind, no more than is allowed."""
+
+import os
+import pickle
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from other_process import running
+
+import reader
+from reader import (
+    Dataset,
+    Loader,
+    ReaderError,
+)
+from reader.dataset.shared_memory import available_memory
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs memfd")
+
+# Holds a data set until its input ends; tells which file it is.
+HOLDER = """
+import os, sys, reader
+dataset = reader.Dataset(sys.argv[1], cache="ram")
+print(os.stat(dataset._holding.path).st_ino, flush=True)
+sys.stdin.read()
+"""
+
+# Takes the name of a data set's memory, never fills it, and waits for its end.
+STUCK = """
+import os, socket, sys
+name = sys.argv[1]
+listener = socket.socket(socket.AF_UNIX)
+listener.bind(chr(0) + name)
+listener.listen()
+memory = os.memfd_create(name, os.MFD_ALLOW_SEALING)
+print("bound", flush=True)
+listener.accept()
+"""
+
+
+def names() -> set[str]:
+    """The abstract sockets of this project on this machine."""
+    lines = Path("/proc/net/unix").read_text().splitlines()
+    return {line.split()[-1] for line in lines if "@shardfeed-" in line}
+
+
+def inode(dataset: Dataset) -> str:
+    assert dataset._holding is not None
+    return str(os.stat(dataset._holding.path).st_ino)
+
+
+@pytest.mark.usefixtures("no_leftovers")
+def test_what_is_read_from_memory_is_what_is_on_disk(packed: Path) -> None:
+    seen = []
+    for cache in (None, "ram"):
+        with Loader(
+            packed,
+            batch_size=39,
+            workers=2,
+            transforms=[reader.CenterCrop(40)],
+            cache=cache,
+        ) as loader:
+            ((image, label),) = loader
+            seen.append((image.numpy().tobytes(), label.tolist()))
+            assert loader.dataset.read(17, "jpg") == Dataset(packed).read(17, "jpg")
+    assert seen[0] == seen[1]
+
+
+def test_all_processes_share_one_copy_and_nothing_is_left_of_it(packed_copy: Path) -> None:
+    before = names()
+    with running(HOLDER, packed_copy) as (owner, file):
+        with running(HOLDER, packed_copy) as (_, other):
+            assert other == file
+            dataset = Dataset(packed_copy, cache="ram")
+            assert inode(dataset) == file
+            again = Dataset(packed_copy, cache="ram")
+            assert inode(again) == file
+            assert len(names() - before) == 1
+        os.kill(owner.pid, signal.SIGKILL)
+        owner.wait()
+        assert names() == before
+        # Those who have it keep it; who comes now makes a new one.
+        assert dataset[3][1] == Dataset(packed_copy)[3][1]
+        later = Dataset(packed_copy, cache="ram")
+        assert inode(later) != file
+    del later
+    assert names() == before
+    assert not [name for name in os.listdir("/dev/shm") if "shardfeed" in name]
+
+
+def test_a_pickled_data_set_reads_the_same_memory(packed: Path) -> None:
+    dataset = Dataset(packed, cache="ram")
+    copy = pickle.loads(pickle.dumps(dataset))
+    assert inode(copy) == inode(dataset)
+    assert copy.read(5, "jpg") == dataset.read(5, "jpg")
+
+
+def test_who_waits_for_an_owner_that_dies_takes_its_place(packed_copy: Path) -> None:
+    dataset = Dataset(packed_copy, cache="ram")
+    (name,) = {
+        os.readlink(f"/proc/self/fd/{fd}").removeprefix("/memfd:").removesuffix(" (deleted)")
+        for fd in os.listdir("/proc/self/fd")
+        if os.path.exists(f"/proc/self/fd/{fd}")
+        and os.readlink(f"/proc/self/fd/{fd}").startswith("/memfd:shardfeed-")
+    }
+    del dataset
+    # The stuck owner takes one connection and ends without having filled its memory.
+    with running(STUCK, name) as (_, line):
+        assert line == "bound"
+        assert Dataset(packed_copy, cache="ram")[3][1] == Dataset(packed_copy)[3][1]
+
+
+# Takes a name as above, forks a child that lives on, and ends.
+FORKED = """
+import os, sys, time, reader
+dataset = reader.Dataset(sys.argv[1], cache="ram")
+if not (child := os.fork()):
+    time.sleep(60)
+    os._exit(0)
+print(child, flush=True)
+os.kill(os.getpid(), 9)
+"""
+
+
+def test_a_forked_child_that_outlives_the_owner_does_not_keep_the_name(packed_copy: Path) -> None:
+    with running(FORKED, packed_copy) as (owner, child):
+        try:
+            owner.wait()
+            assert Dataset(packed_copy, cache="ram")[3][1] == Dataset(packed_copy)[3][1]
+        finally:
+            os.kill(int(child), signal.SIGKILL)
+
+
+def test_what_does_not_fit_is_refused_with_the_numbers(packed: Path) -> None:
+    before = names()
+    with pytest.raises(
+        ReaderError, match=r"would take \d{3},\d{3} bytes .* 1,000 bytes are allowed by cache_limit"
+    ):
+        Dataset(packed, cache="ram", cache_limit=1000)
+    assert names() == before
+    with pytest.raises(ReaderError, match="cache is"):
+        Dataset(packed, cache="disk")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("limit", ["1GB", 1e9])
+def test_a_limit_that_is_no_number_of_bytes_is_refused(packed: Path, limit: Any) -> None:
+    with pytest.raises(ReaderError, match=f"cache_limit is a number of bytes.* not {limit!r}"):
+        Dataset(packed, cache="ram", cache_limit=limit)
+
+
+def test_a_limit_without_a_cache_is_refused(packed: Path) -> None:
+    with pytest.raises(ReaderError, match='cache_limit goes with cache="ram" or "decoded"'):
+        Dataset(packed, cache_limit=10**9)
+
+
+def test_an_owner_that_cannot_get_memory_gives_up_the_name(
+    packed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(name: str, flags: int) -> int:
+        raise OSError("no memory")
+
+    before = names()
+    monkeypatch.setattr(os, "memfd_create", refuse)
+    with pytest.raises(OSError, match="no memory"):
+        Dataset(packed, cache="ram")
+    assert names() == before
+
+
+def test_a_shard_that_was_cut_short_is_named(packed_copy: Path) -> None:
+    shard = next(packed_copy.rglob("*.tar"))
+    with shard.open("r+b") as file:
+        file.truncate(1000)
+    with pytest.raises(ReaderError, match=f"{shard.name} was cut short"):
+        Dataset(packed_copy, cache="ram")
+
+
+def test_files_that_the_control_group_has_cached_do_not_take_memory(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    told = {
+        "memory.max": "1000000\n",
+        "memory.current": "900000\n",
+        "memory.stat": "anon 300000\ninactive_file 500000\nactive_file 100000\n",
+    }
+    monkeypatch.setattr(Path, "read_text", lambda path: told[path.name])
+    assert available_memory() == 700_000

@@ -1,0 +1,273 @@
+"""Several views of each image: independent augmentations of one read."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+import reader
+from reader import (
+    Boxes,
+    CenterCrop,
+    Geometry,
+    Loader,
+    RandomHorizontalFlip,
+    RandomResizedCrop,
+    RandomVerticalFlip,
+    ReaderError,
+    Resize,
+    SampleError,
+    Transform,
+)
+from reader.order.shuffle import SampleRandom
+
+
+class RandomPart:
+    """A part of the image in its own pixels, somewhere, maybe mirrored."""
+
+    def __init__(self, height: int, width: int) -> None:
+        self.size = height, width
+
+    def apply(self, geometry: Geometry, dice: SampleRandom) -> None:
+        height, width = self.size
+        top, left = dice.integer(geometry.height - height + 1), dice.integer(geometry.width - width)
+        geometry.crop(top, left, height, width)
+        geometry.hflip = dice.uniform() < 0.5
+
+
+class Skip:
+    """Draws what another transform would, and leaves the image alone."""
+
+    def __init__(self, transform: Transform) -> None:
+        self.transform = transform
+
+    def apply(self, geometry: Geometry, dice: SampleRandom) -> None:
+        self.transform.apply(Geometry.of(geometry.height, geometry.width), dice)
+
+
+class Outside:
+    """A grey box far from the image."""
+
+    def apply(self, geometry: Geometry, dice: SampleRandom) -> None:
+        geometry.fill = 9
+        geometry.crop(1000, 1000, 4, 4)
+
+
+def epoch(dataset: Path, **options: Any) -> list[Any]:
+    with Loader(dataset, batch_size=8, workers=1, **options) as loader:
+        return list(loader)
+
+
+@pytest.mark.parametrize("height", [8, 30])
+def test_each_view_is_the_image_under_its_own_augmentation(packed: Path, height: int) -> None:
+    first, second = RandomPart(height, 31), RandomPart(20, 17)
+    together = epoch(packed, views=[[first], [second]])
+    alone = [epoch(packed, transforms=[first]), epoch(packed, transforms=[Skip(first), second])]
+    for (views, label), *single in zip(together, *alone, strict=True):
+        assert [tuple(view.shape[1:]) for view in views] == [(3, height, 31), (3, 20, 17)]
+        for view, (image, expected_label) in zip(views, single, strict=True):
+            assert torch.equal(view, image)
+            assert torch.equal(label, expected_label)
+
+
+def test_two_views_of_scaled_crops_show_what_single_ones_would(packed: Path) -> None:
+    augment = [RandomResizedCrop(16), RandomHorizontalFlip()]
+    together = epoch(packed, transforms=augment, views=2)
+    alone = epoch(packed, transforms=augment)
+    for (views, _), (image, _) in zip(together, alone, strict=True):
+        # The JPEG may have been decoded at another scale.
+        assert (views[0].int() - image.int()).abs().float().mean() < 4
+        assert (views[1].int() - image.int()).abs().float().mean() > 8
+
+
+def test_a_view_outside_the_image_is_grey(packed: Path) -> None:
+    ((views, _), *_) = epoch(packed, views=[[CenterCrop(8)], [Outside()]])
+    ((image, _), *_) = epoch(packed, transforms=[CenterCrop(8)])
+    assert torch.equal(views[0], image)
+    assert views[1].unique().tolist() == [9]
+
+
+def test_collate_fn_and_map_sample_get_the_views_of_each_sample(packed: Path) -> None:
+    options: dict[str, Any] = {"transforms": [RandomPart(8, 9)], "views": 2}
+    for map_sample in (None, lambda sample: sample):
+        samples = epoch(packed, collate_fn=lambda s: s, map_sample=map_sample, **options)[0]
+        assert len(samples) == 8
+        for views, _ in samples:
+            assert [tuple(view.shape) for view in views] == [(3, 8, 9)] * 2
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({"views": 0}, "at least 1"),
+        ({"views": [[Resize(8)]], "transforms": [CenterCrop(8)]}, "without transforms"),
+        ({"views": 2}, "one size"),
+        ({"views": [[CenterCrop(8)], [Resize(8)]]}, "one size"),
+        ({"views": [CenterCrop(8)]}, "list of reader's transforms"),
+        ({"transforms": [torch.nn.Identity()]}, "torchvision's and albumentations' are called in"),
+    ],
+)
+def test_views_that_cannot_be_are_refused(
+    packed: Path, options: dict[str, Any], reason: str
+) -> None:
+    with pytest.raises(ReaderError, match=reason):
+        Loader(packed, **options)
+
+
+# What follows the image in each view
+
+HEIGHT, WIDTH = 24, 32
+BOX = [10, 7, 16, 11]  # x, y, x, y in the stored image
+
+
+def values(rows: Any, columns: Any) -> Any:
+    """The mask's value at each place of the stored image."""
+    return (7 * rows + columns) % 251
+
+
+@pytest.fixture
+def places(write_samples: Callable[..., Path], encode: Callable[..., bytes]) -> Path:
+    """Images of each orientation whose red and green are each pixel's stored row and column."""
+    rows, columns = np.indices((HEIGHT, WIDTH))
+    image = Image.fromarray(np.stack([rows, columns, 0 * rows], axis=-1).astype(np.uint8))
+    mask = Image.fromarray(values(rows, columns).astype(np.uint8))
+    content = {"boxes": [BOX, [0, 0, WIDTH, HEIGHT]], "labels": [4, 5]}
+    samples: dict[str, dict[str, bytes]] = {}
+    for orientation in range(1, 9):
+        exif = Image.Exif()
+        exif[0x0112] = orientation
+        samples[f"s{orientation}"] = {
+            "png": encode(image, "PNG", exif=exif),
+            "mask.png": encode(mask, "PNG"),
+            "near.jpg": encode(image, "JPEG"),
+            "json": json.dumps(content).encode(),
+        }
+    del samples["s3"]["near.jpg"]
+    return write_samples(samples, shard_samples=5)
+
+
+def test_masks_and_boxes_follow_the_image_in_each_view(places: Path) -> None:
+    # Three rows are no channels.
+    pipelines = [[RandomPart(16, 20)], [RandomVerticalFlip(), RandomPart(3, 19)]]
+    fields = ("image", "mask.png", Boxes("json", labels="labels"), "key")
+    dropped = 0
+    batches = epoch(places, views=pipelines, fields=fields, epochs=3, shuffle=True)
+    for images, masks, boxes, keys in batches:
+        assert [tuple(mask.shape) for mask in masks] == [(8, 16, 20), (8, 3, 19)]
+        assert [len(keys)] * 2 == [len(view) for view in boxes]
+        for image, mask, found in zip(images, masks, boxes, strict=True):
+            rows, columns = image[:, 0].int(), image[:, 1].int()
+            assert torch.equal(mask.int(), values(rows, columns))
+            x, y, right, bottom = BOX
+            inside = (x <= columns) & (columns < right) & (y <= rows) & (rows < bottom)
+            for shown, target in zip(inside, found, strict=True):
+                expected = [0, 0, *reversed(shown.shape)]
+                assert target["boxes"][-1].tolist() == expected  # of the whole image
+                down, across = torch.nonzero(shown, as_tuple=True)
+                if not len(down):
+                    assert target["labels"].tolist() == [5]
+                    dropped += 1
+                    continue
+                corners = [across.min(), down.min(), across.max() + 1, down.max() + 1]
+                assert target["boxes"][0].tolist() == list(map(int, corners))
+                assert target["labels"].tolist() == [4, 5]
+    assert dropped
+
+
+def test_each_view_has_what_a_loader_of_its_own_gives(places: Path) -> None:
+    first, second = RandomResizedCrop((20, 12)), RandomResizedCrop(15, scale=(0.1, 0.4))
+    fields = ("image", "mask.png", "near.jpg?", Boxes("json", labels="labels"), "json", "index")
+    together = epoch(places, views=[[first], [second]], fields=fields)
+    alone = [
+        epoch(places, transforms=[first], fields=fields),
+        epoch(places, transforms=[Skip(first), second], fields=fields),
+    ]
+    for batch, *single in zip(together, *alone, strict=True):
+        for view, expected in enumerate(single):
+            found = [*(field[view] for field in batch[:4]), *batch[4:]]
+            torch.testing.assert_close(found, list(expected), rtol=0, atol=0)
+
+
+def test_a_sample_that_cannot_be_read_is_masked_in_each_view(
+    write_samples: Callable[..., Path], make_image: Any, encode: Any
+) -> None:
+    data = encode(make_image(0), "PNG")
+    whole = {"png": data, "mask.png": data, "json": b'{"boxes": []}'}
+    dataset = write_samples({"a": whole, "b": whole | {"mask.png": b"damaged"}})
+    ((masks, boxes, valid),) = epoch(
+        dataset,
+        transforms=[CenterCrop(8)],
+        views=3,
+        fields=("mask.png", Boxes("json"), "valid"),
+        on_error="mask",
+        max_bad=1.0,
+    )
+    assert valid.tolist() == [True, False]
+    assert [tuple(mask.shape) for mask in masks] == [(2, 8, 8, 3)] * 3
+    assert [mask.flatten(1).any(1).tolist() for mask in masks] == [[True, False]] * 3
+    assert [[target is None for target in view] for view in boxes] == [[False, True]] * 3
+
+
+def test_map_sample_changes_each_view_and_may_make_one_of_them(places: Path) -> None:
+    options: dict[str, Any] = {
+        "transforms": [RandomPart(5, 20)],
+        "views": 2,
+        "fields": ("image", "mask.png", Boxes("json")),
+    }
+    plain = epoch(places, **options)
+    same = epoch(places, map_sample=lambda sample: sample, **options)
+    torch.testing.assert_close(same[0][1:], plain[0][1:], rtol=0, atol=0)
+
+    def change(sample: dict[str, Any]) -> dict[str, Any]:
+        first, second = sample["image"]
+        masks = np.stack(sample["mask.png"])
+        return {**sample, "image": [first[:, :7] // 2, second], "mask.png": masks}
+
+    ((images, masks, _),) = epoch(places, map_sample=change, **options)
+    assert [tuple(image.shape) for image in images] == [(8, 3, 5, 7), (8, 3, 5, 20)]
+    assert torch.equal(images[0], plain[0][0][0][..., :7] // 2)
+    assert torch.equal(masks, torch.stack(plain[0][1], dim=1))
+
+
+def test_a_sample_that_map_sample_leaves_without_its_views_is_named(packed: Path) -> None:
+    def change(sample: dict[str, Any]) -> dict[str, Any]:
+        return sample | {"image": sample["image"][: 2 - (sample["index"] == 5)]}
+
+    with pytest.raises(SampleError, match=r"its image is no list of 2 views, .* collate_fn="):
+        epoch(
+            packed,
+            transforms=[CenterCrop(8)],
+            views=2,
+            fields=("image", "index"),
+            map_sample=change,
+        )
+
+
+def test_pad_collate_batches_each_view(places: Path) -> None:
+    options: dict[str, Any] = {
+        "transforms": [RandomPart(8, 9)],
+        "views": 2,
+        "fields": ("image", "mask.png", Boxes("json"), "near.jpg?", "index"),
+    }
+    plain = epoch(places, **options)
+    padded = epoch(places, collate_fn=reader.pad_collate, **options)
+    torch.testing.assert_close(padded, plain, rtol=0, atol=0)
+
+
+def test_a_prefetcher_normalises_each_view_and_leaves_masks_and_boxes(places: Path) -> None:
+    options: dict[str, Any] = {
+        "transforms": [RandomPart(8, 9)],
+        "views": 2,
+        "fields": ("image", "mask.png", Boxes("json")),
+    }
+    ((images, *others),) = epoch(places, **options)
+    with Loader(places, batch_size=8, workers=1, **options) as loader:
+        ((seen, *passed),) = reader.CUDAPrefetcher(loader, device="cpu")
+    for found, image in zip(seen, images, strict=True):
+        torch.testing.assert_close(found, image / 255)
+    torch.testing.assert_close(passed, others, rtol=0, atol=0)

@@ -1,0 +1,191 @@
+"""Crops of tiled JPEGs: the same pixels as from the whole image, and never a byte outside of it."""
+
+import contextlib
+import io
+import shutil
+import subprocess
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from PIL import Image
+
+from packer.images.jpegtran import find_tiles
+from reader.decode.decoder import (
+    Decoder,
+    plan,
+)
+from reader.decode.plan import StoredImage
+from reader.decode.splice import (
+    BadTable,
+    TileTable,
+    cut,
+)
+from reader.errors import DecodeError
+from reader.transforms import Geometry
+
+Make = Callable[..., Image.Image]
+
+# As Pillow names them.
+SAMPLINGS = ["4:4:4", "4:2:2", "4:2:0", "grey"]
+
+
+def tiled(image: Image.Image, sampling: str, interval: int, **options: object) -> StoredImage:
+    """A JPEG with a restart marker every `interval` MCUs, as a shard holds it."""
+    file = io.BytesIO()
+    if sampling == "grey":
+        image = image.convert("L")
+    else:
+        options["subsampling"] = sampling
+    image.save(file, "JPEG", restart_marker_blocks=interval, **options)
+    return stored(file.getvalue(), image.height, image.width)
+
+
+def stored(data: bytes, height: int, width: int) -> StoredImage:
+    """A JPEG with restart markers, as a shard holds it; reads outside of it fail the test."""
+
+    def read(start: int, stop: int) -> memoryview:
+        assert 0 <= start <= stop <= len(data)
+        return memoryview(data)[start:stop]
+
+    found = find_tiles(data)
+    table = TileTable(
+        found.segments.astype(np.uint16),
+        found.scan_offset,
+        found.frame_offset,
+        found.restart_interval,
+        found.mcu_height,
+        found.mcu_width,
+    )
+    return StoredImage(read, len(data), "jpg", height, width, 3, 1, table)
+
+
+def show(image: StoredImage, box: tuple[int, int, int, int], out: tuple[int, int]) -> np.ndarray:
+    geometry = Geometry.of(image.height, image.width)
+    geometry.crop(*box)
+    geometry.resize(*out)
+    pixels = np.full((*out, 3), 7, np.uint8)
+    Decoder().draw(plan(image, geometry), pixels)
+    return pixels
+
+
+@settings(
+    max_examples=400,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(data=st.data())
+def test_a_crop_of_a_tiled_jpeg_is_the_crop_of_the_whole(
+    make_image: Make, data: st.DataObject
+) -> None:
+    height = data.draw(st.sampled_from([1, 7, 8, 17, 40, 63, 90]), "height")
+    width = data.draw(st.sampled_from([1, 9, 8, 33, 72, 95, 130]), "width")
+    sampling = data.draw(st.sampled_from(SAMPLINGS), "sampling")
+    mcu = 8 if sampling in ("4:4:4", "grey") else 16
+    in_row = -(-width // mcu)
+    divisors = [d for d in range(1, in_row + 1) if in_row % d == 0]
+    anything = st.integers(1, in_row) if mcu == 8 else st.sampled_from(divisors)
+    image = tiled(make_image(3, height, width), sampling, data.draw(anything, "interval"))
+    top, left = data.draw(st.integers(0, height - 1)), data.draw(st.integers(0, width - 1))
+    box = (
+        top,
+        left,
+        data.draw(st.integers(1, height - top)),
+        data.draw(st.integers(1, width - left)),
+    )
+    out = data.draw(st.sampled_from([box[2:], (5, 6), (100, 80)]), "out")
+    whole = replace(image, tiles=None)
+    assert np.array_equal(show(image, box, out), show(whole, box, out))
+
+
+@pytest.mark.parametrize("sampling", SAMPLINGS)
+def test_a_crop_of_a_very_wide_or_high_jpeg_is_the_crop_of_the_whole(
+    make_image: Make, sampling: str
+) -> None:
+    for height, width in ((4001, 3), (3, 4001)):
+        picture = make_image(4, height, width)
+        image = tiled(picture, sampling, 1)
+        whole = replace(image, tiles=None)
+        box = (height // 3, width // 3, height - height // 2, width - width // 2)
+        assert np.array_equal(show(image, box, (3, 3)), show(whole, box, (3, 3)))
+
+
+@pytest.mark.skipif(
+    shutil.which("jpegtran") is None, reason="jpegtran is not installed (libjpeg-turbo-progs)"
+)
+def test_a_crop_of_a_jpeg_with_chroma_subsampled_downwards_is_the_crop_of_the_whole(
+    make_image: Make,
+) -> None:
+    file = io.BytesIO()
+    make_image(8, 90, 130).save(file, "JPEG", subsampling="4:2:2")
+    command = ["jpegtran", "-transpose", "-restart", "2B"]  # 4:2:2 on its side is 4:4:0
+    done = subprocess.run(command, input=file.getvalue(), capture_output=True, check=True)
+    image = stored(done.stdout, 130, 90)
+    assert image.tiles is not None
+    assert (image.tiles.mcu_height, image.tiles.mcu_width) == (16, 8)
+    for top in range(0, 100, 7):
+        for left in range(0, 60, 5):
+            for out in ((30, 30), (7, 7)):
+                box = (top, left, 30, 30)
+                part = show(image, box, out)
+                assert np.array_equal(part, show(replace(image, tiles=None), box, out))
+
+
+def test_a_crop_reads_only_the_rows_that_it_needs(make_image: Make) -> None:
+    image = tiled(make_image(5, 400, 400), "4:2:0", 5)
+    assert image.tiles is not None
+    part = cut(image.tiles, image.size, 400, 400, (200, 200, 30, 30), is_scaled=False)
+    assert part is not None
+    assert part.stop - part.start < image.size // 4
+
+
+@settings(max_examples=400, deadline=None)
+@given(data=st.data())
+def test_a_lying_segment_table_never_reaches_outside_its_image(data: st.DataObject) -> None:
+    picture = Image.new("RGB", (100, 60), (10, 200, 30))
+    image = tiled(picture, "4:4:4", 3)
+    assert image.tiles is not None
+    segments = image.tiles.segments.copy()
+    for _ in range(data.draw(st.integers(0, 3))):
+        segments[data.draw(st.integers(0, len(segments) - 1))] = data.draw(st.integers(0, 65535))
+    lie = TileTable(
+        segments[: data.draw(st.integers(0, len(segments)))]
+        if data.draw(st.booleans())
+        else segments,
+        data.draw(st.sampled_from([image.tiles.scan_offset, 0, 5, 2**32 - 1])),
+        data.draw(st.sampled_from([image.tiles.frame_offset, 0, 2**32 - 1])),
+        data.draw(st.sampled_from([3, 0, 1, 65535])),
+        data.draw(st.sampled_from([8, 0, 1, 16, 255])),
+        data.draw(st.sampled_from([8, 0, 1, 16, 255])),
+    )
+    with contextlib.suppress(DecodeError):  # nothing else, and `stored` watches what is read
+        show(replace(image, tiles=lie), (10, 20, 30, 40), (30, 40))
+
+
+def test_a_table_that_does_not_add_up_is_refused_with_a_reason(make_image: Make) -> None:
+    image = tiled(make_image(6), "4:4:4", 2)
+    assert image.tiles is not None
+    segments = image.tiles.segments.copy()
+    segments[0] += 1
+    lie = TileTable(segments, image.tiles.scan_offset, image.tiles.frame_offset, 2, 8, 8)
+    with pytest.raises(BadTable, match="add up"):
+        cut(lie, image.size, image.height, image.width, (0, 0, 8, 8), is_scaled=False)
+
+
+def test_a_segment_may_have_as_many_bytes_as_its_type_can_count() -> None:
+    lengths = np.array([65534, 65535, 10, 20], np.uint16)
+    table = TileTable(lengths, 100, 20, 1, 8, 8)
+    size = 100 + int(lengths.astype(int).sum()) + 2 * len(lengths)
+    found = cut(table, size, 16, 16, (0, 8, 8, 8), is_scaled=False)
+    assert found is not None
+    assert (found.start, found.stop) == (100 + 65536, 100 + 65536 + 65537)
+
+
+@pytest.mark.parametrize(("height", "width"), [(1 << 16, 8), (8, 1 << 16), (2**32 - 1, 2**32 - 1)])
+def test_a_size_that_no_jpeg_has_is_refused(height: int, width: int) -> None:
+    table = TileTable(np.full(2, 10, np.uint32), 100, 20, 1 << 12, 8, 8)
+    with pytest.raises(BadTable, match=f"{height} x {width} pixels"):
+        cut(table, 124, height, width, (0, 0, 8, 8), is_scaled=False)

@@ -1,0 +1,238 @@
+"""What a loader counts, and the sentence that says what holds it back."""
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PIL import Image
+
+from reader import (
+    CenterCrop,
+    Geometry,
+    Loader,
+    Statistics,
+    Transform,
+)
+from reader.order.shuffle import SampleRandom
+
+CROP = CenterCrop((48, 64))
+
+
+def statistics(**changes: Any) -> Statistics:
+    """Ten seconds of four workers, all of which decoding took, unless `changes` tell otherwise."""
+    counts: dict[str, Any] = {
+        "batches": 100,
+        "samples": 800,
+        "workers": 4,
+        "cores": 64,
+        "elapsed": 10.0,
+        "worker_seconds": 40.0,
+        "cpu": 39.0,
+        "busy": 39.0,
+    }
+    return Statistics(**{**counts, **changes})
+
+
+def test_nothing_is_said_before_anything_was_read() -> None:
+    assert Statistics().bound_by == ""
+    assert Statistics().bottleneck == "Nothing was read yet."
+
+
+def test_a_consumer_that_never_waits_is_the_bottleneck() -> None:
+    found = statistics(waited=0.1, busy=30.0)
+    assert found.bound_by == "consumer"
+    assert found.bottleneck == (
+        "consumer-bound: workers busy 75%, the consumer waited 1% of the time; the reader keeps up."
+    )
+
+
+def test_a_consumer_that_never_waits_is_told_how_few_workers_would_do() -> None:
+    assert "with 2 workers." in statistics(waited=0.1, busy=12.0).bottleneck
+    assert "with 1 worker." in statistics(waited=0.1, busy=0.5).bottleneck
+
+
+@pytest.mark.parametrize(("waited", "more"), [(5.0, 4), (2.0, 1), (9.0, 35), (0.6, 1)])
+def test_busy_workers_are_the_bottleneck_and_their_lack_is_told(waited: float, more: int) -> None:
+    found = statistics(waited=waited)
+    assert found.bound_by == "decode"
+    plural = "s" * (more > 1)
+    assert found.bottleneck == (
+        f"decode-bound: workers busy 98%, the consumer waited {waited / 10:.0%} of the time; "
+        f"{more} more worker{plural} would keep up."
+    )
+
+
+def test_the_needed_workers_do_the_work_in_the_consumers_own_time() -> None:
+    # The consumer takes 4 s for its steps on what cost the workers 40 s.
+    assert statistics(waited=6.0, busy=40.0).needed_workers == 10
+
+
+def test_a_consumer_that_only_waits_is_told_what_a_worker_adds() -> None:
+    sentence = statistics(waited=9.9, busy=40.0).bottleneck
+    assert "each further worker adds about 20 images/s." in sentence
+
+
+def test_workers_without_cores_are_not_recommended() -> None:
+    sentence = statistics(waited=5.0, cores=6).bottleneck
+    assert sentence.endswith("4 more workers would keep up, but there are only 6 usable cores.")
+    sentence = statistics(waited=5.0, cpu=20.0).bottleneck
+    assert "51% of a core each" in sentence
+    assert "would keep up" not in sentence
+
+
+def test_reading_that_takes_most_of_the_workers_time_is_the_bottleneck() -> None:
+    found = statistics(waited=5.0, read=28.0, cpu=9.0, read_bytes=300_000_000)
+    assert found.bound_by == "storage"
+    assert "reading took 72% of the workers' time at 30 MB/s" in found.bottleneck
+
+
+def test_transforms_that_take_most_of_the_workers_time_are_the_bottleneck() -> None:
+    found = statistics(waited=5.0, transform=30.0)
+    assert found.bound_by == "transform"
+    assert "transforms took 77% of the workers' time" in found.bottleneck
+    assert "4 more workers would keep up" in found.bottleneck
+
+
+def test_where_neither_side_was_at_work_the_sentence_says_so() -> None:
+    found = statistics(waited=5.0, busy=10.0, restarts=3)
+    assert found.bound_by == "start-up"
+    assert "3 died" in found.bottleneck
+
+
+def test_parts_of_the_workers_time_are_what_they_are_called() -> None:
+    found = statistics(busy=30.0, read=5.0, transform=4.0, ready_sum=250)
+    assert (found.decode, found.idle) == (21.0, 10.0)
+    assert found.images_per_second == 80.0
+    assert found.ready_mean == 2.5
+    assert found.busy_share == 0.75
+
+
+def test_since_subtracts_what_adds_up_and_keeps_what_is() -> None:
+    early = statistics(batches=40, elapsed=4.0, waited=3.0, workers=2, ready=7, restarts=1)
+    late = statistics(waited=3.5, ready=5, restarts=3)
+    found = late.since(early)
+    assert (found.batches, found.elapsed, found.waited, found.restarts) == (60, 6.0, 0.5, 2)
+    assert (found.workers, found.ready) == (4, 5)
+
+
+def slow(seconds: float) -> Transform:
+    class Slow:
+        def apply(self, geometry: Geometry, dice: SampleRandom) -> None:
+            time.sleep(seconds)
+
+    return Slow()
+
+
+def from_slow_storage(seconds: float) -> Transform:
+    """A transform that, where it is unpickled, makes each of the system's reads take that long."""
+
+    class Throttled(CenterCrop):
+        def __reduce__(self) -> tuple[Callable[..., object], tuple[float, object]]:
+            def throttle(seconds: float, size: object) -> CenterCrop:
+                read = os.preadv
+
+                def preadv(*arguments: Any) -> int:
+                    time.sleep(seconds)
+                    return read(*arguments)
+
+                os.preadv = preadv
+                return CenterCrop(size)
+
+            return throttle, (seconds, self.size)
+
+    return Throttled((48, 64))
+
+
+def read(loader: Loader) -> None:
+    for _ in loader:
+        pass
+
+
+def test_a_loop_that_only_reads_is_bound_by_decoding(
+    make_dataset: Callable[..., Path],
+    make_image: Callable[..., Image.Image],
+    encode: Callable[..., bytes],
+) -> None:
+    large = encode(make_image(0, 600, 800), "PNG")
+    folder = make_dataset({f"{number}.png": large for number in range(2)})
+    with Loader(folder, batch_size=2, workers=1, transforms=[CROP], epochs=7) as loader:
+        batches = iter(loader)
+        next(batches)  # the worker has started
+        before = loader.statistics()
+        assert sum(1 for _ in batches) == 6
+        found = loader.statistics().since(before)
+    assert found.bound_by == "decode", found
+    assert (found.batches, found.samples) == (6, 12)
+
+
+def test_a_loop_with_slow_steps_is_bound_by_them(packed: Path) -> None:
+    with Loader(packed, batch_size=13, workers=2, transforms=[CROP]) as loader:
+        batches = iter(loader)
+        next(batches)  # the workers have started
+        before = loader.statistics()
+        time.sleep(0.1)
+        for _ in batches:
+            time.sleep(0.1)
+        found = loader.statistics().since(before)
+    assert found.bound_by == "consumer", found
+    assert found.elapsed > 0.3  # the step after the last batch counts
+    assert found.ready_mean > 0
+
+
+def test_a_loop_over_slow_storage_is_bound_by_it(packed: Path) -> None:
+    with Loader(packed, batch_size=13, workers=2, transforms=[from_slow_storage(0.005)]) as loader:
+        read(loader)
+        before = loader.statistics()
+        read(loader)
+        found = loader.statistics().since(before)
+    assert found.bound_by == "storage", found
+    assert found.read_bytes > 39 * 500
+    assert found.read > 39 * 0.005
+
+
+def test_a_loop_with_slow_transforms_is_bound_by_them(packed: Path) -> None:
+    with Loader(packed, batch_size=13, workers=2, transforms=[slow(0.01), CROP]) as loader:
+        read(loader)
+        before = loader.statistics()
+        read(loader)
+        found = loader.statistics().since(before)
+    assert found.bound_by == "transform", found
+    assert found.transform > 39 * 0.01
+
+
+def test_time_between_two_epochs_is_nobodys(packed: Path) -> None:
+    with Loader(packed, batch_size=13, workers=1, transforms=[CROP]) as loader:
+        list(loader)
+        before, began = loader.statistics(), time.perf_counter()
+        time.sleep(0.1)  # validation, say
+        list(loader)
+        passed = time.perf_counter() - began
+        found = loader.statistics().since(before)
+    assert 0 < found.elapsed < passed - 0.1
+
+
+def test_the_parts_of_a_task_do_not_exceed_it(packed: Path) -> None:
+    with Loader(packed, batch_size=13, workers=2, transforms=[slow(0.001), CROP]) as loader:
+        list(loader)
+        found = loader.statistics()
+    assert 0 < found.read + found.transform < found.busy
+    assert 0 < found.cpu < found.busy
+
+
+def test_batches_that_are_kept_are_copied_and_counted(packed: Path) -> None:
+    with Loader(packed, batch_size=1, workers=1, transforms=[CROP], epochs=3) as loader:
+        kept = list(loader)
+        found = loader.statistics()
+    assert 0 < found.copied < len(kept)
+    assert found.copying > 0
+    assert found.slot_bytes >= 48 * 64 * 3
+
+
+def test_workers_are_not_idle_before_they_have_started(packed: Path) -> None:
+    with Loader(packed, batch_size=13, workers=2, transforms=[CROP]) as loader:
+        next(iter(loader))
+        found = loader.statistics()
+    assert found.worker_seconds < 2 * found.elapsed

@@ -1,0 +1,241 @@
+"""Which samples come, and in what order, beyond a plain shuffle."""
+
+import re
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from torch.utils.data import BatchSampler, DistributedSampler, RandomSampler
+
+from reader import (
+    BlockShuffle,
+    CenterCrop,
+    ClassBalanced,
+    Dataset,
+    Loader,
+    ReaderError,
+)
+from reader.order.samplers import (
+    BlockShuffled,
+    Weighted,
+)
+from reader.order.shuffle import GlobalShuffle
+
+COUNT = 39
+
+
+def load(packed: Path, **options: Any) -> Loader:
+    arguments = {"batch_size": 8, "workers": 1, "transforms": [CenterCrop(8)], "fields": ["index"]}
+    return Loader(packed, **{**arguments, **options})
+
+
+def numbers(batches: Any) -> list[int]:
+    return [number for (index,) in batches for number in index.tolist()]
+
+
+@settings(deadline=None)
+@given(
+    sizes=st.lists(st.integers(0, 30), min_size=1, max_size=12).filter(any),
+    shards=st.integers(1, 14),
+    seed=st.integers(0, 2**64),
+    epoch=st.integers(0, 5),
+)
+def test_a_block_shuffle_gives_every_sample_once_and_reads_few_shards_at_a_time(
+    sizes: list[int], shards: int, seed: int, epoch: int
+) -> None:
+    order = BlockShuffled(sizes, shards, seed)
+    found = order.samples(np.arange(order.count), epoch)
+    assert sorted(found.tolist()) == list(range(sum(sizes)))
+    shard_of = np.repeat(np.arange(len(sizes)), sizes)[found]
+    seen: list[int] = list(dict.fromkeys(shard_of.tolist()))
+    for first in range(0, len(seen), shards):
+        window = set(seen[first : first + shards])
+        rest = seen[first + shards :]
+        last = np.flatnonzero(np.isin(shard_of, list(window))).max()
+        assert not rest or last < np.flatnonzero(np.isin(shard_of, rest)).min()
+
+
+@given(st.data())
+def test_any_position_of_a_block_shuffle_can_be_asked_for_alone(data: st.DataObject) -> None:
+    order = BlockShuffled([7, 11, 3, 9], 2, seed=4)
+    position = data.draw(st.integers(0, 29))
+    whole = order.samples(np.arange(30), 3)
+    assert order.samples(np.array([position]), 3).tolist() == [whole[position]]
+
+
+def test_block_shuffles_of_two_epochs_differ() -> None:
+    order = BlockShuffled([10] * 10, 3, seed=0)
+    one, two = (order.samples(np.arange(100), epoch).tolist() for epoch in (0, 1))
+    assert one != two
+
+
+def test_weights_draw_in_proportion() -> None:
+    order = Weighted(np.array([0.0, 1.0, 3.0]), seed=1)
+    drawn = np.concatenate([order.samples(np.arange(3), epoch) for epoch in range(20_000)])
+    shares = np.bincount(drawn, minlength=3) / len(drawn)
+    assert shares[0] == 0
+    assert shares[2] == pytest.approx(0.75, abs=0.01)
+
+
+@pytest.mark.parametrize("weights", [[1.0], [-1.0] * COUNT, [np.inf] * COUNT])
+def test_what_is_no_weight_is_refused(packed: Path, weights: list[float]) -> None:
+    with pytest.raises(ReaderError, match="weights must be"):
+        load(packed, weights=weights)
+
+
+def test_weights_of_which_none_is_above_0_are_refused(packed: Path) -> None:
+    with pytest.raises(ReaderError, match="weights must have a number above 0"):
+        load(packed, weights=[0] * COUNT)
+
+
+def test_class_balanced_draws_every_class_alike(packed: Path) -> None:
+    labels = Dataset(packed).labels
+    rare = np.concatenate([np.flatnonzero(labels == 0)[:2], np.flatnonzero(labels == 1)])
+    with load(packed, subset=rare, weights=ClassBalanced(), epochs=60) as loader:
+        drawn = labels[numbers(loader)]
+    assert set(drawn) == {0, 1}
+    assert (drawn == 0).mean() == pytest.approx(0.5, abs=0.08)
+
+
+def test_a_subset_by_number_is_read_and_nothing_else(packed: Path) -> None:
+    with load(packed, subset=[5, 3, 30], shuffle=True) as loader:
+        assert len(loader) == 1
+        assert sorted(numbers(loader)) == [3, 5, 30]
+    with load(packed, subset=[5, 3, 30]) as loader:
+        assert numbers(loader) == [5, 3, 30]
+
+
+def test_a_subset_by_predicate_sees_the_index_columns(packed: Path) -> None:
+    dataset = Dataset(packed)
+    sizes = dataset.columns("height")["height"]
+    with load(packed, subset=lambda c: (c["label"] == 1) & (c["height"] > 60)) as loader:
+        expected = np.flatnonzero((dataset.labels == 1) & (sizes > 60))
+        assert len(expected)
+        assert numbers(loader) == expected.tolist()
+
+
+def test_a_predicate_that_asks_for_an_unknown_column_is_told_which_there_are(packed: Path) -> None:
+    with pytest.raises(ReaderError, match=r"column 'hight'; there are label, height, width\."):
+        load(packed, subset=lambda columns: columns["hight"] > 60)
+
+
+def test_a_block_shuffle_of_a_subset_gives_the_subset(packed: Path) -> None:
+    subset = [38, 1, 17, 20, 2]
+    with load(packed, subset=subset, shuffle=BlockShuffle(shards=2)) as loader:
+        assert sorted(numbers(loader)) == sorted(subset)
+
+
+@pytest.mark.parametrize("subset", [[39], [-1], [[1]], lambda columns: [1, 2], []])
+def test_a_subset_that_is_none_is_refused(packed: Path, subset: Any) -> None:
+    with pytest.raises(ReaderError):
+        load(packed, subset=subset)
+
+
+def test_a_torch_sampler_decides_the_order_of_each_epoch(packed: Path) -> None:
+    def sampler() -> RandomSampler:
+        generator = torch.Generator().manual_seed(3)
+        return RandomSampler(range(COUNT), generator=generator)
+
+    mine, twin = sampler(), sampler()
+    with load(packed, sampler=mine) as loader:
+        for _ in range(3):
+            assert numbers(loader) == list(twin)
+
+
+@pytest.mark.parametrize(
+    ("sampler", "given"),
+    [(BatchSampler(range(COUNT), 8, drop_last=False), "[0, 1, 2, 3, 4, 5, 6, 7]"), ([1.5], "1.5")],
+)
+def test_a_sampler_that_gives_no_numbers_is_refused(packed: Path, sampler: Any, given: str) -> None:
+    reason = f"sampler must give sample numbers, not {re.escape(given)}.* batch_size to the Loader"
+    with load(packed, sampler=sampler) as loader, pytest.raises(ReaderError, match=reason):
+        iter(loader)
+
+
+def test_a_distributed_sampler_gives_its_rank_its_share(packed: Path) -> None:
+    seen = []
+    for rank in (0, 1):
+        sampler: Any = DistributedSampler(range(COUNT), num_replicas=2, rank=rank, seed=5)
+        with load(packed, sampler=sampler) as loader:
+            seen += numbers(loader)
+    assert set(seen) == set(range(COUNT))
+    assert len(seen) == COUNT + 1  # padded by the sampler
+
+
+def test_one_decision_of_the_order_is_enough(packed: Path) -> None:
+    with pytest.raises(ReaderError, match="Give one of"):
+        load(packed, shuffle=True, weights=[1.0] * COUNT)
+
+
+def test_endless_epochs_cross_their_boundary_within_a_batch(packed: Path) -> None:
+    order = GlobalShuffle(COUNT, 7)
+    expected = np.concatenate([order.samples(np.arange(COUNT), epoch) for epoch in range(5)])
+    with load(packed, shuffle=True, seed=7, epochs=None) as loader:
+        seen = numbers(islice(loader, 4 * COUNT // 8))
+        with pytest.raises(TypeError, match="no length"):
+            len(loader)
+        state = loader.state_dict()
+        assert (state["epoch"], state["position"]) == divmod(len(seen), COUNT)
+        loader.load_state_dict(state)
+        seen += numbers(islice(loader, 1))
+    assert seen == expected[: len(seen)].tolist()
+
+
+def test_several_epochs_are_read_without_a_break(packed: Path) -> None:
+    with load(packed, shuffle=True, epochs=3) as loader:
+        assert len(loader) == -(-3 * COUNT // 8)
+        seen = numbers(loader)
+        assert sorted(seen) == sorted(3 * list(range(COUNT)))
+        assert loader.state_dict()["epoch"] == 3
+
+
+def test_the_first_position_of_ten_thousand_million_is_known_at_once() -> None:
+    count = 10**10
+    order = GlobalShuffle(count, 1)
+    some = np.unique(np.random.default_rng(0).integers(0, count, 20_000))
+    found = order.samples(some, epoch=0)
+    assert len(np.unique(found)) == len(some)
+    assert found.min() >= 0
+    assert found.max() < count
+    assert order.sample(int(some[7]), epoch=0) == found[7]
+
+
+def test_a_shuffle_is_as_even_as_numpys() -> None:
+    count, bins = 40_000, 100
+    for seed in range(3):
+        ours = GlobalShuffle(count, seed).samples(np.arange(count), epoch=seed)
+        # Where each hundredth of the positions lands: chi-square with 9,801 degrees of freedom.
+        table, _, _ = np.histogram2d(np.arange(count), ours, bins=bins)
+        chi_square = float(((table - count / bins**2) ** 2 / (count / bins**2)).sum())
+        assert abs(chi_square - (bins - 1) ** 2) < 5 * np.sqrt(2 * (bins - 1) ** 2)
+        correlation = np.corrcoef(ours[:-1], ours[1:])[0, 1]
+        assert abs(correlation) < 5 / np.sqrt(count)
+
+
+def test_a_subset_may_be_a_mask(packed: Path) -> None:
+    with load(packed, subset=np.arange(COUNT) < 5) as loader:
+        assert numbers(loader) == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize(
+    "mistake",
+    [
+        {"subset": [1.5, 2.0]},
+        {"shuffle": "yes"},
+        {"shuffle": BlockShuffle},
+        {"fields": "image"},
+        {"fields": ()},
+        {"transforms": CenterCrop(8)},
+        {"transforms": [lambda image: image]},
+        {"max_bad": -1},
+    ],
+    ids=str,
+)
+def test_a_mistake_in_an_argument_is_told_at_once(packed: Path, mistake: dict[str, Any]) -> None:
+    with pytest.raises(ReaderError):
+        load(packed, **mistake)

@@ -1,0 +1,229 @@
+"""Orders are permutations, dice are even, and ranks share an epoch without loss."""
+
+import math
+import tracemalloc
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reader.order.shuffle import (
+    GlobalShuffle,
+    SampleRandom,
+    Sequential,
+    Steps,
+)
+
+SEEDS = st.integers(-(2**63), 2**64)
+EPOCHS = st.integers(0, 2**40)
+
+
+def order_of(count: int, seed: int, epoch: int) -> list[int]:
+    return GlobalShuffle(count, seed).samples(np.arange(count), epoch).tolist()
+
+
+@given(count=st.integers(0, 3000), seed=SEEDS, epoch=EPOCHS)
+@settings(deadline=None)
+def test_a_shuffle_holds_every_sample_exactly_once(count: int, seed: int, epoch: int) -> None:
+    assert sorted(order_of(count, seed, epoch)) == list(range(count))
+
+
+@given(count=st.integers(1, 2**62), seed=SEEDS, epoch=EPOCHS, data=st.data())
+@settings(deadline=None)
+def test_one_position_and_an_array_of_positions_agree_for_any_count(
+    count: int, seed: int, epoch: int, data: st.DataObject
+) -> None:
+    positions = data.draw(st.lists(st.integers(0, count - 1), min_size=1, max_size=5, unique=True))
+    order = GlobalShuffle(count, seed)
+    found = order.samples(np.array(positions), epoch).tolist()
+    assert found == [order.sample(position, epoch) for position in positions]
+    assert len(set(found)) == len(found)
+    assert all(0 <= sample < count for sample in found)
+
+
+@pytest.mark.parametrize("count", [40, 1000, 4097])
+def test_seeds_and_epochs_each_have_an_order_of_their_own(count: int) -> None:
+    orders = [tuple(order_of(count, seed, epoch)) for seed in range(5) for epoch in range(5)]
+    assert len(set(orders)) == 25
+
+
+@pytest.mark.parametrize("count", [1000, 1024, 1025])
+def test_a_shuffled_order_has_no_memory_of_the_first(count: int) -> None:
+    limit = 5 / np.sqrt(count)  # five standard deviations of the correlation of random orders
+    for epoch in range(5):
+        order = np.array(order_of(count, 0, epoch))
+        following = np.array(order_of(count, 0, epoch + 1))
+        assert abs(np.corrcoef(np.arange(count), order)[0, 1]) < limit
+        assert abs(np.corrcoef(order[:-1], order[1:])[0, 1]) < limit
+        assert abs(np.corrcoef(order, following)[0, 1]) < limit
+
+
+@pytest.mark.parametrize("stride", [1, 2**20, 10**5])
+def test_neighbours_among_ten_thousand_million_land_evenly_and_apart(stride: int) -> None:
+    count, drawn, bins = 10**10, 50_000, 250
+    for seed in range(3):
+        positions = 10**9 + stride * np.arange(drawn)
+        found = GlobalShuffle(count, seed).samples(positions % count, epoch=seed)
+        assert len(set(found.tolist())) == drawn
+        expected = drawn / bins
+        for place in (found / count, (found % 1000 + 0.5) / 1000, np.diff(found) % count / count):
+            table, _ = np.histogram(place, bins, (0, 1))
+            chi_square = float(((table - len(place) / bins) ** 2 / expected).sum())
+            # Five standard deviations of a chi-square with bins - 1 degrees of freedom.
+            assert abs(chi_square - (bins - 1)) < 5 * np.sqrt(2 * (bins - 1))
+        assert abs(np.corrcoef(found[:-1], found[1:])[0, 1]) < 5 / np.sqrt(drawn)
+
+
+def test_the_size_of_a_shuffle_costs_no_memory() -> None:
+    order = GlobalShuffle(10**10, 0)
+    order.sample(0, epoch=0)
+    tracemalloc.start()
+    try:
+        for position in range(0, 10**10, 10**6):
+            order.sample(position, epoch=0)
+        held, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert held < 10_000
+
+
+def permutations_of(count: int, epochs: int) -> np.ndarray:
+    """The orders of so many epochs, a row each."""
+    order = GlobalShuffle(count, seed=1)
+    return np.array([order.samples(np.arange(count), epoch) for epoch in range(epochs)])
+
+
+def z_of(counts: np.ndarray, freedom: int) -> float:
+    """How many standard deviations the chi-square of equally likely counts is off its mean."""
+    expected = counts.sum() / counts.size
+    return float(((counts - expected) ** 2 / expected).sum() - freedom) / np.sqrt(2 * freedom)
+
+
+@pytest.mark.parametrize("count", [*range(2, 33), *range(43, 50), 64, 65])
+def test_a_shuffle_of_few_elements_is_even_in_positions_neighbours_and_parity(count: int) -> None:
+    epochs = 1500
+    found = permutations_of(count, epochs)
+    table = np.zeros((count, count))
+    np.add.at(table, (np.arange(count), found), 1)
+    assert abs(z_of(table, (count - 1) ** 2)) < 5  # which comes when
+    pairs = np.zeros((count, count))
+    np.add.at(pairs, (found[:, 0], found[:, -1]), 1)
+    assert abs(z_of(pairs[~np.eye(count, dtype=bool)], count * (count - 1) - 1)) < 5
+    inversions = sum((found[:, :at] > found[:, at : at + 1]).sum(axis=1) for at in range(count))
+    odd = int((np.asarray(inversions) % 2).sum())
+    assert abs(odd - epochs / 2) < 5 * np.sqrt(epochs / 4)
+
+
+@pytest.mark.parametrize("count", [2, 3, 4, 5])
+def test_every_permutation_of_a_tiny_set_is_equally_likely(count: int) -> None:
+    seen = Counter(map(tuple, permutations_of(count, 100 * math.factorial(count)).tolist()))
+    assert len(seen) == math.factorial(count)
+    assert abs(z_of(np.array([*seen.values()]), len(seen) - 1)) < 5
+
+
+def test_the_sequential_order_is_the_order_of_the_samples_in_every_epoch() -> None:
+    positions = np.array([3, 0, 7])
+    assert Sequential(50).samples(positions, 0).tolist() == [3, 0, 7]
+    assert Sequential(50).samples(positions, 9).tolist() == [3, 0, 7]
+
+
+@given(
+    seed=SEEDS,
+    epoch=EPOCHS,
+    position=st.integers(0, 2**62),
+    low=st.floats(-1e6, 1e6),
+    width=st.floats(1e-3, 1e6),
+    bound=st.integers(1, 2**32),
+)
+@settings(deadline=None)
+def test_dice_stay_within_their_bounds_and_repeat(
+    seed: int, epoch: int, position: int, low: float, width: float, bound: int
+) -> None:
+    def throws() -> list[float]:
+        dice = SampleRandom(seed, epoch, position)
+        return [dice.uniform(low, low + width), dice.integer(bound), dice.uniform()]
+
+    first, second, third = throws()
+    assert low <= first <= low + width
+    assert 0 <= second < bound
+    assert 0 <= third < 1
+    assert throws() == [first, second, third]
+
+
+def test_dice_are_even_over_positions_epochs_and_seeds() -> None:
+    for dice in (
+        [SampleRandom(0, 0, number) for number in range(4000)],
+        [SampleRandom(0, number, 0) for number in range(4000)],
+        [SampleRandom(number, 0, 0) for number in range(4000)],
+    ):
+        floats = np.array([one.uniform() for one in dice])
+        tens = Counter(one.integer(10) for one in dice)
+        assert np.histogram(floats, 10, (0, 1))[0] == pytest.approx([400] * 10, abs=100)
+        assert [tens[number] for number in range(10)] == pytest.approx([400] * 10, abs=100)
+        assert abs(np.corrcoef(floats[:-1], floats[1:])[0, 1]) < 0.08
+
+
+def test_a_die_thrown_again_and_again_is_even() -> None:
+    dice = SampleRandom(5, 3, 1)
+    assert np.histogram([dice.uniform() for _ in range(4000)], 10, (0, 1))[0] == pytest.approx(
+        [400] * 10, abs=100
+    )
+
+
+steps_of = given(
+    count=st.integers(0, 300),
+    batch_size=st.integers(1, 40),
+    world_size=st.integers(1, 9),
+    resumed=st.floats(0, 1),
+)
+
+
+@steps_of
+@settings(deadline=None)
+def test_the_ranks_together_take_every_position_once_and_in_order(
+    count: int, batch_size: int, world_size: int, resumed: float
+) -> None:
+    start = int(count * resumed)
+    ranks = [Steps(count, batch_size, rank, world_size, False, start) for rank in range(world_size)]
+    taken = [
+        position
+        for number in range(len(ranks[0]))
+        for step in (steps[number] for steps in ranks)
+        for position in range(step.position, step.position + step.valid)
+    ]
+    assert taken == list(range(start, count))
+
+
+@steps_of
+@settings(deadline=None)
+def test_the_ranks_take_equal_steps_of_equal_size_and_pad_less_than_one_row_each(
+    count: int, batch_size: int, world_size: int, resumed: float
+) -> None:
+    start = int(count * resumed)
+    ranks = [Steps(count, batch_size, rank, world_size, False, start) for rank in range(world_size)]
+    assert len({len(steps) for steps in ranks}) == 1
+    end = start
+    for number in range(len(ranks[0])):
+        row = [steps[number] for steps in ranks]
+        end = min(end + batch_size * world_size, count)
+        assert {step.end for step in row} == {end}
+        assert len({step.rows for step in row}) == 1
+        assert 1 <= row[0].rows <= batch_size
+        assert sum(step.rows - step.valid for step in row) < world_size
+    assert end == count
+
+
+@steps_of
+@settings(deadline=None)
+def test_drop_last_takes_whole_batches_alone_and_leaves_less_than_a_step(
+    count: int, batch_size: int, world_size: int, resumed: float
+) -> None:
+    start = int(count * resumed)
+    ranks = [Steps(count, batch_size, rank, world_size, True, start) for rank in range(world_size)]
+    steps = [steps[number] for steps in ranks for number in range(len(steps))]
+    assert all(step.rows == step.valid == batch_size for step in steps)
+    taken = sorted(p for step in steps for p in range(step.position, step.position + step.valid))
+    assert taken == list(range(start, start + len(taken)))
+    assert 0 <= count - start - len(taken) < batch_size * world_size

@@ -1,0 +1,134 @@
+"""Raw images of one size: gathered a chunk at a time, to the same pixels as one by one."""
+
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import reader
+from reader import (
+    CenterCrop,
+    Dataset,
+    Loader,
+    RandomCrop,
+    RandomHorizontalFlip,
+    RandomVerticalFlip,
+    Transform,
+)
+from reader.order.shuffle import (
+    BatchRandom,
+    SampleRandom,
+)
+
+COUNT = 37
+
+
+def raw_set(write_samples: Callable[..., Path], channels: int) -> tuple[Path, np.ndarray]:
+    """A data set of raw images in several shards, and their pixels."""
+    pixels = np.random.default_rng(0).integers(1, 256, (COUNT, 12, 10, channels), np.uint8)
+    samples = {f"k{'x' * (n % 3)}{n}": {"raw": image.tobytes()} for n, image in enumerate(pixels)}
+    folder = write_samples(samples, shard_samples=10, labels=range(COUNT), raw=(12, 10, channels))
+    return folder, pixels
+
+
+class Plain:
+    """A transform that cannot be applied to many samples at a time."""
+
+    def apply(self, geometry: reader.Geometry, dice: SampleRandom) -> None:
+        pass
+
+
+PIPELINES: list[Sequence[Transform]] = [
+    [],
+    [RandomHorizontalFlip()],
+    [RandomCrop((12, 10), padding=4), RandomHorizontalFlip()],
+    [RandomCrop(7), RandomVerticalFlip(), RandomHorizontalFlip(0.7)],
+    [RandomVerticalFlip(), RandomHorizontalFlip(), RandomCrop(9, padding=2, fill=200)],
+    [CenterCrop((20, 4)), RandomCrop(3)],
+    [CenterCrop(8), RandomCrop(12, padding=4), RandomHorizontalFlip(), RandomVerticalFlip()],
+    [RandomCrop(8), RandomCrop(11, padding=3, fill=7)],
+    [RandomCrop((12, 300), padding=1000, fill=9), RandomHorizontalFlip()],
+    [RandomCrop((12, 300), padding=150, fill=9), RandomHorizontalFlip(), RandomVerticalFlip()],
+    [RandomCrop((700, 10), padding=345, fill=9), RandomHorizontalFlip()],
+]
+
+
+@pytest.mark.parametrize("pipeline", PIPELINES, ids=str)
+@pytest.mark.parametrize("channels", [1, 3])
+def test_gathered_images_are_those_that_are_read_one_by_one(
+    write_samples: Callable[..., Path], pipeline: Sequence[Transform], channels: int
+) -> None:
+    folder, pixels = raw_set(write_samples, channels)
+    seen: list[Any] = []
+    for transforms in (pipeline, [*pipeline, Plain()]):
+        with Loader(
+            folder,
+            batch_size=16,
+            shuffle=True,
+            workers=1,
+            transforms=transforms,
+            fields=("image", "label", "index", "valid", "key"),
+            rank=0,
+            world_size=2,
+        ) as loader:
+            seen.append([batch for _ in range(2) for batch in loader])
+    for gathered, single in zip(*seen, strict=True):
+        assert torch.equal(gathered[0], single[0])
+        for ours, theirs in zip(gathered[1:4], single[1:4], strict=True):
+            assert ours.tolist() == theirs.tolist()
+        assert gathered[4] == single[4]
+        if not pipeline:
+            expected = np.broadcast_to(pixels[gathered[2].numpy()], (len(gathered[0]), 12, 10, 3))
+            assert np.array_equal(gathered[0].permute(0, 2, 3, 1).numpy(), expected)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs memfd")
+def test_raw_images_are_gathered_from_memory_too(write_samples: Callable[..., Path]) -> None:
+    folder, pixels = raw_set(write_samples, 3)
+    with Loader(folder, batch_size=COUNT, workers=1, cache="ram") as loader:
+        ((image, _),) = loader
+    assert np.array_equal(image.permute(0, 2, 3, 1).numpy(), pixels)
+
+
+def test_a_lost_shard_of_raw_images_is_an_error_that_names_it(
+    write_samples: Callable[..., Path],
+) -> None:
+    folder, _ = raw_set(write_samples, 3)
+    (folder / "shard-000003.tar").unlink()
+    with (
+        Loader(folder, batch_size=16, workers=1) as loader,
+        pytest.raises(reader.ReaderError, match=r"shard-000003\.tar"),
+    ):
+        list(loader)
+
+
+def test_raw_images_come_from_the_data_set_as_well(write_samples: Callable[..., Path]) -> None:
+    for channels in (1, 3):
+        folder, pixels = raw_set(write_samples, channels)
+        image, label = Dataset(folder)[5]
+        assert np.array_equal(image, np.broadcast_to(pixels[5], (12, 10, 3)))
+        assert label == 5
+
+
+@given(
+    seed=st.integers(0, 2**63),
+    epoch=st.integers(0, 1000),
+    position=st.integers(0, 2**40),
+    bound=st.integers(1, 2**31),
+)
+@settings(deadline=None)
+def test_the_dice_of_many_samples_are_those_of_each(
+    seed: int, epoch: int, position: int, bound: int
+) -> None:
+    positions = position + np.arange(5)
+    together = BatchRandom(seed, epoch, positions)
+    alone = [SampleRandom(seed, epoch, number) for number in positions.tolist()]
+    for _ in range(3):
+        assert together.integer(bound).tolist() == [dice.integer(bound) for dice in alone]
+        assert together.uniform().tolist() == [dice.uniform() for dice in alone]
