@@ -17,12 +17,12 @@ print(sys.implementation.cache_tag, sys.platform, platform.machine())') in
         # is still missing belongs to a torch with CUDA.
         pip_install --require-hashes --no-deps --requirement scripts/torch-cpu.lock 2>/dev/null || true
         pip_install --require-hashes --no-deps --requirement scripts/requirements.lock
-        pip_install --no-build-isolation --constraint scripts/constraints.txt --editable '.[test]'
+        pip_install --no-build-isolation --constraint scripts/constraints.txt --editable '.[test,docs]'
         ;;
     *)
         # torch alone first: where an index has a build without CUDA, it must not be looked past.
         pip_install "$(grep '^torch==' scripts/constraints.txt)"
-        pip_install --constraint scripts/constraints.txt --editable '.[test]'
+        pip_install --constraint scripts/constraints.txt --editable '.[test,docs]'
         ;;
     esac
     touch .venv/complete

@@ -27,7 +27,7 @@ compile() {
 made="# Made by scripts/lock.sh; for Linux x86-64 and CPython 3.11."
 {
     echo "$made"
-    compile pyproject.toml --extra test --constraint scripts/constraints.txt \
+    compile pyproject.toml --extra test --extra docs --constraint scripts/constraints.txt \
         --find-links "$work/torch" --no-emit-package torch
     echo "$version" | compile --no-deps -
 } >"$work/requirements.lock"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The tests, after the linters and the type checker. Arguments go to pytest.
+# The tests, after the linters, the type checker and the pages. Arguments go to pytest.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/environment.sh
@@ -7,4 +7,5 @@ cd "$(dirname "$0")/.."
 ruff check .
 ruff format --check .
 mypy
+./scripts/docs.sh
 python -m pytest "$@"

@@ -43,12 +43,12 @@ class BlockShuffle:
     one shard meet in a batch more often than chance has it. Measured with scripts/bench_order.py
     on 1,024 shards of 1,250 samples, in batches of 256 (1.0 is chance):
 
-    ===========================  ====  ====  ====  ====  ======
-    shards                          1     4    16    64  global
-    ===========================  ====  ====  ====  ====  ======
-    distinct shards in a batch    1.2   4.2  16.2  62.9   226.7
-    a pair meets again next time  954    62   5.0   1.2     1.0
-    ===========================  ====  ====  ====  ====  ======
+    ============================  ====  ====  ====  ====  ======
+    shards                           1     4    16    64  global
+    ============================  ====  ====  ====  ====  ======
+    distinct shards in a batch     1.2   4.2  16.2  62.9   226.7
+    a pair meets again next time   954    62   5.0   1.2     1.0
+    ============================  ====  ====  ====  ====  ======
     """
 
     shards: int
