@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from reader.errors import ReaderError
-from reader.order.shuffle import SampleRandom
+from reader.rng import SampleRandom
 
 Size = int | Sequence[int]
 

@@ -4,10 +4,10 @@ Purpose: have the next batches on the device by the time the consumer asks for t
 
 Guarantees: the same values on every device, bit for bit in float32 unless the GPU decodes them. On
 a GPU all is queued on one side stream and nothing here waits for it, but torchvision's decoder for
-what it decodes (see `reader.gpu_decode.nvjpeg`). What `Transfer.take` gives is complete on the stream that
-is current then, and its memory serves no other batch before that stream is through with it. Raw
-pixels and constants are allocated, used and freed in the order of the side stream, so the caching
-allocator uses them again without further ado. No CUDA context is made on any other device.
+what it decodes (see `reader.gpu_decode.nvjpeg`). What `Transfer.take` gives is complete on the
+stream that is current then, and its memory serves no other batch before that stream is through with
+it. Raw pixels and constants are allocated, used and freed in the order of the side stream, so the
+caching allocator uses them again without further ado. No CUDA context is made on any other device.
 
 Assumptions: used by one thread. The caller keeps a batch until `Transfer.is_over`. Tensors that are
 on the GPU already were made on its current stream.
@@ -208,7 +208,7 @@ def _side_stream(device: torch.device) -> torch.cuda.Stream:
 
 
 class CUDAHostMemory:
-    """CUDA's own page-locking, called with `device` current (see `reader.batch.pinned.HostMemory`)."""
+    """CUDA's own page-locking (`reader.batch.pinned.HostMemory`), called with `device` current."""
 
     def __init__(self, device: torch.device) -> None:
         self._device = device

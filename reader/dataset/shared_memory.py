@@ -1,7 +1,7 @@
 """Memory that all processes of a user on a machine share, and the shards in it (``cache="ram"``).
 
-Purpose: read from a slow disk once a machine, not once a rank and epoch; `reader.samples.decoded_cache` shares
-decoded images the same way.
+Purpose: read from a slow disk once a machine, not once a rank and epoch;
+`reader.samples.decoded_cache` shares decoded images the same way.
 
 Guarantees: the memory has no name and belongs to the processes that use it, so nothing is left
 behind however they end. Who gets it gets it prepared. Shards that are there never change again.

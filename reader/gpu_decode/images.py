@@ -30,8 +30,8 @@ class EncodedImages:
 
     Attributes:
         size: (height, width) of the images once they are decoded.
-        table: int64 (B, F), a `reader.gpu_decode.parcels.Parcel` a row: where in the bytes an image lies,
-            and what is to become of it.
+        table: int64 (B, F), a `reader.gpu_decode.parcels.Parcel` a row: where in the bytes an image
+            lies, and what is to become of it.
     """
 
     def __init__(

@@ -1,9 +1,9 @@
 """Images that travel to the GPU as JPEGs: what a worker does where it does not decode.
 
-A worker cuts out of each JPEG the tiles that a view touches (`reader.decode.splice`) and puts these bytes
-into the batch's slot, one sample behind the other, with a row of numbers, a `Parcel`, that says
-what is to become of them. A JPEG that nvJPEG does not decode, and any other format, is decoded by
-the worker: its finished pixels travel in place of the bytes.
+A worker cuts out of each JPEG the tiles that a view touches (`reader.decode.splice`) and puts these
+bytes into the batch's slot, one sample behind the other, with a row of numbers, a `Parcel`, that
+says what is to become of them. A JPEG that nvJPEG does not decode, and any other format, is decoded
+by the worker: its finished pixels travel in place of the bytes.
 """
 
 from collections.abc import Sequence

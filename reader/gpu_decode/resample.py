@@ -1,9 +1,9 @@
 """Boxes of many images, each resized and turned into its place in one batch: for all at once.
 
-A box is resized bilinearly without antialiasing, as `reader.decode.decoder` does on a CPU. Where it shrinks
-to half or less, whole squares of its pixels are averaged before. Every pixel of the output is the
-weighted mean of four pixels of the source; as rows and columns are resized apart, where these lie
-is a number for the output's row plus one for its column, whatever the flips.
+A box is resized bilinearly without antialiasing, as `reader.decode.decoder` does on a CPU. Where it
+shrinks to half or less, whole squares of its pixels are averaged before. Every pixel of the output
+is the weighted mean of four pixels of the source; as rows and columns are resized apart, where
+these lie is a number for the output's row plus one for its column, whatever the flips.
 """
 
 from dataclasses import dataclass

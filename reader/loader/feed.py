@@ -42,11 +42,8 @@ from reader.loader.autoscale import (
 )
 from reader.loader.statistics import Statistics
 from reader.loader.tasks import TaskPlanner
-from reader.order.shuffle import (
-    Order,
-    Step,
-    Steps,
-)
+from reader.order.shuffle import Order
+from reader.order.steps import Step, Steps
 from reader.samples.decoded_cache import DecodedImages
 from reader.samples.raw import can_gather
 from reader.samples.sample import Recipe

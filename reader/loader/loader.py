@@ -44,7 +44,7 @@ from reader.order.samplers import (
     Subset,
     build_order,
 )
-from reader.order.shuffle import Steps
+from reader.order.steps import Steps
 from reader.samples.decoded_cache import hold_decoded
 from reader.samples.fields import (
     Decode,
@@ -74,7 +74,8 @@ class Loader:
     - ``valid``: bool (B,), False for rows that only pad the last step of a rank.
     - ``key``: a list of B strings.
     - ``json``, ``txt``, ``npy``, ``mask.png``, ...: members, decoded by their extension. Arrays of
-      one type and shape come as one tensor (B, ...), anything else as a list. See `reader.samples.fields`.
+      one type and shape come as one tensor (B, ...), anything else as a list. See
+      `reader.samples.fields`.
 
     The last batch of an epoch may be shorter, unless `drop_last`. An iterator that is gone before
     its first batch leaves its epoch to the next one: some trainers try whether there is one.

@@ -5,10 +5,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from reader.order.shuffle import (
-    Order,
-    Step,
-)
+from reader.order.shuffle import Order
+from reader.order.steps import Step
 from reader.workers.messages import Task
 
 _BLOCK = 1 << 14  # sample numbers that are computed at a time; a few cost almost as much

@@ -9,11 +9,8 @@ from numpy.typing import NDArray
 from reader.arguments import is_count
 from reader.dataset.dataset import Dataset
 from reader.errors import ReaderError
-from reader.order.shuffle import (
-    GlobalShuffle,
-    SampleRandom,
-    mix64,
-)
+from reader.order.shuffle import GlobalShuffle
+from reader.rng import SampleRandom, mix64
 from reader.transforms import (
     Geometry,
     Transform,

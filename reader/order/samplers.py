@@ -20,12 +20,8 @@ from reader.order.buckets import (
     Bucketed,
     aspect_ratios,
 )
-from reader.order.shuffle import (
-    GlobalShuffle,
-    Order,
-    Sequential,
-    mix64,
-)
+from reader.order.shuffle import GlobalShuffle, Order, Sequential
+from reader.rng import mix64
 
 _KEPT_EPOCHS = 2  # of a sampler: the one that is read and the one that is decoded ahead
 

@@ -8,9 +8,10 @@ show the same of it in every epoch but for mirroring, that result. An image is m
 pixels are written and stays as it is then; who dies in between leaves it unmarked, and two that
 write it at once write the same bytes. What does not decode without fault is never marked.
 
-Assumptions: those of `reader.dataset.shared_memory`. The owner lays the memory out, any worker fills it; pages
-that nobody has written take none, so it grows during the first epoch. Between the pixels and their
-mark, on either side, an interpreter does so much that no processor shows the two in another order.
+Assumptions: those of `reader.dataset.shared_memory`. The owner lays the memory out, any worker
+fills it; pages that nobody has written take none, so it grows during the first epoch. Between
+the pixels and their mark, on either side, an interpreter does so much that no processor shows
+the two in another order.
 """
 
 import hashlib

@@ -18,7 +18,7 @@ from reader.dataset.dataset import Dataset
 from reader.errors import ReaderError
 from reader.format import FORMATS
 from reader.format.tar import BLOCK
-from reader.order.shuffle import BatchRandom
+from reader.rng import BatchRandom
 from reader.samples.fields import BUILT_IN
 from reader.samples.sample import Recipe
 from reader.transforms import (

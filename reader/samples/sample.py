@@ -28,7 +28,7 @@ from reader.errors import (
     SampleError,
 )
 from reader.gpu_decode.parcels import pack
-from reader.order.shuffle import SampleRandom
+from reader.rng import SampleRandom
 from reader.samples.decoded_cache import DecodedImages
 from reader.samples.fields import (
     PHOTOGRAPHS,

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from reader.order.shuffle import SampleRandom
+from reader.rng import SampleRandom
 
 _WORD = 1 << 64
 

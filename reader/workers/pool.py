@@ -7,8 +7,8 @@ Guarantees: every task given to `submit` ends in exactly one `Done` or `Failed` 
 only then is what the dead one held handed out again: no task ever runs twice at a time. A worker
 that is to go ends the task in its hands first. Workers that cannot start, and a task that kills
 whoever takes it, become a `WorkerError`. A wait in which no worker gets on is reported, and ended
-where there is a `timeout` (see `reader.workers.stall`); there is no other: a worker that is stopped, at
-whatever point, keeps nobody from starting, telling and ending it.
+where there is a `timeout` (see `reader.workers.stall`); there is no other: a worker that is
+stopped, at whatever point, keeps nobody from starting, telling and ending it.
 
 Assumptions: used by one thread at a time, in the process that made it.
 """

@@ -24,8 +24,8 @@ from reader.workers.messages import (
 
 _DYING_SECONDS = 2.0
 _TRIAL_SECONDS = 2.0  # to hear why a worker dies
-# Like ``python -m reader.workers.worker``, but no module in the working directory can get in the way, and
-# Ctrl-C is left to the parent, which says when to end.
+# Like ``python -m reader.workers.worker``, but no module in the working directory can get in the
+# way, and Ctrl-C is left to the parent, which says when to end.
 _START = (
     "import signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN); "
     "sys.path[:] = filter(None, sys.path); "
@@ -40,9 +40,9 @@ class WorkerProcess:
     """One worker as the parent sees it.
 
     It ends with this process, however that ends, and whatever it is doing then: a pipe of which
-    this process holds the other end has the system kill it (see `reader.workers.worker`). Telling it
-    something waits for nothing, also if it is stopped: what is long lies in the file of its set-up,
-    and the little that it has not heard yet has room in its socket.
+    this process holds the other end has the system kill it (see `reader.workers.worker`). Telling
+    it something waits for nothing, also if it is stopped: what is long lies in the file of its
+    set-up, and the little that it has not heard yet has room in its socket.
 
     Attributes:
         process: of the operating system.

@@ -291,7 +291,7 @@ def _end_with_parent(life: int) -> None:
 
 
 def _setup(descriptor: int) -> Setup:
-    """What `reader.workers.process.setup_file` has put into the file; modules are found from now on."""
+    """What `process.setup_file` has put into the file; modules are found from now on."""
     with mmap.mmap(descriptor, 0, access=mmap.ACCESS_READ) as content:  # all workers share offsets
         os.close(descriptor)
         modules, setup = parse(content[:], (tuple,))

@@ -21,12 +21,8 @@ from reader.order.samplers import (
     Among,
     BlockShuffled,
 )
-from reader.order.shuffle import (
-    GlobalShuffle,
-    Order,
-    Sequential,
-    Steps,
-)
+from reader.order.shuffle import GlobalShuffle, Order, Sequential
+from reader.order.steps import Steps
 
 SMALL = 23
 

@@ -21,7 +21,7 @@ from reader import (
     Resize,
     Transform,
 )
-from reader.order.shuffle import SampleRandom
+from reader.rng import SampleRandom
 from reader.transforms import largest_output
 
 Coordinates = NDArray[np.int64]  # (height, width, 2): which pixel of the source is where; -1: none

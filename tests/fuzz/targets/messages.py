@@ -1,9 +1,10 @@
 """The protocol of parent and workers: messages cut short, out of place, or none at all.
 
-Trusted is what a message says: it is a pickle between processes of one user (`reader.workers.messages`), so
-its bytes are not changed here. An input picks the side that listens, and what it hears: a pair of
-bytes for each message, which one, and where it is cut. Whoever listens ends or refuses, and never
-waits for more; the parent has every task end once at the most.
+Trusted is what a message says: it is a pickle between processes of one user
+(`reader.workers.messages`), so its bytes are not changed here. An input picks the side that
+listens, and what it hears: a pair of bytes for each message, which one, and where it is cut.
+Whoever listens ends or refuses, and never waits for more; the parent has every task end once at the
+most.
 """
 
 import contextlib

@@ -28,7 +28,7 @@ from reader.decode.decoder import (
 )
 from reader.decode.plan import StoredImage
 from reader.errors import DecodeError
-from reader.order.shuffle import SampleRandom
+from reader.rng import SampleRandom
 
 Pixels = NDArray[Any]
 MakeImage = Callable[..., Image.Image]

@@ -24,7 +24,7 @@ from reader import (
     SampleError,
     Transform,
 )
-from reader.order.shuffle import SampleRandom
+from reader.rng import SampleRandom
 
 
 class RandomPart:

@@ -22,7 +22,7 @@ from reader.loader.autoscale import (
     Choice,
     choose,
 )
-from reader.order.shuffle import SampleRandom
+from reader.rng import SampleRandom
 
 
 def run(workers: int, step: float, work: float, saturated: float = float("inf")) -> Statistics:

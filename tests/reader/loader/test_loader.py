@@ -38,7 +38,7 @@ from reader import (
     WorkerError,
 )
 from reader.format import Manifest
-from reader.order.shuffle import SampleRandom
+from reader.rng import SampleRandom
 
 Script = Callable[..., "subprocess.CompletedProcess[str]"]
 

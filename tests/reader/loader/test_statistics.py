@@ -16,7 +16,7 @@ from reader import (
     Statistics,
     Transform,
 )
-from reader.order.shuffle import SampleRandom
+from reader.rng import SampleRandom
 
 CROP = CenterCrop((48, 64))
 

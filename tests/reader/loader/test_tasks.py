@@ -6,12 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reader.loader.tasks import TaskPlanner
-from reader.order.shuffle import (
-    GlobalShuffle,
-    Order,
-    Sequential,
-    Steps,
-)
+from reader.order.shuffle import GlobalShuffle, Order, Sequential
+from reader.order.steps import Steps
 
 
 @given(

@@ -21,10 +21,7 @@ from reader import (
     RandomVerticalFlip,
     Transform,
 )
-from reader.order.shuffle import (
-    BatchRandom,
-    SampleRandom,
-)
+from reader.rng import BatchRandom, SampleRandom
 
 COUNT = 37
 

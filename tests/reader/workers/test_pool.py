@@ -30,7 +30,7 @@ from reader.batch.ring import (
     BatchLayout,
     RingMemory,
 )
-from reader.order.shuffle import SampleRandom
+from reader.rng import SampleRandom
 from reader.samples.sample import Recipe
 from reader.workers.messages import (
     Done,

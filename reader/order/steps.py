@@ -1,0 +1,49 @@
+"""An order cut into steps of batches over ranks (pure)."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Step:
+    """What one rank takes in one step.
+
+    Attributes:
+        position: of its first sample.
+        rows: samples in its batch, the same on every rank.
+        valid: how many of them are its own; the rest pad.
+        end: position up to which all ranks together have then read.
+    """
+
+    position: int
+    rows: int
+    valid: int
+    end: int
+
+
+@dataclass(frozen=True)
+class Steps:
+    """The positions from `start` to `stop`, cut into steps of `world_size` batches.
+
+    Positions count on from epoch to epoch: epoch e begins at e times the samples of an epoch. A
+    step takes the next ``batch_size * world_size`` positions, rank after rank, so the global order
+    does not depend on the world size. What is left for the last step is shared evenly.
+    """
+
+    stop: int
+    batch_size: int
+    rank: int
+    world_size: int
+    drop_last: bool
+    start: int = 0
+
+    def __len__(self) -> int:
+        left, span = self.stop - self.start, self.batch_size * self.world_size
+        return left // span if self.drop_last else -(-left // span)
+
+    def __getitem__(self, number: int) -> Step:
+        span = self.batch_size * self.world_size
+        first = self.start + number * span
+        end = min(first + span, self.stop)
+        rows = -(-(end - first) // self.world_size)
+        position = min(first + self.rank * rows, end)
+        return Step(position, rows, min(rows, end - position), end)
