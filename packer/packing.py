@@ -98,6 +98,7 @@ def pack(
             journal.commit(dst, _manifest(work, written, len(rejected)))
     content = Manifest.load(dst)
     return PackReport(
+        remarks=list(work.remarks),
         dataset=str(dst),
         samples=sum(shard.samples for shard in content.shards),
         classes=len(content.classes),

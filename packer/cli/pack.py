@@ -72,7 +72,10 @@ if TYPE_CHECKING:
     help="Where the images of a manifest lie. Default: beside it.",
 )
 @click.option("--image-column", help="Of a manifest. Default: image, path, file, file_name, ...")
-@click.option("--label-column", help="Of a manifest. Default: label, class, category, ...")
+@click.option(
+    "--label-column",
+    help="Of a table. Default: what it declares, else label, labels, class, cls, category, ...",
+)
 @click.option("--split-column", help="Of a manifest. Default: split.")
 @click.option(
     "--on-error",
@@ -200,6 +203,8 @@ def pack(
     if as_json:
         _report_json({"committed": True, **vars(report)})
     elif not quiet:
+        for remark in report.remarks:
+            say(remark, err=False)
         name_files("ignored", report.ignored)
         name_files("not tiled", report.untiled)
         splits = "".join(f"{name} {count}, " for name, count in report.splits.items())
@@ -259,6 +264,8 @@ def _say_plan(
     if as_json:
         print_json(outline)
         return 1 if outline["rejected"] else 0
+    for remark in outline["remarks"]:
+        say(remark, err=False)
     for split, count in outline["splits"].items():
         say(f"split {split}: {counted(count, 'samples')}", err=False)
     for name, count in outline["classes"].items():

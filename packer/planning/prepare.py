@@ -29,6 +29,7 @@ from packer.sources.records import (
     Source,
 )
 from packer.sources.table.source import ManifestSource
+from packer.sources.unlabelled import remarks
 from packer.writing.jobs import (
     Origin,
     ShardJob,
@@ -47,6 +48,7 @@ class Work:
     Attributes:
         origin: where the source lies.
         base: what the destination holds already and keeps.
+        remarks: sentences on how the source was understood.
     """
 
     origin: Origin
@@ -54,6 +56,7 @@ class Work:
     plan: Plan
     options: PackOptions
     base: Manifest | None = None
+    remarks: tuple[str, ...] = ()
 
     def paths(self, dst: Path) -> list[Path]:
         """The tars to be written."""
@@ -68,6 +71,7 @@ class Work:
         splits, counts = np.unique(listing.splits, return_counts=True)
         there = next(path for path in (dst, *dst.absolute().parents) if path.exists())
         return {
+            "remarks": list(self.remarks),
             "samples": len(listing),
             "classes": dict(zip(self.scanned.classes, labels.tolist(), strict=True)),
             "splits": {
@@ -153,7 +157,8 @@ def prepare(
     )
     if onto is not None and base is not None:
         _refuse_other_splits(onto, set(base.splits), set(plan.splits))
-    return Work(origin, scanned, plan, options, base)
+    told = () if not len(listing) or (listing.labels >= 0).any() else tuple(remarks(source))
+    return Work(origin, scanned, plan, options, base, told)
 
 
 def _reasons(source: Source, left_out: Sequence[LeftOut]) -> str:

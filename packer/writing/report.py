@@ -21,10 +21,12 @@ class PackReport:
     """What became of a source: every file of it is a sample, rejected or ignored.
 
     Attributes:
+        remarks: sentences on how the source was understood.
         splits: samples of each split; empty without splits.
         untiled: (name, reason) of the JPEGs that could not be tiled and are stored as they were.
     """
 
+    remarks: list[str]
     dataset: str
     samples: int
     classes: int

@@ -16,12 +16,17 @@ from packer.errors import (
 )
 from packer.planning.options import SourceOptions
 from packer.sources.labels import class_order
+from packer.sources.table.table import Table
 
 IMAGE = (
     *("image", "path", "file", "file_name", "filename", "image_path", "file_path", "filepath"),
     *("img", "img_path", "image_file"),
 )
-LABEL = ("label", "class", "category", "class_name", "class_id", "target")
+LABEL = (
+    *("label", "labels", "fine_label", "coarse_label", "label_name", "label_id"),
+    *("class", "classes", "cls", "class_name", "class_id", "class_label"),
+    *("category", "category_name", "category_id", "target"),
+)
 SPLIT = ("split",)
 
 MAX_LABEL = 1_000_000  # a larger number is an identifier and not a class
@@ -39,12 +44,14 @@ class Columns:
     split: str | None
 
     @classmethod
-    def find(cls, columns: Sequence[str], options: SourceOptions, where: object) -> "Columns":
+    def find(cls, table: Table, options: SourceOptions, where: object) -> "Columns":
         """Those that `options` name, else those with the usual names.
 
         Raises:
-            UnusableInput: a column that is named is not there, or none can hold the images.
+            UnusableInput: a column that is named is not there, none can hold the images, or
+                several could be the label.
         """
+        columns = table.columns
         image = _find(columns, options.image_column, IMAGE, "--image-column", where)
         if image is None:
             raise UnusableInput(
@@ -53,9 +60,17 @@ class Columns:
             )
         return cls(
             image,
-            _find(columns, options.label_column, LABEL, "--label-column", where),
+            _label(table, options.label_column, where),
             _find(columns, options.split_column, SPLIT, "--split-column", where),
         )
+
+    def label_of(self, fields: Mapping[str, Any]) -> Any:
+        """A record's label, None for none."""
+        return None if self.label is None else fields.get(self.label)
+
+    def split_of(self, fields: Mapping[str, Any]) -> Any:
+        """A record's split, None for none."""
+        return None if self.split is None else fields.get(self.split)
 
     def others(self, fields: Mapping[str, Any]) -> dict[str, Any]:
         """What belongs into the sample's JSON."""
@@ -74,6 +89,22 @@ def _find(
         return chosen
     by_name = {name.lower(): name for name in reversed(columns)}
     return next((by_name[name] for name in usual if name in by_name), None)
+
+
+def _label(table: Table, chosen: str | None, where: object) -> str | None:
+    """The column that is chosen, declared to hold labels, or named as they are."""
+    if chosen is not None:
+        return _find(table.columns, chosen, LABEL, "--label-column", where)
+    named = [name for name in table.columns if name.lower() in LABEL and name in table.plain]
+    found = list(table.class_names) or named
+    if len(found) > 1:
+        found = [name for name in found if name.lower() == LABEL[0]] or found
+    if len(found) > 1:
+        raise UnusableInput(
+            f"{where} has several columns that could be the label: {_listed(found)}. "
+            "Say which one it is with --label-column."
+        )
+    return found[0] if found else None
 
 
 def _listed(columns: Sequence[str]) -> str:
@@ -117,10 +148,13 @@ class Labels:
         classes: class names in label order; empty without labels, or where these are numbers
             already and nobody has named them.
         named: whether a label is the name of a class; else it is its number.
+        declared: the class names that the source's own numbers stand for, in their order; a label
+            is such a number then.
     """
 
     classes: tuple[str, ...] = ()
     named: bool = False
+    declared: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, texts: Iterable[str], classes: Sequence[str] | None, where: object) -> "Labels":
@@ -147,11 +181,26 @@ class Labels:
         return cls(tuple(classes or ()))
 
     def numbering(self) -> Callable[[str], int]:
-        """What gives the class number of a label's text, -1 for none."""
+        """What gives the class number of a label's text, -1 for none.
+
+        It raises BadImage where the source declares no class of that number.
+        """
         if not self.named:
             return lambda text: int(text or -1)
         numbers = {"": -1} | {name: number for number, name in enumerate(self.classes)}
-        return numbers.__getitem__
+        if not self.declared:
+            return numbers.__getitem__
+
+        def number(text: str) -> int:
+            if text in ("", "-1"):
+                return -1
+            if not text.isdecimal() or len(text) > 9 or int(text) >= len(self.declared):
+                raise BadImage(
+                    f"its label, {text[:80]}, is none of the {len(self.declared)} classes"
+                )
+            return numbers[self.declared[int(text)]]
+
+        return number
 
 
 def to_json(fields: Mapping[str, Any]) -> bytes:

@@ -8,7 +8,7 @@ import csv
 import io
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
@@ -52,6 +52,21 @@ class LineTable(ABC):
         """What the table is read from."""
         return (self.file,)
 
+    @property
+    def plain(self) -> frozenset[str]:
+        """All columns: what is not a single text or number is told of each record."""
+        return frozenset(self.columns)
+
+    @property
+    def class_names(self) -> Mapping[str, tuple[str, ...]]:
+        """None: text declares no classes."""
+        return {}
+
+    @property
+    def left_out(self) -> tuple[LeftOut, ...]:
+        """Nothing of the table as a whole."""
+        return ()
+
     def records(self, columns: Sequence[str] | None = None) -> Iterator[Record | LeftOut]:
         """Every record in order, with all of its columns."""
         line, start = self.first_line, self.begin
@@ -87,9 +102,16 @@ class LineTable(ABC):
 
 @dataclass(frozen=True)
 class Delimited(LineTable):
-    """CSV (RFC 4180) or TSV with a line of column names; values are text."""
+    """CSV (RFC 4180) or TSV with a line of column names; values are text.
+
+    A column without a name, as pandas writes its index, is none.
+
+    Attributes:
+        names: of all columns as they come, "" for those without one.
+    """
 
     delimiter: str = ","
+    names: tuple[str, ...] = ()
 
     @classmethod
     def open(cls, file: Watched, delimiter: str) -> "Delimited":
@@ -102,19 +124,29 @@ class Delimited(LineTable):
             begin = _after_bom(content)
             lines = _Lines(content)
             try:
-                columns = _row(lines, delimiter)
+                names = _row(lines, delimiter)
             except BadImage as error:
                 raise UnusableInput(f"{file.path}: line 1 names no columns: {error}.") from error
+        columns = tuple(filter(None, names))
         if len(set(columns)) < len(columns):
             raise UnusableInput(f"{file.path}: a column's name comes twice: {', '.join(columns)}.")
-        return cls(file, tuple(columns), begin + lines.size, 1 + lines.count, delimiter)
+        return cls(file, columns, begin + lines.size, 1 + lines.count, delimiter, tuple(names))
+
+    @property
+    def left_out(self) -> tuple[LeftOut, ...]:
+        """The columns without a name."""
+        return tuple(
+            LeftOut(f"{self.file.path.name}: column {number}", "it has no name", ignored=True)
+            for number, name in enumerate(self.names, 1)
+            if not name
+        )
 
     def parse(self, lines: Iterator[str]) -> dict[str, Any]:
         """The fields of the next row."""
         row = _row(lines, self.delimiter)
-        if row and len(row) != len(self.columns):
-            raise BadImage(f"it has {len(row)} fields, and the first line {len(self.columns)}")
-        return dict(zip(self.columns, row, strict=False))
+        if row and len(row) != len(self.names):
+            raise BadImage(f"it has {len(row)} fields, and the first line {len(self.names)}")
+        return {name: value for name, value in zip(self.names, row, strict=False) if name}
 
 
 def _row(lines: Iterator[str], delimiter: str) -> list[str]:
@@ -127,16 +159,31 @@ def _row(lines: Iterator[str], delimiter: str) -> list[str]:
 
 @dataclass(frozen=True)
 class JsonLines(LineTable):
-    """A JSON object on each line."""
+    """A JSON object on each line.
+
+    Attributes:
+        nested: the columns that hold nothing but lists and objects.
+    """
+
+    nested: frozenset[str] = frozenset()
 
     @classmethod
     def open(cls, file: Watched) -> "JsonLines":
         """Gather the names of all members."""
         with file.path.open("rb") as content:
             begin = _after_bom(content)
-        records = cls(file, begin=begin).records()
-        names = {name: None for item in records if isinstance(item, Record) for name in item.fields}
-        return cls(file, tuple(names), begin)
+        names: dict[str, bool] = {}  # whether all values so far are lists and objects
+        for item in cls(file, begin=begin).records():
+            for name, value in item.fields.items() if isinstance(item, Record) else ():
+                is_nested = isinstance(value, list | dict)
+                names[name] = is_nested and names.get(name, True)
+        nested = frozenset(name for name, is_nested in names.items() if is_nested)
+        return cls(file, tuple(names), begin, nested=nested)
+
+    @property
+    def plain(self) -> frozenset[str]:
+        """The columns that hold anything but lists and objects."""
+        return frozenset(self.columns) - self.nested
 
     def parse(self, lines: Iterator[str]) -> dict[str, Any]:
         """The object on the next line."""

@@ -1,13 +1,16 @@
 """Parquet files as a table: read a row group at a time, of which a process keeps the last two.
 
-The scan reads every value once, because Parquet does not tell how large each of them is.
+The scan reads every value once, because Parquet does not tell how large each of them is. Which
+columns are labels, and the names of their classes, are told by the schema's metadata "huggingface"
+(https://huggingface.co/docs/datasets/about_dataset_features).
 
 Concurrency: the threads of a packing process share the row groups; one thread reads at a time.
 """
 
+import json
 import threading
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -43,11 +46,13 @@ class ParquetTable:
     Attributes:
         folder: what the files' names are relative to.
         schema: of all of them.
+        class_names: of the columns that are a ``ClassLabel`` of the library datasets.
     """
 
     folder: Path
     files: tuple[Watched, ...]
     schema: pa.Schema
+    class_names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @classmethod
     def open(cls, folder: Path, paths: Sequence[Path]) -> "ParquetTable":
@@ -61,12 +66,33 @@ class ParquetTable:
         for file, schema in zip(files, schemas, strict=True):
             if not schema.equals(schemas[0]):
                 raise UnusableInput(f"{file.path} has other columns than {files[0].path}.")
-        return cls(folder, files, schemas[0])
+        declared = [
+            (file, names)
+            for file, schema in zip(files, schemas, strict=True)
+            if (names := _class_names(schema))
+        ]
+        for file, names in declared:
+            if names != declared[0][1]:
+                raise UnusableInput(
+                    f"{file.path} has other classes, or in another order, than "
+                    f"{declared[0][0].path}: their labels would not mean the same."
+                )
+        return cls(folder, files, schemas[0], declared[0][1] if declared else {})
 
     @property
     def columns(self) -> tuple[str, ...]:
         """The names of the columns."""
         return tuple(self.schema.names)
+
+    @property
+    def plain(self) -> frozenset[str]:
+        """The columns of texts and numbers."""
+        return frozenset(column.name for column in self.schema if _is_plain(column.type))
+
+    @property
+    def left_out(self) -> tuple[LeftOut, ...]:
+        """Nothing: every column has a name."""
+        return ()
 
     def name(self, file: int) -> str:
         """The path of a file, relative to the folder."""
@@ -121,6 +147,27 @@ def _schema(path: Path) -> pa.Schema:
         return pq.read_schema(path)
     except (*_ERRORS, BadImage) as error:
         raise UnusableInput(f"{path} is no sound Parquet file: {error}.") from error
+
+
+def _class_names(schema: pa.Schema) -> dict[str, tuple[str, ...]]:
+    """The names of each column that is a ``ClassLabel``, as the library datasets keeps them."""
+    try:
+        features = json.loads((schema.metadata or {})[b"huggingface"])["info"]["features"]
+        found = {name: features[name].get("names") for name in schema.names if name in features}
+    except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
+        return {}
+    return {
+        name: tuple(map(str, names))
+        for name, names in found.items()
+        if isinstance(names, list) and names and len(set(map(str, names))) == len(names)
+    }
+
+
+def _is_plain(kind: pa.DataType) -> bool:
+    if pa.types.is_dictionary(kind):
+        return _is_plain(kind.value_type)
+    is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
+    return bool(is_text or pa.types.is_integer(kind) or pa.types.is_floating(kind))
 
 
 @lru_cache(maxsize=2)

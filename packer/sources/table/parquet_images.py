@@ -1,11 +1,9 @@
 """Hugging Face image Parquet: the images' bytes in a column ``struct<bytes, path>``.
 
-Names of classes, and which column is an image, are those of the schema's metadata "huggingface"
-(https://huggingface.co/docs/datasets/about_dataset_features). Files named
+Files named
 ``train-00000-of-00002.parquet``, ``test.parquet`` and so on are splits, also in a folder ``data``.
 """
 
-import json
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,7 +22,6 @@ from packer.keys import escape
 from packer.planning.options import SourceOptions
 from packer.sources.folder.files import CHANGED
 from packer.sources.folder.folder import SPLITS
-from packer.sources.labels import class_order
 from packer.sources.records import (
     Content,
     LeftOut,
@@ -51,7 +48,6 @@ class ParquetImages:
 
     Attributes:
         splits: the split of each file.
-        names: the class names that the schema gives the label's numbers; empty if it does not.
         strangers: files that lie beside and are no Parquet.
     """
 
@@ -59,7 +55,6 @@ class ParquetImages:
     columns: Columns
     labels: Labels
     splits: tuple[str, ...]
-    names: tuple[str, ...]
     strangers: tuple[str, ...] = ()
 
     @classmethod
@@ -90,15 +85,10 @@ class ParquetImages:
                 f"{', '.join(table.columns)}."
             )
         image = next((name for name in IMAGE if name in images), images[0])
-        columns = Columns.find(table.columns, replace(options, image_column=image), folder)
-        names = _class_names(table.schema, columns.label)
-        if names:
-            order = class_order(folder, names, classes) if classes else names
-            labels = Labels(order, named=True)
-        else:
-            labels = find_labels(table, columns.label, classes, folder)
+        columns = Columns.find(table, replace(options, image_column=image), folder)
+        labels = find_labels(table, columns.label, classes, folder)
         splits = tuple(_split_of(file.path) for file in table.files)
-        return cls(table, columns, labels, splits, names, tuple(strangers))
+        return cls(table, columns, labels, splits, tuple(strangers))
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -107,6 +97,7 @@ class ParquetImages:
 
     def scan(self) -> Iterator[SourceSample | LeftOut]:
         """The image of each row, in the order of the files' names."""
+        yield from self.table.left_out
         yield from (
             LeftOut(name, "it is no Parquet file of the data set", ignored=True)
             for name in self.strangers
@@ -119,8 +110,8 @@ class ParquetImages:
             file, row = self.table.place(record.locator)
             try:
                 content = self._content(record.fields)
-                label = number_of(self._label(record.fields))
-                split = split_text(record.fields.get(self.columns.split or ""))
+                label = number_of(label_text(self.columns.label_of(record.fields)))
+                split = split_text(self.columns.split_of(record.fields))
             except BadImage as error:
                 yield LeftOut(record.where, str(error))
                 continue
@@ -164,14 +155,6 @@ class ParquetImages:
         others = self.columns.others(fields)
         return Content(image, {"json": to_json(others)} if others else {})
 
-    def _label(self, fields: Mapping[str, Any]) -> str:
-        text = label_text(fields.get(self.columns.label or ""))
-        if not self.names or text in ("", "-1"):
-            return text if text != "-1" or not self.names else ""
-        if not text.isdecimal() or len(text) > 9 or int(text) >= len(self.names):
-            raise BadImage(f"its label, {text[:80]}, is none of the {len(self.names)} classes")
-        return self.names[int(text)]
-
 
 def image_columns(schema: pa.Schema, chosen: str | None = None) -> list[str]:
     """The columns that can hold images: ``struct<bytes, path>``, and bytes of a usual name.
@@ -196,17 +179,6 @@ def _is_image(kind: pa.DataType) -> bool:
 
 def _is_bytes(kind: pa.DataType) -> bool:
     return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind))
-
-
-def _class_names(schema: pa.Schema, label: str | None) -> tuple[str, ...]:
-    """The names of a ``ClassLabel``, as the library datasets keeps them; empty if it is none."""
-    try:
-        features = json.loads((schema.metadata or {})[b"huggingface"])["info"]["features"]
-        names = features[label]["names"]
-    except (KeyError, TypeError, ValueError, RecursionError):
-        return ()
-    unique = isinstance(names, list) and len(set(map(str, names))) == len(names)
-    return tuple(map(str, names)) if unique else ()
 
 
 def _split_of(path: Path) -> str:

@@ -17,6 +17,7 @@ from packer.sources.folder.files import (
     measure,
     read_file,
 )
+from packer.sources.labels import class_order
 from packer.sources.records import (
     Content,
     LeftOut,
@@ -67,7 +68,7 @@ class ManifestSource:
         Raises:
             UnusableInput: a column or a class is missing.
         """
-        columns = Columns.find(table.columns, options, path)
+        columns = Columns.find(table, options, path)
         root = Path(os.path.realpath(path.parent / (options.root or "")))
         return cls(table, columns, root, find_labels(table, columns.label, classes, path))
 
@@ -78,6 +79,7 @@ class ManifestSource:
 
     def scan(self) -> Iterator[SourceSample | LeftOut]:
         """The image of each record, in the manifest's order."""
+        yield from self.table.left_out
         number_of = self.labels.numbering()
         keys = Keys(self._names())
         written = max(file.mtime_ns for file in self.table.files)
@@ -90,8 +92,8 @@ class ManifestSource:
                 size, mtime_ns = measure(self.root, name)
                 if size == 0:
                     raise BadImage(f"{name} is empty")
-                label = number_of(label_text(record.fields.get(self.columns.label or "")))
-                split = split_text(record.fields.get(self.columns.split or ""))
+                label = number_of(label_text(self.columns.label_of(record.fields)))
+                split = split_text(self.columns.split_of(record.fields))
                 others = self.columns.others(record.fields)
                 json_size = len(to_json(others)) if others else 0
                 key = keys.of(name)
@@ -145,13 +147,16 @@ class ManifestSource:
 def find_labels(
     table: Table, column: str | None, classes: Sequence[str] | None, where: Path
 ) -> Labels:
-    """The classes of a table, by a pass over its labels.
+    """The classes that a table declares, else those that a pass over its labels finds.
 
     Raises:
         UnusableInput: `classes` lacks one of them.
     """
     if column is None:
         return Labels(tuple(classes or ()))
+    if declared := table.class_names.get(column, ()):
+        order = class_order(where, declared, classes) if classes else declared
+        return Labels(order, named=True, declared=declared)
     texts = set()
     for record in table.records([column]):
         if isinstance(record, Record):

@@ -35,6 +35,18 @@ class Table(Protocol):
     def columns(self) -> tuple[str, ...]:
         """The names of the columns."""
 
+    @property
+    def plain(self) -> frozenset[str]:
+        """The columns whose values are single texts or numbers, so that they could be labels."""
+
+    @property
+    def class_names(self) -> Mapping[str, tuple[str, ...]]:
+        """The columns that the table declares to hold labels, with the classes in label order."""
+
+    @property
+    def left_out(self) -> tuple[LeftOut, ...]:
+        """What of the whole table means nothing, such as a column without a name."""
+
     def records(self, columns: Sequence[str] | None = None) -> Iterator[Record | LeftOut]:
         """Every record in a fixed order; with `columns`, others may be missing."""
 

@@ -22,10 +22,17 @@ Write = Callable[..., Path]
 
 @pytest.fixture
 def write(tmp_path: Path, jpegs: list[bytes]) -> Write:
-    """`write("train.parquet", names=["cat", "dog"], text=[...])`: as the library datasets does."""
+    """`write("train.parquet", names=["cat", "dog"], text=[...])`: as the library datasets does.
+
+    `names` are the classes of the column `label`, `declared` those of any columns.
+    """
 
     def to_file(
-        name: str, images: list[Any] | None = None, names: list[str] | None = None, **columns: Any
+        name: str,
+        images: list[Any] | None = None,
+        names: list[str] | None = None,
+        declared: dict[str, list[str]] | None = None,
+        **columns: Any,
     ) -> Path:
         path = tmp_path / "hf" / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -33,11 +40,11 @@ def write(tmp_path: Path, jpegs: list[bytes]) -> Write:
             images = [{"bytes": data, "path": f"n{row}.JPEG"} for row, data in enumerate(jpegs[:4])]
         kind = pa.struct({"bytes": pa.binary(), "path": pa.string()})
         table = pa.table({"image": pa.array(images, kind), **columns})
-        if names is not None:
-            features = {
-                "image": {"_type": "Image"},
-                "label": {"names": names, "_type": "ClassLabel"},
-            }
+        declared = {"label": names} if names else declared
+        if declared:
+            features: dict[str, Any] = {"image": {"_type": "Image"}}
+            for column, of in declared.items():
+                features[column] = {"names": of, "_type": "ClassLabel"}
             table = table.replace_schema_metadata(
                 {"huggingface": json.dumps({"info": {"features": features}})}
             )
@@ -177,3 +184,85 @@ def test_a_label_of_more_digits_than_a_number_has_is_none_of_the_classes(
     samples, left_out = scanned(opened(path))
     assert [sample.label for sample in samples.values()] == [1, 0, -1]
     assert "none of the 2 classes" in left_out["a.parquet: row 1"]
+
+
+def test_the_beans_of_the_readme_keep_their_labels(
+    write: Write, opened: Opened, scanned: Scanned
+) -> None:
+    paths = [f"/home/me/{number}.jpg" for number in range(4)]
+    names = ["angular_leaf_spot", "bean_rust", "healthy"]
+    write(
+        *("train-00000-of-00001.parquet",),
+        declared={"labels": names},
+        image_file_path=paths,
+        labels=[2, 0, 1, 2],
+    )
+    source = opened(
+        write(
+            "test.parquet", declared={"labels": names}, image_file_path=paths, labels=[1, 1, 0, 2]
+        ).parent
+    )
+    assert source.classes == ("angular_leaf_spot", "bean_rust", "healthy")
+    found = [(sample.split, sample.label) for sample in scanned(source)[0].values()]
+    assert found == [("test", 1), ("test", 1), ("test", 0), ("test", 2)] + [
+        ("train", label) for label in (2, 0, 1, 2)
+    ]
+
+
+def test_a_column_declared_to_hold_labels_needs_no_usual_name(
+    write: Write, opened: Opened, scanned: Scanned, json_of: Callable[..., Any]
+) -> None:
+    path = write("a.parquet", declared={"kind": ["zebra", "ant"]}, kind=[0, 1, -1, 1], cls=[1] * 4)
+    source = opened(path)
+    samples, _ = scanned(source)
+    assert source.classes == ("zebra", "ant")
+    assert [sample.label for sample in samples.values()] == [0, 1, -1, 1]
+    assert json_of(source, samples["a/00000000-n0.JPEG"]) == {"cls": 1}
+
+
+def test_of_fine_and_coarse_labels_one_has_to_be_chosen(
+    write: Write, opened: Opened, scanned: Scanned
+) -> None:
+    declared = {"fine_label": ["apple", "bear"], "coarse_label": ["plant", "animal"]}
+    path = write("a.parquet", declared=declared, fine_label=[1, 0, 1, 0], coarse_label=[1, 0, 1, 0])
+    with pytest.raises(UnusableInput, match=r"'fine_label', 'coarse_label'.*--label-column"):
+        opened(path)
+    assert opened(path, label_column="coarse_label").classes == ("plant", "animal")
+
+
+def test_a_column_called_label_is_the_label_among_further_ones(
+    write: Write, opened: Opened
+) -> None:
+    declared = {"domain": ["photo", "sketch"], "label": ["cat", "dog"]}
+    path = write("a.parquet", declared=declared, domain=[0, 0, 1, 1], label=[0, 1, 0, 1])
+    assert opened(path).classes == ("cat", "dog")
+
+
+def test_lists_in_a_column_named_as_labels_are_stay_in_the_json(
+    write: Write, opened: Opened, scanned: Scanned, json_of: Callable[..., Any]
+) -> None:
+    source = opened(write("a.parquet", labels=[[1, 2], [], [0], [3]]))
+    samples, left_out = scanned(source)
+    assert not left_out
+    assert json_of(source, samples["a/00000000-n0.JPEG"]) == {"labels": [1, 2]}
+
+
+def test_files_that_declare_other_classes_are_refused(
+    tmp_path: Path, write: Write, opened: Opened
+) -> None:
+    write("train.parquet", names=["dog", "cat"], label=[1, 0, 0, 1])
+    write("test.parquet", names=["cat", "dog"], label=[1, 0, 0, 1])
+    with pytest.raises(UnusableInput, match=r"train\.parquet has other classes.*test\.parquet"):
+        opened(tmp_path / "hf")
+
+
+def test_a_table_of_paths_may_declare_its_classes_too(
+    images: Path, opened: Opened, scanned: Scanned
+) -> None:
+    table = pa.table({"path": ["0.jpg", "1.jpg"], "cls": [1, 0]})
+    features = {"cls": {"names": ["dog", "cat"], "_type": "ClassLabel"}}
+    metadata = {"huggingface": json.dumps({"info": {"features": features}})}
+    pq.write_table(table.replace_schema_metadata(metadata), images / "list.parquet")
+    source = opened(images / "list.parquet")
+    assert source.classes == ("dog", "cat")
+    assert [sample.label for sample in scanned(source)[0].values()] == [1, 0]

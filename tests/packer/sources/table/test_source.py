@@ -133,6 +133,52 @@ def test_a_column_that_is_not_there_is_refused_by_name(
         opened(write("l.csv", "path,b,b\n0.jpg,1,2\n"))
 
 
+@pytest.mark.parametrize("column", ["labels", "fine_label", "cls", "Class_Label", "label_name"])
+def test_labels_are_found_under_the_usual_names(
+    write: Callable[..., Path], opened: Opened, column: str
+) -> None:
+    assert opened(write("l.csv", f"path,{column}\n0.jpg,dog\n")).classes == ("dog",)
+    line = json.dumps({"path": "0.jpg", column: "dog"})
+    assert opened(write("l.jsonl", line)).classes == ("dog",)
+
+
+def test_of_several_columns_that_could_be_the_label_one_has_to_be_chosen(
+    write: Callable[..., Path], opened: Opened
+) -> None:
+    path = write("l.csv", "path,class_id,class_name\n0.jpg,0,dog\n")
+    with pytest.raises(UnusableInput, match=r"'class_id', 'class_name'.*--label-column"):
+        opened(path)
+    assert opened(path, label_column="class_name").classes == ("dog",)
+    assert opened(write("l.csv", "path,category,label\n0.jpg,0,dog\n")).classes == ("dog",)
+
+
+@pytest.mark.parametrize("label", ["", "label"])
+def test_an_unnamed_column_is_neither_split_nor_label_and_named(
+    write: Callable[..., Path],
+    opened: Opened,
+    scanned: Scanned,
+    json_of: Callable[..., Any],
+    label: str,
+) -> None:
+    source = opened(write("l.csv", f",path,{label or 'x'},\n0,0.jpg,dog,7\n1,1.jpg,cat,8\n"))
+    samples, left_out = scanned(source)
+    assert source.classes == (("cat", "dog") if label else ())
+    assert [(item.split, item.label) for item in samples.values()] == (
+        [("", 1), ("", 0)] if label else [("", -1), ("", -1)]
+    )
+    assert json_of(source, samples["0.jpg"]) == (None if label else {"x": "dog"})
+    assert left_out == {"l.csv: column 1": "it has no name", "l.csv: column 4": "it has no name"}
+
+
+def test_lists_of_labels_stay_in_the_json(
+    write: Callable[..., Path], opened: Opened, scanned: Scanned, json_of: Callable[..., Any]
+) -> None:
+    source = opened(write("l.jsonl", '{"path": "0.jpg", "labels": [1, 2]}\n{"path": "1.jpg"}'))
+    samples, left_out = scanned(source)
+    assert not left_out
+    assert json_of(source, samples["0.jpg"]) == {"labels": [1, 2]}
+
+
 def test_whole_numbers_are_the_labels(
     write: Callable[..., Path], opened: Opened, scanned: Scanned
 ) -> None:
