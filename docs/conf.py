@@ -3,7 +3,7 @@
 from packer import __version__
 
 project = "shardfeed"
-copyright = "the shardfeed authors"  # noqa: A001  # Sphinx's name for it
+copyright = "the shardfeed authors"  # Sphinx's name for it
 version = release = __version__
 
 extensions = [

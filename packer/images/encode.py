@@ -30,6 +30,7 @@ from packer.images.probe import (
     probe,
 )
 from reader.format import Limits
+from reader.format.pixels import in_8_bits
 
 DEFAULT_QUALITY = 90
 
@@ -93,7 +94,7 @@ def _file_encoded(data: bytes, policy: Policy) -> Encoded:
     info = probe(data, policy.limits)
     if policy.raw is not None:
         with _opened(data) as file:
-            upright = _in_8_bits(ImageOps.exif_transpose(file), info).convert("RGB")
+            upright = ImageOps.exif_transpose(in_8_bits(file)).convert("RGB")
         return _raw(_fitted(upright, policy.raw))
     if _shrinks(info.height, info.width, policy) or policy.quality is not None:
         return _file_reencoded(data, info, policy)
@@ -165,22 +166,12 @@ def _file_reencoded(data: bytes, info: ImageInfo, policy: Policy) -> Encoded:
     """A JPEG of the image as stored; EXIF and ICC are kept."""
     with _opened(data) as image:
         kept = {k: v for k, v in image.info.items() if k in ("exif", "icc_profile")}
-        pixels = _in_8_bits(image, info)
+        pixels = in_8_bits(image)
         # Not by the channels: a palette has one, and colours.
         pixels = pixels.convert("L" if pixels.mode in ONE_CHANNEL else "RGB")
     if pixels.mode == "L":
         kept.pop("icc_profile", None)  # it may describe the colours that convert() dropped
     return _reencoded(pixels, policy, kept, info.orientation)
-
-
-def _in_8_bits(image: Image.Image, info: ImageInfo) -> Image.Image:
-    """The high bits of 16, as the reader shows them; Pillow would make white of most.
-
-    It holds the 16 bits of a PGM in 32.
-    """
-    if image.mode.startswith("I;16") or (image.mode, info.format) == ("I", "ppm"):
-        return Image.fromarray((np.asarray(image).clip(0, 0xFFFF) >> 8).astype(np.uint8))
-    return image
 
 
 def _reencoded(

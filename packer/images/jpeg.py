@@ -28,7 +28,6 @@ class JpegHeader:
         frame_offset: where the frame header's height (2 bytes, big-endian) lies.
         scan_offset: where the first scan's entropy-coded data begins.
         restart_interval: MCUs between two restart markers, 0 without.
-        exif: the APP1 segment that begins with ``Exif``, or nothing.
         is_optimized: its Huffman tables are its own and not those of annex K.
         segments: marker, where the length lies, and end of each, up to the first scan's header.
     """
@@ -41,7 +40,6 @@ class JpegHeader:
     frame_offset: int
     scan_offset: int
     restart_interval: int
-    exif: bytes
     is_optimized: bool
     segments: tuple[tuple[int, int, int], ...]
 
@@ -53,7 +51,6 @@ def read_header(data: bytes) -> JpegHeader:
         ValueError: the stream is not as T.81 has it (which a decoder may still forgive).
     """
     frame = None
-    exif = b""
     restart_interval = 0
     segments = tuple(_segments(data))
     for marker, at, end in segments:
@@ -61,8 +58,6 @@ def read_header(data: bytes) -> JpegHeader:
             frame = marker, at, data[at + 2 : end]
         elif marker == 0xDD:
             restart_interval = int.from_bytes(data[at + 2 : at + 4], "big")
-        elif marker == 0xE1 and not exif and data[at + 2 : at + 8] == b"Exif\0\0":
-            exif = data[at + 2 : end]
     if frame is None:
         raise ValueError("its first scan comes before its frame header")
     process, start, body = frame
@@ -77,7 +72,6 @@ def read_header(data: bytes) -> JpegHeader:
         frame_offset=start + 3,
         scan_offset=end,
         restart_interval=restart_interval,
-        exif=exif,
         is_optimized=_ANNEX_K_COUNTS not in data[:end],
         segments=segments,
     )

@@ -1,14 +1,15 @@
 """What an image file is, from its bytes: format, size, channels, orientation.
 
-A plain JPEG is known by its markers alone. Whatever looks odd, and every other format, is decoded
-with Pillow, which has the last word: what it does not decode whole is rejected.
+Pillow has the last word: what it does not open, decode whole and convert to RGB is rejected, for so
+does the reader, at the latest where its faster decoders give up. The markers of a plain JPEG prove
+that it decodes; whatever looks odd, and every other format, is decoded.
 """
 
 import io
+import re
 import struct
 import warnings
 import zlib
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import simplejpeg
@@ -48,6 +49,7 @@ _FORMATS = {
 PILLOW_FORMATS = tuple(_FORMATS)  # it knows others, some of which start programs
 _NAMES = {**_FORMATS, "MPO": "jpg"}  # what Pillow calls a JPEG with further images behind it
 _ORIENTATION = 0x0112
+_ADDRESS = re.compile(r" at 0x[0-9a-f]+")  # of an object: another one each time
 _PNG = b"\x89PNG\r\n"
 ONE_CHANNEL = {"1", "L", "I", "F", "I;16", "I;16B", "I;16L", "I;16N"}
 
@@ -64,37 +66,11 @@ class ImageInfo:
 
 
 def probe(data: bytes, limits: Limits = Limits()) -> ImageInfo:  # noqa: B008  # frozen
-    """Tell what an image is and that it is whole.
+    """Tell what an image is and that the reader decodes it: whole, and to RGB.
 
     Raises:
         BadImage: it is no image of a known format, cut short, damaged, or too large.
     """
-    if data.startswith(b"\xff\xd8"):
-        info = _probe_jpeg(data, limits)
-        if info is not None:
-            return info
-    return _probe_with_pillow(data, limits)
-
-
-def _probe_jpeg(data: bytes, limits: Limits) -> ImageInfo | None:
-    """None where the markers do not prove that Pillow decodes it."""
-    try:
-        header = jpeg.read_header(data)
-        if header.process not in (0xC0, 0xC1) or header.precision != 8:
-            return None
-        if len(header.sampling) not in (1, 3):
-            return None
-        if not jpeg.is_plain(data, header):
-            return None
-        simplejpeg.decode_jpeg_header(data)  # of what is odd in the header, it complains
-    except ValueError:
-        return None
-    _check_pixels(header.height, header.width, limits)
-    orientation = _orientation(lambda: _parsed(header.exif)) if header.exif else 1
-    return ImageInfo("jpg", header.height, header.width, len(header.sampling), orientation)
-
-
-def _probe_with_pillow(data: bytes, limits: Limits) -> ImageInfo:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Pillow's remarks on metadata; the pixels decide
@@ -103,27 +79,41 @@ def _probe_with_pillow(data: bytes, limits: Limits) -> ImageInfo:
                     image.verify()  # the checksums, which decoding passes over
             with Image.open(io.BytesIO(data), formats=PILLOW_FORMATS) as image:
                 _check_pixels(image.height, image.width, limits)
-                info = ImageInfo(
+                channels = 1 if image.mode in ONE_CHANNEL else len(image.getbands())
+                if not (data.startswith(b"\xff\xd8") and _is_proven(data)):
+                    image.load()  # cut short or damaged, it does not
+                    _check_mode(image)
+                return ImageInfo(
                     _NAMES[str(image.format)],
                     image.height,
                     image.width,
-                    1 if image.mode in ONE_CHANNEL else len(image.getbands()),
+                    channels,
                     # Pillow turns a TIFF upright itself, and gives its upright size.
-                    1 if image.format == "TIFF" else _orientation(image.getexif),
+                    1 if image.format == "TIFF" else _orientation(image),
                 )
-                image.load()  # cut short or damaged, it does not
     except UnidentifiedImageError:
         raise BadImage(_why_unknown(data)) from None
     except PILLOW_ERRORS as error:
         raise damaged(error) from error
-    return info
+
+
+def _is_proven(data: bytes) -> bool:
+    """Whether a JPEG that Pillow opens has markers that prove that it decodes it, too."""
+    try:
+        header = jpeg.read_header(data)
+        if header.process not in (0xC0, 0xC1) or len(header.sampling) not in (1, 3):
+            return False
+        simplejpeg.decode_jpeg_header(data)  # of what is odd in the header, it complains
+    except ValueError:
+        return False
+    return jpeg.is_plain(data, header)
 
 
 def damaged(error: Exception) -> BadImage | MemoryError:
     """What an error of Pillow's means."""
     if "out of memory" in str(error):
         return MemoryError(str(error))  # which says nothing of the file
-    return BadImage(f"it is damaged or cut short ({error})")
+    return BadImage(f"it is damaged or cut short ({_ADDRESS.sub('', str(error))})")
 
 
 def _why_unknown(data: bytes) -> str:
@@ -138,7 +128,9 @@ def _why_unknown(data: bytes) -> str:
         return f"it is a damaged JPEG: {error}"
     if header.precision != 8:
         return f"it is a JPEG of {header.precision} bits a sample, and those of 8 can be read"
-    return f"it is a JPEG whose header says {header.width} x {header.height} pixels"
+    if header.width == 0 or header.height == 0:
+        return f"it is a JPEG whose header says {header.width} x {header.height} pixels"
+    return "it is a JPEG with a segment in its header that Pillow does not read"
 
 
 def _check_pixels(height: int, width: int, limits: Limits) -> None:
@@ -148,17 +140,18 @@ def _check_pixels(height: int, width: int, limits: Limits) -> None:
         )
 
 
-def _orientation(read: Callable[[], Image.Exif]) -> int:
+def _check_mode(image: Image.Image) -> None:
+    """Whether there is a way from the image's mode to RGB, of which one pixel tells."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            value = read().get(_ORIENTATION)
+        image.crop((0, 0, 1, 1)).convert("RGB")
+    except ValueError:
+        raise BadImage(f"Pillow does not convert its pixels ({image.mode}) to RGB") from None
+
+
+def _orientation(image: Image.Image) -> int:
+    """Of an image whose pixels are sound: of some formats this reads those, and their errors."""
+    try:
+        value = image.getexif().get(_ORIENTATION)
     except PILLOW_ERRORS:
         return 1  # metadata that cannot be read says nothing
     return value if isinstance(value, int) and 1 <= value <= 8 else 1
-
-
-def _parsed(exif: bytes) -> Image.Exif:
-    tags = Image.Exif()
-    tags.load(exif)
-    return tags

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from reader.decode.plan import StoredImage
 from reader.errors import DecodeError
+from reader.format.pixels import in_8_bits
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -48,11 +49,7 @@ def read_picture(image: StoredImage) -> Pixels:
         if pixels is not None:
             return pixels
     with _opened(image, data) as opened:
-        # Pillow holds the 16 bits of a PGM in 32.
-        if opened.mode.startswith("I;16") or (opened.mode, image.format) == ("I", "ppm"):
-            grey = (np.asarray(opened).clip(0, 0xFFFF) >> 8).astype(np.uint8)
-            return np.stack([grey] * 3, axis=-1)
-        return np.asarray(opened.convert("RGB"))
+        return np.asarray(in_8_bits(opened).convert("RGB"))
 
 
 def read_mask(image: StoredImage, data: bytes) -> Pixels:

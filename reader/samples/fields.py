@@ -6,9 +6,6 @@ has no such member. `Mask` and `Boxes` say more about a member that belongs to t
 their extension may end in ``?`` as well.
 """
 
-import io
-import json
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,7 +15,7 @@ from numpy.typing import NDArray
 
 from reader.decode.plan import View
 from reader.errors import ReaderError
-from reader.format import FORMATS
+from reader.format.members import DECODERS, kind_of, picture_format
 
 BUILT_IN = ("image", "label", "index", "valid", "key")
 PHOTOGRAPHS = ("jpg", "webp")  # resized smoothly, as the image is; other pictures hold classes
@@ -185,11 +182,10 @@ def _member(field: Field, decoders: Mapping[str, Decode], known: Sequence[str]) 
         raise ReaderError(
             f"There is no field {ext!r}: there are {', '.join(dict.fromkeys((*BUILT_IN, *known)))}."
         )
-    is_picture = ext.rsplit(".")[-1] in FORMATS
-    if isinstance(field, Mask) or (ext not in decoders and is_picture):
+    if isinstance(field, Mask) or (ext not in decoders and picture_format(ext)):
         return Member(ext, ext, field, None, is_optional, is_learnt=not is_optional)
-    kind = "json" if isinstance(field, Boxes) else ext.rsplit(".")[-1]
-    decode = decoders.get(ext) or _DECODERS.get(kind, bytes)
+    kind = "json" if isinstance(field, Boxes) else kind_of(ext)
+    decode = decoders.get(ext) or DECODERS.get(kind, bytes)
     is_array = kind == "npy" or ext in decoders
     return Member(name_of(field), ext, field, decode, is_optional, is_array and not is_optional)
 
@@ -200,25 +196,6 @@ def _extension(field: Field) -> str:
 
 def _written(field: Field) -> str:
     return field if isinstance(field, str) else field.member
-
-
-def _npy(data: bytes) -> NDArray[Any]:
-    """The array, for which no memory is taken on its header's word alone."""
-    file, layout = io.BytesIO(data), np.lib.format
-    is_first = layout.read_magic(file) == (1, 0)  # of the versions, which say how long a header is
-    read_header: Any = layout.read_array_header_1_0 if is_first else layout.read_array_header_2_0
-    shape, _, dtype = read_header(file)
-    if math.prod(shape) * dtype.itemsize > len(data):
-        raise ValueError(f"its header says {shape} of {dtype}, and it has {len(data)} bytes")
-    file.seek(0)
-    return layout.read_array(file, allow_pickle=False)
-
-
-def _txt(data: bytes) -> str:
-    return data.decode("utf-8")
-
-
-_DECODERS: dict[str, Decode] = {"json": json.loads, "txt": _txt, "npy": _npy, "cls": int}
 
 
 def _at(content: Any, path: str) -> Any:

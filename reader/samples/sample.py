@@ -27,6 +27,7 @@ from reader.errors import (
     ReaderError,
     SampleError,
 )
+from reader.format.members import picture_format
 from reader.gpu_decode.parcels import pack
 from reader.rng import SampleRandom
 from reader.samples.decoded_cache import DecodedImages
@@ -251,7 +252,7 @@ class SampleReader:
 
     def _pictures(self, views: Sequence[View], member: Member, data: bytes) -> list[Pixels]:
         """A picture that lies over the image, decoded once, as each view shows it."""
-        kind = member.ext.rsplit(".")[-1]
+        kind = picture_format(member.ext)
         if kind in PHOTOGRAPHS and not isinstance(member.field, Mask):
             outs = [np.empty((*view.size, 3), np.uint8) for view in views]
             self._decoder.draw_all([view.of_other(data, kind) for view in views], outs)

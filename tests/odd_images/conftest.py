@@ -23,6 +23,7 @@ from reader import (
     Loader,
     RandomResizedCrop,
 )
+from reader.format import Index
 
 Pixels = NDArray[Any]
 Files = Mapping[str, bytes]
@@ -34,11 +35,13 @@ _TABLES = Path(packer.__file__).parent.parent / "docs" / "odd-images.md"
 class Tried:
     """What became of files, by their names.
 
-    `outcomes` are the words of the tables: tiled, kept, rejected. `pixels` are what was read.
+    `outcomes` are the words of the tables: tiled, kept, rejected. `pixels` are what was read,
+    `reasons` what the indexes keep about files that are not as they should be.
     """
 
     outcomes: dict[str, str]
     damages: list[str]
+    reasons: list[str]
     pixels: dict[str, Pixels] = field(default_factory=dict)
     crops: int = 0
 
@@ -91,7 +94,9 @@ def try_indexed(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Files, st
 
 def _read(shards: Path, names: list[str]) -> Tried:
     damages = [str(damage) for damage in verify(shards, 1, decode=True).damages]
-    tried = Tried(dict.fromkeys(names, "rejected"), damages)
+    indexes = [Index(path) for path in shards.glob("*.safetensors")]
+    reasons = [why for found in indexes for _, why in (*found.rejected, *found.untiled)]
+    tried = Tried(dict.fromkeys(names, "rejected"), damages, reasons)
     dataset = Dataset(shards)
     for number, key in enumerate(dataset.keys):
         name = names[int(key)]
@@ -107,14 +112,18 @@ def _read(shards: Path, names: list[str]) -> Tried:
 
 @pytest.fixture(scope="session")
 def pillows() -> Callable[..., Pixels]:
-    """`pillows(data, max_side=100)`: upright RGB pixels by Pillow, of 16 bits the high ones."""
+    """`pillows(data, max_side=100)`: upright RGB pixels by Pillow, of more bits the high ones."""
 
     def pixels(data: bytes, max_side: int | None = None) -> Pixels:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             with Image.open(io.BytesIO(data)) as image:
                 if image.mode.startswith("I;16") or (image.mode, image.format) == ("I", "PPM"):
-                    grey = (np.asarray(image).clip(0, 0xFFFF) >> 8).astype(np.uint8)
+                    bits = getattr(image, "tag_v2", {}).get(258, (16,))[0]
+                    grey = (np.asarray(image) >> (bits - 8)).astype(np.uint8)
+                    found = Image.fromarray(grey).convert("RGB")
+                elif image.mode == "I" and image.tag_v2[339] == (1,):  # 32 bits of a TIFF
+                    grey = (np.asarray(image).view(np.uint32) >> 24).astype(np.uint8)
                     found = Image.fromarray(grey).convert("RGB")
                 else:
                     found = ImageOps.exif_transpose(image).convert("RGB")

@@ -196,6 +196,11 @@ def made(make_image: MakeImage, encode: Encode) -> dict[str, bytes | None]:
     odd["a segment that lies about its length"] = photo.before(SOF, b"\xff\xe5\0\x10abc")
     odd["a comment of length 2"] = photo.before(SOF, b"\xff\xfe\0\2")
 
+    odd["a JFIF segment cut short"] = photo.before(DQT, segment(0xE0, b"JFIF\0"))
+    odd["an Adobe segment cut short"] = photo.before(DQT, segment(0xEE, b"Adobe"))
+    odd["an ICC segment cut short"] = photo.before(DQT, segment(APP2, b"ICC_PROFILE\0"))
+    odd["a marker TEM"] = photo.before(DQT, b"\xff\x01")
+
     odd["no Huffman tables (a frame of MJPEG)"] = Jpeg(encode(image, "JPEG", quality=90)).without(
         DHT
     )
@@ -229,6 +234,8 @@ def made(make_image: MakeImage, encode: Encode) -> dict[str, bytes | None]:
     for value in (0, 9):
         exif[0x0112] = value
         odd[f"EXIF orientation {value} (none such)"] = encode(image, "JPEG", quality=90, exif=exif)
+    xmp = b'http://ns.adobe.com/xap/1.0/\0<x tiff:Orientation="6"/>'
+    odd["orientation 6 in XMP alone"] = photo.before(DQT, segment(0xE1, xmp))
     broken = {"cut short": blob[:9], "of nonsense": b"Exif\0\0MM\0*\xff\xff\xff\xff", "empty": b""}
     for what, content in broken.items():
         odd[f"EXIF {what}"] = photo.before(DQT, segment(0xE1, content or b"Exif\0\0"))
@@ -316,3 +323,8 @@ def test_what_is_shrunk_looks_as_pillow_shrinks_the_file(
         expected = pillows(files[name], max_side=100)
         assert pixels.shape == expected.shape, name
         assert np.abs(pixels.astype(int) - expected).mean() < 8, name
+
+
+def test_no_reason_holds_what_another_run_would_say_otherwise(tried: Any) -> None:
+    assert tried.reasons
+    assert not [why for why in tried.reasons if " at 0x" in why or "/" in why]

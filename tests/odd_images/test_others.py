@@ -26,6 +26,16 @@ def png(
     return SIGNATURE + b"".join(body)
 
 
+def without(name: bytes, data: bytes) -> bytes:
+    """A PNG without its chunks of this name."""
+    kept, at = SIGNATURE, len(SIGNATURE)
+    while at < len(data):
+        end = at + 12 + struct.unpack_from(">I", data, at)[0]
+        kept += b"" if data[at + 4 : at + 8] == name else data[at:end]
+        at = end
+    return kept
+
+
 def bomb(megabytes: int) -> bytes:
     """So many megabytes of zeros, compressed."""
     compressor = zlib.compressobj(9)
@@ -44,6 +54,45 @@ def interlaced(grey: Any) -> bytes:
     steps += [(2, 0, 4, 2), (0, 1, 2, 2), (1, 0, 2, 1)]
     passes = [grey[top::down, left::right] for top, left, down, right in steps]
     return zlib.compress(b"".join(b"\0" + row.tobytes() for part in passes for row in part))
+
+
+def tiff_of(
+    size: tuple[int, int],
+    bits: int,
+    strip: bytes,
+    *,
+    sign: int = 1,
+    alpha: int | None = None,
+    order: str = "<",
+) -> bytes:
+    """A grey TIFF of one strip.
+
+    Args:
+        size: (height, width).
+        sign: 1 for numbers without one, 2 for those with one, 3 for floats.
+        alpha: 1 for a second value of each pixel that it is multiplied by, 2 if it is not.
+        order: "<" or ">".
+    """
+    count = 1 if alpha is None else 2
+    tags = [(256, size[1]), (257, size[0]), (258, bits | bits << 16 if count == 2 else bits)]
+    tags += [(259, 1), (262, 1), (273, 0), (277, count), (278, size[0]), (279, len(strip))]
+    tags += [(338, alpha)] * (count - 1) + [(339, sign | sign << 16 if count == 2 else sign)]
+    start = 8 + 2 + 12 * len(tags) + 4
+    found = (b"II" if order == "<" else b"MM") + struct.pack(f"{order}HI", 42, 8)
+    found += struct.pack(f"{order}H", len(tags))
+    for tag, value in tags:
+        shorts = count if tag in (258, 339) else 1
+        kind = "HHII" if tag in (273, 279) or shorts == 2 else "HHIHxx"
+        number = start if tag == 273 else value
+        found += struct.pack(order + kind, tag, 4 if tag in (273, 279) else 3, shorts, number)
+    return found + bytes(4) + strip
+
+
+def packed_12(grey: Any) -> bytes:
+    """Rows of 12 bits a value, an even number of them."""
+    first, second = grey[:, ::2].astype(int), grey[:, 1::2].astype(int)
+    parts = first >> 4, (first & 15) << 4 | second >> 8, second & 255
+    return bytes(np.stack(parts, axis=-1).astype(np.uint8))
 
 
 def with_tiff_sides(data: bytes, side: int) -> bytes:
@@ -99,6 +148,10 @@ def files(make_image: Callable[..., Image.Image], encode: Callable[..., bytes]) 
     found["PNG, fewer rows than its header says"] = png(
         size, 8, 2, rows_of(np.zeros((30, 240), np.uint8))
     )
+    data = plain[plain.index(b"IDAT") + 4 : -16]
+    wrong = data[: len(data) // 2] + bytes(200) + data[len(data) // 2 + 200 :]
+    found["PNG, damaged data under right checksums"] = head + chunk(b"IDAT", wrong) + plain[-12:]
+    found["APNG without its frames' headers"] = without(b"fcTL", found["APNG"])
     found["PNG, 60,000 x 60,000 pixels"] = png((HUGE, HUGE), 8, 2, bomb(1))
     found["PNG, width 0"] = png((60, 0), 8, 2, black)
     found["PNG, cut short"] = plain[: len(plain) * 2 // 3]
@@ -142,6 +195,22 @@ def files(make_image: Callable[..., Image.Image], encode: Callable[..., bytes]) 
     found["TIFF, CMYK"] = encode(image.convert("CMYK"), "TIFF")
     found["TIFF, CIE L*a*b*"] = encode(image.convert("LAB"), "TIFF")
     found["TIFF, 16 bits, grey"] = encode(Image.fromarray(deep[..., 0]), "TIFF")
+    high = deep[..., 0]
+    found["TIFF, 12 bits, grey"] = tiff_of(size, 12, packed_12(high >> 4))
+    found["TIFF, 16 bits, grey, big-endian"] = tiff_of(
+        size, 16, big_endian[..., 0].tobytes(), order=">"
+    )
+    found["TIFF, 32 bits, grey"] = tiff_of(size, 32, (high.astype("<u4") << 16).tobytes())
+    found["TIFF, 16 bits, signed"] = tiff_of(size, 16, high.tobytes(), sign=2)
+    found["TIFF, 32 bits, signed"] = tiff_of(
+        size, 32, (high.astype("<i4") - 2**15).tobytes(), sign=2
+    )
+    found["TIFF, 10 bits, grey"] = tiff_of(size, 10, bytes(60 * 100))
+    found["TIFF, 14 bits, grey"] = tiff_of(size, 14, bytes(60 * 140))
+    found["TIFF, 64-bit floats"] = tiff_of(size, 64, high.astype("<f8").tobytes(), sign=3)
+    pairs = bytes(np.stack([np.asarray(grey), np.asarray(grey)], axis=-1))
+    found["TIFF, grey with alpha"] = tiff_of(size, 8, pairs, alpha=2)
+    found["TIFF, grey multiplied by its alpha"] = tiff_of(size, 8, pairs, alpha=1)
     found["TIFF, 32-bit floats"] = encode(grey.convert("F"), "TIFF")
     found["TIFF, fax"] = encode(bits, "TIFF", compression="group4")
     found["TIFF, several pages"] = encode(image, "TIFF", save_all=True, append_images=[second])
@@ -158,6 +227,10 @@ def files(make_image: Callable[..., Image.Image], encode: Callable[..., bytes]) 
     ppm = encode(image, "PPM")
     found["PGM, 16 bits"] = b"P5 80 60 65535\n" + big_endian[..., 0].tobytes()
     found["PPM, 16 bits"] = b"P6 80 60 65535\n" + big_endian[..., :3].tobytes()
+    found["PGM, 10 bits"] = b"P5 80 60 1023\n" + (big_endian[..., 0] >> 6).astype(">u2").tobytes()
+    found["PGM, 4 bits"] = b"P5 80 60 15\n" + bytes(np.asarray(grey) >> 4)
+    found["PPM, 10 bits"] = b"P6 80 60 1023\n" + (big_endian[..., :3] >> 6).astype(">u2").tobytes()
+    found["PFM"] = encode(grey.convert("F"), "PPM")
     found["PPM, in words"] = b"P3 80 60 255\n" + b" ".join(
         b"%d" % value for value in np.asarray(image).ravel().tolist()
     )
@@ -190,6 +263,25 @@ def test_the_table_tells_what_happens(
     assert tried.outcomes == table_of("Other formats")
     assert tried.damages == []
     assert tried.crops == len(tried.pixels)
+
+
+@pytest.mark.parametrize("how", ["packed", "indexed"])
+@pytest.mark.parametrize("bits", ["12 bits, grey", "32 bits, grey", "16 bits, grey, big-endian"])
+def test_a_grey_value_of_any_bits_is_as_bright(
+    how: str, bits: str, request: pytest.FixtureRequest
+) -> None:
+    pixels = request.getfixturevalue(how).pixels
+    assert np.array_equal(pixels[f"TIFF, {bits}"], pixels["TIFF, 16 bits, grey"])
+    assert 100 < pixels["TIFF, 16 bits, grey"].mean() < 156
+
+
+@pytest.mark.parametrize("how", ["packed", "shrunk", "indexed"])
+def test_no_reason_holds_what_another_run_would_say_otherwise(
+    how: str, request: pytest.FixtureRequest
+) -> None:
+    reasons = request.getfixturevalue(how).reasons
+    assert reasons
+    assert not [why for why in reasons if " at 0x" in why or "/" in why]
 
 
 @pytest.mark.parametrize("how", ["packed", "indexed"])

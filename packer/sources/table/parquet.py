@@ -121,7 +121,7 @@ class ParquetTable:
                         if count != header.rows:
                             raise BadImage(f"it holds {count} rows instead of {header.rows}")
                     except (*_ERRORS, BadImage) as error:
-                        yield LeftOut(f"{name}: row group {group}", _reason(error))
+                        yield LeftOut(f"{name}: row group {group}", _reason(error, watched.path))
                     first += header.rows
                     block += 1
 
@@ -179,7 +179,7 @@ def _group(watched: Watched, group: int) -> pa.Table | BadImage:
     except BadImage as error:
         return error
     except _ERRORS as error:
-        return Unreadable(_reason(error))
+        return Unreadable(_reason(error, watched.path))
 
 
 def _batches(
@@ -215,5 +215,7 @@ def _row_groups(watched: Watched) -> tuple[RowGroup, ...]:
     return row_groups(watched.path)
 
 
-def _reason(error: Exception) -> str:
-    return str(error) if isinstance(error, BadImage) else f"it cannot be read: {error}"
+def _reason(error: Exception, path: Path) -> str:
+    """Without the file's folder, which is another one on another machine."""
+    said = str(error).replace(str(path), path.name)
+    return said if isinstance(error, BadImage) else f"it cannot be read: {said}"

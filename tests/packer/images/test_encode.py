@@ -129,6 +129,17 @@ def test_raw_stores_upright_pixels_of_the_size_asked_for(make_image: Make, encod
     assert np.abs(found - expected).mean() < 6
 
 
+def test_raw_stores_the_high_bits_of_16_upright(encode: ToBytes) -> None:
+    values = np.arange(20 * 30, dtype=np.uint16).reshape(20, 30) * 100
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    stored = encoding.encode(
+        encode(Image.fromarray(values), "PNG", exif=exif), Policy(raw=(30, 20))
+    )
+    pixels = np.frombuffer(stored.data, np.uint8).reshape(30, 20, 3)
+    assert np.array_equal(pixels[..., 0], np.rot90(values >> 8, -1))
+
+
 def test_raw_cuts_about_the_centre_what_has_another_shape() -> None:
     pixels = np.zeros((10, 30, 3), np.uint8)
     pixels[:, 10:20] = 200

@@ -1,0 +1,64 @@
+"""What a member of a sample must be, by its extension: one rule for packing, checking and reading.
+
+The last part of an extension decides: ``mask.png`` is a picture, as ``png`` is. A picture covers
+its image as it is stored, so it has the same height and width. What has no rule here is any bytes.
+"""
+
+import io
+import json
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+PICTURES: Mapping[str, str] = {
+    "jpg": "jpg",
+    "jpeg": "jpg",
+    "png": "png",
+    "webp": "webp",
+    "bmp": "bmp",
+    "gif": "gif",
+    "tif": "tiff",
+    "tiff": "tiff",
+    "ppm": "ppm",
+    "pgm": "ppm",
+    "pbm": "ppm",
+}
+"""The format of each extension of a picture."""
+
+
+def picture_format(ext: str) -> str | None:
+    """The format of the picture that a member is, None if it is no picture."""
+    return PICTURES.get(kind_of(ext))
+
+
+def kind_of(ext: str) -> str:
+    """The part of an extension that says how it is decoded."""
+    return ext.rsplit(".")[-1]
+
+
+def _npy(data: bytes) -> NDArray[Any]:
+    """The array, for which no memory is taken on its header's word alone."""
+    file, layout = io.BytesIO(data), np.lib.format
+    is_first = layout.read_magic(file) == (1, 0)  # of the versions, which say how long a header is
+    read_header: Any = layout.read_array_header_1_0 if is_first else layout.read_array_header_2_0
+    shape, _, dtype = read_header(file)
+    if math.prod(shape) * dtype.itemsize > len(data):
+        raise ValueError(f"its header says {shape} of {dtype}, and it has {len(data)} bytes")
+    file.seek(0)
+    return layout.read_array(file, allow_pickle=False)
+
+
+def _txt(data: bytes) -> str:
+    return data.decode("utf-8")
+
+
+DECODERS: Mapping[str, Callable[[bytes], Any]] = {
+    "json": json.loads,
+    "txt": _txt,
+    "npy": _npy,
+    "cls": int,
+}
+"""What makes a member's content of its bytes, by kind; each raises what it likes."""
