@@ -1,4 +1,4 @@
-"""Orders are permutations, dice are even, and ranks share an epoch without loss."""
+"""Orders are permutations, and even ones."""
 
 import math
 import tracemalloc
@@ -11,9 +11,7 @@ from hypothesis import strategies as st
 
 from reader.order.shuffle import (
     GlobalShuffle,
-    SampleRandom,
     Sequential,
-    Steps,
 )
 
 SEEDS = st.integers(-(2**63), 2**64)
@@ -129,101 +127,9 @@ def test_the_sequential_order_is_the_order_of_the_samples_in_every_epoch() -> No
     assert Sequential(50).samples(positions, 9).tolist() == [3, 0, 7]
 
 
-@given(
-    seed=SEEDS,
-    epoch=EPOCHS,
-    position=st.integers(0, 2**62),
-    low=st.floats(-1e6, 1e6),
-    width=st.floats(1e-3, 1e6),
-    bound=st.integers(1, 2**32),
-)
-@settings(deadline=None)
-def test_dice_stay_within_their_bounds_and_repeat(
-    seed: int, epoch: int, position: int, low: float, width: float, bound: int
-) -> None:
-    def throws() -> list[float]:
-        dice = SampleRandom(seed, epoch, position)
-        return [dice.uniform(low, low + width), dice.integer(bound), dice.uniform()]
-
-    first, second, third = throws()
-    assert low <= first <= low + width
-    assert 0 <= second < bound
-    assert 0 <= third < 1
-    assert throws() == [first, second, third]
-
-
-def test_dice_are_even_over_positions_epochs_and_seeds() -> None:
-    for dice in (
-        [SampleRandom(0, 0, number) for number in range(4000)],
-        [SampleRandom(0, number, 0) for number in range(4000)],
-        [SampleRandom(number, 0, 0) for number in range(4000)],
-    ):
-        floats = np.array([one.uniform() for one in dice])
-        tens = Counter(one.integer(10) for one in dice)
-        assert np.histogram(floats, 10, (0, 1))[0] == pytest.approx([400] * 10, abs=100)
-        assert [tens[number] for number in range(10)] == pytest.approx([400] * 10, abs=100)
-        assert abs(np.corrcoef(floats[:-1], floats[1:])[0, 1]) < 0.08
-
-
-def test_a_die_thrown_again_and_again_is_even() -> None:
-    dice = SampleRandom(5, 3, 1)
-    assert np.histogram([dice.uniform() for _ in range(4000)], 10, (0, 1))[0] == pytest.approx(
-        [400] * 10, abs=100
-    )
-
-
 steps_of = given(
     count=st.integers(0, 300),
     batch_size=st.integers(1, 40),
     world_size=st.integers(1, 9),
     resumed=st.floats(0, 1),
 )
-
-
-@steps_of
-@settings(deadline=None)
-def test_the_ranks_together_take_every_position_once_and_in_order(
-    count: int, batch_size: int, world_size: int, resumed: float
-) -> None:
-    start = int(count * resumed)
-    ranks = [Steps(count, batch_size, rank, world_size, False, start) for rank in range(world_size)]
-    taken = [
-        position
-        for number in range(len(ranks[0]))
-        for step in (steps[number] for steps in ranks)
-        for position in range(step.position, step.position + step.valid)
-    ]
-    assert taken == list(range(start, count))
-
-
-@steps_of
-@settings(deadline=None)
-def test_the_ranks_take_equal_steps_of_equal_size_and_pad_less_than_one_row_each(
-    count: int, batch_size: int, world_size: int, resumed: float
-) -> None:
-    start = int(count * resumed)
-    ranks = [Steps(count, batch_size, rank, world_size, False, start) for rank in range(world_size)]
-    assert len({len(steps) for steps in ranks}) == 1
-    end = start
-    for number in range(len(ranks[0])):
-        row = [steps[number] for steps in ranks]
-        end = min(end + batch_size * world_size, count)
-        assert {step.end for step in row} == {end}
-        assert len({step.rows for step in row}) == 1
-        assert 1 <= row[0].rows <= batch_size
-        assert sum(step.rows - step.valid for step in row) < world_size
-    assert end == count
-
-
-@steps_of
-@settings(deadline=None)
-def test_drop_last_takes_whole_batches_alone_and_leaves_less_than_a_step(
-    count: int, batch_size: int, world_size: int, resumed: float
-) -> None:
-    start = int(count * resumed)
-    ranks = [Steps(count, batch_size, rank, world_size, True, start) for rank in range(world_size)]
-    steps = [steps[number] for steps in ranks for number in range(len(steps))]
-    assert all(step.rows == step.valid == batch_size for step in steps)
-    taken = sorted(p for step in steps for p in range(step.position, step.position + step.valid))
-    assert taken == list(range(start, start + len(taken)))
-    assert 0 <= count - start - len(taken) < batch_size * world_size

@@ -1,0 +1,64 @@
+"""Ranks share an epoch without loss."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reader.order.shuffle import (
+    Steps,
+)
+
+steps_of = given(
+    count=st.integers(0, 300),
+    batch_size=st.integers(1, 40),
+    world_size=st.integers(1, 9),
+    resumed=st.floats(0, 1),
+)
+
+
+@steps_of
+@settings(deadline=None)
+def test_the_ranks_together_take_every_position_once_and_in_order(
+    count: int, batch_size: int, world_size: int, resumed: float
+) -> None:
+    start = int(count * resumed)
+    ranks = [Steps(count, batch_size, rank, world_size, False, start) for rank in range(world_size)]
+    taken = [
+        position
+        for number in range(len(ranks[0]))
+        for step in (steps[number] for steps in ranks)
+        for position in range(step.position, step.position + step.valid)
+    ]
+    assert taken == list(range(start, count))
+
+
+@steps_of
+@settings(deadline=None)
+def test_the_ranks_take_equal_steps_of_equal_size_and_pad_less_than_one_row_each(
+    count: int, batch_size: int, world_size: int, resumed: float
+) -> None:
+    start = int(count * resumed)
+    ranks = [Steps(count, batch_size, rank, world_size, False, start) for rank in range(world_size)]
+    assert len({len(steps) for steps in ranks}) == 1
+    end = start
+    for number in range(len(ranks[0])):
+        row = [steps[number] for steps in ranks]
+        end = min(end + batch_size * world_size, count)
+        assert {step.end for step in row} == {end}
+        assert len({step.rows for step in row}) == 1
+        assert 1 <= row[0].rows <= batch_size
+        assert sum(step.rows - step.valid for step in row) < world_size
+    assert end == count
+
+
+@steps_of
+@settings(deadline=None)
+def test_drop_last_takes_whole_batches_alone_and_leaves_less_than_a_step(
+    count: int, batch_size: int, world_size: int, resumed: float
+) -> None:
+    start = int(count * resumed)
+    ranks = [Steps(count, batch_size, rank, world_size, True, start) for rank in range(world_size)]
+    steps = [steps[number] for steps in ranks for number in range(len(steps))]
+    assert all(step.rows == step.valid == batch_size for step in steps)
+    taken = sorted(p for step in steps for p in range(step.position, step.position + step.valid))
+    assert taken == list(range(start, start + len(taken)))
+    assert 0 <= count - start - len(taken) < batch_size * world_size
