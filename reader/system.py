@@ -1,9 +1,12 @@
-"""How many workers a process should have, and on which cores."""
+"""What this process may use of the machine: cores and memory."""
 
 import contextlib
 import os
+import sys
 from collections.abc import Iterator, Set
 from pathlib import Path
+
+_GIVE_WAY = ("active_file", "inactive_file")  # of a control group's memory.stat
 
 
 def usable_cores() -> int:
@@ -69,3 +72,22 @@ def _cgroup_quota() -> float | None:
         )
     except (OSError, ValueError, ZeroDivisionError):
         return None
+
+
+def available_memory() -> int:
+    """Bytes of memory that the system, and the control group, have to give, as far as they tell."""
+    try:
+        with open("/proc/meminfo") as file:
+            fields = dict(line.split(":") for line in file)
+        available = int(fields["MemAvailable"].split()[0]) * 1024
+    except (OSError, KeyError):  # no Linux
+        return sys.maxsize
+    try:
+        most = Path("/sys/fs/cgroup/memory.max").read_text().strip()
+        used = int(Path("/sys/fs/cgroup/memory.current").read_text())
+        parts = Path("/sys/fs/cgroup/memory.stat").read_text().splitlines()
+    except OSError:
+        return available
+    # Cached files count as used, but give way.
+    cached = sum(int(part.split()[1]) for part in parts if part.split()[0] in _GIVE_WAY)
+    return available if most == "max" else min(available, int(most) - used + cached)

@@ -25,8 +25,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reader.dataset.shared_memory import available_memory
 from reader.errors import ReaderError
+from reader.system import available_memory
 
 _ALIGNMENT = 4096  # a slot begins on a page
 

@@ -20,7 +20,6 @@ import fcntl
 import os
 import socket
 import struct
-import sys
 import time
 import weakref
 from collections.abc import Callable, Sequence
@@ -29,11 +28,11 @@ from pathlib import Path
 
 from reader.errors import ReaderError
 from reader.format import ShardEntry
+from reader.system import available_memory
 
 _PAGE = 4096
 _CONNECTIONS = 4096
 _PATIENCE = 5.0  # seconds for an owner to show its memory
-_GIVE_WAY = ("active_file", "inactive_file")  # of a control group's memory.stat
 _CREDENTIALS = struct.Struct("3i")  # pid, uid, gid
 _PREPARED = getattr(fcntl, "F_SEAL_SHRINK", 0)  # the seal that says so
 
@@ -254,22 +253,3 @@ def _open_memory(pid: int, name: str) -> int | None:
     except OSError:
         return None  # it has ended
     return None
-
-
-def available_memory() -> int:
-    """Bytes of memory that the system, and the control group, have to give, as far as they tell."""
-    try:
-        with open("/proc/meminfo") as file:
-            fields = dict(line.split(":") for line in file)
-        available = int(fields["MemAvailable"].split()[0]) * 1024
-    except (OSError, KeyError):  # no Linux
-        return sys.maxsize
-    try:
-        most = Path("/sys/fs/cgroup/memory.max").read_text().strip()
-        used = int(Path("/sys/fs/cgroup/memory.current").read_text())
-        parts = Path("/sys/fs/cgroup/memory.stat").read_text().splitlines()
-    except OSError:
-        return available
-    # Cached files count as used, but give way.
-    cached = sum(int(part.split()[1]) for part in parts if part.split()[0] in _GIVE_WAY)
-    return available if most == "max" else min(available, int(most) - used + cached)

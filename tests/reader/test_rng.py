@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reader.order.shuffle import (
+from reader.rng import (
     SampleRandom,
 )
 

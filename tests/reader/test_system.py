@@ -9,6 +9,7 @@ import pytest
 
 import reader
 from reader.system import (
+    available_memory,
     cores_near,
     running_on,
     usable_cores,
@@ -138,3 +139,15 @@ def test_a_thread_is_bound_to_cores_for_as_long_as_asked() -> None:
         assert os.sched_getaffinity(0) == before
     with running_on({100_000}):  # no such core
         assert os.sched_getaffinity(0) == before
+
+
+def test_files_that_the_control_group_has_cached_do_not_take_memory(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    told = {
+        "memory.max": "1000000\n",
+        "memory.current": "900000\n",
+        "memory.stat": "anon 300000\ninactive_file 500000\nactive_file 100000\n",
+    }
+    monkeypatch.setattr(Path, "read_text", lambda path: told[path.name])
+    assert available_memory() == 700_000

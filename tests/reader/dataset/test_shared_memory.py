@@ -16,7 +16,6 @@ from reader import (
     Loader,
     ReaderError,
 )
-from reader.dataset.shared_memory import available_memory
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs memfd")
 
@@ -175,15 +174,3 @@ def test_a_shard_that_was_cut_short_is_named(packed_copy: Path) -> None:
         file.truncate(1000)
     with pytest.raises(ReaderError, match=f"{shard.name} was cut short"):
         Dataset(packed_copy, cache="ram")
-
-
-def test_files_that_the_control_group_has_cached_do_not_take_memory(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    told = {
-        "memory.max": "1000000\n",
-        "memory.current": "900000\n",
-        "memory.stat": "anon 300000\ninactive_file 500000\nactive_file 100000\n",
-    }
-    monkeypatch.setattr(Path, "read_text", lambda path: told[path.name])
-    assert available_memory() == 700_000

@@ -3,7 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reader.order.shuffle import (
+from reader.order.steps import (
     Steps,
 )
 
