@@ -19,7 +19,7 @@ from packer.errors import (
     UnusableInput,
     cannot_write,
 )
-from packer.files.atomic import write_file
+from packer.files.atomic import sync_folder, write_file
 from packer.files.hashed_file import measure
 from packer.files.tar_reader import (
     Member,
@@ -31,16 +31,10 @@ from packer.planning.prepare import (
     Work,
     prepare,
 )
+from packer.planning.shard_job import ShardJob
 from packer.progress import Progress
-from packer.writing.jobs import (
-    ShardJob,
-    run_jobs,
-)
-from packer.writing.shard_writer import (
-    index_of,
-    shard_entry,
-    sync_folder,
-)
+from packer.writing.jobs import run_jobs
+from packer.writing.shard_writer import index_of, shard_entry
 from reader.format import (
     FormatError,
     Index,

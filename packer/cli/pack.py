@@ -145,11 +145,9 @@ def pack(
         jpegtran,
     )
     from packer.packing import pack as run
-    from packer.planning.options import (
-        PackOptions,
-        SourceOptions,
-    )
+    from packer.planning.options import PackOptions
     from packer.progress import Progress
+    from packer.sources.options import SourceOptions
 
     chosen = PackOptions(
         shard_size,

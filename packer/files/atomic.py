@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from packer.errors import cannot_write
-from packer.writing.shard_writer import sync_folder
 
 _TEMPORARY = re.compile(r"\.(.+)\.tmp-\d+", re.DOTALL)
 
@@ -44,3 +43,12 @@ def remove_leavings(paths: Iterable[Path]) -> None:
                 match = _TEMPORARY.fullmatch(name)
                 if match and match[1] in written:
                     (folder / name).unlink(missing_ok=True)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the names in `folder` survive a power cut."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

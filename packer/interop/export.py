@@ -15,6 +15,7 @@ from packer.errors import (
 )
 from packer.files.atomic import (
     remove_leavings,
+    sync_folder,
     write_file,
 )
 from packer.files.hashed_file import (
@@ -28,7 +29,6 @@ from packer.files.tar_reader import (
 )
 from packer.progress import Progress
 from packer.sources.records import LeftOut
-from packer.writing.shard_writer import sync_folder
 from reader.format import (
     FORMATS,
     FormatError,

@@ -6,29 +6,8 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from packer.images.encode import Policy
+from packer.sources.options import SourceOptions
 from reader.format import Limits
-
-
-@dataclass(frozen=True)
-class SourceOptions:
-    """How the source is to be understood.
-
-    Attributes:
-        pairs: name -> folder relative to the source, whose files belong to the images.
-        root: folder relative to a manifest, in which the images that it names lie.
-        image_column, label_column, split_column: of a manifest; None: the usual names are tried.
-    """
-
-    pairs: Mapping[str, str] = field(default_factory=dict)
-    root: str | None = None
-    image_column: str | None = None
-    label_column: str | None = None
-    split_column: str | None = None
-
-    @property
-    def of_manifest(self) -> bool:
-        """Whether something is said that only a manifest can have."""
-        return any((self.root, self.image_column, self.label_column, self.split_column))
 
 
 @dataclass(frozen=True)
@@ -57,7 +36,7 @@ class PackOptions:
     raw: tuple[int, int] | None = None
     split: Mapping[str, float] | None = None
     dedupe: bool = False
-    source: SourceOptions = SourceOptions()
+    source: SourceOptions = field(default_factory=SourceOptions)
     limits: Limits = field(default_factory=Limits)
 
     @property

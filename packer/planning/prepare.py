@@ -20,6 +20,7 @@ from packer.planning.scan import (
     Scanned,
     scan,
 )
+from packer.planning.shard_job import Origin, ShardJob
 from packer.progress import Progress
 from packer.sources.coco.coco import CocoSource
 from packer.sources.detect import open_source
@@ -30,10 +31,6 @@ from packer.sources.records import (
 )
 from packer.sources.table.source import ManifestSource
 from packer.sources.unlabelled import remarks
-from packer.writing.jobs import (
-    Origin,
-    ShardJob,
-)
 from reader.format import Manifest
 
 _INDEX_BYTES = 4096  # an index without samples

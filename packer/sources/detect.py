@@ -6,7 +6,6 @@ from pathlib import Path
 from packer.errors import UnusableInput
 from packer.files.snapshot import Watched
 from packer.files.tar_reader import is_tar
-from packer.planning.options import SourceOptions
 from packer.sources.archive.archive import ArchiveSource
 from packer.sources.archive.webdataset import (
     WebDatasetSource,
@@ -20,6 +19,7 @@ from packer.sources.folder.folder import FolderSource
 from packer.sources.folder.pairs import Pairs
 from packer.sources.folder.walk import subfolders
 from packer.sources.labels import class_order
+from packer.sources.options import SourceOptions
 from packer.sources.parts import (
     PartsSource,
     split_parts,

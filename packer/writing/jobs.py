@@ -11,8 +11,6 @@ Assumptions: a job is a pure function of its fields and the source; no two jobs 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
-from pathlib import Path
 
 from packer.errors import (
     BadImage,
@@ -22,77 +20,15 @@ from packer.errors import (
 )
 from packer.images.encode import (
     Encoded,
-    Policy,
     encode,
 )
 from packer.images.jpegtran import JpegtranFailed
-from packer.planning.listing import Listing
+from packer.planning.shard_job import ShardJob
 from packer.processes import map_unordered
-from packer.sources.folder.walk import (
-    Identity,
-    identity,
-)
 from packer.sources.records import (
-    Source,
     SourceSample,
 )
 from packer.writing.shard_writer import ShardWriter
-
-
-@dataclass(frozen=True)
-class Origin:
-    """The place that a source lies at, to tell a file that is gone from a disk that is gone.
-
-    Attributes:
-        identity: of the folder or file at `path`.
-    """
-
-    path: Path
-    identity: Identity
-
-    @classmethod
-    def of(cls, path: Path) -> "Origin":
-        """What lies at `path` now."""
-        return cls(path, identity(path))
-
-    def check(self) -> None:
-        """Nothing can be said of a source's files where it is not there itself.
-
-        Raises:
-            PackingFailed: it is gone, or something else is in its place.
-        """
-        try:
-            if identity(self.path) == self.identity:
-                return
-            reason = "something else is in its place"
-        except OSError as error:
-            reason = str(error.strerror)
-        raise PackingFailed(
-            f"{self.path} is not there any more: {reason}. Finished shards are kept: once it is "
-            "back, run the same command again to go on."
-        )
-
-
-@dataclass(frozen=True)
-class ShardJob:
-    """One shard to be written.
-
-    Attributes:
-        path: of its tar.
-        threads: that encode at a time; a process that packs alone needs several, because jpegtran
-            is a process of its own.
-        origin: where the source lies.
-        needs_all: leave the shard unfinished if a file cannot be read now: another time it may be.
-    """
-
-    path: Path
-    source: Source
-    samples: Listing
-    policy: Policy
-    threads: int = 1
-    origin: Origin | None = None
-    needs_all: bool = False
-
 
 Rejections = list[tuple[str, str]]
 

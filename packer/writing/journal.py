@@ -22,13 +22,11 @@ from packer.errors import (
 )
 from packer.files.atomic import (
     remove_leavings,
+    sync_folder,
     write_file,
 )
 from packer.files.transfer import write_all
-from packer.writing.shard_writer import (
-    remove_temporaries,
-    sync_folder,
-)
+from packer.writing.shard_writer import remove_temporaries
 from reader.format import (
     FormatError,
     Manifest,

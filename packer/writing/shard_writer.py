@@ -15,6 +15,7 @@ from types import TracebackType
 import numpy as np
 import xxhash
 
+from packer.files.atomic import sync_folder
 from packer.images.encode import Encoded
 from packer.images.jpegtran import Tiles
 from packer.sources.records import SourceSample
@@ -233,15 +234,6 @@ def remove_temporaries(folder: Path) -> None:
     """Remove what killed writers left in `folder`."""
     for path in folder.glob(".shard-*.tmp-*"):
         path.unlink(missing_ok=True)
-
-
-def sync_folder(folder: Path) -> None:
-    """Make the names in `folder` survive a power cut."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _start_write_back(descriptor: int, offset: int) -> None:

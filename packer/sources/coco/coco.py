@@ -23,7 +23,6 @@ from packer.errors import (
     UnusableInput,
 )
 from packer.files.snapshot import Watched
-from packer.planning.options import SourceOptions
 from packer.sources.coco.index import (
     Annotations,
     Index,
@@ -38,6 +37,7 @@ from packer.sources.folder.files import (
     read_file,
 )
 from packer.sources.labels import class_order
+from packer.sources.options import SourceOptions
 from packer.sources.records import (
     Content,
     LeftOut,

@@ -14,8 +14,8 @@ from packer.errors import (
     BadImage,
     UnusableInput,
 )
-from packer.planning.options import SourceOptions
 from packer.sources.labels import class_order
+from packer.sources.options import SourceOptions
 from packer.sources.table.table import Table
 
 IMAGE = (

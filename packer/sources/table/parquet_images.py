@@ -19,9 +19,9 @@ from packer.errors import (
     UnusableInput,
 )
 from packer.keys import escape
-from packer.planning.options import SourceOptions
 from packer.sources.folder.files import CHANGED
 from packer.sources.folder.folder import SPLITS
+from packer.sources.options import SourceOptions
 from packer.sources.records import (
     Content,
     LeftOut,

@@ -11,13 +11,13 @@ from packer.errors import (
     BadImage,
     Unreadable,
 )
-from packer.planning.options import SourceOptions
 from packer.sources.folder.files import (
     CHANGED,
     measure,
     read_file,
 )
 from packer.sources.labels import class_order
+from packer.sources.options import SourceOptions
 from packer.sources.records import (
     Content,
     LeftOut,

@@ -12,11 +12,9 @@ from PIL import Image
 
 from packer.errors import BadImage
 from packer.packing import pack
-from packer.planning.options import (
-    PackOptions,
-    SourceOptions,
-)
+from packer.planning.options import PackOptions
 from packer.sources.detect import open_source
+from packer.sources.options import SourceOptions
 from packer.sources.records import (
     Source,
     SourceSample,

@@ -3,10 +3,8 @@ from typing import Any
 
 import pytest
 
-from packer.planning.options import (
-    PackOptions,
-    SourceOptions,
-)
+from packer.planning.options import PackOptions
+from packer.sources.options import SourceOptions
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from packer.planning.options import SourceOptions
 from packer.sources.detect import open_source
+from packer.sources.options import SourceOptions
 from packer.sources.records import (
     LeftOut,
     Source,

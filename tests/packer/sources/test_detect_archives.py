@@ -21,8 +21,8 @@ from packer.errors import (
     UnusableInput,
 )
 from packer.packing import PackReport
-from packer.planning.options import SourceOptions
 from packer.sources.detect import open_source
+from packer.sources.options import SourceOptions
 from packer.sources.records import SourceSample
 from reader.format import (
     Manifest,

@@ -10,13 +10,10 @@ from packer.errors import (
     PackingFailed,
 )
 from packer.images.encode import Policy
+from packer.planning.shard_job import ShardJob
 from packer.sources.folder.folder import FolderSource
 from packer.sources.records import SourceSample
-from packer.writing.jobs import (
-    ShardJob,
-    pack_shard,
-    run_jobs,
-)
+from packer.writing.jobs import pack_shard, run_jobs
 from reader.format import Index
 
 AS_THEY_ARE = Policy(tiled=False)
