@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from reader.dataset.dataset import Dataset
 from reader.errors import (
+    ArgumentError,
     ReaderError,
     SampleError,
     WorkerError,
@@ -50,6 +51,7 @@ IMAGENET_STD = (0.229, 0.224, 0.225)
 __all__ = [
     "IMAGENET_MEAN",
     "IMAGENET_STD",
+    "ArgumentError",
     "AspectBuckets",
     "BlockShuffle",
     "Boxes",

@@ -7,6 +7,10 @@ class ReaderError(ShardfeedError):
     """A data set cannot be read as asked."""
 
 
+class ArgumentError(ReaderError, ValueError):
+    """An argument is not of its kind, or contradicts another one or the data set."""
+
+
 class SampleError(ReaderError):
     """One sample cannot be read or decoded; names shard, key, offset and reason."""
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from reader.arguments import is_count
 from reader.dataset.dataset import Dataset
-from reader.errors import ReaderError
+from reader.errors import ArgumentError
 from reader.order.shuffle import GlobalShuffle
 from reader.rng import SampleRandom, mix64
 from reader.transforms import (
@@ -37,7 +37,7 @@ class AspectBuckets:
 
     def __post_init__(self) -> None:
         if not (is_count(self.batch_size) and is_count(self.window)):
-            raise ReaderError(f"{self}: batch_size and window are integers of at least 1.")
+            raise ArgumentError(f"{self}: batch_size and window are integers of at least 1.")
 
 
 class Bucketed:

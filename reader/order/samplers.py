@@ -4,17 +4,18 @@ All orders are functions of (seed, epoch, position), so that a run resumes at an
 """
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
 from dataclasses import dataclass
-from functools import cached_property
-from operator import index
+from functools import cached_property, partial
+from itertools import islice
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from reader.arguments import is_count
 from reader.dataset.dataset import Dataset
-from reader.errors import ReaderError
+from reader.errors import ArgumentError
 from reader.order.buckets import (
     AspectBuckets,
     Bucketed,
@@ -48,6 +49,10 @@ class BlockShuffle:
     """
 
     shards: int
+
+    def __post_init__(self) -> None:
+        if not is_count(self.shards):
+            raise ArgumentError(f"{self}: shards is an integer of at least 1.")
 
 
 @dataclass(frozen=True)
@@ -107,13 +112,13 @@ class Weighted:
         """Take the weights.
 
         Raises:
-            ReaderError: they are no weights.
+            ArgumentError: they are no weights.
         """
         ends = np.cumsum(np.asarray(weights, np.float64))
         if ends.ndim != 1 or not len(ends) or not np.isfinite(ends[-1]) or np.min(weights) < 0:
-            raise ReaderError("weights must be one finite number of at least 0 for each sample.")
+            raise ArgumentError("weights must be one finite number of at least 0 for each sample.")
         if ends[-1] == 0:
-            raise ReaderError("weights must have a number above 0: of 0 alone nothing is drawn.")
+            raise ArgumentError("weights must have a number above 0: of 0 alone nothing is drawn.")
         self._ends = ends / ends[-1]
         self._seed = seed
         self.count = len(ends)
@@ -138,8 +143,18 @@ class Weighted:
 class Sampled:
     """The order of a torch Sampler, or of any sized iterable of indices: iterated once an epoch."""
 
-    def __init__(self, sampler: Any) -> None:
+    def __init__(self, sampler: Any, total: int) -> None:
+        """Take a sampler over `total` samples.
+
+        Raises:
+            ArgumentError: it is none, or has no length.
+        """
+        if isinstance(sampler, (str, bytes)) or not isinstance(sampler, Iterable):
+            raise ArgumentError(f"sampler is an iterable of sample numbers, not {sampler!r:.200}.")
+        if not isinstance(sampler, Sized):
+            raise ArgumentError(f"A sampler has a length; {sampler!r:.200} has none.")
         self._sampler = sampler
+        self._total = total
         self._epochs: dict[int, tuple[NDArray[np.int64], str]] = {}  # indices, and what they are
         self.count = len(sampler)
 
@@ -147,8 +162,8 @@ class Sampled:
         """The sample numbers at `positions` of `epoch`.
 
         Raises:
-            ReaderError: the sampler gives another number of indices than its length, or what is
-                no number.
+            ArgumentError: the sampler gives another number of indices than its length, or what is
+                no sample's number.
         """
         return self._of(epoch)[0][positions]
 
@@ -166,9 +181,11 @@ class Sampled:
         if epoch not in self._epochs:
             if hasattr(self._sampler, "set_epoch"):
                 self._sampler.set_epoch(epoch)
-            indices = np.fromiter(map(_sample_number, self._sampler), np.int64)
+            numbers = map(partial(_sample_number, total=self._total), self._sampler)
+            indices = np.fromiter(islice(numbers, self.count + 1), np.int64)
             if len(indices) != self.count:
-                raise ReaderError(f"The sampler has length {self.count} and gave {len(indices)}.")
+                found = "more" if len(indices) > self.count else len(indices)
+                raise ArgumentError(f"The sampler has length {self.count} and gave {found}.")
             self._epochs[epoch] = indices, _described(indices)
             for old in sorted(self._epochs)[:-_KEPT_EPOCHS]:
                 del self._epochs[old]
@@ -207,26 +224,24 @@ def build_order(
     """The order that a Loader's arguments ask for.
 
     Raises:
-        ReaderError: the arguments contradict each other, or name samples that are not there.
+        ArgumentError: the arguments contradict each other, or name samples that are not there.
     """
     if not isinstance(shuffle, (bool, BlockShuffle, AspectBuckets)):
-        raise ReaderError(
+        raise ArgumentError(
             "shuffle is True, False, a BlockShuffle(shards=...) or AspectBuckets(batch_size=...)."
         )
     if (sampler is not None) + (weights is not None) + bool(shuffle) > 1:
-        raise ReaderError("Give one of shuffle, weights and sampler: each decides the order.")
+        raise ArgumentError("Give one of shuffle, weights and sampler: each decides the order.")
     if sampler is not None:
         if subset is not None:
-            raise ReaderError("A sampler chooses its samples itself; give no subset beside it.")
-        return Sampled(sampler)
+            raise ArgumentError("A sampler chooses its samples itself; give no subset beside it.")
+        return Sampled(sampler, len(dataset))
     chosen = None if subset is None else _chosen(dataset, subset)
     count = len(dataset) if chosen is None else len(chosen)
     order: Order = Sequential(count)
     if weights is not None:
         order = Weighted(_weights(dataset, weights, chosen), seed)
     elif isinstance(shuffle, BlockShuffle):
-        if shuffle.shards < 1:
-            raise ReaderError("BlockShuffle needs at least one shard.")
         sizes = [shard.samples for shard in dataset.shards]
         if chosen is not None:
             chosen = np.sort(chosen)
@@ -245,47 +260,81 @@ class _Columns(dict[str, NDArray[Any]]):
 
     def __missing__(self, name: str) -> NDArray[Any]:
         known = ", ".join(self)
-        raise ReaderError(f"A subset's predicate asks for the column {name!r}; there are {known}.")
+        raise ArgumentError(
+            f"A subset's predicate asks for the column {name!r}; there are {known}."
+        )
 
 
 def _chosen(dataset: Dataset, subset: Subset) -> NDArray[np.int64]:
     if callable(subset):
         mask = np.asarray(subset(_Columns(dataset.columns("label", "height", "width"))))
         if mask.shape != (len(dataset),) or mask.dtype != np.bool_:
-            raise ReaderError("A subset's predicate must give one bool for each sample.")
+            raise ArgumentError("A subset's predicate must give one bool for each sample.")
         return np.flatnonzero(mask)
-    given = np.asarray(subset)
-    if given.dtype == np.bool_ and given.shape == (len(dataset),):
+    given = _array(subset)
+    if given.ndim != 1 or (given.size and given.dtype.kind not in "iubO"):
+        raise ArgumentError(
+            "A subset is a list of sample numbers, one bool for each sample, or a function of the "
+            f"columns that gives these, not {subset!r:.200}."
+        )
+    if given.dtype == np.bool_:
+        if len(given) != len(dataset):
+            raise ArgumentError(
+                f"A subset of bools has one for each sample: {len(dataset)}, not {len(given)}."
+            )
         return np.flatnonzero(given)
-    if given.size and given.dtype.kind not in "iu":
-        raise ReaderError("A subset must be sample numbers, or one bool for each sample.")
-    chosen = given.astype(np.int64)
-    if chosen.ndim != 1 or (len(chosen) and not -1 < chosen.min() <= chosen.max() < len(dataset)):
-        raise ReaderError(f"A subset must be sample numbers from 0 to {len(dataset) - 1}.")
-    return chosen
+    if not hasattr(subset, "dtype"):  # of a list such as [True, 2] NumPy makes integers
+        return np.array([_sample_number(one, len(dataset), "subset") for one in subset], np.int64)
+    for number in given[(given < 0) | (given >= len(dataset))][:1]:
+        _sample_number(number, len(dataset), "subset")
+    return given.astype(np.int64)
 
 
 def _weights(dataset: Dataset, weights: Any, chosen: NDArray[np.int64] | None) -> NDArray[Any]:
     if isinstance(weights, ClassBalanced):
         labels = dataset.labels if chosen is None else dataset.labels[chosen]
         if (labels < 0).any():
-            raise ReaderError("ClassBalanced needs a label for every sample.")
+            raise ArgumentError("ClassBalanced needs a label for every sample.")
         counts: NDArray[Any] = np.bincount(labels)
         return 1.0 / counts[labels]
-    given = np.asarray(weights, np.float64)
+    given = _array(weights, np.float64)
     if given.shape != (len(dataset),):
-        raise ReaderError(f"weights must be {len(dataset)} numbers, one for each sample.")
+        raise ArgumentError(
+            f"weights must be {len(dataset)} numbers, one for each sample, or ClassBalanced(), not "
+            f"{weights!r:.200}."
+        )
     return given if chosen is None else given[chosen]
 
 
-def _sample_number(given: Any) -> int:
+def _sample_number(given: Any, total: int, what: str = "sampler") -> int:
+    """`given` as a sample's number: an integer, also NumPy's, or torch's as its samplers give them.
+
+    Raises:
+        ArgumentError: it is none, or there is no such sample.
+    """
+    if type(given) is not int:
+        array = _array(given)
+        if array.ndim or array.dtype.kind not in "iu":
+            advice = ""
+            if isinstance(given, (list, tuple)):
+                advice = (
+                    ": in place of a BatchSampler, give its sampler, and batch_size to the Loader"
+                )
+            raise ArgumentError(f"A {what} gives sample numbers, not {given!r:.200}{advice}.")
+        given = int(array)
+    if not 0 <= given < total:
+        raise ArgumentError(
+            f"The {what} gives sample {given}; those of the data set are 0 to {total - 1}."
+        )
+    return given
+
+
+def _array(given: Any, dtype: Any = None) -> NDArray[Any]:
+    """`given` as an array; one of nothing's shape and type where it cannot become one."""
     try:
-        return index(given)
-    except TypeError:
-        raise ReaderError(
-            f"A sampler must give sample numbers, not {given!r}: "
-            "in place of a BatchSampler, give its sampler, and batch_size to the Loader."
-        ) from None
+        return np.asarray(given, dtype)
+    except (TypeError, ValueError, RuntimeError):  # rows of different lengths; a GPU's tensor
+        return np.empty((), object)
 
 
 def _described(numbers: NDArray[Any]) -> str:

@@ -1,7 +1,6 @@
 """Which samples come, and in what order, beyond a plain shuffle."""
 
-import re
-from itertools import islice
+from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from hypothesis import strategies as st
 from torch.utils.data import BatchSampler, DistributedSampler, RandomSampler
 
 from reader import (
+    ArgumentError,
     BlockShuffle,
     CenterCrop,
     ClassBalanced,
@@ -82,9 +82,23 @@ def test_weights_draw_in_proportion() -> None:
     assert shares[2] == pytest.approx(0.75, abs=0.01)
 
 
-@pytest.mark.parametrize("weights", [[1.0], [-1.0] * COUNT, [np.inf] * COUNT])
+@pytest.mark.parametrize(
+    "weights",
+    [
+        [1.0],
+        [-1.0] * COUNT,
+        [np.inf] * COUNT,
+        ["a"],
+        ["a"] * COUNT,
+        "balanced",
+        3,
+        {"a": 1.0},
+        [[1]],
+    ],
+    ids=str,
+)
 def test_what_is_no_weight_is_refused(packed: Path, weights: list[float]) -> None:
-    with pytest.raises(ReaderError, match="weights must be"):
+    with pytest.raises(ArgumentError, match="weights must be"):
         load(packed, weights=weights)
 
 
@@ -130,10 +144,36 @@ def test_a_block_shuffle_of_a_subset_gives_the_subset(packed: Path) -> None:
         assert sorted(numbers(loader)) == sorted(subset)
 
 
-@pytest.mark.parametrize("subset", [[39], [-1], [[1]], lambda columns: [1, 2], []])
-def test_a_subset_that_is_none_is_refused(packed: Path, subset: Any) -> None:
-    with pytest.raises(ReaderError):
+@pytest.mark.parametrize(
+    ("subset", "reason"),
+    [
+        ([39], "The subset gives sample 39; those of the data set are 0 to 38"),
+        (np.array([3, 39]), "The subset gives sample 39"),
+        ([-1], "The subset gives sample -1"),
+        (torch.tensor([-1]), "The subset gives sample -1"),
+        ([True, 3], "A subset gives sample numbers, not True"),
+        ([2**70], f"The subset gives sample {2**70}"),
+        ([[1]], r"A subset is a list of sample numbers, .*, not \[\[1\]\]"),
+        ([[1], [2, 3]], "A subset is a list of sample numbers"),
+        ([1.5, 2.0], r"A subset is a list of sample numbers, .*, not \[1\.5, 2\.0\]"),
+        ([None], "A subset gives sample numbers, not None"),
+        (["1"], "A subset is a list of sample numbers"),
+        (3, "A subset is a list of sample numbers, .*, not 3"),
+        ("train", "A subset is a list of sample numbers, .*, not 'train'"),
+        ({1, 2}, "A subset is a list of sample numbers"),
+        ([True, False], "A subset of bools has one for each sample: 39, not 2"),
+        (lambda columns: [1, 2], "predicate must give one bool"),
+    ],
+    ids=str,
+)
+def test_a_subset_that_is_none_is_refused(packed: Path, subset: Any, reason: str) -> None:
+    with pytest.raises(ArgumentError, match=reason):
         load(packed, subset=subset)
+
+
+def test_a_subset_of_nothing_is_refused(packed: Path) -> None:
+    with pytest.raises(ReaderError, match="no samples"):
+        load(packed, subset=[])
 
 
 def test_a_torch_sampler_decides_the_order_of_each_epoch(packed: Path) -> None:
@@ -148,12 +188,62 @@ def test_a_torch_sampler_decides_the_order_of_each_epoch(packed: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("sampler", "given"),
-    [(BatchSampler(range(COUNT), 8, drop_last=False), "[0, 1, 2, 3, 4, 5, 6, 7]"), ([1.5], "1.5")],
+    ("sampler", "reason"),
+    [
+        (
+            BatchSampler(range(COUNT), 8, drop_last=False),
+            r"not \[0, 1, 2, 3, 4, 5, 6, 7\]: in place of .* give its sampler, and batch_size to",
+        ),
+        ([1.5], r"gives sample numbers, not 1\.5\."),
+        ([1.0], r"gives sample numbers, not 1\.0\."),
+        ([True], "not True"),
+        (np.array([True]), "not np.True_"),
+        (torch.tensor([True]), r"not tensor\(True\)"),
+        (torch.tensor([1.0]), r"not tensor\(1\.\)"),
+        ("ab", "sampler is an iterable of sample numbers, not 'ab'"),
+        (3, "sampler is an iterable of sample numbers, not 3"),
+        (iter([1]), "A sampler has a length; <list_iterator .* has none"),
+        (
+            [3, COUNT],
+            f"The sampler gives sample {COUNT}; those of the data set are 0 to {COUNT - 1}",
+        ),
+        ([3, -1], "The sampler gives sample -1; those of the data set are 0 to"),
+        (np.array([-1]), "The sampler gives sample -1; those"),
+        ([2**70], f"The sampler gives sample {2**70}; those"),
+    ],
+    ids=str,
 )
-def test_a_sampler_that_gives_no_numbers_is_refused(packed: Path, sampler: Any, given: str) -> None:
-    reason = f"sampler must give sample numbers, not {re.escape(given)}.* batch_size to the Loader"
-    with load(packed, sampler=sampler) as loader, pytest.raises(ReaderError, match=reason):
+def test_a_sampler_that_gives_anything_but_numbers_of_samples_is_refused(
+    packed: Path, sampler: Any, reason: str
+) -> None:
+    with pytest.raises(ArgumentError, match=reason), load(packed, sampler=sampler) as loader:
+        iter(loader)
+
+
+@pytest.mark.parametrize(
+    "numbers_of",
+    [list, np.array, torch.tensor, lambda given: np.array(given, np.uint8)],
+    ids=["list", "numpy", "torch", "uint8"],
+)
+def test_a_sampler_or_subset_may_give_integers_of_any_kind(packed: Path, numbers_of: Any) -> None:
+    given = [38, 0, 7]
+    for options in ({"sampler": numbers_of(given)}, {"subset": numbers_of(given)}):
+        with load(packed, **options) as loader:
+            assert numbers(loader) == given
+
+
+def test_a_sampler_without_an_end_is_refused(packed: Path) -> None:
+    class Endless:
+        def __len__(self) -> int:
+            return 5
+
+        def __iter__(self) -> Any:
+            return cycle(range(5))
+
+    with (
+        load(packed, sampler=Endless()) as loader,
+        pytest.raises(ArgumentError, match="has length 5 and gave more"),
+    ):
         iter(loader)
 
 
