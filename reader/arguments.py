@@ -1,48 +1,57 @@
-"""What the plain arguments of a loader may be; those that need the data set are checked with it."""
+"""Of what kind an argument is, and the one sentence for one that is not."""
 
 import math
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 
-from reader.errors import ReaderError
+from reader.errors import ArgumentError
 
 
-def check_arguments(
-    batch_size: object,
-    workers: object,
-    seed: object,
-    epochs: int | None,
-    on_error: str,
-    max_bad: float,
-    timeout: float,
-    decode: str,
-    cache: str | None,
-) -> None:
-    """Look at arguments of `reader.Loader`, each by itself and those that exclude each other.
+def is_integer(value: object) -> bool:
+    """Whether it is an integer, Python's or NumPy's, and no bool."""
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def is_count(value: Any) -> bool:
+    """Whether it is an integer of at least 1."""
+    return is_integer(value) and value >= 1
+
+
+def is_number(value: object) -> bool:
+    """Whether it is a finite number, Python's or NumPy's, and no bool."""
+    is_real = isinstance(value, (int, float, np.integer, np.floating))
+    return is_real and not isinstance(value, bool) and math.isfinite(value)  # type: ignore[arg-type]
+
+
+def is_flag(value: object) -> bool:
+    """Whether it is True or False."""
+    return isinstance(value, (bool, np.bool_))
+
+
+def check(arguments: Mapping[str, Any], rules: Mapping[str, "Rule"]) -> None:
+    """Look at each argument for which there is a rule.
 
     Raises:
-        ReaderError: one cannot be met.
+        ArgumentError: one is not of its kind.
     """
-    if not is_count(batch_size):
-        raise ReaderError(f"batch_size is an integer of at least 1, not {batch_size!r}.")
-    if workers != "auto" and not is_count(workers):
-        raise ReaderError(f"workers is an integer of at least 1, 'auto' or None, not {workers!r}.")
-    if not isinstance(seed, (int, np.integer)):
-        raise ReaderError(f"seed is an integer, not {seed!r}.")
-    if epochs is not None and epochs < 1:
-        raise ReaderError("epochs must be at least 1, or None for no end.")
-    if on_error not in ("raise", "substitute", "mask"):
-        raise ReaderError(f"on_error is 'raise', 'substitute' or 'mask', not {on_error!r}.")
-    if not 0 <= max_bad <= 1:
-        raise ReaderError(f"max_bad is a share from 0 to 1, not {max_bad}.")
-    if not isinstance(timeout, (int, float)) or not 0 <= timeout < math.inf:
-        raise ReaderError(f"timeout is a number of seconds, 0 for no end, not {timeout!r}.")
-    if decode not in ("cpu", "gpu"):
-        raise ReaderError(f"decode is 'cpu' or 'gpu', not {decode!r}.")
-    if decode == "gpu" and cache == "decoded":
-        raise ReaderError('cache="decoded" keeps what workers decode, decode="gpu" has none.')
+    for name, (is_met, kind) in rules.items():
+        if not is_met(arguments[name]):
+            raise ArgumentError(f"{name} is {kind}, not {arguments[name]!r:.200}.")
 
 
-def is_count(value: object) -> bool:
-    """Whether it is an integer of at least 1."""
-    return isinstance(value, (int, np.integer)) and value is not True and int(value) >= 1
+def one_of(*values: object) -> Callable[[object], bool]:
+    """Whether it is one of some strings, or None."""
+    return lambda given: (given is None or isinstance(given, str)) and given in values
+
+
+def or_none(is_met: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    """Whether it is None, or meets `is_met`."""
+    return lambda given: given is None or is_met(given)
+
+
+Rule = tuple[Callable[[Any], bool], str]  # whether a value is of the kind that is described
+
+FLAG: Rule = is_flag, "True or False"
+FUNCTION: Rule = or_none(callable), "a function, or None"

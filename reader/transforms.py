@@ -12,7 +12,8 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from reader.errors import ReaderError
+from reader.arguments import is_count, is_flag, is_integer, is_number
+from reader.errors import ArgumentError, ReaderError
 from reader.rng import SampleRandom
 
 Size = int | Sequence[int]
@@ -108,8 +109,8 @@ class RandomResizedCrop:
 
     def __post_init__(self) -> None:
         _check_size(self, self.size)
-        if not 0 < self.scale[0] <= self.scale[1] or not 0 < self.ratio[0] <= self.ratio[1]:
-            raise ReaderError(f"{self}: scale and ratio are (least, most), both above 0.")
+        if not (_is_range(self.scale) and _is_range(self.ratio)):
+            raise ArgumentError(f"{self}: scale and ratio are (least, most), numbers above 0.")
 
     def apply(self, geometry: Geometry, dice: SampleRandom) -> None:
         """Draw the box and resize."""
@@ -165,8 +166,10 @@ class RandomCrop:
     def __post_init__(self) -> None:
         _check_size(self, self.size)
         _check_fill(self, self.fill)
-        if not _is_count(self.padding) or self.padding < 0:
-            raise ReaderError(f"{self}: padding is a number of pixels of at least 0.")
+        if not is_integer(self.padding) or self.padding < 0:
+            raise ArgumentError(f"{self}: padding is a number of pixels of at least 0.")
+        if not is_flag(self.pad_if_needed):
+            raise ArgumentError(f"{self}: pad_if_needed is True or False.")
 
     def apply(self, geometry: Geometry, dice: SampleRandom) -> None:
         """Draw the box."""
@@ -199,7 +202,7 @@ class Resize:
 
     def __post_init__(self) -> None:
         if (self.size is None) == (self.longest is None):
-            raise ReaderError("Resize takes either a size or longest=, a number of pixels.")
+            raise ArgumentError("Resize takes either a size or longest=, a number of pixels.")
         _check_size(self, self.longest if self.size is None else self.size)
 
     def apply(self, geometry: Geometry, dice: SampleRandom) -> None:
@@ -314,23 +317,24 @@ def _sides(geometry: Geometry) -> tuple[int, int]:
     return geometry.height, geometry.width
 
 
-def _is_count(value: object) -> bool:
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+def _is_range(value: Any) -> bool:
+    is_pair = isinstance(value, Sequence) and len(value) == 2 and all(map(is_number, value))
+    return is_pair and 0 < value[0] <= value[1]
 
 
 def _check_size(transform: Transform, size: Any) -> None:
     sides = size if isinstance(size, Sequence) and not isinstance(size, str) else [size]
-    if not 1 <= len(sides) <= 2 or not all(_is_count(side) and side >= 1 for side in sides):
-        raise ReaderError(
+    if not 1 <= len(sides) <= 2 or not all(map(is_count, sides)):
+        raise ArgumentError(
             f"{transform}: a size is a number of pixels, or (height, width), each at least 1."
         )
 
 
 def _check_fill(transform: Transform, fill: int) -> None:
-    if not _is_count(fill) or not 0 <= fill <= 255:
-        raise ReaderError(f"{transform}: fill is a grey value from 0 to 255.")
+    if not is_integer(fill) or not 0 <= fill <= 255:
+        raise ArgumentError(f"{transform}: fill is a grey value from 0 to 255.")
 
 
 def _check_probability(transform: Transform, p: float) -> None:
-    if not 0 <= p <= 1:
-        raise ReaderError(f"{transform}: p is a probability from 0 to 1.")
+    if not is_number(p) or not 0 <= p <= 1:
+        raise ArgumentError(f"{transform}: p is a probability from 0 to 1.")

@@ -31,10 +31,8 @@ from reader.cuda.transfer import (
 )
 from reader.errors import ReaderError
 from reader.gpu_decode.nvjpeg import require
-from reader.loader.loader import (
-    EpochIterator,
-    Loader,
-)
+from reader.loader.epochs import EpochIterator
+from reader.loader.loader import Loader
 
 _FORMATS = (torch.preserve_format, torch.contiguous_format, torch.channels_last)
 

@@ -1,30 +1,28 @@
 """Batches for a training loop, as torch tensors; every iterator is the next epoch.
 
-The loader belongs to the process that made it. Its iterators may be used from any thread, one
-call at a time.
+The loader belongs to the process that made it; one that receives it pickled has workers of its own.
 """
 
 import os
-import threading
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from typing import Any, Literal
+import pickle
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from typing import Any, Literal, NoReturn
 
+import cloudpickle
 import numpy as np
 from numpy.typing import NDArray
 
-from reader.arguments import check_arguments
+from reader.arguments import is_integer
 from reader.batch.pinned import HostMemory
 from reader.dataset.dataset import Dataset
-from reader.errors import ReaderError
+from reader.errors import ArgumentError, ReaderError
+from reader.loader.arguments import check_loader
 from reader.loader.collate import (
     Batcher,
     Collate,
 )
-from reader.loader.feed import (
-    Epoch,
-    Feed,
-)
+from reader.loader.epochs import EpochIterator, Epochs, Plan
+from reader.loader.feed import Feed
 from reader.loader.opening import opened
 from reader.loader.schema import (
     NEIGHBOURS,
@@ -33,7 +31,7 @@ from reader.loader.schema import (
 )
 from reader.loader.statistics import Statistics
 from reader.order.buckets import padding_waste
-from reader.order.ranks import rank_in_world
+from reader.order.ranks import Share, given_share
 from reader.order.resume import (
     position_of,
     state_at,
@@ -44,7 +42,6 @@ from reader.order.samplers import (
     Subset,
     build_order,
 )
-from reader.order.steps import Steps
 from reader.samples.decoded_cache import hold_decoded
 from reader.samples.fields import (
     Decode,
@@ -59,8 +56,6 @@ from reader.samples.sample import (
 )
 from reader.system import usable_cores
 from reader.transforms import Transform
-
-_ENDLESS = 2**62
 
 
 class Loader:
@@ -111,6 +106,7 @@ class Loader:
         max_bad: float = 0.01,
         decode: Literal["cpu", "gpu"] = "cpu",
         timeout: float = 0,
+        **unknown: NoReturn,
     ) -> None:
         """Open the data set, start the workers, and let them begin with the first epoch.
 
@@ -148,7 +144,8 @@ class Loader:
                 batch that it has normalised, on the device.
             collate_fn: called with the list of samples, tuples of their fields, to make the batch
                 of them; `reader.pad_collate` for one. None: a tuple of fields as above.
-            rank, world_size: None to ask torch.distributed, if it is initialised.
+            rank, world_size: None to ask torch.distributed at every ``iter()``, or as long as it is
+                not initialised the RANK and WORLD_SIZE that torchrun gives.
             upright: apply the EXIF orientation (of a folder).
             cache: "ram" to hold the shards in memory (of a folder; see `Dataset`); "decoded" to
                 keep what the first epoch decodes, once for all processes of the machine: what the
@@ -170,38 +167,34 @@ class Loader:
                 warning that says it after 30.
 
         Raises:
-            ReaderError: an argument cannot be met.
+            ArgumentError: an argument is not of its kind or cannot be met.
             FormatError: there is no data set, or it is damaged.
+            SampleError: the first sample cannot be read, and it is needed to tell types and shapes.
         """
+        arguments = locals().copy()
+        del arguments["self"], arguments["unknown"]
+        check_loader(arguments, unknown)
+        self._arguments = arguments
         dataset = opened(dataset, split, upright, cache, cache_limit)
         workers = usable_cores() if workers is None else workers
-        check_arguments(
-            batch_size, workers, seed, epochs, on_error, max_bad, timeout, decode, cache
-        )
         self.dataset = dataset
-        self.batch_size = batch_size
+        self.batch_size = batch_size = int(batch_size)
         members = parse_fields(fields, decoders or {}, dataset.extensions)
         self.fields = tuple(map(name_of, fields))
         self.map_batch = map_batch
         self.batch_fields = None if collate_fn else self.fields  # None: any batch is possible
         self.decode = decode
-        self.rank, self.world_size = rank_in_world(rank, world_size)
         self._seed = seed = int(seed)
-        self._epochs = epochs
-        self._drop_last = drop_last
         self._transforms = transforms
-        self._next = 0  # the position, counted over all epochs, at which the next iterator begins
-        self._consumed = 0
-        self._ahead: Epoch | None = None  # decoded before it is asked for
-        self._newest: Epoch | None = None  # of the newest iterator, unless the loader moved since
-        self._abandoned: deque[Epoch] = deque()  # filled by the garbage collector, at any moment
-        self._lock = threading.RLock()
         self._is_pinned = False
         self._order = build_order(dataset, shuffle, seed, subset, weights, sampler)
         if not self._order.count:
             raise ReaderError(f"{dataset.folder}: there are no samples to load.")
+        share = given_share(rank, world_size)
         if sampler is not None and hasattr(sampler, "num_replicas"):
-            self.rank, self.world_size = 0, 1  # a distributed sampler has chosen this rank's share
+            share = Share(0, 1)  # a distributed sampler has chosen this rank's share
+        self._plan = Plan(self._order.count, batch_size, drop_last, epochs, share)
+        self._plan.steps(0)  # which there are
         pipelines = view_pipelines(transforms, views)
         recipe = Recipe(
             pipelines[0],
@@ -218,7 +211,6 @@ class Loader:
         layout, is_one_size = batch_layout(
             dataset, recipe, batch_size, collate_fn is None, range(first, first + tries)
         )
-        self._batcher = Batcher(self.fields, dataset.keys, layout, is_one_size, collate_fn)
         decoded = None
         if cache == "decoded" and "image" in self.fields and not can_gather(dataset, recipe):
             decoded = hold_decoded(dataset, pipelines, cache_limit)
@@ -233,8 +225,20 @@ class Loader:
             decoded,
             timeout,
         )
+        batcher = Batcher(self.fields, dataset.keys, layout, is_one_size, collate_fn)
+        self._epochs = Epochs(self._feed, batcher, self._plan, map_batch)
         if sampler is None:
-            self._ahead = self._feed.begin(self._steps(0))
+            self._epochs.decode_ahead()
+
+    @property
+    def rank(self) -> int:
+        """Of this process, as an iterator that begins now would have it."""
+        return self._plan.share.rank
+
+    @property
+    def world_size(self) -> int:
+        """Ranks that read the data set together, as for `rank`."""
+        return self._plan.share.world_size
 
     def __len__(self) -> int:
         """Steps of a whole iteration.
@@ -242,25 +246,25 @@ class Loader:
         Raises:
             TypeError: it has no end (``epochs=None``).
         """
-        if self._epochs is None:
+        if self.is_endless:
             raise TypeError("a Loader with epochs=None has no length")
-        return len(self._steps(0))
+        return len(self._plan.steps(0))
 
     @property
     def is_endless(self) -> bool:
         """Whether an iteration has no end, and the next one goes on where it was left."""
-        return self._epochs is None
+        return self._plan.epochs is None
 
-    def __iter__(self) -> "EpochIterator":
-        with self._lock:
-            self._check_open()
-            self._drop_abandoned()
-            epoch, self._ahead = self._ahead, None
-            epoch = epoch or self._feed.begin(self._steps(self._next))
-            self._consumed = epoch.steps.start
-            self._next = epoch.steps.start if self._epochs is None else epoch.steps.stop
-            self._newest = epoch
-            return EpochIterator(self, epoch)
+    def __iter__(self) -> EpochIterator:
+        return self._epochs.begin()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """A loader like this one, at its place, with workers of its own where it is received."""
+        self._epochs.check_open()
+        arguments = dict(self._arguments)
+        if not isinstance(arguments["dataset"], Dataset):
+            arguments["dataset"] = self.dataset.folder  # wherever that process works
+        return _reopened, (type(self), cloudpickle.dumps(arguments), self._epochs.consumed)
 
     def __enter__(self) -> "Loader":
         return self
@@ -274,14 +278,11 @@ class Loader:
         Of an epoch that `load_state_dict` resumes, that is the rest.
 
         Raises:
-            ReaderError: there is no such epoch.
+            ArgumentError: there is no such epoch.
         """
-        if epoch < 0:
-            raise ReaderError(f"epoch is a number from 0, not {epoch}.")
-        with self._lock:
-            self._drop_abandoned()
-            if self._next // self._order.count != epoch:
-                self._jump(epoch * self._order.count)
+        if not is_integer(epoch) or epoch < 0:
+            raise ArgumentError(f"epoch is an integer from 0, not {epoch!r}.")
+        self._epochs.turn_to(int(epoch))
 
     def state_dict(self) -> dict[str, int | str | None]:
         """Where the newest iterator is: what was delivered, not what is decoded ahead.
@@ -289,8 +290,8 @@ class Loader:
         `position` counts the samples of `epoch` that all ranks together have taken, so it is the
         same on every rank. The rest says which data set and options it belongs to.
         """
-        with self._lock:
-            return state_at(self._consumed, self.dataset, self._order, self._seed)
+        with self._epochs.lock:
+            return state_at(self._epochs.consumed, self.dataset, self._order, self._seed)
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Let the next iterator go on from `state_dict`'s place.
@@ -298,10 +299,10 @@ class Loader:
         World size, batch size and workers may be others than they were.
 
         Raises:
-            ReaderError: it is the state of another data set, or of options with another order.
+            ArgumentError: it is the state of another data set, or of options with another order.
         """
-        with self._lock:
-            self._jump(position_of(state, self.dataset, self._order, self._seed))
+        with self._epochs.lock:
+            self._epochs.jump(position_of(state, self.dataset, self._order, self._seed))
 
     def statistics(self) -> Statistics:
         """What was done so far, and what holds it back."""
@@ -328,105 +329,20 @@ class Loader:
             cuda: how to.
             cores: near the GPU; the workers stay there if each can have one.
         """
-        with self._lock:
-            self._check_open()
+        with self._epochs.lock:
+            self._epochs.check_open()
             if not self._is_pinned:
                 self._is_pinned = True
                 self._feed.pin(cuda, cores)
 
     def close(self) -> None:
         """End the workers. Tensors that were delivered stay valid."""
-        with self._lock:
+        with self._epochs.lock:
             self._feed.close()
 
-    def _deliver(self, epoch: Epoch, is_last: bool) -> Any:
-        """The next batch of `epoch`, for its iterator."""
-        with self._lock:
-            self._check_open()
-            self._drop_abandoned()
-            step, arrays, loose = self._feed.take(epoch)
-            self._consumed = epoch.steps.stop if is_last else step.end
-            if self._epochs is None:
-                self._next = self._consumed
-            if self._ahead is None and self._feed.is_all_queued:
-                self._ahead = self._feed.begin(self._steps(self._next))
-            return self._batcher.batch(arrays, loose)
 
-    def _is_ready(self, epoch: Epoch) -> bool:
-        """Whether the next batch of `epoch` is decoded."""
-        with self._lock:
-            self._check_open()
-            return self._feed.is_ready(epoch)
-
-    def _finish(self, epoch: Epoch) -> None:
-        """`epoch` is delivered."""
-        with self._lock:
-            self._newest = None if epoch is self._newest else self._newest
-            self._feed.finish(epoch)
-
-    def _drop_abandoned(self) -> None:
-        while self._abandoned:
-            epoch = self._abandoned.popleft()
-            if epoch is not self._newest or epoch.is_begun:
-                self._feed.drop(epoch)
-                continue
-            if self._ahead is not None:
-                self._feed.drop(self._ahead)
-            self._ahead, self._next = epoch, epoch.steps.start
-
-    def _jump(self, position: int) -> None:
-        with self._lock:
-            self._check_open()
-            if self._ahead is not None and self._next != position:
-                self._feed.drop(self._ahead)
-                self._ahead = None
-            self._next = self._consumed = position
-            self._newest = None
-
-    def _steps(self, start: int) -> Steps:
-        count = self._order.count
-        stop = _ENDLESS
-        if self._epochs is not None:  # a resumed iterator ends where the first one would have
-            span = self._epochs * count
-            stop = (start // span + 1) * span
-        return Steps(stop, self.batch_size, self.rank, self.world_size, self._drop_last, start)
-
-    def _check_open(self) -> None:
-        if self._feed.is_forked:
-            raise ReaderError(
-                "This loader belongs to the process that this one was forked from; make another."
-            )
-        if not self._feed.is_open:
-            raise ReaderError("This loader is closed.")
-
-
-class EpochIterator(Iterator[Any]):
-    """One epoch of a loader. Dropped before its end, the loader takes back what it had ahead."""
-
-    def __init__(self, loader: Loader, epoch: Epoch) -> None:
-        self._loader = loader
-        self._epoch = epoch
-        self._left = len(epoch.steps)
-
-    def __len__(self) -> int:
-        """Steps still to come."""
-        return self._left
-
-    def is_ready(self) -> bool:
-        """Whether the next call of `next` would not wait."""
-        return not self._left or self._loader._is_ready(self._epoch)
-
-    def __next__(self) -> Any:
-        batch = self.unmapped()
-        return batch if self._loader.map_batch is None else self._loader.map_batch(batch)
-
-    def unmapped(self) -> Any:
-        """The next batch before `map_batch`, for a CUDAPrefetcher, which calls that itself."""
-        if not self._left:
-            self._loader._finish(self._epoch)
-            raise StopIteration
-        self._left -= 1
-        return self._loader._deliver(self._epoch, is_last=not self._left)
-
-    def __del__(self) -> None:
-        self._loader._abandoned.append(self._epoch)
+def _reopened(kind: type[Loader], arguments: bytes, position: int) -> Loader:
+    """What `Loader.__reduce__` describes."""
+    loader = kind(**pickle.loads(arguments))
+    loader._epochs.jump(position)
+    return loader

@@ -6,7 +6,7 @@ from reader.dataset.dataset import (
     Dataset,
     check_limit,
 )
-from reader.errors import ReaderError
+from reader.errors import ArgumentError
 
 
 def opened(
@@ -19,11 +19,10 @@ def opened(
     """The data set that a Loader's arguments name.
 
     Raises:
-        ReaderError: one of them is none, or is the business of the data set that is there already.
+        ArgumentError: one of them is the business of the data set that is there already, or that
+            has what a Loader does not apply.
         FormatError: there is no data set, or it is damaged.
     """
-    if cache not in (None, "ram", "decoded"):
-        raise ReaderError(f'cache is "ram", "decoded" or None, not {cache!r}.')
     check_limit(cache, cache_limit)
     if not isinstance(dataset, Dataset):
         if cache == "ram":
@@ -36,8 +35,15 @@ def opened(
     }
     for name, is_other in differs.items():
         if is_other:
-            raise ReaderError(
+            raise ArgumentError(
                 f"{name} is settled when a data set is opened: give it to reader.Dataset, or the "
                 "folder to the Loader."
+            )
+    for name in ("transform", "target_transform"):
+        if getattr(dataset, name) is not None:
+            raise ArgumentError(
+                f"A Loader does not apply the data set's {name}, which is for torch's DataLoader: "
+                "give it transforms= (reader's own) or map_sample= (a function of the sample, "
+                "called in the workers), and a data set without."
             )
     return dataset

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from reader.dataset.dataset import Dataset
-from reader.errors import ReaderError
+from reader.errors import ArgumentError
 from reader.order.shuffle import Order
 
 _VERSION = 1
@@ -28,25 +28,27 @@ def position_of(state: Mapping[str, Any], dataset: Dataset, order: Order, seed: 
     """The position of a state.
 
     Raises:
-        ReaderError: it is none, or it belongs to another data set or order; names the difference.
+        ArgumentError: it is none, or it belongs to another data set or order; names the difference.
     """
+    if not isinstance(state, Mapping):
+        raise ArgumentError(f"A state is what state_dict() gave, a dict, not {state!r:.200}.")
     if state.get("version") != _VERSION:
-        raise ReaderError(
+        raise ArgumentError(
             f"This is no state of a Loader, or one of version {state.get('version')}; "
             f"this reader knows version {_VERSION}."
         )
     epoch, inside = state.get("epoch"), state.get("position")
-    if not isinstance(epoch, int) or not isinstance(inside, int) or min(epoch, inside) < 0:
-        raise ReaderError(f"The state is damaged: its epoch is {epoch}, its position {inside}.")
+    if not (isinstance(epoch, int) and isinstance(inside, int) and min(epoch, inside) >= 0):
+        raise ArgumentError(f"The state is damaged: its epoch is {epoch}, its position {inside}.")
     identity = _identity(dataset, order, seed, epoch if inside else None)
     differ = [name for name, value in identity.items() if state.get(name) != value]
     if differ:
-        raise ReaderError(
+        raise ArgumentError(
             f"The state was saved with {_listed(state, differ)}, this loader has "
             f"{_listed(identity, differ)}. Load it into a loader like the one that saved it."
         )
     if inside >= order.count:
-        raise ReaderError(f"The state is damaged: its position is {inside} of {order.count}.")
+        raise ArgumentError(f"The state is damaged: its position is {inside} of {order.count}.")
     return epoch * order.count + inside
 
 

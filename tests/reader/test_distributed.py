@@ -5,8 +5,9 @@ import os
 import signal
 import subprocess
 import sys
+import textwrap
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -111,3 +112,69 @@ def test_a_job_that_is_killed_goes_on_with_fewer_ranks_and_misses_and_repeats_no
         right = sum(sample % 3 == labels[sample] for sample in samples)
         counted = json.loads((tmp_path / f"right-{name}.json").read_text())
         assert counted == [right, len(samples)]  # padding does not count
+
+
+EARLY = """
+    import json, os, sys, warnings
+    import torch.distributed as dist
+    import reader
+
+    def load():
+        return reader.Loader(sys.argv[1], batch_size=7, shuffle=True, workers=1, fields=["index"])
+
+    early = load()
+    dist.init_process_group("gloo")
+    with early, load() as late:
+        seen = [[[i.tolist() for (i,) in loader] for _ in range(2)] for loader in (early, late)]
+    with open(f"{sys.argv[2]}/{dist.get_rank()}", "w") as file:
+        json.dump(seen, file)
+    dist.destroy_process_group()
+"""
+SPAWNED = """
+    import json, sys
+    import torch.distributed as dist
+    import torch.multiprocessing
+    import reader
+
+    def load():
+        return reader.Loader(sys.argv[1], batch_size=7, shuffle=True, workers=1, fields=["index"])
+
+    def train(rank, early, out):
+        dist.init_process_group("gloo", f"file://{out}/store", rank=rank, world_size=2)
+        late = load()
+        seen = [[[i.tolist() for (i,) in loader] for _ in range(2)] for loader in (early, late)]
+        with open(f"{out}/{rank}", "w") as file:
+            json.dump(seen, file)
+        dist.destroy_process_group()
+
+    if __name__ == "__main__":
+        torch.multiprocessing.spawn(train, (load(), sys.argv[2]), nprocs=2)
+"""
+
+
+@pytest.mark.parametrize(
+    ("script", "launcher"),
+    [(EARLY, ("-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2")), (SPAWNED, ())],
+    ids=["torchrun", "spawn"],
+)
+def test_a_loader_made_before_the_process_group_reads_its_ranks_share(
+    folder: Path, tmp_path: Path, script: str, launcher: Sequence[str]
+) -> None:
+    file = tmp_path / "script.py"
+    file.write_text(textwrap.dedent(script))
+    done = subprocess.run(
+        [sys.executable, *launcher, file, folder, tmp_path],
+        env={**os.environ, "PYTHONPATH": str(Path(reader.__file__).parent.parent)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    ranks = [json.loads((tmp_path / str(rank)).read_text()) for rank in range(2)]
+    for early, late in ranks:
+        assert early == late
+    for epoch in range(2):
+        numbers = [n for early, _ in ranks for batch in early[epoch] for n in batch]
+        assert sorted(numbers) == list(range(COUNT))
+    # torchrun's variables told it before there was a group; without them it is told of the change
+    assert ("reads as rank" in done.stderr) == (not launcher)

@@ -27,7 +27,7 @@ from reader.cuda.transfer import (
     Lane,
     Transfer,
 )
-from reader.loader.loader import EpochIterator
+from reader.loader.epochs import EpochIterator
 
 CROP = CenterCrop((48, 64))
 

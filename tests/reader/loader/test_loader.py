@@ -158,11 +158,6 @@ def test_any_batch_size_delivers_everything(packed: Path, size: int) -> None:
             assert indexes(batches) == list(range(COUNT))
 
 
-def test_a_data_set_smaller_than_a_step_has_no_steps_with_drop_last(packed: Path) -> None:
-    with Loader(packed, batch_size=40, workers=1, transforms=[CROP], drop_last=True) as loader:
-        assert (len(loader), list(loader), list(loader)) == (0, [], [])
-
-
 def test_images_of_different_sizes_come_as_a_list(packed: Path) -> None:
     dataset = Dataset(packed)
     with Loader(packed, batch_size=8, workers=2, shuffle=True, fields=EVERYTHING) as loader:
@@ -686,21 +681,6 @@ def test_drop_last_gives_every_rank_whole_batches_of_its_own_samples(packed: Pat
                 assert valid.all()
                 seen += index.tolist()
     assert len(set(seen)) == len(seen) == 36
-
-
-def test_the_rank_is_that_of_torch_distributed_if_it_is_initialised(
-    packed: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with Loader(packed, workers=1) as loader:
-        assert (loader.rank, loader.world_size) == (0, 1)
-    monkeypatch.setattr(torch.distributed, "is_initialized", lambda: True)
-    monkeypatch.setattr(torch.distributed, "get_rank", lambda: 1)
-    monkeypatch.setattr(torch.distributed, "get_world_size", lambda: 3)
-    with Loader(packed, workers=1) as loader:
-        assert (loader.rank, loader.world_size) == (1, 3)
-        assert len(loader) == 13
-    with Loader(packed, workers=1, rank=0, world_size=1) as loader:
-        assert len(loader) == 39
 
 
 # Workers that die, and errors

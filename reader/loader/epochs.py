@@ -1,0 +1,235 @@
+"""One epoch after the other: where the next begins, and what is decoded ahead of it.
+
+Purpose: each iterator gets the epoch that is its turn, decoded already where that was possible.
+
+Guarantees: the position counts what the consumer got, whatever is decoded ahead; what was decoded
+for another position or another share than an iterator has is never delivered to it; an iterator
+that is gone before its first batch leaves its epoch to the next one.
+
+Assumptions: iterators may be used from any thread, one call at a time.
+"""
+
+import threading
+import warnings
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from reader.errors import ArgumentError, ReaderError
+from reader.loader.collate import Batcher
+from reader.loader.feed import Epoch, Feed
+from reader.order.ranks import Share, current_share
+from reader.order.steps import Steps
+
+_ENDLESS = 2**62
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What an iteration consists of, wherever it begins.
+
+    Attributes:
+        count: samples an epoch.
+        batch_size: samples a batch, on each rank.
+        drop_last: whether a step that is not full is left out.
+        epochs: that one iteration reads; None for no end.
+        given: this process's share; None to ask, each time.
+    """
+
+    count: int
+    batch_size: int
+    drop_last: bool
+    epochs: int | None
+    given: Share | None
+
+    @property
+    def share(self) -> Share:
+        """This process's share of every step, as it is now."""
+        return self.given or current_share()
+
+    def steps(self, start: int) -> Steps:
+        """The steps of this process from a position to where the iteration ends.
+
+        Raises:
+            ArgumentError: an iteration has none, even from its beginning.
+        """
+        stop = _ENDLESS
+        share = self.share
+        if self.epochs is not None:  # a resumed iterator ends where the first one would have
+            span = self.epochs * self.count
+            stop = (start // span + 1) * span
+            step = self.batch_size * share.world_size
+            if self.drop_last and span < step:
+                raise ArgumentError(
+                    f"drop_last leaves no step: one takes {step} samples (batch_size="
+                    f"{self.batch_size} on world_size={share.world_size}), and there are {span}. "
+                    "Give a smaller batch_size, or leave drop_last out."
+                )
+        return Steps(stop, self.batch_size, *share, self.drop_last, start)
+
+
+class Epochs:
+    """What the iterators of a loader share.
+
+    Attributes:
+        lock: held while they, or the loader, change something.
+        consumed: the position up to which the newest iterator has delivered, over all epochs.
+    """
+
+    def __init__(
+        self, feed: Feed, batcher: Batcher, plan: Plan, map_batch: Callable[[Any], Any] | None
+    ) -> None:
+        self.lock = threading.RLock()
+        self.consumed = 0
+        self._feed = feed
+        self._batcher = batcher
+        self._plan = plan
+        self._map_batch = map_batch
+        self._share = plan.share  # when an iterator began last
+        self._next = 0  # the position, counted over all epochs, at which the next iterator begins
+        self._ahead: Epoch | None = None  # decoded before it is asked for
+        self._newest: Epoch | None = None  # of the newest iterator, unless the loader moved since
+        self._abandoned: deque[Epoch] = deque()  # filled by the garbage collector, at any moment
+
+    def decode_ahead(self) -> None:
+        """Begin with the next epoch before it is asked for."""
+        if self._ahead is None:
+            self._ahead = self._feed.begin(self._plan.steps(self._next))
+
+    def begin(self) -> "EpochIterator":
+        """The next epoch, for the share that this process has now."""
+        with self.lock:
+            self.check_open()
+            self._drop_abandoned()
+            self._heed_share()
+            epoch, self._ahead = self._ahead, None
+            epoch = epoch or self._feed.begin(self._plan.steps(self._next))
+            self.consumed = epoch.steps.start
+            is_endless = self._plan.epochs is None
+            self._next = epoch.steps.start if is_endless else epoch.steps.stop
+            self._newest = epoch
+            return EpochIterator(self, epoch, self._map_batch)
+
+    def turn_to(self, epoch: int) -> None:
+        """Let the next iterator deliver `epoch`; the rest of it, if it is to go on there."""
+        with self.lock:
+            self._drop_abandoned()
+            if self._next // self._plan.count != epoch:
+                self.jump(epoch * self._plan.count)
+
+    def jump(self, position: int) -> None:
+        """Let the next iterator begin at `position`."""
+        with self.lock:
+            self.check_open()
+            if self._next != position:
+                self._drop_ahead()
+            self._next = self.consumed = position
+            self._newest = None
+
+    def deliver(self, epoch: Epoch, is_last: bool) -> Any:
+        """The next batch of `epoch`, for its iterator."""
+        with self.lock:
+            self.check_open()
+            self._drop_abandoned()
+            step, arrays, loose = self._feed.take(epoch)
+            self.consumed = epoch.steps.stop if is_last else step.end
+            if self._plan.epochs is None:
+                self._next = self.consumed
+            if self._feed.is_all_queued:
+                self.decode_ahead()
+            return self._batcher.batch(arrays, loose)
+
+    def is_ready(self, epoch: Epoch) -> bool:
+        """Whether the next batch of `epoch` is decoded."""
+        with self.lock:
+            self.check_open()
+            return self._feed.is_ready(epoch)
+
+    def finish(self, epoch: Epoch) -> None:
+        """`epoch` is delivered."""
+        with self.lock:
+            self._newest = None if epoch is self._newest else self._newest
+            self._feed.finish(epoch)
+
+    def abandon(self, epoch: Epoch) -> None:
+        """The iterator of `epoch` is gone."""
+        self._abandoned.append(epoch)
+
+    def check_open(self) -> None:
+        """Refuse to go on without workers.
+
+        Raises:
+            ReaderError: the loader is closed, or another process's.
+        """
+        if self._feed.is_forked:
+            raise ReaderError(
+                "This loader belongs to the process that this one was forked from; make another."
+            )
+        if not self._feed.is_open:
+            raise ReaderError("This loader is closed.")
+
+    def _heed_share(self) -> None:
+        """Ask anew for this process's share, and drop what was decoded for another one."""
+        before, self._share = self._share, self._plan.share
+        if self._share != before:
+            warnings.warn(
+                f"This loader reads as rank {self._share.rank} of {self._share.world_size} from "
+                f"now on, no more as rank {before.rank} of {before.world_size}: torch.distributed "
+                "was initialised, or ended, since. What was decoded ahead is dropped.",
+                RuntimeWarning,
+                stacklevel=4,
+            )
+        if self._ahead is not None:
+            steps = self._ahead.steps
+            if (steps.rank, steps.world_size) != self._share:
+                self._drop_ahead()
+
+    def _drop_abandoned(self) -> None:
+        while self._abandoned:
+            epoch = self._abandoned.popleft()
+            if epoch is not self._newest or epoch.is_begun:
+                self._feed.drop(epoch)
+                continue
+            self._drop_ahead()
+            self._ahead, self._next = epoch, epoch.steps.start
+
+    def _drop_ahead(self) -> None:
+        if self._ahead is not None:
+            self._feed.drop(self._ahead)
+            self._ahead = None
+
+
+class EpochIterator(Iterator[Any]):
+    """One epoch of a loader. Dropped before its end, the loader takes back what it had ahead."""
+
+    def __init__(
+        self, epochs: Epochs, epoch: Epoch, map_batch: Callable[[Any], Any] | None
+    ) -> None:
+        self._epochs = epochs
+        self._epoch = epoch
+        self._map_batch = map_batch
+        self._left = len(epoch.steps)
+
+    def __len__(self) -> int:
+        """Steps still to come."""
+        return self._left
+
+    def is_ready(self) -> bool:
+        """Whether the next call of `next` would not wait."""
+        return not self._left or self._epochs.is_ready(self._epoch)
+
+    def __next__(self) -> Any:
+        batch = self.unmapped()
+        return batch if self._map_batch is None else self._map_batch(batch)
+
+    def unmapped(self) -> Any:
+        """The next batch before `map_batch`, for a CUDAPrefetcher, which calls that itself."""
+        if not self._left:
+            self._epochs.finish(self._epoch)
+            raise StopIteration
+        self._left -= 1
+        return self._epochs.deliver(self._epoch, is_last=not self._left)
+
+    def __del__(self) -> None:
+        self._epochs.abandon(self._epoch)

@@ -1,0 +1,144 @@
+"""The epochs of a loader whose rank, or place, changes while it lives."""
+
+import gc
+import pickle
+from collections.abc import Callable, Iterable
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from reader import ArgumentError, CenterCrop, Loader, ReaderError
+
+COUNT = 39
+
+pytestmark = pytest.mark.usefixtures("no_leftovers")
+
+
+def load(folder: Path, **options: Any) -> Loader:
+    arguments = {"batch_size": 4, "workers": 1, "transforms": [CenterCrop(8)], "fields": ["index"]}
+    return Loader(folder, **{"shuffle": True, **arguments, **options})
+
+
+def numbers(batches: Iterable[Any]) -> list[list[int]]:
+    return [index.tolist() for (index,) in batches]
+
+
+@pytest.fixture
+def begin(monkeypatch: pytest.MonkeyPatch) -> Callable[[int, int], None]:
+    """`begin(rank, world_size)`: torch.distributed is initialised."""
+
+    def make(rank: int, world_size: int) -> None:
+        monkeypatch.setattr(torch.distributed, "is_initialized", lambda: True)
+        monkeypatch.setattr(torch.distributed, "get_rank", lambda: rank)
+        monkeypatch.setattr(torch.distributed, "get_world_size", lambda: world_size)
+
+    return make
+
+
+def test_a_loader_made_before_torch_distributed_reads_as_one_made_after(
+    packed: Path, begin: Callable[[int, int], None]
+) -> None:
+    with load(packed) as early:
+        begin(1, 3)
+        with load(packed) as late:
+            expected = [numbers(late) for _ in range(2)]
+        assert len(early) == len(expected[0]) == 4
+        with pytest.warns(
+            RuntimeWarning, match="as rank 1 of 3 from now on, .* rank 0 of 1"
+        ) as said:
+            seen = numbers(early)
+        assert [seen, numbers(early)] == expected  # the second time without a word
+        assert said[0].filename == __file__
+
+
+def test_an_iterator_keeps_the_share_that_it_began_with(
+    packed: Path, begin: Callable[[int, int], None]
+) -> None:
+    with load(packed, rank=0, world_size=1) as whole, load(packed, rank=1, world_size=2) as half:
+        first, (_, second) = numbers(whole), (numbers(half), numbers(half))
+    with load(packed) as loader:
+        iterator = iter(loader)
+        seen = numbers(islice(iterator, 2))
+        begin(1, 2)
+        assert seen + numbers(iterator) == first
+        with pytest.warns(RuntimeWarning, match="rank 1 of 2"):
+            assert numbers(loader) == second
+
+
+def test_an_iterator_that_was_only_tried_leaves_nothing_of_another_share(
+    packed: Path, begin: Callable[[int, int], None]
+) -> None:
+    with load(packed) as loader:
+        iter(loader)
+        gc.collect()
+        begin(0, 2)
+        with pytest.warns(RuntimeWarning, match="rank 0 of 2"):
+            seen = numbers(loader)
+    with load(packed) as loader:
+        assert seen == numbers(loader)
+
+
+@pytest.mark.parametrize("epochs", [1, 2])
+def test_a_drop_last_that_leaves_no_step_is_refused_with_the_numbers(
+    packed: Path, epochs: int
+) -> None:
+    samples = epochs * COUNT
+    with pytest.raises(
+        ArgumentError, match=rf"{samples + 1} samples .* there are {samples}\. Give"
+    ):
+        load(packed, batch_size=samples + 1, drop_last=True, epochs=epochs)
+    with load(packed, batch_size=samples, drop_last=True, epochs=epochs) as loader:
+        assert len(numbers(loader)) == len(loader) == 1
+
+
+def test_a_drop_last_that_leaves_no_step_to_this_many_ranks_is_refused_when_they_are_known(
+    packed: Path, begin: Callable[[int, int], None]
+) -> None:
+    with load(packed, batch_size=20, drop_last=True) as loader:
+        begin(0, 2)
+        reason = "batch_size=20 on world_size=2"
+        with pytest.raises(ArgumentError, match=reason):
+            len(loader)
+        with pytest.warns(RuntimeWarning), pytest.raises(ArgumentError, match=reason):
+            iter(loader)
+
+
+def test_a_rest_that_fills_no_step_ends_at_once_with_drop_last(packed: Path) -> None:
+    with load(packed, batch_size=2) as loader:
+        next(islice(loader, 18, None))
+        state = loader.state_dict()
+    with load(packed, batch_size=4, drop_last=True) as loader:
+        loader.load_state_dict(state)
+        assert numbers(loader) == []
+        assert len(numbers(loader)) == 9
+
+
+# Pickled
+
+
+def test_a_pickled_loader_goes_on_at_its_place_with_workers_of_its_own(
+    packed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    factor = 3
+    options = {"map_sample": lambda sample: {"index": sample["index"] * factor}}  # by value
+    monkeypatch.chdir(packed.parent)
+    with load(Path(packed.name), **options) as loader:
+        iterator = iter(loader)
+        seen = numbers(islice(iterator, 3))
+        content = pickle.dumps(loader)
+        monkeypatch.chdir("/")
+        with pickle.loads(content) as copy:
+            assert copy.state_dict() == loader.state_dict()
+            rest = [numbers(copy), numbers(copy)]
+        assert rest == [numbers(iterator), numbers(loader)]
+        assert len(seen) + len(rest[0]) == len(loader)
+
+
+def test_a_closed_loader_is_not_pickled(packed: Path) -> None:
+    loader = load(packed)
+    loader.close()
+    with pytest.raises(ReaderError, match="closed"):
+        pickle.dumps(loader)
