@@ -1,14 +1,15 @@
 """The parts of a JPEG stream (ITU-T T.81, annex B) that lie before its entropy-coded data."""
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-# Markers without a length: TEM and RST0 to RST7 (T.81, table B.1).
-_BARE = frozenset({0x01, *range(0xD0, 0xD8)})
-# Start-of-frame markers: C0 to CF without DHT (C4), JPG (C8) and DAC (CC).
-_FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
+from reader.format.jpeg import (
+    FRAMES,
+    Frame,
+    frame_at,
+    segments_of,
+)
 
 _MARKER = re.compile(rb"\xff[^\x00\xd0-\xd7]", re.DOTALL)  # in a scan; neither stuffed nor RSTn
 
@@ -50,26 +51,23 @@ def read_header(data: bytes) -> JpegHeader:
     Raises:
         ValueError: the stream is not as T.81 has it (which a decoder may still forgive).
     """
-    frame = None
+    frame: Frame | None = None
     restart_interval = 0
-    segments = tuple(_segments(data))
+    segments = tuple(segments_of(data))
     for marker, at, end in segments:
-        if marker in _FRAMES:
-            frame = marker, at, data[at + 2 : end]
+        if marker in FRAMES:
+            frame = frame_at(data, marker, at, end)
         elif marker == 0xDD:
             restart_interval = int.from_bytes(data[at + 2 : at + 4], "big")
     if frame is None:
         raise ValueError("its first scan comes before its frame header")
-    process, start, body = frame
-    if len(body) < 6 or len(body) != 6 + 3 * body[5] or not body[5]:
-        raise ValueError("its frame header has a wrong length")
     return JpegHeader(
-        process=process,
-        precision=body[0],
-        height=int.from_bytes(body[1:3], "big"),
-        width=int.from_bytes(body[3:5], "big"),
-        sampling=tuple((factors >> 4, factors & 15) for factors in body[7::3]),
-        frame_offset=start + 3,
+        process=frame.process,
+        precision=frame.precision,
+        height=frame.height,
+        width=frame.width,
+        sampling=frame.sampling,
+        frame_offset=frame.offset,
         scan_offset=end,
         restart_interval=restart_interval,
         is_optimized=_ANNEX_K_COUNTS not in data[:end],
@@ -128,35 +126,3 @@ def _is_code(table: bytes) -> bool:
         and len(symbols) == sum(counts)
         and not (is_dc and max(symbols, default=0) > 15)
     )
-
-
-def _segments(data: bytes) -> Iterator[tuple[int, int, int]]:
-    """Marker, where the length lies, and the end of each segment up to the first scan's header.
-
-    Raises:
-        ValueError: the stream is not as T.81 has it.
-    """
-    if not data.startswith(b"\xff\xd8"):
-        raise ValueError("it does not begin with a JPEG's SOI marker")
-    at = 2
-    while True:
-        if at + 4 > len(data):
-            raise ValueError("it ends within its header")
-        if data[at] != 0xFF:
-            raise ValueError(f"there is no marker at byte {at}")
-        marker = data[at + 1]
-        if marker == 0xFF:  # fill byte
-            at += 1
-            continue
-        at += 2
-        if marker in _BARE:
-            continue
-        if marker in (0xD8, 0xD9):
-            raise ValueError("a second image begins, or the image ends, within its header")
-        end = at + int.from_bytes(data[at : at + 2], "big")
-        if end < at + 2 or end > len(data):
-            raise ValueError(f"the segment at byte {at} has an impossible length")
-        yield marker, at, end
-        if marker == 0xDA:
-            return
-        at = end

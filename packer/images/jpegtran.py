@@ -24,6 +24,7 @@ from packer.images.jpeg import (
     JpegHeader,
     read_header,
 )
+from reader.format.jpeg import mcu_size
 
 PACKAGE = "libjpeg-turbo-progs"
 NO_MEMORY = "Insufficient memory"  # what libjpeg says, whatever the JPEG
@@ -92,7 +93,7 @@ def restart_interval(header: JpegHeader, size: int) -> int:
     where the reader can align rows by itself: where nothing is subsampled, so that a row of MCUs
     does not depend on its neighbours.
     """
-    height, width = mcu_size(header)
+    height, width = mcu_size(header.sampling)
     in_row, rows = -(-header.width // width), -(-header.height // height)
     budget = size * (_BUDGET if header.is_optimized else _BUDGET_WITH_GAIN)
     fewest = max(1, math.ceil(in_row * rows * _MARKER_BYTES / budget))
@@ -102,14 +103,6 @@ def restart_interval(header: JpegHeader, size: int) -> int:
     if not fitting and height == width == 8:
         return min(wanted, in_row)
     return min(fitting or divisors or [in_row], key=lambda d: abs(math.log(d / wanted)))
-
-
-def mcu_size(header: JpegHeader) -> tuple[int, int]:
-    """(height, width) of an MCU in pixels (T.81, A.2): a single component is never interleaved."""
-    if len(header.sampling) == 1:
-        return 8, 8
-    across, down = zip(*header.sampling, strict=True)
-    return 8 * max(down), 8 * max(across)
 
 
 def find_tiles(data: bytes) -> Tiles:
@@ -126,7 +119,7 @@ def find_tiles(data: bytes) -> Tiles:
         raise Untileable("jpegtran wrote no sequential JPEG with restart markers")
     scan = np.frombuffer(data, np.uint8)[header.scan_offset :]
     markers = np.flatnonzero((scan[:-1] == 0xFF) & (scan[1:] != 0))
-    height, width = mcu_size(header)
+    height, width = mcu_size(header.sampling)
     mcus = -(-header.height // height) * -(-header.width // width)
     count = -(-mcus // header.restart_interval)
     expected = np.append(0xD0 + np.arange(count - 1) % 8, 0xD9)

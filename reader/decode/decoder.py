@@ -27,9 +27,14 @@ from reader.errors import (
     DecodeError,
     SampleError,
 )
+from reader.format.jpeg import first_frame
 from reader.transforms import Geometry
 
 Pixels = NDArray[Any]  # uint8, (height, width, 3)
+
+# Frames that libjpeg decodes at a reduced scale. A lossless one (C3) it decodes at its full size
+# whatever it is asked for, also into memory for less.
+_SCALABLE = (0xC0, 0xC1, 0xC2)
 
 
 class Decoder:
@@ -66,7 +71,7 @@ class Decoder:
         try:
             if image.format != "jpg" or image.channels == 4:
                 return read_picture(image)
-            return self._jpeg(image.read(0, image.size), image.height, image.width, 8)
+            return self._whole_jpeg(image, 8)
         except (ValueError, SampleError):
             return None
 
@@ -133,32 +138,46 @@ class Decoder:
             box = (top - view.cut.top, left - view.cut.left, height, width)
             return _part(pixels, _scaled(box, view.eighths))
         try:
-            whole = image.read(0, image.size)
-            pixels = self._jpeg(whole, image.height, image.width, view.eighths)
+            pixels = self._whole_jpeg(image, view.eighths)
         except ValueError:
             # Pillow forgives more than simplejpeg, and says better what is wrong.
             return _part(read_picture(image), view.box)
         return _part(pixels, _scaled(view.box, view.eighths))
 
-    def _jpeg(self, data: bytearray | memoryview, height: int, width: int, eighths: int) -> Pixels:
-        """Decode a JPEG of (height, width) at a scale of eighths.
+    def _whole_jpeg(self, image: StoredImage, eighths: int) -> Pixels:
+        """Decode all of a JPEG at a scale of eighths.
 
         Raises:
-            ValueError: it does not decode without a warning, or has another size.
+            ValueError: as `_jpeg`; it has another size, or no decoder scales it.
+        """
+        data = image.read(0, image.size)
+        frame = first_frame(data)
+        if (frame.height, frame.width) != (image.height, image.width):
+            raise ValueError(f"its own header says {frame.width} x {frame.height} pixels")
+        if eighths < 8 and frame.process not in _SCALABLE:
+            raise ValueError("what is not coded by DCT decodes at its full size alone")
+        return self._jpeg(data, image.height, image.width, eighths)
+
+    def _jpeg(self, data: bytearray | memoryview, height: int, width: int, eighths: int) -> Pixels:
+        """Decode a JPEG at a scale of eighths.
+
+        Args:
+            data: must have a header of (height, width), and of a process that can be scaled where
+                it is: libjpeg writes as much as that tells it to, whatever memory it was given.
+
+        Raises:
+            ValueError: it does not decode without a warning.
         """
         if self._pixels.size < height * width * 3:
             self._pixels = _room(height * width * 3)
-        scaled = -(-height * eighths // 8), -(-width * eighths // 8)
-        pixels = simplejpeg.decode_jpeg(
+        pixels: Pixels = simplejpeg.decode_jpeg(
             data,
             "RGB",
-            min_height=scaled[0],
-            min_width=scaled[1],
+            min_height=-(-height * eighths // 8),
+            min_width=-(-width * eighths // 8),
             min_factor=1 if eighths == 8 else 2,
             buffer=self._pixels,
         )
-        if pixels.shape[:2] != scaled:
-            raise ValueError(f"its own header says {pixels.shape[1]} x {pixels.shape[0]} pixels")
         return pixels
 
     def _place(

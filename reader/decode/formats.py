@@ -111,7 +111,7 @@ def _opened(image: StoredImage, data: memoryview) -> Iterator["Image.Image"]:
         DecodeError: it is no such picture, or whatever goes wrong with it while it is open.
         MemoryError: it does not fit, which says nothing of the picture.
     """
-    from PIL import Image  # few data sets need it, and workers should start fast
+    from PIL import Image, UnidentifiedImageError  # few datasets need it; workers start fast
 
     try:
         with warnings.catch_warnings():
@@ -121,6 +121,8 @@ def _opened(image: StoredImage, data: memoryview) -> Iterator["Image.Image"]:
                 yield opened
     except (DecodeError, MemoryError):
         raise
+    except UnidentifiedImageError as error:  # its text has an address of this process
+        raise DecodeError("it is not an image of a known format") from error
     except Exception as error:  # Pillow's plugins raise what they like
         raise DecodeError(str(error) or type(error).__name__) from error
 

@@ -7,7 +7,8 @@ to the very pixels that the whole image would: where chroma is subsampled, the c
 pixels around the box that upsampling looks at.
 
 The segment table comes from a file that may lie: every number is checked against the others before
-it is used, so that a cut never reaches outside the image's bytes.
+it is used, so that a cut never reaches outside the image's bytes, and is of the size that its own
+header says.
 """
 
 import struct
@@ -18,6 +19,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reader.format.jpeg import (
+    first_frame,
+    mcu_size,
+)
+
 Box = tuple[int, int, int, int]  # top, left, height, width
 
 MAX_SEGMENTS = 1 << 16  # more than any sensible image has; beyond, the whole image is decoded
@@ -25,6 +31,7 @@ _COUNT = np.arange(MAX_SEGMENTS + 1)
 _RST = (0xD0 + _COUNT % 8).astype(np.uint8)
 _EOI = b"\xff\xd9"
 _MAX_SIDE = 0xFFFF
+_SEQUENTIAL = (0xC0, 0xC1)
 
 
 class BadTable(ValueError):
@@ -48,6 +55,7 @@ class Cut:
     """A part of an image that makes a JPEG of its own.
 
     Attributes:
+        image_size: (height, width) of the whole image.
         start, stop: the range of the image's bytes that holds its segments.
         rows: (begin, end) of the segments of each row of MCUs, from `start` on.
         markers: where in the new JPEG each segment's RSTn code is.
@@ -58,6 +66,7 @@ class Cut:
     """
 
     table: TileTable
+    image_size: tuple[int, int]
     start: int
     stop: int
     rows: list[tuple[int, int]]
@@ -69,8 +78,13 @@ class Cut:
     shifts: NDArray[np.int64] | None
 
     def build(self, read: Callable[[int, int], memoryview]) -> bytearray:
-        """The JPEG; ``read(start, stop)`` gives a range of the image's bytes for the moment."""
+        """The JPEG; ``read(start, stop)`` gives a range of the image's bytes for the moment.
+
+        Raises:
+            ValueError: the image's header is not the one that the table is about.
+        """
         header = bytearray(read(0, self.table.scan_offset))
+        self._check(header)
         frame = self.table.frame_offset
         header[frame : frame + 4] = struct.pack(">HH", self.height, self.width)
         content = read(self.start, self.stop)
@@ -78,6 +92,15 @@ class Cut:
         np.frombuffer(data, np.uint8)[self.markers] = _RST[: self.markers.size]
         data[-2:] = _EOI
         return data
+
+    def _check(self, header: bytearray) -> None:
+        table, frame = self.table, first_frame(header)
+        if (frame.height, frame.width) != self.image_size or frame.offset != table.frame_offset:
+            raise BadTable(f"its own header says {frame.width} x {frame.height} pixels")
+        if frame.process not in _SEQUENTIAL:
+            raise BadTable("only a sequential JPEG has tiles")
+        if mcu_size(frame.sampling) != (table.mcu_height, table.mcu_width):
+            raise BadTable("its tiles have not the size that its segment table says")
 
 
 def cut(
@@ -141,6 +164,7 @@ def cut(
     start = int(begin[0])
     return Cut(
         table,
+        (height, width),
         start,
         int(end[-1]),
         list(zip((begin - start).tolist(), (end - start).tolist(), strict=True)),

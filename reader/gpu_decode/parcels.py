@@ -6,6 +6,7 @@ says what is to become of them. A JPEG that nvJPEG does not decode, and any othe
 by the worker: its finished pixels travel in place of the bytes.
 """
 
+import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -24,6 +25,12 @@ from reader.errors import (
     ReaderError,
 )
 from reader.format import FORMATS
+from reader.format.jpeg import (
+    FRAMES,
+    Frame,
+    frame_at,
+    segments_of,
+)
 
 CONTENT = "image:content"  # the column of the bytes; rows do not keep to their part of it
 PARCEL = "image:parcel"
@@ -33,7 +40,7 @@ _ROOM = 1.5  # bytes a row, of the mean; a chunk's rows share theirs, and more t
 # Chroma samples are one a block of so many pixels (across, down): what nvJPEG knows.
 _SUBSAMPLINGS = {(1, 1), (2, 1), (2, 2), (1, 2), (4, 1), (4, 2)}
 _BASELINE, _PROGRESSIVE = 0xC0, 0xC2
-_OTHER_FRAMES = {*range(0xC1, 0xD0)} - {0xC2, 0xC4, 0xC8, 0xCC}  # DHT, JPG, DAC are no frames
+_ADOBE_RGB = re.compile(rb"Adobe.{6}\0", re.DOTALL)  # or CMYK: nvJPEG would take it for YCbCr
 
 
 class Parcel(NamedTuple):
@@ -94,7 +101,11 @@ def pack(view: View, decoder: Decoder) -> Packed:
             data, size, start = image.read(0, image.size), (image.height, image.width), (0, 0)
         else:
             cut = view.cut
-            data, size, start = cut.build(image.read), (cut.height, cut.width), (cut.top, cut.left)
+            size, start = (cut.height, cut.width), (cut.top, cut.left)
+            try:
+                data = cut.build(image.read)
+            except ValueError as error:
+                raise DecodeError(f"a part of it cannot be cut out ({error})") from error
             content = np.frombuffer(data, np.uint8)
             if (content[cut.markers - 1] != 0xFF).any():
                 raise DecodeError("its restart markers are not where its segment table says")
@@ -138,32 +149,31 @@ def is_for_nvjpeg(data: bytes | bytearray | memoryview, height: int, width: int)
     It does baseline and progressive ones of 8 bits, grey or YCbCr with the usual subsampling. One
     without an end is left to the worker's decoder, which says what is wrong.
     """
-    if bytes(data[:2]) != b"\xff\xd8" or bytes(data[-2:]) != b"\xff\xd9":
+    is_plain = False
+    if bytes(data[-2:]) != b"\xff\xd9":
         return False
-    at, is_plain = 2, False
-    while at + 4 <= len(data) and data[at] == 0xFF:
-        marker, length = data[at + 1], data[at + 2] << 8 | data[at + 3]
-        if marker == 0xDA:
-            return is_plain
-        body = bytes(data[at + 4 : at + 2 + length])
-        if marker in (_BASELINE, _PROGRESSIVE):
-            is_plain = _is_plain_frame(body, height, width)
-        elif marker in _OTHER_FRAMES:
-            return False
-        elif marker == 0xEE and body.startswith(b"Adobe") and body[11:12] == b"\0":
-            return False  # RGB or CMYK, which nvJPEG would take for YCbCr
-        at += 2 + length
-    return False
+    try:
+        for marker, at, end in segments_of(data):
+            if marker in FRAMES:
+                if is_plain or not _is_plain_frame(frame_at(data, marker, at, end), height, width):
+                    return False
+                is_plain = True
+            elif marker == 0xEE and _ADOBE_RGB.match(data, at + 2, end):
+                return False
+    except ValueError:
+        return False
+    return is_plain
 
 
-def _is_plain_frame(body: bytes, height: int, width: int) -> bool:
-    size = (height >> 8, height & 255, width >> 8, width & 255)
-    if len(body) < 6 or len(body) != 6 + 3 * body[5] or (body[0], *body[1:5]) != (8, *size):
+def _is_plain_frame(frame: Frame, height: int, width: int) -> bool:
+    if frame.process not in (_BASELINE, _PROGRESSIVE) or frame.precision != 8:
         return False
-    if body[5] == 1:
+    if (frame.height, frame.width) != (height, width):
+        return False
+    luma, *chroma = frame.sampling
+    if not chroma:
         return True
-    luma, *chroma = ((factors >> 4, factors & 15) for factors in body[7::3])
-    return luma in _SUBSAMPLINGS and chroma == [(1, 1), (1, 1)] and bytes(body[6::3]) != b"RGB"
+    return luma in _SUBSAMPLINGS and chroma == [(1, 1), (1, 1)] and frame.components[::3] != b"RGB"
 
 
 class Room:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from lossless_jpeg import lossless
 from PIL import Image
 
 from packer.images.jpegtran import jpegtran
@@ -65,38 +66,6 @@ class Jpeg:
         """Where the restart markers are in the scan."""
         scan = np.frombuffer(self.scan, np.uint8)
         return np.flatnonzero((scan[:-1] == 0xFF) & (scan[1:] >> 3 == 0xD0 >> 3)).tolist()
-
-
-def lossless(pixels: np.ndarray) -> bytes:
-    """A lossless grey JPEG (T.81, annex H), each sample predicted by the one on its left."""
-    counts = (0, 1, 5, 1, 1, 1, 1, 1, 1)  # codes by length: the categories 0 to 11 of table K.3
-    codes, code = [], 0
-    for length, count in enumerate(counts, 1):
-        for _ in range(count):
-            codes.append(format(code, f"0{length}b"))
-            code += 1
-        code <<= 1
-    values = pixels.astype(int)
-    predicted = np.hstack([np.vstack([[128], values[:-1, :1]]), values[:, :-1]])
-    bits = ""
-    for difference in (values - predicted).ravel().tolist():
-        category = abs(difference).bit_length()
-        low = difference if difference > 0 else difference + (1 << category) - 1
-        bits += codes[category] + (format(low, f"0{category}b") if category else "")
-    bits += "1" * (-len(bits) % 8)
-    scan = int(bits, 2).to_bytes(len(bits) // 8, "big").replace(b"\xff", b"\xff\0")
-    height, width = pixels.shape
-    table = b"\0" + bytes([*counts, *[0] * (16 - len(counts)), *range(12)])
-    return b"".join(
-        [
-            SOI,
-            segment(0xC3, struct.pack(">BHHBBBB", 8, height, width, 1, 1, 0x11, 0)),
-            segment(DHT, table),
-            segment(SOS, bytes([1, 1, 0, 1, 0, 0])),
-            scan,
-            EOI,
-        ]
-    )
 
 
 def with_program(data: bytes, *command: str) -> bytes | None:

@@ -17,6 +17,7 @@ from PIL import Image
 
 from packer.images import jpegtran as tiles
 from packer.images.jpeg import read_header
+from reader.format.jpeg import mcu_size
 
 needs_jpegtran = pytest.mark.skipif(
     shutil.which("jpegtran") is None, reason="jpegtran is not installed (libjpeg-turbo-progs)"
@@ -84,7 +85,7 @@ def test_tiles_are_aligned_wherever_chroma_is_subsampled(
     data = b"\xff\xd8\xff\xc0" + (len(frame) + 2).to_bytes(2, "big") + frame + scan
     header = read_header(data)
     interval = tiles.restart_interval(header, size)
-    in_row = -(-width // tiles.mcu_size(header)[1])
+    in_row = -(-width // mcu_size(header.sampling)[1])
     assert 1 <= interval <= in_row
     assert in_row % interval == 0 or factor == (1, 1)
 

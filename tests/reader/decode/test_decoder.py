@@ -1,5 +1,6 @@
 """What comes out for each kind of image file: pixels as Pillow and libjpeg-turbo see them."""
 
+import contextlib
 import io
 import struct
 import zlib
@@ -11,6 +12,8 @@ import cv2
 import numpy as np
 import pytest
 import simplejpeg
+from guarded import guarded_simplejpeg
+from lossless_jpeg import lossless
 from numpy.typing import NDArray
 from PIL import Image, ImageOps, PngImagePlugin
 
@@ -596,6 +599,49 @@ def test_what_is_no_image_is_refused(kind: str, data: bytes) -> None:
         Decoder().whole(stored(kind, data, 5, 7))
 
 
+def resized(image: StoredImage, height: int, width: int) -> Pixels:
+    """The whole image made (height, width), by a decoder whose memory has a guard behind it."""
+    geometry = Geometry.of(*image.upright_size)
+    geometry.resize(height, width)
+    out = np.zeros((height, width, 3), np.uint8)
+    with guarded_simplejpeg():
+        Decoder().draw(plan(image, geometry), out)
+    return out
+
+
+@pytest.mark.parametrize("mode", ["RGB", "L"])
+@pytest.mark.parametrize("side", [96, 50, 20])
+def test_a_lossless_jpeg_is_made_smaller_as_every_other_image(
+    make_image: MakeImage, side: int, mode: str
+) -> None:
+    image = make_image(1, 200, 300).convert(mode)
+    data = lossless(np.asarray(image))
+    found = resized(stored("jpg", data, 200, 300), side, side)
+    expected = image.convert("RGB").resize((side, side), Image.Resampling.BOX)
+    assert np.abs(found.astype(int) - np.asarray(expected)).mean() < 6
+
+
+@pytest.mark.parametrize("process", range(0xC0, 0xD0), ids=hex)
+@pytest.mark.parametrize("side", [1, 8, 30, 40])
+@pytest.mark.parametrize("claimed", [(60, 80), (64, 96), (480, 640), (8, 8), (60, 79)], ids=str)
+def test_no_size_in_an_index_has_a_jpeg_decoded_beyond_the_memory_for_it(
+    make_image: MakeImage, encode: Encode, process: int, side: int, claimed: tuple[int, int]
+) -> None:
+    image = make_image(1, 60, 80)
+    own = 0xC3 if process == 0xC3 else 0xC0
+    data = bytearray(lossless(np.asarray(image)) if own == 0xC3 else encode(image, "JPEG"))
+    data[data.index(bytes([0xFF, own])) + 1] = process
+    image_said = stored("jpg", bytes(data), *claimed)
+    if claimed == (60, 80) and process in (0xC0, 0xC1, 0xC3):
+        assert abs(resized(image_said, side, side).mean() - np.mean(image)) < 6
+    elif claimed == (60, 80):
+        with contextlib.suppress(DecodeError):  # some take arithmetic coding for what it is not
+            resized(image_said, side, side)
+    else:
+        with pytest.raises(DecodeError):
+            resized(image_said, side, side)
+
+
 @pytest.mark.parametrize("side", [2**31, 2**32 - 1])
 def test_a_size_that_no_memory_has_is_refused(side: int) -> None:
     with pytest.raises(DecodeError, match=f"no memory holds its {side * side} pixels"):
@@ -603,12 +649,12 @@ def test_a_size_that_no_memory_has_is_refused(side: int) -> None:
 
 
 def test_a_jpeg_for_which_no_memory_is_left_is_not_called_damaged(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, make_image: MakeImage, encode: Encode
 ) -> None:
     def memory_runs_out(*_: object, **__: object) -> None:
         raise MemoryError
 
-    decoder, image = Decoder(), stored("jpg", b"", 5, 7)
+    decoder, image = Decoder(), stored("jpg", encode(make_image(1, 5, 7), "JPEG"), 5, 7)
     out = np.empty((5, 7, 3), np.uint8)
     monkeypatch.setattr(np, "empty", memory_runs_out)
     with pytest.raises(MemoryError):

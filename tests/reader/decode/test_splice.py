@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from guarded import guarded_simplejpeg
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from PIL import Image
@@ -189,3 +190,42 @@ def test_a_size_that_no_jpeg_has_is_refused(height: int, width: int) -> None:
     table = TileTable(np.full(2, 10, np.uint32), 100, 20, 1 << 12, 8, 8)
     with pytest.raises(BadTable, match=f"{height} x {width} pixels"):
         cut(table, 124, height, width, (0, 0, 8, 8), is_scaled=False)
+
+
+def lying(image: StoredImage, at: int, new: bytes) -> StoredImage:
+    """The same index for an image in which some bytes are others."""
+    data = bytearray(image.read(0, image.size))
+    data[at : at + len(new)] = new
+    return replace(image, read=lambda start, stop: memoryview(data)[start:stop])
+
+
+@pytest.mark.parametrize("out", [(40, 40), (9, 9)], ids=["at its scale", "at a reduced scale"])
+@pytest.mark.parametrize(
+    ("where", "new"),
+    [
+        pytest.param(0, b"\xff\xff", id="higher"),
+        pytest.param(2, b"\xff\xff", id="wider"),
+        pytest.param(2, b"\0\x47", id="narrower"),
+        pytest.param(-4, b"\xc3", id="lossless"),
+        pytest.param(-4, b"\xc9", id="arithmetic"),
+        pytest.param(6, b"\x11", id="other sampling"),
+        pytest.param(4, b"\x01", id="other components"),
+    ],
+)
+def test_a_header_that_is_not_that_of_the_segment_table_is_refused(
+    make_image: Make, where: int, new: bytes, out: tuple[int, int]
+) -> None:
+    image = tiled(make_image(1, 80, 160), "4:2:0", 2)
+    assert image.tiles is not None
+    box = (20, 40, 40, 40)
+    show(image, box, out)
+    with guarded_simplejpeg(), pytest.raises(DecodeError):
+        show(lying(image, image.tiles.frame_offset + where, new), box, out)
+
+
+def test_a_frame_offset_that_points_elsewhere_is_refused(make_image: Make) -> None:
+    image = tiled(make_image(1, 80, 160), "4:2:0", 2)
+    assert image.tiles is not None
+    table = replace(image.tiles, frame_offset=image.tiles.frame_offset - 60)
+    with guarded_simplejpeg(), pytest.raises(DecodeError, match="its own header says 160 x 80"):
+        show(replace(image, tiles=table), (20, 40, 40, 40), (9, 9))
