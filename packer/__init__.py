@@ -1,3 +1,3 @@
 """Packs a folder of images, once and offline, into sharded WebDataset tars with indexes."""
 
-__version__ = "0.1.0"
+from reader import __version__ as __version__

@@ -1,49 +1,38 @@
-"""Feeds a training loop from a packed data set: shuffle, decode, batch, prefetch.
+"""Feeds a training loop from a packed dataset: shuffle, decode, batch, prefetch.
 
-``import reader`` does not import torch; `Loader` and `CUDAPrefetcher` bring it in when first used.
+Every name is imported when it is first used: ``import reader`` loads neither torch nor a decoder.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from reader.dataset.dataset import Dataset
-from reader.errors import (
-    ArgumentError,
-    ReaderError,
-    SampleError,
-    WorkerError,
-)
-from reader.format import (
-    FormatError,
-    Limits,
-    ShardfeedError,
-)
-from reader.samples.fields import (
-    Boxes,
-    Mask,
-)
-from reader.transforms import (
-    CenterCrop,
-    Geometry,
-    Letterbox,
-    RandomCrop,
-    RandomHorizontalFlip,
-    RandomResizedCrop,
-    RandomVerticalFlip,
-    Resize,
-    Transform,
-)
+from reader.lazy import lazy
 
 if TYPE_CHECKING:
     from reader.cuda.prefetcher import CUDAPrefetcher
+    from reader.dataset.dataset import Dataset
+    from reader.errors import ArgumentError, ReaderError, SampleError, WorkerError
+    from reader.format.errors import FormatError, ShardfeedError
+    from reader.format.limits import Limits
     from reader.gpu_decode.images import EncodedImages
     from reader.loader.collate import pad_collate
     from reader.loader.loader import Loader
     from reader.loader.statistics import Statistics
     from reader.order.buckets import AspectBuckets
-    from reader.order.samplers import (
-        BlockShuffle,
-        ClassBalanced,
+    from reader.order.samplers import BlockShuffle, ClassBalanced
+    from reader.samples.fields import Boxes, Mask
+    from reader.transforms import (
+        CenterCrop,
+        Geometry,
+        Letterbox,
+        RandomCrop,
+        RandomHorizontalFlip,
+        RandomResizedCrop,
+        RandomVerticalFlip,
+        Resize,
+        Transform,
     )
+
+__version__ = "0.1.0"
 
 IMAGENET_MEAN = (0.485, 0.456, 0.406)
 IMAGENET_STD = (0.229, 0.224, 0.225)
@@ -77,25 +66,40 @@ __all__ = [
     "Statistics",
     "Transform",
     "WorkerError",
+    "__version__",
     "pad_collate",
 ]
 
-# Imported when first used: workers, which should start fast, need none of them.
-_LATER = {
-    "AspectBuckets": "reader.order.buckets",
-    "BlockShuffle": "reader.order.samplers",
-    "CUDAPrefetcher": "reader.cuda.prefetcher",
-    "ClassBalanced": "reader.order.samplers",
-    "EncodedImages": "reader.gpu_decode.images",
-    "Loader": "reader.loader.loader",
-    "Statistics": "reader.loader.statistics",
-    "pad_collate": "reader.loader.collate",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _LATER:
-        raise AttributeError(f"module 'reader' has no attribute {name!r}")
-    from importlib import import_module
-
-    return getattr(import_module(_LATER[name]), name)
+__getattr__, __dir__ = lazy(
+    __name__,
+    {
+        "ArgumentError": "reader.errors",
+        "AspectBuckets": "reader.order.buckets",
+        "BlockShuffle": "reader.order.samplers",
+        "Boxes": "reader.samples.fields",
+        "CUDAPrefetcher": "reader.cuda.prefetcher",
+        "CenterCrop": "reader.transforms",
+        "ClassBalanced": "reader.order.samplers",
+        "Dataset": "reader.dataset.dataset",
+        "EncodedImages": "reader.gpu_decode.images",
+        "FormatError": "reader.format.errors",
+        "Geometry": "reader.transforms",
+        "Letterbox": "reader.transforms",
+        "Limits": "reader.format.limits",
+        "Loader": "reader.loader.loader",
+        "Mask": "reader.samples.fields",
+        "RandomCrop": "reader.transforms",
+        "RandomHorizontalFlip": "reader.transforms",
+        "RandomResizedCrop": "reader.transforms",
+        "RandomVerticalFlip": "reader.transforms",
+        "ReaderError": "reader.errors",
+        "Resize": "reader.transforms",
+        "SampleError": "reader.errors",
+        "ShardfeedError": "reader.format.errors",
+        "Statistics": "reader.loader.statistics",
+        "Transform": "reader.transforms",
+        "WorkerError": "reader.errors",
+        "pad_collate": "reader.loader.collate",
+    },
+    present=("IMAGENET_MEAN", "IMAGENET_STD", "__version__"),
+)

@@ -21,10 +21,6 @@ from packer.errors import (
 )
 from packer.files.atomic import sync_folder, write_file
 from packer.files.hashed_file import measure
-from packer.files.tar_reader import (
-    Member,
-    members,
-)
 from packer.planning.listing import Listing
 from packer.planning.options import PackOptions
 from packer.planning.prepare import (
@@ -33,6 +29,10 @@ from packer.planning.prepare import (
 )
 from packer.planning.shard_job import ShardJob
 from packer.progress import Progress
+from packer.sources.archive.tar_reader import (
+    Member,
+    members,
+)
 from packer.writing.jobs import run_jobs
 from packer.writing.shard_writer import index_of, shard_entry
 from reader.format import (

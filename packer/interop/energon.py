@@ -22,8 +22,8 @@ from packer.errors import (
     PackingFailed,
     UnusableInput,
 )
-from packer.files.tar_reader import Member
 from packer.interop.export import Export
+from packer.sources.archive.tar_reader import Member
 from reader.format import (
     FORMATS,
     tar,

@@ -22,12 +22,12 @@ from packer.files.hashed_file import (
     checksum_of,
     measure,
 )
-from packer.files.tar_reader import (
+from packer.progress import Progress
+from packer.sources.archive.tar_reader import (
     Member,
     members,
     samples,
 )
-from packer.progress import Progress
 from packer.sources.records import LeftOut
 from reader.format import (
     FORMATS,

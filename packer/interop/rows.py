@@ -16,12 +16,6 @@ from packer.errors import (
     UnusableInput,
 )
 from packer.files.hashed_file import HashedFile
-from packer.files.tar_reader import (
-    MAX_MEMBERS,
-    Member,
-    members,
-    samples,
-)
 from packer.images.probe import (
     ImageInfo,
     probe,
@@ -31,6 +25,12 @@ from packer.processes import Advance
 from packer.repeats import (
     hashes_of,
     repeated,
+)
+from packer.sources.archive.tar_reader import (
+    MAX_MEMBERS,
+    Member,
+    members,
+    samples,
 )
 from packer.sources.records import LeftOut
 from reader.format import (

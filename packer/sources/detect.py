@@ -5,8 +5,8 @@ from pathlib import Path
 
 from packer.errors import UnusableInput
 from packer.files.snapshot import Watched
-from packer.files.tar_reader import is_tar
 from packer.sources.archive.archive import ArchiveSource
+from packer.sources.archive.tar_reader import is_tar
 from packer.sources.archive.webdataset import (
     WebDatasetSource,
     packed_classes,

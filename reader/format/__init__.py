@@ -58,18 +58,27 @@ order, the list of shards with their sizes and checksums, and ``checksum``: ``xx
 hexadecimal digits for all of this without it, as JSON with sorted keys and without white space.
 """
 
-from reader.format.errors import (
-    FormatError,
-    ShardfeedError,
-)
-from reader.format.index import (
-    FORMATS,
-    Index,
-)
-from reader.format.limits import Limits
-from reader.format.manifest import (
-    Manifest,
-    ShardEntry,
-)
+from typing import TYPE_CHECKING
+
+from reader.lazy import lazy
+
+if TYPE_CHECKING:
+    from reader.format.errors import FormatError, ShardfeedError
+    from reader.format.index import FORMATS, Index
+    from reader.format.limits import Limits
+    from reader.format.manifest import Manifest, ShardEntry
 
 __all__ = ["FORMATS", "FormatError", "Index", "Limits", "Manifest", "ShardEntry", "ShardfeedError"]
+
+__getattr__, __dir__ = lazy(
+    __name__,
+    {
+        "FORMATS": "reader.format.index",
+        "FormatError": "reader.format.errors",
+        "Index": "reader.format.index",
+        "Limits": "reader.format.limits",
+        "Manifest": "reader.format.manifest",
+        "ShardEntry": "reader.format.manifest",
+        "ShardfeedError": "reader.format.errors",
+    },
+)

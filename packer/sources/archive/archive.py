@@ -19,7 +19,6 @@ from packer.files.spans import (
     read_span,
     unchanged,
 )
-from packer.files.tar_reader import members
 from packer.keys import (
     clashing,
     escape,
@@ -30,6 +29,7 @@ from packer.sources.archive.entries import (
     Entries,
     Entry,
 )
+from packer.sources.archive.tar_reader import members
 from packer.sources.archive.zip_entries import (
     read_zip_entry,
     zip_entries,

@@ -22,14 +22,14 @@ from packer.files.spans import (
     read_span,
     unchanged,
 )
-from packer.files.tar_reader import (
-    Member,
-    members,
-    samples,
-)
 from packer.keys import (
     escape,
     unescape,
+)
+from packer.sources.archive.tar_reader import (
+    Member,
+    members,
+    samples,
 )
 from packer.sources.folder.files import stem_paths
 from packer.sources.folder.sidecars import (

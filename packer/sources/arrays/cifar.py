@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from packer.errors import UnusableInput
 from packer.files.spans import changed
-from packer.files.tar_reader import (
+from packer.sources.archive.tar_reader import (
     TAR_ERRORS,
     CheckedTarInfo,
 )

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from packer.errors import UnusableInput
-from packer.files.tar_reader import (
+from packer.sources.archive.tar_reader import (
     Member,
     is_tar,
     members,

@@ -1,0 +1,28 @@
+"""Public names that are imported when they are first used (PEP 562).
+
+A worker, a packing process and ``packer --help`` import the packages for a few of their names; none
+of them should load a decoder, torch or a network library for the others.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from typing import Any
+
+
+def lazy(
+    package: str, places: Mapping[str, str], present: Sequence[str] = ()
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """The ``__getattr__`` and ``__dir__`` of a package.
+
+    Args:
+        package: its name.
+        places: public name -> the module that defines it.
+        present: public names that the package itself defines.
+    """
+
+    def get(name: str) -> Any:
+        if name not in places:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        return getattr(import_module(places[name]), name)
+
+    return get, lambda: sorted([*places, *present])
