@@ -38,13 +38,14 @@ class Column:
     """A further array of a batch: one value of `dtype` and `shape` a row.
 
     `is_picture`: the shape is room for the largest; each row's own height and width are those of
-    its image.
+    its image. `spills`: a row whose value has another shape, or is None, lies elsewhere.
     """
 
     name: str
     dtype: str
     shape: tuple[int, ...]
     is_picture: bool = False
+    spills: bool = False
 
     def array(self, rows: int, memory: Bytes) -> NDArray[Any]:
         """The array at the beginning of `memory`."""
@@ -68,6 +69,7 @@ class BatchLayout:
         encoded: (height, width) of images whose bytes lie in columns instead, to be decoded later.
         views: of each field that is a list of views, the names that these go by here, one by one;
             the first has the field's own.
+        listed: of these names, those whose rows differ in shape, and come as a list.
     """
 
     rows: int
@@ -75,10 +77,15 @@ class BatchLayout:
     columns: tuple[Column, ...] = ()
     encoded: tuple[int, int] | None = None
     views: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    listed: frozenset[str] = frozenset()
 
     def parts(self, name: str) -> tuple[str, ...]:
         """The names that a field's views go by, or its own."""
         return self.views.get(name, (name,))
+
+    def column(self, name: str) -> Column:
+        """The column of this name, which there is."""
+        return next(column for column in self.columns if column.name == name)
 
     @cached_property
     def slot_bytes(self) -> int:

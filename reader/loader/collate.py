@@ -10,12 +10,16 @@ from reader.batch.ring import (
     BatchArrays,
     BatchLayout,
 )
+from reader.errors import ReaderError
 from reader.gpu_decode.images import EncodedImages
 from reader.gpu_decode.parcels import (
     CONTENT,
     PARCEL,
 )
-from reader.samples.sample import as_array
+from reader.samples.sample import (
+    InArray,
+    as_array,
+)
 
 Collate = Callable[[list[tuple[Any, ...]]], Any]
 
@@ -31,7 +35,6 @@ class Batcher:
         names: Sequence[str],
         keys: Sequence[str],
         layout: BatchLayout,
-        is_one_size: bool,
         collate_fn: Collate | None = None,
     ) -> None:
         """Say what a batch consists of.
@@ -40,14 +43,10 @@ class Batcher:
             names: of the fields.
             keys: of all samples.
             layout: of its arrays.
-            is_one_size: whether all images have the same height and width.
             collate_fn: called with the list of samples, each a tuple of its fields.
         """
         self._names = names
         self._keys = keys
-        self._of_many_sizes = set()
-        if not is_one_size:
-            self._of_many_sizes = {c.name for c in layout.columns if c.is_picture} | {"image"}
         self._collate_fn = collate_fn
         self._layout = layout
 
@@ -81,21 +80,31 @@ class Batcher:
                 self._keys,
                 arrays.index,
             )
-        if part in loose:
-            values = [_tensor(value) for value in loose[part]]
-            return [_channels_first(value) for value in values] if name == "image" else values
         if name == "key":
             return [self._keys[number] for number in arrays.index.tolist()]
         if name == "image" and self._layout.image != (0, 0):  # as it was drawn, not mapped
-            if name in self._of_many_sizes:
+            if part in self._layout.listed:
                 return [torch.from_numpy(image).permute(2, 0, 1) for image in arrays.images()]
             return torch.from_numpy(arrays.columns.get(part, arrays.image)).permute(0, 3, 1, 2)
+        given = loose.get(part, ())
+        if part in self._layout.listed or any(value is not InArray for value in given):
+            values = [_tensor(value) for value in self._rows_of(part, arrays, given)]
+            return [_channels_first(value) for value in values] if name == "image" else values
         if part in arrays.columns:
-            if part in self._of_many_sizes:
-                return [torch.from_numpy(picture) for picture in arrays.pictures(part)]
             tensor = torch.from_numpy(arrays.columns[part])
-            return _channels_first(tensor) if name == "image" else tensor
+            is_batch_of_images = name == "image" and tensor.dim() > 3
+            return _channels_first(tensor) if is_batch_of_images else tensor
         return torch.from_numpy(getattr(arrays, name))
+
+    def _rows_of(self, part: str, arrays: BatchArrays, given: Sequence[Any]) -> Sequence[Any]:
+        """Each row's value: what was given for it, or what lies in the arrays."""
+        if part not in arrays.columns:
+            return given
+        column = self._layout.column(part)
+        rows = arrays.pictures(part) if column.is_picture else list(arrays.columns[part])
+        if not given:
+            return rows
+        return [row if value is InArray else value for row, value in zip(rows, given, strict=True)]
 
 
 def pad_collate(samples: list[tuple[Any, ...]]) -> tuple[Any, ...]:
@@ -130,9 +139,14 @@ def _channels_first(image: Any) -> Any:
     """An image, or a batch of them, that `map_sample` left as (height, width, 3)."""
     if isinstance(image, list):
         return [_channels_first(view) for view in image]
-    if isinstance(image, torch.Tensor) and image.dim() >= 3 and image.shape[-1] == 3:
-        return image if image.shape[-3] == 3 else image.movedim(-1, -3)
-    return image
+    if not isinstance(image, torch.Tensor) or image.dim() < 3 or image.shape[-1] != 3:
+        return image
+    if image.shape[-3] == 3:
+        raise ReaderError(
+            f"map_sample gives images of 3 x {image.shape[-2]} x 3 numbers, which may be (3, H, W) "
+            "or (H, W, 3). Pad what is three pixels high or wide."
+        )
+    return image.movedim(-1, -3)
 
 
 def _tensor(value: Any) -> Any:
@@ -142,4 +156,7 @@ def _tensor(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: _tensor(entry) for name, entry in value.items()}
     array = as_array(value) if isinstance(value, np.ndarray) else None
-    return value if array is None else torch.from_numpy(array)
+    if array is None:
+        return value
+    # What was made of bytes may not be written to, as a tensor may.
+    return torch.from_numpy(array if array.flags.writeable else array.copy())

@@ -25,7 +25,7 @@ from reader.loader.epochs import EpochIterator, Epochs, Plan
 from reader.loader.feed import Feed
 from reader.loader.opening import opened
 from reader.loader.schema import (
-    NEIGHBOURS,
+    CANDIDATES,
     batch_layout,
     view_pipelines,
 )
@@ -136,10 +136,14 @@ class Loader:
             fields: what a batch consists of: names, Mask, Boxes.
             decoders: by extension, functions from a member's bytes to its value.
             map_sample: called in the workers with the dict of one sample, its image (H, W, 3) as
-                the transforms leave it; gives the dict with the same fields back. An image that is
-                still (H, W, 3) arrives as (3, H, W). Here it is called once, to learn the shapes.
-                With several views it gets lists of them; where it gives such a list, each view is
-                batched by itself.
+                the transforms leave it; gives the dict with the same fields back. What it gives is
+                what arrives, in its own type and shape; an image whose last dimension is 3 is taken
+                for (H, W, 3) and arrives as (3, H, W). Where the transforms leave many sizes, a
+                field is one tensor if it has one shape nevertheless, else a list; a batch with a
+                shape unlike the first is a list in any case. To learn the shapes it is called here,
+                once or twice. A key of its own, "name", comes where ``"name?"`` is among the
+                fields. With several views it gets lists of them; where it gives such a list, each
+                view is batched by itself.
             map_batch: called with each batch, and gives it back. A CUDAPrefetcher calls it with the
                 batch that it has normalised, on the device.
             collate_fn: called with the list of samples, tuples of their fields, to make the batch
@@ -156,8 +160,9 @@ class Loader:
             cache_limit: bytes that this may take; None for what the system has available.
             on_error: for a sample that cannot be read. "raise": a SampleError at its batch;
                 "substitute": the next one of the order that can be read takes its place; "mask": a
-                black image with label -1 and `valid` False. Batches keep their shapes. Errors of
-                your own callables are raised, whatever it says.
+                black image with label -1 and `valid` False. Batches keep their shapes; a
+                `collate_fn` gets None for what `map_sample` would have given. Errors of your own
+                callables are raised, whatever it says.
             max_bad: share of an epoch's samples that may be substituted or masked, over the
                 loader's life and on each rank, rounded up to whole samples; more is an error.
             decode: "gpu" to leave that to the GPU of a CUDAPrefetcher: ``image`` is then an
@@ -206,10 +211,10 @@ class Loader:
             is_encoded=decode == "gpu",
         )
         # A sampler is asked for its order when an epoch begins, not before.
-        first = 0 if sampler is not None else int(self._order.samples(np.zeros(1, np.int64), 0)[0])
-        tries = 1 if on_error == "raise" else NEIGHBOURS
-        layout, is_one_size = batch_layout(
-            dataset, recipe, batch_size, collate_fn is None, range(first, first + tries)
+        first = np.arange(min(CANDIDATES, self._order.count))
+        candidates = (first if sampler is not None else self._order.samples(first, 0)).tolist()
+        layout = batch_layout(
+            dataset, recipe, batch_size, collate_fn is None, candidates, on_error != "raise"
         )
         decoded = None
         if cache == "decoded" and "image" in self.fields and not can_gather(dataset, recipe):
@@ -225,7 +230,7 @@ class Loader:
             decoded,
             timeout,
         )
-        batcher = Batcher(self.fields, dataset.keys, layout, is_one_size, collate_fn)
+        batcher = Batcher(self.fields, dataset.keys, layout, collate_fn)
         self._epochs = Epochs(self._feed, batcher, self._plan, map_batch)
         if sampler is None:
             self._epochs.decode_ahead()

@@ -1,6 +1,7 @@
 """What a batch of a recipe looks like: decided once, before the workers start."""
 
 from collections.abc import Mapping, Sequence
+from itertools import islice
 
 from reader.batch.ring import (
     BatchLayout,
@@ -29,7 +30,8 @@ from reader.transforms import (
     largest_output,
 )
 
-NEIGHBOURS = 16  # looked at in place of a bad sample
+CANDIDATES = 64  # of which two are looked at, which differ in size
+_TRIES = 16  # samples looked at in place of a bad one
 
 Pipeline = tuple[Transform, ...]
 
@@ -60,16 +62,25 @@ def _is_transform(given: object) -> bool:
 
 
 def batch_layout(
-    dataset: Dataset, recipe: Recipe, batch_size: int, is_batched: bool, candidates: range
-) -> tuple[BatchLayout, bool]:
-    """The arrays of a batch, and whether its images have one size.
+    dataset: Dataset,
+    recipe: Recipe,
+    batch_size: int,
+    is_batched: bool,
+    candidates: Sequence[int],
+    skips_bad: bool,
+) -> BatchLayout:
+    """The arrays of a batch.
+
+    What `map_sample` gives is learnt from two samples, of images that differ in size if there are
+    such: a field of one shape in both lies in an array; else its rows come as a list.
 
     Args:
         dataset: knows the images' sizes.
         recipe: of the samples.
         batch_size: rows.
         is_batched: fields of one type and shape lie in arrays; else a `collate_fn` batches them.
-        candidates: sample numbers, the first sound one of which tells types and shapes.
+        candidates: sample numbers, of which sound ones tell types and shapes.
+        skips_bad: whether the first may be a bad one, if others are sound.
 
     Raises:
         ReaderError: several views need what they do not have.
@@ -77,32 +88,40 @@ def batch_layout(
     """
     pipelines = (recipe.transforms, *recipe.further)
     rooms = [largest_output(pipeline, dataset.sizes) for pipeline in pipelines]
-    room, is_one_size = rooms[0]
-    if recipe.further and not all(one_size for _, one_size in rooms):
+    sizes, is_one_size = [size for size, _ in rooms], all(one_size for _, one_size in rooms)
+    is_mapped = recipe.map_sample is not None
+    if recipe.further and not is_one_size and not is_mapped:
         raise ReaderError("Several views need transforms that give all images one size.")
     columns: list[Column] = []
     if recipe.is_encoded:
         others = {
             "several views": bool(recipe.further),
-            "map_sample": recipe.map_sample is not None,
+            "map_sample": is_mapped,
             "collate_fn": not is_batched,
             "masks, boxes or further pictures": any(m.follows_image for m in recipe.members),
         }
         check(recipe.names, others, is_one_size)
-        columns += columns_for(dataset, room)
+        columns += columns_for(dataset, sizes[0])
     first: Sample | None = None
-    if is_batched and (recipe.map_sample or any(member.is_learnt for member in recipe.members)):
-        first = _first_sound(dataset, recipe, candidates)
+    if is_batched and (is_mapped or any(member.is_learnt for member in recipe.members)):
+        first = _first_sound(dataset, recipe, candidates[: _TRIES if skips_bad else 1])
     views = _views(recipe, first)
     if first is not None:
-        columns += _learn(recipe, apart(first, views), views, [size for size, _ in rooms])
+        first = apart(first, views)
+        columns += _learn(recipe, first, views, sizes)
     if recipe.is_encoded:
-        return BatchLayout(batch_size, (0, 0), tuple(columns), encoded=room), is_one_size
-    if "image" not in recipe.names or recipe.map_sample is not None:
-        return BatchLayout(batch_size, (0, 0), tuple(columns), views=views), is_one_size
-    for name, (size, _) in zip(views.get("image", ())[1:], rooms[1:], strict=True):
-        columns.append(Column(name, "|u1", (*size, 3)))
-    return BatchLayout(batch_size, room, tuple(columns), views=views), is_one_size
+        return BatchLayout(batch_size, (0, 0), tuple(columns), encoded=sizes[0])
+    listed: set[str] = set()
+    if not is_one_size and not is_mapped:
+        listed = {"image", *(column.name for column in columns if column.is_picture)}
+    elif not is_one_size and first is not None:
+        other = _of_other_size(dataset, recipe, candidates, views)
+        listed = set() if other is None else _unlike(columns, other)
+    room = (0, 0) if "image" not in recipe.names or is_mapped else sizes[0]
+    if room != (0, 0):
+        for name, size in zip(views.get("image", ())[1:], sizes[1:], strict=True):
+            columns.append(Column(name, "|u1", (*size, 3)))
+    return BatchLayout(batch_size, room, tuple(columns), views=views, listed=frozenset(listed))
 
 
 def _views(recipe: Recipe, first: Sample | None) -> dict[str, tuple[str, ...]]:
@@ -118,7 +137,7 @@ def _views(recipe: Recipe, first: Sample | None) -> dict[str, tuple[str, ...]]:
     return {name: (name, *(f"{name}/{view}" for view in range(1, count))) for name in names}
 
 
-def _first_sound(dataset: Dataset, recipe: Recipe, candidates: range) -> Sample:
+def _first_sound(dataset: Dataset, recipe: Recipe, candidates: Sequence[int]) -> Sample:
     reader = SampleReader(dataset, recipe)
     try:
         with kept_generators():
@@ -129,6 +148,35 @@ def _first_sound(dataset: Dataset, recipe: Recipe, candidates: range) -> Sample:
     return _first_sound(dataset, recipe, candidates[1:])
 
 
+def _of_other_size(
+    dataset: Dataset,
+    recipe: Recipe,
+    candidates: Sequence[int],
+    views: Mapping[str, Sequence[str]],
+) -> Sample | None:
+    """One whose image is not as large as that of the first candidate, if such a one is sound."""
+
+    def size_of(number: int) -> tuple[int, int]:
+        shard, row = dataset.locate(number % len(dataset))
+        return dataset.image_of(shard, row).upright_size
+
+    others = (number for number in candidates[1:] if size_of(number) != size_of(candidates[0]))
+    try:
+        return apart(_first_sound(dataset, recipe, list(islice(others, _TRIES))), views)
+    except (IndexError, SampleError, ValueError):  # the batch that it comes in will tell
+        return None
+
+
+def _unlike(columns: Sequence[Column], sample: Sample) -> set[str]:
+    """The columns whose field has another shape in this sample."""
+    values = [as_array(sample[column.name]) for column in columns]
+    return {
+        column.name
+        for column, value in zip(columns, values, strict=True)
+        if value is None or value.shape != column.shape
+    }
+
+
 def _learn(
     recipe: Recipe,
     sample: Sample,
@@ -136,7 +184,8 @@ def _learn(
     rooms: Sequence[tuple[int, int]],
 ) -> list[Column]:
     """The arrays that a sample's fields need; `rooms`: the size of each view's largest picture."""
-    if recipe.map_sample is not None:
+    is_mapped = recipe.map_sample is not None
+    if is_mapped:
         names, pictures = recipe.mapped_names, set()
     else:
         names = {member.name for member in recipe.members if member.is_learnt}
@@ -147,5 +196,5 @@ def _learn(
         for part, room in zip(views.get(name, (name,)), rooms, strict=False):
             if (value := as_array(sample[part])) is not None:
                 shape = (*room, *value.shape[2:]) if is_picture else value.shape
-                columns.append(Column(part, value.dtype.str, shape, is_picture))
+                columns.append(Column(part, value.dtype.str, shape, is_picture, is_mapped))
     return columns

@@ -45,6 +45,8 @@ from reader.transforms import (
 
 Sample = dict[str, Any]
 
+READ_ONLY = frozenset({"index", "valid", "key"})  # fields that `map_sample` does not decide
+
 _TENSOR_TYPES = "?efdFD" + np.typecodes["AllInteger"]  # NumPy's types that torch has too
 
 
@@ -73,7 +75,7 @@ class Recipe:
     @property
     def mapped_names(self) -> set[str]:
         """The fields that `map_sample` decides; the others are what was read."""
-        return set(self.names) - {"index", "valid", "key"}
+        return set(self.names) - READ_ONLY
 
     @property
     def shown_names(self) -> list[str]:
@@ -271,10 +273,26 @@ class SampleReader:
         except Exception as error:
             raise RuntimeError(f"map_sample failed for the sample {key!r}") from error
         self.transforming += time.perf_counter_ns() - began
+        self._check_mapped(mapped, planned, key)
+        return mapped
+
+    def _check_mapped(self, mapped: Any, planned: Planned, key: str) -> None:
+        """Nothing that `map_sample` gave may be lost, or be taken for what it is not."""
         if not isinstance(mapped, dict) or (missing := self._recipe.mapped_names - mapped.keys()):
             lost = repr(min(missing)) if isinstance(mapped, dict) else "dict"
             raise ReaderError(f"map_sample gave back no {lost} for the sample {key!r}.")
-        return mapped
+        read = {"index": planned.number, "key": key}
+        for name in mapped.keys() - self._recipe.mapped_names:
+            if name not in READ_ONLY:
+                raise ReaderError(
+                    f"map_sample gave {name!r} for the sample {key!r}, which is not among the "
+                    f'fields: with "{name}?" there it comes in the batch; else leave it out.'
+                )
+            if mapped[name] != read.get(name):
+                raise ReaderError(
+                    f"map_sample changed {name!r} of the sample {key!r}, which stays as it was "
+                    f'read: give it another name, with "my_{name}?" among the fields.'
+                )
 
 
 def apart(sample: Sample, views: Mapping[str, Sequence[str]]) -> Sample:
@@ -299,16 +317,27 @@ def are_views(value: Any, count: int) -> bool:
     return isinstance(value, (list, tuple)) and len(value) == count
 
 
-def store(sample: Sample, column: Column, arrays: BatchArrays, row: int) -> None:
+class InArray:
+    """Stands where a value would, that has its place in an array of the batch."""
+
+
+def store(given: Any, column: Column, arrays: BatchArrays, row: int) -> Any:
     """Put a field's value into its row.
+
+    Returns:
+        `InArray`; or the value, where it does not fit a column that `spills`.
 
     Raises:
         ValueError: it is no array of the column's type and shape.
     """
-    value = as_array(sample[column.name])
+    if given is None and column.spills:
+        return None
+    value = as_array(given)
     if value is None or value.dtype.str != column.dtype:
         found = "no array" if value is None else f"of type {value.dtype}"
         raise ValueError(_differs(column, found))
+    if column.spills and value.shape != column.shape:
+        return value
     if column.is_picture:
         out = arrays.picture_of(column.name, row, *value.shape[:2])
     else:
@@ -316,6 +345,7 @@ def store(sample: Sample, column: Column, arrays: BatchArrays, row: int) -> None
     if out.shape != value.shape:
         raise ValueError(_differs(column, f"of shape {value.shape}"))
     out[...] = value
+    return InArray
 
 
 def _differs(column: Column, found: str) -> str:

@@ -48,8 +48,8 @@ class Setup:
 
     @property
     def loose(self) -> list[str]:
-        """The fields, or their views, that lie in no array of a batch, and travel in `Done`."""
-        in_arrays = {column.name for column in self.layout.columns}
+        """The fields, or their views, that may lie in no array of a batch, and travel in `Done`."""
+        in_arrays = {column.name for column in self.layout.columns if not column.spills}
         mapped = self.recipe.mapped_names if self.recipe.map_sample else set()
         own = {"image", "label", "index", "valid", "key"} - mapped
         if self.recipe.is_encoded:  # what has no room in its slot
@@ -157,7 +157,7 @@ class Done:
 
     Attributes:
         bad: (sample number, reason) of what could not be read and was substituted or masked.
-        loose: each row's values of `Setup.loose`.
+        loose: each row's values of `Setup.loose`; `InArray` for one that has its place there.
     """
 
     number: int

@@ -46,6 +46,7 @@ from reader.gpu_decode.parcels import (
 )
 from reader.samples.raw import Gatherer
 from reader.samples.sample import (
+    InArray,
     Planned,
     SampleReader,
     apart,
@@ -186,12 +187,12 @@ class Worker:
                     continue
                 arrays.index[row] = sample
                 return loose
-        for name, pixels in (("image", arrays.image), *arrays.columns.items()):
+        for name, values in (("image", arrays.image), *arrays.columns.items()):
             if name != CONTENT:  # where other rows' bytes may be
-                pixels[row] = 0
+                values[row] = -1 if name == "label" and values.dtype.kind in "if" else 0
         arrays.label[row], arrays.valid[row] = -1, False
         arrays.shape[row] = self._setup.layout.image
-        return (None,) * len(self._setup.loose)
+        return tuple(InArray if name in arrays.columns else None for name in self._setup.loose)
 
     def _plan_or_error(self, sample: int, epoch: int, position: int) -> "Planned | SampleError":
         self._place.turn_to(sample)
@@ -223,7 +224,7 @@ class Worker:
         try:
             sample = apart(sample, self._setup.layout.views)
             for column in self._columns:
-                store(sample, column, arrays, row)
+                sample[column.name] = store(sample[column.name], column, arrays, row)
         except ValueError as error:
             raise planned.shard.error(planned.row, str(error)) from error
         return tuple(sample[name] for name in self._setup.loose)

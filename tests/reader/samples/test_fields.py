@@ -128,6 +128,15 @@ def test_users_decode_members_their_own_way(captions: Path) -> None:
         Loader(captions, decoders={"image": len})
 
 
+def test_arrays_over_a_members_bytes_come_as_tensors_that_may_be_written_to(
+    captions: Path,
+) -> None:
+    decoders = {"bin": lambda data: np.frombuffer(data, np.uint8)}
+    ((first, *_),) = only(captions, fields=("bin?",), decoders=decoders)
+    first += 1
+    assert first.tolist() == [1]
+
+
 def test_a_member_that_memory_does_not_hold_is_not_masked_as_damaged(captions: Path) -> None:
     def take_it(data: bytes) -> int:
         if data[0] == 3:

@@ -1,0 +1,370 @@
+"""`map_sample`: what it gives for each sample is what arrives, whatever its shape."""
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+from PIL import Image
+
+import reader
+from reader import (
+    CenterCrop,
+    Loader,
+    ReaderError,
+    Resize,
+    SampleError,
+)
+
+SIZES = [(20, 30), (12, 40), (41, 17), (20, 30), (9, 9), (33, 50), (20, 31), (64, 48)]
+SIDE = 32  # larger than some of the sources, smaller than others
+
+Sample = dict[str, Any]
+Pixels = NDArray[Any]
+
+
+def pixels_of(number: int) -> Pixels:
+    return np.random.default_rng(number).integers(0, 255, (*SIZES[number], 3), np.uint8)
+
+
+def png(pixels: Pixels) -> bytes:
+    file = io.BytesIO()
+    Image.fromarray(pixels).save(file, "PNG")
+    return file.getvalue()
+
+
+@pytest.fixture
+def varied(write_samples: Callable[..., Path]) -> Path:
+    """Photographs of many sizes, each with a mask of its own size; sample n has label n % 2."""
+    return write_samples(
+        {
+            f"s{n}": {"png": png(pixels_of(n)), "mask.png": png(pixels_of(n)[..., 0])}
+            for n in range(len(SIZES))
+        },
+        shard_samples=3,
+        labels=[n % 2 for n in range(len(SIZES))],
+    )
+
+
+def batches(dataset: Path, **options: Any) -> list[Any]:
+    with Loader(dataset, workers=2, **{"batch_size": 3, "fields": ("image",), **options}) as loader:
+        return list(loader)
+
+
+def resized(image: Pixels) -> Pixels:
+    """Nearest pixels, so that every source pixel counts."""
+    rows = np.arange(SIDE) * image.shape[0] // SIDE
+    columns = np.arange(SIDE) * image.shape[1] // SIDE
+    return image[rows][:, columns]
+
+
+def first_planes(image: Pixels) -> torch.Tensor:
+    return torch.from_numpy(np.ascontiguousarray(image)).permute(2, 0, 1)
+
+
+# What map_sample makes of an image, and what has to arrive for it.
+RESIZERS: dict[str, tuple[Callable[[Pixels], Any], Callable[[Pixels], torch.Tensor]]] = {
+    "array of (H, W, 3)": (resized, lambda image: first_planes(resized(image))),
+    "array of (3, H, W)": (
+        lambda image: resized(image).transpose(2, 0, 1),
+        lambda image: first_planes(resized(image)),
+    ),
+    "tensor of (3, H, W)": (
+        lambda image: first_planes(resized(image)),
+        lambda image: first_planes(resized(image)),
+    ),
+    "normalised float32": (
+        lambda image: first_planes(resized(image)).float() / 255 - 0.5,
+        lambda image: first_planes(resized(image)).float() / 255 - 0.5,
+    ),
+    "float16": (
+        lambda image: (resized(image) / 256).astype(np.float16),
+        lambda image: first_planes((resized(image) / 256).astype(np.float16)),
+    ),
+    "one channel": (
+        lambda image: first_planes(resized(image))[:1],
+        lambda image: first_planes(resized(image))[:1],
+    ),
+    "grey without a channel": (
+        lambda image: resized(image)[..., 1],
+        lambda image: torch.from_numpy(resized(image)[..., 1].copy()),
+    ),
+    "Pillow": (
+        lambda image: Image.fromarray(resized(image)),
+        lambda image: first_planes(resized(image)),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", RESIZERS)
+def test_images_of_many_sizes_that_map_sample_resizes_come_as_one_tensor(
+    varied: Path, name: str
+) -> None:
+    change, expected = RESIZERS[name]
+    given = batches(
+        varied,
+        fields=("image", "label", "key"),
+        map_sample=lambda sample: {**sample, "image": change(sample["image"])},
+    )
+    assert [len(images) for images, _, _ in given] == [3, 3, 2]
+    for start, (images, labels, keys) in zip((0, 3, 6), given, strict=True):
+        wanted = [expected(pixels_of(start + row)) for row in range(len(images))]
+        assert (images.dtype, images.shape[1:]) == (wanted[0].dtype, wanted[0].shape)
+        assert torch.equal(images, torch.stack(wanted))
+        assert labels.tolist() == [(start + row) % 2 for row in range(len(images))]
+        assert keys == [f"s{start + row}" for row in range(len(images))]
+
+
+# What leaves many sizes, and what has to arrive.
+LEAVERS: dict[str, tuple[Callable[[Pixels], Any], Callable[[Pixels], torch.Tensor]]] = {
+    "as they are": (lambda image: image, first_planes),
+    "transposed": (
+        lambda image: image.transpose(1, 0, 2),
+        lambda image: first_planes(image.transpose(1, 0, 2)),
+    ),
+    "larger": (
+        lambda image: image.repeat(2, 0),
+        lambda image: first_planes(image.repeat(2, 0)),
+    ),
+    "smaller": (lambda image: image[1:, :-2], lambda image: first_planes(image[1:, :-2])),
+    "float tensors": (
+        lambda image: first_planes(image).float() / 255,
+        lambda image: first_planes(image).float() / 255,
+    ),
+    "Pillow": (Image.fromarray, first_planes),
+    "one channel": (
+        lambda image: first_planes(image)[2:],
+        lambda image: first_planes(image)[2:],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LEAVERS)
+@pytest.mark.parametrize("batch_size", [1, 3])
+def test_images_that_map_sample_leaves_in_many_sizes_come_as_lists(
+    varied: Path, name: str, batch_size: int
+) -> None:
+    change, expected = LEAVERS[name]
+    given = batches(
+        varied,
+        batch_size=batch_size,
+        map_sample=lambda sample: {**sample, "image": change(sample["image"])},
+    )
+    assert all(isinstance(images, list) for (images,) in given)
+    images = [image for (images,) in given for image in images]
+    assert len(images) == len(SIZES)
+    for number, image in enumerate(images):
+        assert torch.equal(image, expected(pixels_of(number)))
+
+
+@pytest.mark.parametrize("odd", [0, 1, 4])
+def test_the_odd_sample_out_makes_a_list_of_its_batch_alone(varied: Path, odd: int) -> None:
+    """Also where it is the one that the shapes were learnt from."""
+
+    def change(sample: Sample) -> Sample:
+        side = 10 if sample["index"] == odd else 8
+        return {**sample, "image": sample["image"][:side, :side].repeat(2, 0)[:, :7]}
+
+    given = batches(
+        varied, fields=("image", "index"), transforms=[CenterCrop(12)], map_sample=change
+    )
+    plain = torch.cat([images for (images,) in batches(varied, transforms=[CenterCrop(12)])])
+    for images, index in given:
+        assert isinstance(images, torch.Tensor) == (odd not in index and odd != 0)
+        for image, number in zip(images, index.tolist(), strict=True):
+            side = 10 if number == odd else 8
+            wanted = plain[number][:, :side, :7].repeat_interleave(2, 1)
+            assert torch.equal(image, wanted)
+
+
+def test_masks_that_map_sample_leaves_as_they_are_come_as_lists_beside_one_tensor(
+    varied: Path,
+) -> None:
+    given = batches(
+        varied,
+        fields=("image", "mask.png"),
+        map_sample=lambda sample: {**sample, "image": resized(sample["image"])},
+    )
+    number = 0
+    for images, masks in given:
+        assert isinstance(images, torch.Tensor)
+        for image, mask in zip(images, masks, strict=True):
+            assert torch.equal(image, first_planes(resized(pixels_of(number))))
+            assert torch.equal(mask, torch.from_numpy(pixels_of(number)[..., 0].copy()))
+            number += 1
+
+
+def test_views_of_any_size_are_what_map_sample_makes_of_them(varied: Path) -> None:
+    def change(sample: Sample) -> Sample:
+        whole, other = sample["image"]
+        return {**sample, "image": [resized(whole), other[:, ::-1]]}
+
+    number = 0
+    for ((small, mirrored),) in batches(varied, views=2, map_sample=change):
+        assert isinstance(small, torch.Tensor)
+        for image, flipped in zip(small, mirrored, strict=True):
+            assert torch.equal(image, first_planes(resized(pixels_of(number))))
+            assert torch.equal(flipped, first_planes(pixels_of(number)[:, ::-1]))
+            number += 1
+    assert number == len(SIZES)
+
+
+def test_collate_fn_gets_what_map_sample_made(varied: Path) -> None:
+    given = batches(
+        varied,
+        map_sample=lambda sample: {**sample, "image": sample["image"][::2]},
+        collate_fn=lambda samples: [image for (image,) in samples],
+    )
+    images = [image for batch in given for image in batch]
+    for number, image in enumerate(images):
+        assert torch.equal(image, first_planes(pixels_of(number)[::2]))
+    padded = batches(varied, map_sample=lambda sample: sample, collate_fn=reader.pad_collate)
+    for number, image in enumerate(image for (images,) in padded for image in images):
+        height, width = SIZES[number]
+        assert torch.equal(image[:, :height, :width], first_planes(pixels_of(number)))
+        assert not image[:, height:].any()
+        assert not image[:, :, width:].any()
+
+
+def damaged(write_samples: Callable[..., Path], bad: int) -> Path:
+    """The photographs, one of which does not decode."""
+    samples = {f"s{n}": {"png": png(pixels_of(n))} for n in range(len(SIZES))}
+    dataset = write_samples(samples, labels=[1] * len(SIZES))
+    shard, data = dataset / "shard-000000.tar", samples[f"s{bad}"]["png"]
+    shard.write_bytes(shard.read_bytes().replace(data, data[:60] + bytes(len(data) - 60)))
+    return dataset
+
+
+@pytest.mark.parametrize("bad", [0, 2])
+@pytest.mark.parametrize("resizes", [True, False])
+def test_a_bad_sample_is_masked_black_or_substituted_among_many_sizes(
+    write_samples: Callable[..., Path], bad: int, resizes: bool
+) -> None:
+    def change(sample: Sample) -> Sample:
+        return {**sample, "image": resized(sample["image"])} if resizes else sample
+
+    dataset = damaged(write_samples, bad)
+    for on_error in ("mask", "substitute"):
+        given = batches(
+            dataset,
+            batch_size=4,
+            fields=("image", "label", "index", "valid"),
+            map_sample=change,
+            on_error=on_error,
+            max_bad=1.0,
+        )
+        for images, labels, index, valid in given:
+            assert isinstance(images, torch.Tensor) == resizes
+            for row, (image, number) in enumerate(zip(images, index.tolist(), strict=True)):
+                is_masked = number == bad
+                assert valid[row] == (not is_masked)
+                assert labels[row] == (-1 if is_masked else 1)
+                if is_masked:
+                    assert image.shape[0] == 3
+                    assert not image.any()
+                else:
+                    wanted = change({"image": pixels_of(number)})["image"]
+                    assert torch.equal(image, first_planes(wanted))
+
+
+def test_labels_that_become_vectors_come_as_one_tensor_and_of_many_lengths_as_a_list(
+    varied: Path,
+) -> None:
+    def one_hot(sample: Sample) -> Sample:
+        return {**sample, "label": np.eye(2, dtype=np.float32)[sample["label"]]}
+
+    def many(sample: Sample) -> Sample:
+        return {**sample, "label": torch.full((sample["index"] % 3,), sample["index"])}
+
+    ((labels,),) = batches(varied, batch_size=8, fields=("label",), map_sample=one_hot)
+    assert labels.tolist() == [[1.0, 0.0], [0.0, 1.0]] * 4
+    ((labels, _),) = batches(varied, batch_size=8, fields=("label", "index"), map_sample=many)
+    assert [label.tolist() for label in labels] == [[n] * (n % 3) for n in range(8)]
+
+
+def test_a_list_of_points_in_place_of_the_image_is_left_as_it_is(varied: Path) -> None:
+    points = np.arange(15, dtype=np.float32).reshape(5, 3)
+    ((found,),) = batches(varied, batch_size=8, map_sample=lambda sample: {"image": points})
+    assert torch.equal(found, torch.from_numpy(points).expand(8, 5, 3))
+
+
+def test_an_array_here_and_none_there_come_as_a_list(varied: Path) -> None:
+    def change(sample: Sample) -> Sample:
+        return {**sample, "boxes": None if sample["index"] == 5 else np.ones(2)}
+
+    fields = ("boxes?", "index")
+    for boxes, index in batches(varied, fields=fields, map_sample=change):
+        assert isinstance(boxes, torch.Tensor) == (5 not in index)
+        assert [box is None for box in boxes] == [number == 5 for number in index.tolist()]
+
+
+def test_a_type_unlike_the_first_is_named_with_the_remedy(varied: Path) -> None:
+    def change(sample: Sample) -> Sample:
+        return {**sample, "label": 0.5 if sample["index"] == 5 else 1}
+
+    with pytest.raises(SampleError, match=r"'s5' .* its label is of type float64, .* collate_fn="):
+        batches(varied, fields=("label", "index"), map_sample=change)
+
+
+def test_what_map_sample_adds_is_a_field_or_refused(varied: Path) -> None:
+    def add(sample: Sample) -> Sample:
+        return {**sample, "mean": sample["image"].mean()}
+
+    with pytest.raises(ReaderError, match=r"'mean' for the sample 's0', .* \"mean\?\" there"):
+        batches(varied, map_sample=add)
+    given = batches(varied, fields=("image", "mean?"), map_sample=add)
+    means = torch.cat([means for _, means in given])
+    assert means.tolist() == [pixels_of(number).mean() for number in range(len(SIZES))]
+
+
+@pytest.mark.parametrize(("name", "value"), [("key", "mine"), ("index", 77), ("valid", True)])
+def test_a_field_that_map_sample_cannot_change_is_not_dropped_in_silence(
+    varied: Path, name: str, value: Any
+) -> None:
+    with pytest.raises(ReaderError, match=f"changed '{name}' of the sample 's0'"):
+        batches(
+            varied,
+            fields=("image", "key", "index", "valid"),
+            map_sample=lambda sample: {**sample, name: value},
+        )
+
+
+def test_an_image_that_may_be_either_way_round_is_refused(varied: Path) -> None:
+    with pytest.raises(ReaderError, match=r"3 x 8 x 3 numbers, which may be \(3, H, W\)"):
+        batches(varied, transforms=[Resize((3, 8))], map_sample=lambda sample: sample)
+
+
+def test_an_image_changed_in_place_is_not_what_the_cache_keeps(varied: Path) -> None:
+    def spoil(sample: Sample) -> Sample:
+        image = resized(sample["image"]).copy()
+        sample["image"][:] = 7
+        return {**sample, "image": image}
+
+    for transforms in ([], [Resize((9, 11))]):
+        options: dict[str, Any] = {"map_sample": spoil, "transforms": transforms, "batch_size": 8}
+        fresh = batches(varied, **options)[0][0]
+        with Loader(varied, fields=("image",), cache="decoded", workers=1, **options) as loader:
+            epochs = [images for _ in range(3) for (images,) in loader]
+            assert loader.statistics().cached
+        assert all(torch.equal(images, fresh) for images in epochs)
+
+
+def test_the_prefetcher_takes_lists_and_floats_of_map_sample(varied: Path) -> None:
+    norm: dict[str, Any] = {"mean": [0.5] * 3, "std": [0.25] * 3, "device": "cpu"}
+    with Loader(varied, batch_size=8, workers=1, map_sample=lambda sample: sample) as loader:
+        ((images, _),) = reader.CUDAPrefetcher(loader, **norm)
+    for number, image in enumerate(images):
+        wanted = (first_planes(pixels_of(number)).float() / 255 - 0.5) / 0.25
+        torch.testing.assert_close(image, wanted)
+
+    def done(sample: Sample) -> Sample:
+        return {**sample, "image": first_planes(resized(sample["image"])) / 255}
+
+    with Loader(varied, batch_size=8, workers=1, map_sample=done) as loader:
+        ((images, _),) = reader.CUDAPrefetcher(loader, **norm)
+    for number, image in enumerate(images):
+        assert torch.equal(image, first_planes(resized(pixels_of(number))) / 255)
