@@ -2,6 +2,7 @@
 
 import logging
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -33,7 +34,11 @@ class Progress:
             from tqdm import tqdm
             from tqdm.contrib.logging import logging_redirect_tqdm
 
-            bar = tqdm(
+            class Bar(tqdm):  # type: ignore[type-arg]
+                """With a lock of its own: tqdm's is a semaphore that outlives a killed process."""
+
+            Bar.set_lock(threading.RLock())
+            bar = Bar(
                 total=total,
                 initial=done,
                 desc=name,
@@ -41,7 +46,7 @@ class Progress:
                 file=self._stream,
                 smoothing=0.1,
             )
-            with logging_redirect_tqdm([logging.getLogger("packer")]), bar:
+            with logging_redirect_tqdm([logging.getLogger("packer")], Bar), bar:
                 yield lambda count: (bar.update(count), None)[1]
         else:
             yield from self._lines(name, total, unit, done)

@@ -1,6 +1,8 @@
 import io
 import itertools
 import re
+import subprocess
+import sys
 
 import pytest
 
@@ -69,3 +71,18 @@ def test_a_terminal_shows_a_bar() -> None:
     assert "pack: 100%" in stream.getvalue()
     assert "10/10" in stream.getvalue()
     assert "\r" in stream.getvalue()
+
+
+def test_a_bar_makes_no_semaphore_that_would_outlive_a_killed_packer() -> None:
+    code = (
+        "import io, logging, multiprocessing; from multiprocessing import resource_tracker\n"
+        "multiprocessing.set_start_method('spawn')  # as from Python 3.14 on, and on macOS\n"
+        "from packer.progress import Progress\n"
+        "class Terminal(io.StringIO):\n"
+        "    def isatty(self): return True\n"
+        "with Progress(stream=Terminal()).phase('pack', 10, 'samples') as advance:\n"
+        "    logging.getLogger('packer').warning('a line above the bar'); advance(10)\n"
+        "print(resource_tracker._resource_tracker._fd)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "None\n"), done.stderr

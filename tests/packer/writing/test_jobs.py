@@ -102,7 +102,7 @@ def test_a_write_error_names_the_shard_and_ends_every_process(
     with pytest.raises(PackingFailed, match=r"nowhere/shard\.tar cannot be written: No such file"):
         run_jobs(broken, processes, lambda count: None)
     children = psutil.Process().children(recursive=True)
-    assert not [child for child in children if "spawn_main" in " ".join(child.cmdline())]
+    assert not [child for child in children if "packer.processes" in " ".join(child.cmdline())]
 
 
 def test_no_job_is_no_work(tmp_path: Path) -> None:
