@@ -1,8 +1,8 @@
 """Every block of code in README.md, SECURITY.md and docs runs, or says why it does not.
 
 The blocks of a page run in their order, in a folder that has `images` and `shards`: Python in one
-namespace, with a `train` step that does nothing; bash in a shell each, which has to succeed. A
-comment above a block says more:
+namespace, with `reader`, `torch` and a `train` step that does nothing; bash in a shell each, which
+has to succeed. A comment above a block says more:
 
 - ``<!-- not run: why -->``: it does not run.
 - ``<!-- file: name -->``: it is what that file holds, and written there.
@@ -18,10 +18,12 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
+import torch
 from markdown_it import MarkdownIt
+
+import reader
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "SECURITY.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -75,7 +77,7 @@ def blocks_of(page: Path) -> Iterator[Block]:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_block_runs_or_says_why_not(page: Path, folder: Path) -> None:
-    names: dict[str, Any] = {"__name__": page.stem, "train": lambda *batch: None}
+    names = {"__name__": page.stem, "reader": reader, "torch": torch, "train": lambda *batch: None}
     for block in blocks_of(page):
         if block.file is not None:
             (folder / block.file).parent.mkdir(parents=True, exist_ok=True)
