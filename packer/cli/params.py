@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from reader.system import usable_cores
+
 if TYPE_CHECKING:
     from reader.format import Limits
 
@@ -102,13 +104,6 @@ def limits(max_pixels: int | None, max_bytes: int | None) -> "Limits":
         raise click.UsageError(f"--max-bytes: {MAX_MEMBER} is what the format of tars allows.")
     usual = Limits()
     return Limits(max_pixels or usual.pixels, max_bytes or usual.bytes)
-
-
-def usable_cores() -> int:
-    """The cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 jobs = click.option(
