@@ -17,8 +17,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import torch
 
+from reader.arguments import is_count, is_number
 from reader.cuda.source import AnyBatches, BatchSource
 from reader.cuda.transfer import (
     CUDAHostMemory,
@@ -29,7 +31,7 @@ from reader.cuda.transfer import (
     default_device,
     open_lane,
 )
-from reader.errors import ReaderError
+from reader.errors import ArgumentError, ReaderError
 from reader.gpu_decode.nvjpeg import require
 from reader.loader.loader import Loader
 
@@ -76,10 +78,13 @@ class CUDAPrefetcher:
                 for a Loader.
 
         Raises:
-            ReaderError: an argument cannot be met, or the loader is closed.
+            ArgumentError: an argument is not of its kind, or cannot be met.
+            ReaderError: the loader is closed.
         """
-        if not isinstance(depth, int) or depth < 1:
-            raise ReaderError(f"depth is an integer of at least 1 batch ahead, not {depth!r}.")
+        if not hasattr(loader, "__iter__"):
+            raise ArgumentError(f"loader is a Loader, or another iterable, not {loader!r:.200}.")
+        if not is_count(depth):
+            raise ArgumentError(f"depth is an integer of at least 1 batch ahead, not {depth!r}.")
         normalisation = _normalisation(mean, std, dtype, memory_format)
         self.loader = loader
         self.device = _device(device)
@@ -260,17 +265,19 @@ class _Epoch(Iterator[Any]):
 def _device(device: torch.device | str | int | None) -> torch.device:
     if device is None:
         return default_device()
+    if isinstance(device, bool):
+        raise ArgumentError(f"device is a device or its number, not {device}.")
     try:
         chosen = torch.device("cuda", device) if isinstance(device, int) else torch.device(device)
         if chosen.type != "cuda":
             torch.empty(0, device=chosen)
     except (RuntimeError, TypeError, AssertionError) as error:
-        raise ReaderError(f"There is no device {device!r} here, torch says: {error}") from error
+        raise ArgumentError(f"There is no device {device!r} here, torch says: {error}") from error
     if chosen.type == "cuda" and not torch.cuda.is_available():
-        raise ReaderError(f"There is no device {str(chosen)!r}: torch finds no CUDA here.")
+        raise ArgumentError(f"There is no device {str(chosen)!r}: torch finds no CUDA here.")
     if chosen.type == "cuda" and (chosen.index or 0) >= torch.cuda.device_count():
         count = torch.cuda.device_count()
-        raise ReaderError(f"There is no device {str(chosen)!r}: the last is 'cuda:{count - 1}'.")
+        raise ArgumentError(f"There is no device {str(chosen)!r}: the last is 'cuda:{count - 1}'.")
     return default_device() if chosen == torch.device("cuda") else chosen
 
 
@@ -281,19 +288,19 @@ def _normalisation(
     memory_format: torch.memory_format,
 ) -> Normalisation:
     if (mean is None) != (std is None):
-        raise ReaderError("Give mean and std together, or neither of them.")
+        raise ArgumentError("Give mean and std together, or neither of them.")
     if not isinstance(dtype, torch.dtype) or not dtype.is_floating_point:
-        raise ReaderError(f"Normalised images need a floating-point torch.dtype, not {dtype!r}.")
+        raise ArgumentError(f"Normalised images need a floating-point torch.dtype, not {dtype!r}.")
     means = _per_channel("mean", mean, 0.0)
     stds = _per_channel("std", std, 1.0)
     if not all(0 <= value <= 1 for value in means):
-        raise ReaderError(
+        raise ArgumentError(
             f"mean is on the scale from 0 to 1, not {mean!r}; divide by 255 what is on that to 255."
         )
     if not all(0 < value < math.inf for value in stds):
-        raise ReaderError(f"std is above 0, as images are divided by it, not {std!r}.")
+        raise ArgumentError(f"std is above 0, as images are divided by it, not {std!r}.")
     if memory_format not in _FORMATS:
-        raise ReaderError(f"memory_format is one of {_FORMATS}, not {memory_format!r}.")
+        raise ArgumentError(f"memory_format is one of {_FORMATS}, not {memory_format!r}.")
     return Normalisation(means, stds, dtype, memory_format)
 
 
@@ -302,8 +309,9 @@ def _per_channel(
 ) -> tuple[float, float, float]:
     if values is None:
         return default, default, default
-    try:
-        red, green, blue = map(float, values)
-    except (TypeError, ValueError) as error:
-        raise ReaderError(f"{name} is three numbers, one a channel, not {values!r}.") from error
+    numbers = values.tolist() if isinstance(values, (np.ndarray, torch.Tensor)) else values
+    is_three = isinstance(numbers, (list, tuple)) and len(numbers) == 3
+    if not is_three or not all(map(is_number, numbers)):
+        raise ArgumentError(f"{name} is three numbers, one a channel, not {values!r:.200}.")
+    red, green, blue = map(float, numbers)
     return red, green, blue

@@ -17,6 +17,7 @@ from torch.utils.data import DataLoader
 from reader import (
     IMAGENET_MEAN,
     IMAGENET_STD,
+    ArgumentError,
     CenterCrop,
     CUDAPrefetcher,
     Dataset,
@@ -284,7 +285,16 @@ def test_channels_last_leaves_single_images_as_they_are() -> None:
         ({"mean": IMAGENET_MEAN, "std": (1, 1, 1, 1)}, "std is three numbers"),
         ({"mean": 0.5, "std": 0.5}, "mean is three numbers"),
         ({"mean": IMAGENET_MEAN, "std": (0.2, 0, 0.2)}, "std is above 0"),
-        ({"mean": IMAGENET_MEAN, "std": (math.nan, 1, 1)}, "std is above 0"),
+        ({"mean": IMAGENET_MEAN, "std": (math.nan, 1, 1)}, "std is three numbers"),
+        ({"mean": "123", "std": "456"}, "mean is three numbers"),
+        ({"mean": ("0.1", "0.2", "0.3"), "std": (1, 1, 1)}, "mean is three numbers"),
+        ({"mean": (True, False, True), "std": (1, 1, 1)}, "mean is three numbers"),
+        ({"mean": 3, "std": 3}, "mean is three numbers"),
+        ({"depth": True}, "at least 1 batch"),
+        ({"depth": "2"}, "at least 1 batch"),
+        ({"dtype": "float16"}, "floating-point"),
+        ({"device": True}, "device is a device or its number"),
+        ({"loader": 3}, "loader is a Loader, or another iterable, not 3"),
         ({"mean": (123.675, 116.28, 103.53), "std": (58.4, 57.1, 57.4)}, "divide by 255"),
         ({"memory_format": "channels_last"}, "memory_format is one of"),
         ({"memory_format": torch.channels_last_3d}, "memory_format is one of"),
@@ -294,8 +304,16 @@ def test_channels_last_leaves_single_images_as_they_are() -> None:
     ],
 )
 def test_arguments_that_cannot_be_met_are_refused(options: dict[str, Any], sentence: str) -> None:
-    with pytest.raises(ReaderError, match=sentence):
-        CUDAPrefetcher([], **options)
+    with pytest.raises(ArgumentError, match=sentence):
+        CUDAPrefetcher(**{"loader": [], **options})
+
+
+@pytest.mark.parametrize("kind", [list, tuple, np.array, torch.tensor])
+def test_mean_and_std_may_be_a_list_a_tuple_an_array_or_a_tensor(kind: Any) -> None:
+    batch = torch.full((1, 3, 2, 2), 255, dtype=torch.uint8)
+    mean, std = kind([0.5, 0.25, 0.0]), kind([0.5, 0.5, 0.5])
+    ((image,),) = CUDAPrefetcher([(batch,)], mean=mean, std=std, device="cpu")
+    assert image[0, :, 0, 0].tolist() == [1.0, 1.5, 2.0]
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is CUDA here")
