@@ -31,11 +31,11 @@ FLOORS = {
     ],
     "packer": [
         {"errors", "printable", "keys", "repeats", "progress"},
-        {"files", "processes", "info"},
+        {"files", "processes"},
         {"images", "sources"},
         {"planning"},
         {"writing"},
-        {"packing", "checking", "interop"},
+        {"packing", "checking", "interop", "info"},
         {"cli"},
         {"__main__"},
     ],

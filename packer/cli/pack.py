@@ -18,13 +18,18 @@ if TYPE_CHECKING:
     from packer.planning.options import PackOptions
     from packer.progress import Progress
 
+SMALLEST_SHARD = 10**4  # what says less has a unit forgotten
+
 
 @click.command()
 @click.argument("src", type=click.Path(exists=True, path_type=Path))
 @click.argument("dst", type=click.Path(file_okay=False, path_type=Path))
 @options.jobs
 @click.option(
-    "--shard-size", type=options.ByteSize(), default="1GB", show_default=True, help="Largest shard."
+    "--shard-size",
+    type=options.ByteSize(SMALLEST_SHARD),
+    help="Largest shard. Default: 1GB, and less where that would make fewer than 64 shards, down "
+    "to 10MB.",
 )
 @click.option("--shard-samples", type=click.IntRange(1), help="Most samples in a shard.")
 @click.option(
@@ -101,7 +106,7 @@ def pack(
     src: Path,
     dst: Path,
     jobs: int,
-    shard_size: int,
+    shard_size: int | None,
     shard_samples: int | None,
     shuffle: bool,
     seed: int,
