@@ -6,7 +6,6 @@ import pytest
 
 import packer
 import reader
-from packer.cli.main import main
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -14,11 +13,6 @@ DOCS = Path(__file__).parents[2] / "docs"
 @pytest.mark.parametrize("name", reader.__all__)
 def test_every_public_name_of_reader_is_in_the_reference(name: str) -> None:
     assert f":: reader.{name}\n" in (DOCS / "reference" / "reader.md").read_text()
-
-
-@pytest.mark.parametrize("command", main.commands)
-def test_every_command_is_in_the_reference(command: str) -> None:
-    assert command in (DOCS / "reference" / "packer.md").read_text()
 
 
 @pytest.mark.parametrize("package", [packer, reader], ids=["packer", "reader"])
