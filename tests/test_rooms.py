@@ -224,6 +224,8 @@ def test_a_packing_process_loads_no_decoder_of_the_reader(tmp_path: Path, images
     assert len(processes) > 1  # the command and those that it packs in
     for modules in processes.values():
         assert not modules & {"torch", "cv2", "reader.decode.decoder"}
+    tilers = [arguments for arguments, modules in processes.items() if "numba" in modules]
+    assert len(tilers) == len(processes) - 1  # the command itself tiles nothing
 
 
 def test_a_worker_loads_no_torch(tmp_path: Path, images: Path) -> None:
@@ -249,4 +251,4 @@ os.remove(f"{told}-{{os.getpid()}}")
     [worker] = tmp_path.glob("told-*")
     modules = set(worker.read_text().split())
     assert "reader.workers.worker" in modules
-    assert not modules & {"torch", "reader.loader.loader"}
+    assert not modules & {"torch", "numba", "reader.loader.loader"}
