@@ -1,5 +1,6 @@
 """What can go wrong in packing; the root, `ShardfeedError`, is shared with the reader."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -38,10 +39,6 @@ class Unreadable(BadImage):
     """A file of the source cannot be read, or has changed: another time it may be as it was."""
 
 
-class Untileable(Exception):
-    """This JPEG cannot be tiled and is stored as it is; the text is the reason."""
-
-
 class ProcessDied(ShardfeedError):
     """A process that took part in the work was killed, or there was no memory for it."""
 
@@ -56,6 +53,16 @@ def cannot_write(path: Path, error: OSError) -> PackingFailed:
         f"{path} cannot be written: {error.strerror}. Finished shards are kept: once the cause is "
         "gone, run the same command again to go on."
     )
+
+
+def said(error: Exception) -> str:
+    """What a library says, without what differs from run to run; one line at most."""
+    lines = _ADDRESS.sub("", str(error)).splitlines() or [type(error).__name__]
+    return lines[0][:_LONGEST]
+
+
+_ADDRESS = re.compile(r" at 0x[0-9a-f]+")  # of an object
+_LONGEST = 200  # characters: files that anybody may have written are quoted
 
 
 @contextmanager

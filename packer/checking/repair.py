@@ -33,7 +33,7 @@ from packer.sources.archive.tar_reader import (
     Member,
     members,
 )
-from packer.writing.jobs import run_jobs, tell_of_compiling
+from packer.writing.jobs import run_jobs
 from packer.writing.shard_writer import index_of, shard_entry
 from reader.format import (
     FormatError,
@@ -187,7 +187,6 @@ def _remake(
         path.parent.mkdir()
         tasks.append(work.job(path, _samples(shard, work, numbers)))
     total = sum(len(job.samples) for job in tasks)
-    tell_of_compiling(work.options.policy, progress)
     with progress.phase("repair", total, "samples") as advance:
         run_jobs(tasks, max(1, min(jobs, len(tasks))), advance)
     yield from ((shard, job.path) for shard, job in zip(damaged, tasks, strict=True))

@@ -20,6 +20,7 @@ from packer.processes import (
 from packer.progress import Progress
 from packer.repeats import repeated
 from reader.format import (
+    FORMATS,
     FormatError,
     Index,
     Limits,
@@ -53,7 +54,7 @@ def verify(
     Memory: 8 bytes a sample, and in each process an index and the largest image.
 
     Args:
-        decode: also decode every image.
+        decode: also decode every image, and what belongs to it.
         limits: an image beyond them is named and not looked at.
 
     Raises:
@@ -110,12 +111,12 @@ def _check(shard: Shard, advance: Advance, decode: bool) -> Findings:
 
 
 def _decode(folder: Path, entry: ShardEntry, limits: Limits, found: Findings) -> None:
-    """Decode every image as the reader does."""
+    """Decode every image and every member as the reader does."""
     from reader import ReaderError
     from reader.dataset.shard import ReadBuffer
     from reader.dataset.shard import Shard as OpenShard
-    from reader.decode.decoder import Decoder
     from reader.errors import DecodeError
+    from reader.samples.whole import WholeSamples
 
     try:
         index = Index(folder / entry.index, mapped=False)
@@ -124,21 +125,22 @@ def _decode(folder: Path, entry: ShardEntry, limits: Limits, found: Findings) ->
         if not found.damages:  # it was sound a moment ago
             found.damages.append(Damage(entry.file, str(error).removesuffix(".")))
         return
-    decoder = Decoder()
+    samples = WholeSamples(shard)
     for row in range(len(index)):
-        try:
-            decoder.whole(shard.image(row))
-        except (DecodeError, ReaderError) as error:
-            start, size = (int(index.columns[name][row]) for name in ("offset", "size"))
-            found.damages.append(
-                Damage(
-                    entry.file,
-                    f"it does not decode: {str(error).removesuffix('.')}",
-                    index.key(row),
-                    start=start,
-                    stop=start + size,
-                )
-            )
+        for ext in (None, *index.members):
+            span = index.span(ext or FORMATS[int(index.columns["format"][row])], row)
+            try:
+                if ext is None:
+                    samples.image(row)
+                elif span is not None:
+                    samples.member(row, ext)
+            except (DecodeError, ReaderError) as error:
+                assert span is not None
+                reason = f"it does not decode: {str(error).removesuffix('.')}"
+                place = (ext, span[0], sum(span))
+                found.damages.append(Damage(entry.file, reason, index.key(row), *place))
+                if ext is None:
+                    break  # what belongs to it cannot be compared with it
 
 
 def _repeated_keys(shards: list[Shard], findings: list[Findings]) -> list[Damage]:

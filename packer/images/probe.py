@@ -6,7 +6,6 @@ that it decodes; whatever looks odd, and every other format, is decoded.
 """
 
 import io
-import re
 import struct
 import warnings
 import zlib
@@ -15,7 +14,7 @@ from dataclasses import dataclass
 import simplejpeg
 from PIL import Image, UnidentifiedImageError
 
-from packer.errors import BadImage
+from packer.errors import BadImage, said
 from packer.images import jpeg
 from reader.format import Limits
 
@@ -49,7 +48,6 @@ _FORMATS = {
 PILLOW_FORMATS = tuple(_FORMATS)  # it knows others, some of which start programs
 _NAMES = {**_FORMATS, "MPO": "jpg"}  # what Pillow calls a JPEG with further images behind it
 _ORIENTATION = 0x0112
-_ADDRESS = re.compile(r" at 0x[0-9a-f]+")  # of an object: another one each time
 _PNG = b"\x89PNG\r\n"
 ONE_CHANNEL = {"1", "L", "I", "F", "I;16", "I;16B", "I;16L", "I;16N"}
 
@@ -103,17 +101,29 @@ def _is_proven(data: bytes) -> bool:
         header = jpeg.read_header(data)
         if header.process not in (0xC0, 0xC1) or len(header.sampling) not in (1, 3):
             return False
-        simplejpeg.decode_jpeg_header(data)  # of what is odd in the header, it complains
+        check_for_reader(data)
     except ValueError:
         return False
     return jpeg.is_plain(data, header)
+
+
+def check_for_reader(data: bytes) -> None:
+    """Of what is odd in a JPEG's header, the reader's own decoder complains.
+
+    Raises:
+        ValueError: it does.
+    """
+    try:
+        simplejpeg.decode_jpeg_header(data)
+    except KeyError:
+        raise ValueError("simplejpeg has no name for its sampling") from None
 
 
 def damaged(error: Exception) -> BadImage | MemoryError:
     """What an error of Pillow's means."""
     if "out of memory" in str(error):
         return MemoryError(str(error))  # which says nothing of the file
-    return BadImage(f"it is damaged or cut short ({_ADDRESS.sub('', str(error))})")
+    return BadImage(f"it is damaged or cut short ({said(error)})")
 
 
 def _why_unknown(data: bytes) -> str:

@@ -18,16 +18,14 @@ from packer.errors import (
     Unreadable,
     cannot_write,
 )
-from packer.images import tiling
 from packer.images.encode import (
     Encoded,
-    Policy,
     encode,
 )
 from packer.images.jpegtran import JpegtranFailed
+from packer.images.members import check_member
 from packer.planning.shard_job import ShardJob
 from packer.processes import map_unordered
-from packer.progress import Progress
 from packer.sources.records import (
     SourceSample,
 )
@@ -83,6 +81,8 @@ def _encoded(job: ShardJob) -> Iterator[tuple[SourceSample, _Result]]:
             encoded = encode(content.image, job.policy)
             if encoded.info.format in content.members:
                 raise BadImage(f"another member of its sample is a .{encoded.info.format}, too")
+            for ext, data in content.members.items():
+                check_member(ext, data, encoded.info, job.policy.limits)
             return encoded, content.members
         except BadImage as error:
             return error
@@ -107,15 +107,6 @@ def _encoded(job: ShardJob) -> Iterator[tuple[SourceSample, _Result]]:
                 yield first, result.result()
         finally:
             pool.shutdown(cancel_futures=True)
-
-
-def tell_of_compiling(policy: Policy, progress: Progress) -> None:
-    """Say why the first images take seconds, where they will."""
-    if policy.tiled and policy.raw is None and tiling.is_available() and not tiling.is_compiled():
-        progress.note(
-            "Compiling what tiles JPEGs: once on this machine, with the first of them, for about "
-            "ten seconds."
-        )
 
 
 def run_jobs(

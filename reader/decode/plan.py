@@ -65,6 +65,19 @@ class StoredImage:
             return self.width, self.height
         return self.height, self.width
 
+    def covered_by(self, data: bytes, format: str) -> "StoredImage":
+        """Another picture that lies over the image, given whole."""
+        content = memoryview(data)
+        return replace(
+            self,
+            read=lambda start, stop: content[start:stop],
+            size=len(data),
+            format=format,
+            channels=3,
+            tiles=None,
+            pixels=None,
+        )
+
 
 @dataclass(frozen=True)
 class View:
@@ -104,17 +117,7 @@ class View:
 
     def of_other(self, data: bytes, format: str) -> "View":
         """The same part of another picture that lies over the image, given whole."""
-        content = memoryview(data)
-        other = replace(
-            self.image,
-            read=lambda start, stop: content[start:stop],
-            size=len(data),
-            format=format,
-            channels=3,
-            tiles=None,
-            pixels=None,
-        )
-        return replace(self, image=other, cut=None, eighths=8)
+        return replace(self, image=self.image.covered_by(data, format), cut=None, eighths=8)
 
     def carry(self, points: NDArray[Any]) -> NDArray[np.float64]:
         """Where points of the stored image, (N, 2) as x and y, are in the output, also outside."""

@@ -21,8 +21,8 @@ from reader.dataset.dataset import Dataset
 from reader.decode.decoder import Decoder
 from reader.decode.plan import View
 from reader.errors import (
-    ArgumentError,
     DecodeError,
+    ReaderError,
 )
 from reader.format import FORMATS
 from reader.format.jpeg import (
@@ -221,17 +221,17 @@ def check(names: Sequence[str], others: dict[str, bool], is_one_size: bool) -> N
         is_one_size: whether the transforms give all images one size.
 
     Raises:
-        ArgumentError: they cannot.
+        ReaderError: they cannot.
     """
     if "image" not in names:
-        raise ArgumentError('decode="gpu" is for the field "image", which is not among the fields.')
+        raise ReaderError('decode="gpu" is for the field "image", which is not among the fields.')
     if asked := [name for name, is_asked in others.items() if is_asked]:
-        raise ArgumentError(
+        raise ReaderError(
             f'decode="gpu" leaves the images as JPEGs until they are on the GPU, so {asked[0]} '
             'cannot be had with it: decode="cpu" can.'
         )
     if not is_one_size:
-        raise ArgumentError(
+        raise ReaderError(
             'decode="gpu" needs transforms that give all images one size, such as '
             "RandomResizedCrop or Resize and CenterCrop."
         )

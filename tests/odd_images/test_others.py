@@ -8,13 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 from PIL import Image
+from png_chunks import SIGNATURE, chunk, with_damaged_data
 
-SIGNATURE = b"\x89PNG\r\n\x1a\n"
 HUGE = 60_000  # pixels, along each side
-
-
-def chunk(name: bytes, body: bytes) -> bytes:
-    return struct.pack(">I", len(body)) + name + body + struct.pack(">I", zlib.crc32(name + body))
 
 
 def png(
@@ -148,9 +144,7 @@ def files(make_image: Callable[..., Image.Image], encode: Callable[..., bytes]) 
     found["PNG, fewer rows than its header says"] = png(
         size, 8, 2, rows_of(np.zeros((30, 240), np.uint8))
     )
-    data = plain[plain.index(b"IDAT") + 4 : -16]
-    wrong = data[: len(data) // 2] + bytes(200) + data[len(data) // 2 + 200 :]
-    found["PNG, damaged data under right checksums"] = head + chunk(b"IDAT", wrong) + plain[-12:]
+    found["PNG, damaged data under right checksums"] = with_damaged_data(plain)
     found["APNG without its frames' headers"] = without(b"fcTL", found["APNG"])
     found["PNG, 60,000 x 60,000 pixels"] = png((HUGE, HUGE), 8, 2, bomb(1))
     found["PNG, width 0"] = png((60, 0), 8, 2, black)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 
 from packer.errors import (
     BadImage,
@@ -38,11 +39,13 @@ def write_zip(path: Path, files: Mapping[str, bytes], method: int = zipfile.ZIP_
 
 
 @pytest.fixture(scope="module")
-def files(make_jpegs: MakeJpegs) -> dict[str, bytes]:
+def files(
+    make_jpegs: MakeJpegs, make_image: Callable[..., Image.Image], encode: Callable[..., bytes]
+) -> dict[str, bytes]:
     """Class folders with sidecars, in no order."""
     found = make_jpegs(*NAMES) | {
         "cat/a.json": b"{}",
-        "cat/a.mask.png": b"mask",
+        "cat/a.mask.png": encode(make_image(0, 16, 24), "PNG"),
         "cat/.DS_Store": b"x",
     }
     names = sorted(found)

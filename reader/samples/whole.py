@@ -1,0 +1,47 @@
+"""Whole samples of a shard, decoded as a Loader does it: for who asks whether they decode."""
+
+from typing import Any
+
+from reader.dataset.shard import Shard
+from reader.decode.decoder import Decoder, Pixels
+from reader.decode.formats import read_mask
+from reader.errors import DecodeError
+from reader.format.members import DECODERS, kind_of, picture_format
+from reader.samples.fields import PHOTOGRAPHS
+
+
+class WholeSamples:
+    """Decodes images and members by row."""
+
+    def __init__(self, shard: Shard) -> None:
+        self._shard = shard
+        self._decoder = Decoder()
+
+    def image(self, row: int) -> Pixels:
+        """The upright image, (height, width, 3) RGB.
+
+        Raises:
+            DecodeError: it does not decode.
+            SampleError: it cannot be read.
+        """
+        return self._decoder.whole(self._shard.image(row))
+
+    def member(self, row: int, ext: str) -> Any:
+        """What the member is: its own rule is that of its extension.
+
+        Raises:
+            DecodeError: it does not decode, or is a picture that does not cover its image.
+            SampleError: it cannot be read.
+        """
+        image, data = self._shard.image(row), self._shard.read(row, ext)
+        kind = picture_format(ext)
+        try:
+            if kind is None:
+                return DECODERS.get(kind_of(ext), bytes)(data)
+            if kind in PHOTOGRAPHS:
+                return self._decoder.whole(image.covered_by(data, kind))
+            return read_mask(image, data)
+        except (DecodeError, MemoryError):
+            raise
+        except Exception as error:  # decoders raise what they like
+            raise DecodeError(str(error) or type(error).__name__) from error

@@ -1,0 +1,181 @@
+"""Each odd member of docs/odd-images.md: made here, then packed, verified and read."""
+
+import io
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+from png_chunks import with_damaged_data
+
+from packer.checking.verify import verify
+from packer.images.encode import Policy
+from packer.images.encode import encode as encoded
+from packer.packing import PackReport
+from packer.sources.records import SourceSample
+from packer.writing.shard_writer import ShardWriter, shard_entry
+from reader import Dataset, Loader
+from reader.format import Manifest
+
+
+def npy(values: Any) -> bytes:
+    file = io.BytesIO()
+    np.save(file, values)
+    return file.getvalue()
+
+
+@pytest.fixture(scope="module")
+def upright(make_image: Callable[..., Image.Image], encode: Callable[..., bytes]) -> bytes:
+    """An image of 80 x 60 pixels."""
+    return encode(make_image(1, 60, 80), "JPEG")
+
+
+@pytest.fixture(scope="module")
+def turned(make_image: Callable[..., Image.Image], encode: Callable[..., bytes]) -> bytes:
+    """An image of 80 x 60 pixels as it is stored, 60 x 80 as it is seen."""
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    return encode(make_image(1, 60, 80), "JPEG", exif=exif)
+
+
+@pytest.fixture(scope="module")
+def members(
+    make_image: Callable[..., Image.Image],
+    encode: Callable[..., bytes],
+    upright: bytes,
+    turned: bytes,
+) -> dict[str, tuple[bytes, str, bytes]]:
+    """By the name in the table: an image, an extension, and the bytes of the member."""
+    mask = encode(make_image(2, 60, 80).convert("L"), "PNG")
+    smaller = encode(make_image(2, 30, 40).convert("L"), "PNG")
+    tall = encode(make_image(2, 80, 60).convert("L"), "PNG")
+    photo = encode(make_image(3, 60, 80), "JPEG")
+    tiff = encode(make_image(3, 60, 80), "TIFF")
+    array = npy(np.arange(100))
+    return {
+        "json": (upright, "json", b'{"a": [1, 2]}'),
+        "json, cut short": (upright, "json", b'{"a": [1, 2'),
+        "json, empty": (upright, "json", b""),
+        "json, nested 100,000 deep": (upright, "json", b"[" * 100_000 + b"]" * 100_000),
+        "txt": (upright, "txt", "ä".encode()),
+        "txt, empty": (upright, "txt", b""),
+        "txt in Latin-1": (upright, "txt", "ä".encode("latin-1")),
+        "npy": (upright, "npy", array),
+        "npy, garbage": (upright, "npy", b"garbage"),
+        "npy, cut short": (upright, "npy", array[:-8]),
+        "npy of a pickle": (upright, "npy", npy(np.array([{}], object))),
+        "vector.npy, cut short": (upright, "vector.npy", array[:-8]),
+        "xml, cut short": (upright, "xml", b"<a>"),
+        "mask.png": (upright, "mask.png", mask),
+        "mask.png, empty": (upright, "mask.png", b""),
+        "mask.png, cut short": (upright, "mask.png", mask[: len(mask) * 2 // 3]),
+        "mask.png, damaged data under right checksums": (
+            upright,
+            "mask.png",
+            with_damaged_data(mask),
+        ),
+        "mask.png, a JPEG": (upright, "mask.png", photo),
+        "mask.png, smaller than its image": (upright, "mask.png", smaller),
+        "mask.png over an image of orientation 6, as that is stored": (turned, "mask.png", mask),
+        "mask.png over an image of orientation 6, upright": (turned, "mask.png", tall),
+        "mask.tif, cut short": (upright, "mask.tif", tiff[: len(tiff) // 2]),
+        "depth.jpeg": (upright, "depth.jpeg", photo),
+        "depth.jpeg, cut short": (upright, "depth.jpeg", photo[: len(photo) // 2]),
+    }
+
+
+Members = Mapping[str, tuple[bytes, str, bytes]]
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory, members: Members) -> Path:
+    """A folder of all of them, each beside its image."""
+    root = tmp_path_factory.mktemp("members")
+    for number, (image, ext, data) in enumerate(members.values()):
+        (root / f"{number:03d}.jpg").write_bytes(image)
+        (root / f"{number:03d}.{ext}").write_bytes(data)
+    return root
+
+
+@pytest.fixture(scope="module")
+def report(
+    source: Path, run_pack: Callable[..., PackReport], tmp_path_factory: pytest.TempPathFactory
+) -> PackReport:
+    dst = tmp_path_factory.mktemp("members") / "shards"
+    return run_pack(source, dst, seed=None, skip_rejected=True)
+
+
+def test_the_table_tells_what_happens(
+    report: PackReport, members: Members, table_of: Callable[[str], dict[str, str]]
+) -> None:
+    kept = {int(key) for key in Dataset(report.dataset).keys}
+    outcomes = {
+        name: "kept" if number in kept else "rejected" for number, name in enumerate(members)
+    }
+    assert outcomes == table_of("Members")
+
+
+def test_both_files_of_what_is_rejected_are_named(report: PackReport, members: Members) -> None:
+    kept = {int(key) for key in Dataset(report.dataset).keys}
+    reasons = dict(report.rejected)
+    for number, (_, ext, _) in enumerate(members.values()):
+        image = f"{number:03d}.jpg"
+        if number not in kept:
+            assert reasons.pop(image).startswith(f"its .{ext} ")
+            told = reasons.pop(f"{number:03d}.{ext}")
+            assert told == f"it belongs to {image}, which is rejected"
+    assert not reasons
+
+
+def test_what_is_packed_is_sound_and_is_read(report: PackReport, members: Members) -> None:
+    assert verify(Path(report.dataset), 1, decode=True).damages == []
+    extensions = sorted({ext for _, ext, _ in members.values()})
+    fields = ("key", *(f"{ext}?" for ext in extensions))
+    read = 0
+    with Loader(report.dataset, batch_size=4, workers=1, fields=fields, drop_last=False) as loader:
+        for batch in loader:
+            for key, *values in zip(*batch, strict=True):
+                found = {e for e, v in zip(extensions, values, strict=True) if v is not None}
+                assert found == {list(members.values())[int(key)][1]}
+                read += 1
+    assert read == report.samples
+
+
+def test_verify_names_what_packing_would_have_rejected(
+    tmp_path: Path, members: Members, table_of: Callable[[str], dict[str, str]]
+) -> None:
+    policy = Policy(tiled=False)
+    with ShardWriter(tmp_path / "shard-000000.tar") as writer:
+        for number, (image, ext, data) in enumerate(members.values()):
+            sample = SourceSample(f"{number}.jpg", str(number), -1, 0, 0, (ext,))
+            writer.add(sample, encoded(image, policy), {ext: data})
+        writer.finish([])
+    entry = shard_entry(tmp_path / "shard-000000.tar")
+    fields = tuple(sorted({"jpg", *(ext for _, ext, _ in members.values())}))
+    content = Manifest("0", {}, "", (), fields, (entry,))
+    (tmp_path / "dataset.json").write_bytes(content.dump().encode())
+    names = list(members)
+    rejected = {name for name, outcome in table_of("Members").items() if outcome == "rejected"}
+    damages = verify(tmp_path, 1, decode=True).damages
+    assert {names[int(damage.key or -1)] for damage in damages} == rejected
+    assert {damage.member for damage in damages} == {members[name][1] for name in rejected}
+    assert verify(tmp_path, 1).damages == []
+
+
+@pytest.mark.parametrize("options", [{"max_side": 40}, {"raw": (32, 32)}], ids=str)
+def test_a_mask_that_covers_no_longer_what_is_stored_is_rejected(
+    options: dict[str, Any],
+    tmp_path: Path,
+    run_pack: Callable[..., PackReport],
+    upright: bytes,
+    members: Members,
+) -> None:
+    (tmp_path / "images").mkdir()
+    for name in "ab":
+        (tmp_path / "images" / f"{name}.jpg").write_bytes(upright)
+    (tmp_path / "images" / "a.mask.png").write_bytes(members["mask.png"][2])
+    report = run_pack(tmp_path / "images", tmp_path / "shards", skip_rejected=True, **options)
+    assert report.samples == 1
+    assert "its .mask.png is 80 x 60 pixels, and the image" in dict(report.rejected)["a.jpg"]
