@@ -32,7 +32,11 @@ from reader.format import (
 
 @dataclass(frozen=True)
 class VerifyReport:
-    """What was checked, and what is not as it was written."""
+    """What was checked, and what is not as it was written.
+
+    Attributes:
+        damages: each finding; a sample may have several, and one may be of a whole file.
+    """
 
     dataset: str
     shards: int
@@ -40,6 +44,11 @@ class VerifyReport:
     bytes: int
     seconds: float
     damages: list[Damage]
+
+    @property
+    def damaged(self) -> set[tuple[str, str]]:
+        """Shard and key of each sample that is damaged."""
+        return {(found.file, found.key) for found in self.damages if found.key is not None}
 
 
 def verify(

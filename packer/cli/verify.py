@@ -2,6 +2,7 @@
 
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,6 +12,9 @@ from packer.cli.output import (
     print_json,
     say,
 )
+
+if TYPE_CHECKING:
+    from packer.checking.verify import VerifyReport
 
 
 @click.command()
@@ -38,13 +42,26 @@ def verify(
     for damage in report.damages:
         say(f"damaged: {damage}")
     if as_json:
-        print_json(asdict(report))
+        print_json(asdict(report) | {"damaged_samples": len(report.damaged)})
     elif not quiet:
         say(
             f"{report.dataset}: {counted(report.samples, 'samples')} in "
             f"{counted(report.shards, 'shards')}, "
             f"{report.bytes / 1e6:.1f} MB checked in {report.seconds:.1f} s; "
-            f"{counted(len(report.damages), 'damages')}",
+            f"{_told(report)}",
             err=False,
         )
     return 1 if report.damages else 0
+
+
+def _told(report: "VerifyReport") -> str:
+    """How many samples are damaged, each once, and what is damaged besides."""
+    if not report.damages:
+        return "nothing is damaged"
+    parts = []
+    if samples := len(report.damaged):
+        shards = len({file for file, _ in report.damaged})
+        parts = [f"{counted(samples, 'samples')} damaged in {counted(shards, 'shards')}"]
+    if others := sum(damage.key is None for damage in report.damages):
+        parts.append(f"{counted(others, 'findings')} of no single sample")
+    return ", ".join(parts)

@@ -269,7 +269,7 @@ def test_the_command_names_damage_and_exits_1(copy: Path, run_packer: RunPacker)
     assert f"damaged: shard-000003.tar, sample {key!r}, member .jpg, bytes 512 to" in done.stderr
     (damage,) = json.loads(done.stdout)["damages"]
     assert damage["key"] == key
-    assert "; 1 damage\n" in run_packer("verify", copy).stdout
+    assert "; 1 sample damaged in 1 shard\n" in run_packer("verify", copy).stdout
 
 
 def test_a_manifest_in_other_bytes_is_found(copy: Path) -> None:
@@ -277,3 +277,22 @@ def test_a_manifest_in_other_bytes_is_found(copy: Path) -> None:
     manifest.write_text(json.dumps(json.loads(manifest.read_text())))
     assert Manifest.load(copy) == replace(Manifest.load(copy))
     assert [damage.file for damage in verify(copy, 1).damages] == ["dataset.json"]
+
+
+def test_the_summary_counts_each_damaged_sample_once_whatever_was_found_of_it(
+    copy: Path, run_packer: RunPacker
+) -> None:
+    assert run_packer("verify", copy).stdout.endswith("; nothing is damaged\n")
+    damaged = [("shard-000000.tar", 0), ("shard-000000.tar", 3), ("shard-000002.tar", 1)]
+    for file, row in damaged:
+        index = Index(copy / Path(file).with_suffix(".safetensors"))
+        first, size = index.span("jpg", row) or (0, 0)
+        for at in (first - 300, first + 1, first + size - 1):  # in its header, and twice in it
+            flip(copy / file, at)
+    done = run_packer("verify", copy, "--decode")
+    assert done.returncode == 1
+    assert len(done.stderr.splitlines()) > 5
+    assert "; 3 samples damaged in 2 shards" in done.stdout
+    assert json.loads(run_packer("verify", copy, "--json").stdout)["damaged_samples"] == 3
+    (copy / "shard-000001.tar").unlink()
+    assert ", 1 finding of no single sample\n" in run_packer("verify", copy).stdout
