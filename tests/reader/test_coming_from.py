@@ -37,15 +37,9 @@ Sample = tuple[int, tuple[int, ...]]  # label and colour
 Names = dict[str, Any]
 
 
-def code_of(page: str) -> str:
-    """The first block of Python in docs/coming-from/PAGE.md."""
-    text = (FOLDER / f"{page}.md").read_text()
-    return re.findall(r"```python\n(.*?)```", text, re.DOTALL)[0]
-
-
-def variants(peer: str) -> list[str]:
-    """The lines below "# before", "# after" and, on some pages, "# or"."""
-    return re.split(r"^# (?:before|after|or)\b.*\n", code_of(peer), flags=re.MULTILINE)[1:]
+def blocks_of(page: str) -> list[str]:
+    """The blocks of Python in docs/coming-from/PAGE.md: the peer's lines, then ours."""
+    return re.findall(r"```python\n(.*?)```", (FOLDER / f"{page}.md").read_text(), re.DOTALL)
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +74,7 @@ def run_lines(
     def run(code: str, names: Names) -> list[Sample]:
         seen: list[Sample] = []
         names = {**common_names(), **names, "train": lambda *batch: seen.extend(look_at(*batch))}
-        exec(code_of("index"), names)
+        exec(*blocks_of("index"), names)
         exec(code, names)
         return seen
 
@@ -318,7 +312,7 @@ def test_every_peer_of_the_page_is_tested() -> None:
 @pytest.mark.parametrize("peer", PEERS)
 @pytest.mark.filterwarnings("ignore")  # the peers' own
 def test_their_lines_give_every_sample(peer: str, run_lines: Callable[..., list[Sample]]) -> None:
-    their_lines, *_ = variants(peer)
+    their_lines, *_ = blocks_of(peer)
     assert "reader.Loader" not in their_lines
     assert sorted(run_lines(their_lines, PEERS[peer]())) == SAMPLES
 
@@ -328,7 +322,7 @@ def test_their_lines_give_every_sample(peer: str, run_lines: Callable[..., list[
 @pytest.mark.filterwarnings("ignore:This DataLoader will create:UserWarning")  # and fewer cores
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_our_lines_give_every_sample(peer: str, run_lines: Callable[..., list[Sample]]) -> None:
-    _, *ours = variants(peer)
+    _, *ours = blocks_of(peer)
     for lines in ours:
         assert "reader." in lines
         assert sorted(run_lines(lines, {})) == SAMPLES
