@@ -115,6 +115,8 @@ class _Rows:
     def add(self, run: Sequence[Member]) -> None:
         """Append the members of a sample, or of a part of it."""
         run = [member for member in run if self._fits(member)]
+        if not run:
+            return
         image = _image_of(run)
         base = dict.fromkeys(_BASE, 0) | {"label": -1, "orientation": 1}
         further: dict[str, tuple[int, int, int]] = {}

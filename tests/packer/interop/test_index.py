@@ -21,6 +21,7 @@ from packer.interop.index import index
 from reader import Dataset
 from reader.format import (
     Index,
+    Limits,
     Manifest,
 )
 
@@ -205,6 +206,14 @@ def test_what_is_no_part_of_a_sample_is_named(
         assert words in found[name]
     assert dict(Index(tmp_path / "x.safetensors").rejected) == found
     assert Manifest.load(tmp_path).rejected == len(rejected)
+
+
+def test_a_sample_whose_only_file_is_too_large_is_named(tmp_path: Path, jpeg: bytes) -> None:
+    write_tar(tmp_path / "x.tar", ("a.jpg", jpeg), ("b.jpg", jpeg + bytes(100)), ("c.jpg", jpeg))
+    report = index(tmp_path, 1, limits=Limits(bytes=len(jpeg)))
+    ((name, reason),) = report.rejected
+    assert (name, report.samples) == ("x.tar: b.jpg", 2)
+    assert reason.endswith("are the most (--max-bytes)")
 
 
 def test_the_second_sample_of_one_key_is_named(tmp_path: Path, jpeg: bytes, png: bytes) -> None:
