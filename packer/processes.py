@@ -6,8 +6,8 @@ Guarantees: when the parent dies, however it dies, its processes end at once, an
 nothing of theirs; when the work is given up, by an error or an interrupt, they end before the error
 is raised, also one that is stopped, but for those that a hanging disk holds: these end when it
 answers, and `unended` names them until then; a process that dies becomes a `ProcessDied` that names
-what it was at; one that comes no further is reported, with what it is at; at most a few items are
-under way at a time, whatever their number.
+what it was at, or, where a fault ended it, what the caller makes of that; one that comes no further
+is reported, with what it is at; at most a few items are under way at a time, whatever their number.
 
 Assumptions: function, items and results pickle; the function does not care in which process it is.
 
@@ -45,6 +45,7 @@ _POLL_SECONDS = 0.2  # how often progress is looked at
 _TELL_SECONDS = 0.1  # how often a process tells its progress
 _START = "import sys; sys.path[:] = sys.argv[1:]; from packer.processes import serve; serve()"
 _OF_TERMINALS = {signal.SIGINT, signal.SIGHUP}  # sent to all: the parent decides what they mean
+_FAULTS = {signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGILL, signal.SIGFPE}
 _log = logging.getLogger("packer")  # its warnings go to stderr as they are
 _HINT = "Was it stopped, or does its disk hang? To give up, press Ctrl-C; the same command goes on."
 _REMEDY = "Run the same command again, with a smaller --jobs if memory was short."
@@ -56,16 +57,26 @@ def map_unordered(
     processes: int,
     advance: Advance,
     place: Callable[[Item], str],
+    died: Callable[[Item, str], Result] | None = None,
 ) -> Generator[Result, None, None]:
     """Yield ``function(item, advance)`` of all `items` as they are finished.
 
-    With one process all is done in this one, in order. Otherwise `advance` is told now and then
-    how much more was done in all processes together. `place` names an item to a person.
+    With one process all is done in this one, in order, unless there is `died`. Otherwise `advance`
+    is told now and then how much more was done in all processes together.
+
+    Args:
+        function: may be called anywhere.
+        items: are taken as they are needed.
+        processes: how many.
+        advance: see above.
+        place: names an item to a person.
+        died: for items that may be hostile: gives the result of one at which a fault ended the
+            process, such as "Segmentation fault"; the others go on.
 
     Raises:
         ProcessDied: a process was killed, or there was no memory for it.
     """
-    if processes == 1:
+    if processes == 1 and died is None:
         for item in items:
             try:
                 result = function(item, advance)
@@ -76,7 +87,8 @@ def map_unordered(
     team = _Team()
     try:
         team.start(processes)
-        yield from team.work(((function, item, place(item)) for item in items), advance)
+        tasks = ((function, item, place(item), died) for item in items)
+        yield from team.work(tasks, advance)
     finally:
         team.end()
 
@@ -112,35 +124,42 @@ class _Process:
 
     def has_ended(self, seconds: float = 0.0) -> bool:
         """Whether it has, after waiting for so long at most."""
-        if self.popen is None:
+        popen = self.popen
+        if popen is None:
             return True
         try:
-            self.popen.wait(max(seconds, 0))
+            popen.wait(max(seconds, 0))
         except subprocess.TimeoutExpired:
             return False
-        for pipe in _pipes(self.popen):
-            with suppress(OSError):  # what was not sent has nowhere to go
-                pipe.close()
+        self._let_go()
         return True
 
     def report_stall(self, seconds: float) -> None:
         """Warn, once for each stall, where `seconds` more without progress are too many."""
+        popen = self.popen
         heard, before = self._stalled
         before = before if self.at and heard == self._heard else 0.0
         self._stalled = self._heard, before + seconds
-        if self.popen is not None and self.at and before < STALL_SECONDS <= before + seconds:
+        if popen is not None and self.at and before < STALL_SECONDS <= before + seconds:
             _log.warning(
                 "packer: process %d, at %s, has come no further for %.0f s. %s",
-                *(self.popen.pid, self.at, STALL_SECONDS, _HINT),
+                *(popen.pid, self.at, STALL_SECONDS, _HINT),
             )
 
     def _serve(self, tasks: "queue.SimpleQueue[Any]", answers: "queue.SimpleQueue[Any]") -> None:
         signal.pthread_sigmask(signal.SIG_BLOCK, _OF_TERMINALS)
-        for function, item, place in iter(tasks.get, None):
+        for function, item, place, died in iter(tasks.get, None):
+            result: Any = None
+            error: Exception | None = None
             try:
-                result, error = self._call(pickle.dumps((function, item)), place), None
+                result = self._call(pickle.dumps((function, item)), place)
+            except _Fault as fault:
+                if died is None:
+                    error = _died(place, str(fault))
+                else:
+                    result = died(item, str(fault))
             except Exception as failure:
-                result, error = None, failure
+                error = failure
             self.at = ""
             answers.put((result, error))
 
@@ -155,8 +174,11 @@ class _Process:
                 self.done += answer
                 self._heard += 1
         except (EOFError, OSError, pickle.UnpicklingError) as error:
-            cause = _cause(popen.wait())
-            raise ProcessDied(f"A process died at {place}: {cause}. {_REMEDY}") from error
+            code = popen.wait()
+            self._let_go()
+            if -code in _FAULTS:
+                raise _Fault(_cause(code)) from error
+            raise _died(place, _cause(code)) from error
         self._heard += 1
         result, failure, trace = answer
         if isinstance(failure, MemoryError):
@@ -164,6 +186,15 @@ class _Process:
         if failure is not None:
             raise failure from RuntimeError(f"in a process of its own:\n{trace}")
         return result
+
+    def _let_go(self) -> None:
+        """Of a process that has ended; there will be another one if there is more to do."""
+        with self._starting:
+            if self.popen is not None:
+                for pipe in _pipes(self.popen):
+                    with suppress(OSError):  # what was not sent has nowhere to go
+                        pipe.close()
+            self.popen = None
 
     def _start(self) -> "subprocess.Popen[bytes]":
         command = [sys.executable, "-c", _START, *sys.path]
@@ -193,7 +224,7 @@ class _Team:
         except RuntimeError as error:  # there is no room for a thread
             raise _not_started(error) from error
 
-    def work(self, tasks: Iterator[tuple[Any, Any, str]], advance: Advance) -> Iterator[Any]:
+    def work(self, tasks: Iterator[tuple[Any, Any, str, Any]], advance: Advance) -> Iterator[Any]:
         """Keep few tasks waiting, so that ten million samples are never pickled at once."""
         under_way = told = 0
         while True:
@@ -240,6 +271,14 @@ def unended() -> list[int]:
 
 def _pipes(popen: "subprocess.Popen[bytes]") -> tuple[BinaryIO, BinaryIO]:
     return cast(BinaryIO, popen.stdin), cast(BinaryIO, popen.stdout)
+
+
+class _Fault(Exception):
+    """A process was ended by a fault of its own; the text is which."""
+
+
+def _died(place: str, cause: str) -> ProcessDied:
+    return ProcessDied(f"A process died at {place}: {cause}. {_REMEDY}")
 
 
 def _not_started(error: Exception) -> ProcessDied:

@@ -52,7 +52,8 @@ plain = builtins.__import__
 def noting(name, globals=None, locals=None, fromlist=(), level=0):
     module = plain(name, globals, locals, fromlist, level)
     importer = (globals or {}).get("__name__", "")
-    if {importer.split(".")[0], name.split(".")[0]} <= {"reader", "packer"}:
+    unpickled = isinstance(fromlist, list)  # as C asks: what was sent names the module
+    if {importer.split(".")[0], name.split(".")[0]} <= {"reader", "packer"} and not unpickled:
         inner = {f"{name}.{item}" for item in fromlist or ()} & set(sys.modules)
         arrows.update((importer, imported) for imported in (inner or {name}) - {importer})
     return module

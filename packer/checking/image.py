@@ -17,37 +17,37 @@ from reader.format.index import Column
 CHANGED = "its bytes are not those that were packed"
 
 
-def image_faults(
-    columns: Mapping[str, Column], row: int, data: memoryview, doubtful: bool, limits: Limits
-) -> Iterator[str]:
-    """What is wrong with the image of a row, whose bytes are `data`.
-
-    Args:
-        doubtful: the index itself may be damaged, so that the image is looked at for each value.
-    """
+def image_faults(columns: Mapping[str, Column], row: int, data: memoryview) -> Iterator[str]:
+    """What is wrong with the image of a row, whose bytes are `data`, without decoding it."""
     if zlib.crc32(data) != columns["crc32"][row]:
         yield CHANGED
-    kind = FORMATS[int(columns["format"][row])]
-    shape = [int(columns[name][row]) for name in ("height", "width", "channels")]
-    if kind == "raw":
+    if FORMATS[int(columns["format"][row])] == "raw":
+        shape = [int(columns[name][row]) for name in ("height", "width", "channels")]
         if len(data) != shape[0] * shape[1] * shape[2]:
             yield f"{len(data)} bytes are not {' x '.join(map(str, shape))} values"
-    elif doubtful:
-        try:
-            info = probe(bytes(data), limits)
-        except BadImage as error:
-            yield str(error)
-            return
-        told = [*shape, int(columns["orientation"][row])]
-        if [
-            info.height,
-            info.width,
-            info.channels,
-            info.orientation,
-        ] != told or info.format != kind:
-            yield f"it is not what its index says, but {info}"
     if "segment" in columns and not _tiles_fit(columns, row, data):
         yield "its segments do not lie where its index says"
+
+
+def contradictions(
+    columns: Mapping[str, Column], row: int, data: bytes, limits: Limits
+) -> Iterator[str]:
+    """What an index, which may be damaged, says otherwise than the image of a row itself.
+
+    That is decoded to know what it is: by libraries to which hostile bytes may do anything.
+    """
+    kind = FORMATS[int(columns["format"][row])]
+    if kind == "raw":
+        return
+    try:
+        info = probe(data, limits)
+    except BadImage as error:
+        yield str(error)
+        return
+    names = ("height", "width", "channels", "orientation")
+    told = (kind, *(int(columns[name][row]) for name in names))
+    if (info.format, *(getattr(info, name) for name in names)) != told:
+        yield f"it is not what its index says, but {info}"
 
 
 def _tiles_fit(columns: Mapping[str, Column], row: int, data: memoryview) -> bool:

@@ -33,7 +33,7 @@ from packer.sources.archive.tar_reader import (
     Member,
     members,
 )
-from packer.writing.jobs import run_jobs
+from packer.writing.jobs import Rejections, fatal_samples, run_jobs
 from packer.writing.shard_writer import index_of, shard_entry
 from reader.format import (
     FormatError,
@@ -107,7 +107,7 @@ def repair(dst: Path, src: Path, jobs: int, progress: Progress | None = None) ->
             else:
                 damaged.append(shard)
         with tempfile.TemporaryDirectory(prefix=_FOLDER, dir=dst) as folder:
-            for shard, made in _remake(Path(folder), damaged, work, jobs, progress):
+            for shard, made in _remake(Path(folder), damaged, work, jobs, report, progress):
                 _put_back(dst, shard, made, report)
     report.seconds = time.monotonic() - began
     return report
@@ -177,9 +177,17 @@ def _same_work(dst: Path, src: Path, content: Manifest, progress: Progress) -> W
 
 
 def _remake(
-    folder: Path, damaged: Sequence[_Damaged], work: Work, jobs: int, progress: Progress
+    folder: Path,
+    damaged: Sequence[_Damaged],
+    work: Work,
+    jobs: int,
+    report: RepairReport,
+    progress: Progress,
 ) -> Iterator[tuple[_Damaged, Path]]:
-    """Write the damaged shards anew in `folder`; yields each with its new tar."""
+    """Write the damaged shards anew in `folder`; yields each with its new tar.
+
+    A shard at which a fault ends the process is reported as failed, with the samples that do it.
+    """
     numbers = _numbers(work.scanned.listing, damaged)
     tasks: list[ShardJob] = []
     for place, shard in enumerate(damaged):
@@ -187,9 +195,23 @@ def _remake(
         path.parent.mkdir()
         tasks.append(work.job(path, _samples(shard, work, numbers)))
     total = sum(len(job.samples) for job in tasks)
+    ended: dict[Path, str] = {}
+
+    def died(job: ShardJob, cause: str) -> Rejections:
+        ended[job.path] = cause
+        return []
+
     with progress.phase("repair", total, "samples") as advance:
-        run_jobs(tasks, max(1, min(jobs, len(tasks))), advance)
-    yield from ((shard, job.path) for shard, job in zip(damaged, tasks, strict=True))
+        run_jobs(tasks, max(1, min(jobs, len(tasks))), advance, died)
+    for shard, job in zip(damaged, tasks, strict=True):
+        if job.path not in ended:
+            yield shard, job.path
+            continue
+        samples = ", ".join(f"{sample.key!r} ({cause})" for sample, cause in fatal_samples(job))
+        reason = f"to encode the sample {samples} ends the process"
+        if not samples:
+            reason = f"the process that made it again ended ({ended[job.path]})"
+        report.failed.append((shard.entry.file, reason))
 
 
 def _samples(shard: _Damaged, work: Work, numbers: Mapping[str, int]) -> list[int]:

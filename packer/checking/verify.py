@@ -2,11 +2,11 @@
 
 import time
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 import numpy as np
 
+from packer.checking.pixels import look, rows_of
 from packer.checking.shard import (
     Damage,
     Findings,
@@ -20,12 +20,10 @@ from packer.processes import (
 from packer.progress import Progress
 from packer.repeats import repeated
 from reader.format import (
-    FORMATS,
     FormatError,
     Index,
     Limits,
     Manifest,
-    ShardEntry,
     manifest,
 )
 
@@ -74,13 +72,16 @@ def verify(
     damages: list[Damage] = []
     shards = _shards(dst, damages, limits)
     total = sum(shard.entry.samples for shard in shards if shard.entry)
-    findings: list[Findings] = []
     with progress.phase("verify", total or None, "samples") as advance:
-        check = partial(_check, decode=decode)
         processes = max(1, min(jobs, len(shards)))
-        findings += map_unordered(check, shards, processes, advance, lambda shard: shard.file)
-    place = {shard.file: number for number, shard in enumerate(shards)}
-    findings.sort(key=lambda found: place[found.file])
+        checked = map_unordered(_check, shards, processes, advance, lambda shard: shard.file)
+        by_file = {found.file: found for found in checked}
+    findings = [by_file[shard.file] for shard in shards]
+    parts = [part for shard in shards for part in rows_of(shard, by_file[shard.file], decode)]
+    total = sum(part.stop - part.start for part in parts)
+    if parts:
+        with progress.phase("decode", total, "samples") as advance:
+            look(parts, jobs, by_file, advance)
     for found in findings:
         damages += found.damages
     damages += _repeated_keys(shards, findings)
@@ -112,44 +113,8 @@ def _shards(dst: Path, damages: list[Damage], limits: Limits) -> list[Shard]:
     ]
 
 
-def _check(shard: Shard, advance: Advance, decode: bool) -> Findings:
-    found = check_shard(shard, lambda: advance(1))
-    if decode and shard.entry is not None:
-        _decode(shard.folder, shard.entry, shard.limits, found)
-    return found
-
-
-def _decode(folder: Path, entry: ShardEntry, limits: Limits, found: Findings) -> None:
-    """Decode every image and every member as the reader does."""
-    from reader import ReaderError
-    from reader.dataset.shard import ReadBuffer
-    from reader.dataset.shard import Shard as OpenShard
-    from reader.errors import DecodeError
-    from reader.samples.whole import WholeSamples
-
-    try:
-        index = Index(folder / entry.index, mapped=False)
-        shard = OpenShard(folder, entry, index, ReadBuffer(), limits=limits)
-    except (FormatError, ReaderError) as error:
-        if not found.damages:  # it was sound a moment ago
-            found.damages.append(Damage(entry.file, str(error).removesuffix(".")))
-        return
-    samples = WholeSamples(shard)
-    for row in range(len(index)):
-        for ext in (None, *index.members):
-            span = index.span(ext or FORMATS[int(index.columns["format"][row])], row)
-            try:
-                if ext is None:
-                    samples.image(row)
-                elif span is not None:
-                    samples.member(row, ext)
-            except (DecodeError, ReaderError) as error:
-                assert span is not None
-                reason = f"it does not decode: {str(error).removesuffix('.')}"
-                place = (ext, span[0], sum(span))
-                found.damages.append(Damage(entry.file, reason, index.key(row), *place))
-                if ext is None:
-                    break  # what belongs to it cannot be compared with it
+def _check(shard: Shard, advance: Advance) -> Findings:
+    return check_shard(shard, lambda: advance(1))
 
 
 def _repeated_keys(shards: list[Shard], findings: list[Findings]) -> list[Damage]:

@@ -11,6 +11,7 @@ Assumptions: a job is a pure function of its fields and the source; no two jobs 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 
 from packer.errors import (
     BadImage,
@@ -20,16 +21,16 @@ from packer.errors import (
 )
 from packer.images.encode import (
     Encoded,
+    Policy,
     encode,
 )
 from packer.images.jpegtran import JpegtranFailed
 from packer.images.members import check_member
 from packer.planning.shard_job import ShardJob
 from packer.processes import map_unordered
-from packer.sources.records import (
-    SourceSample,
-)
+from packer.sources.records import Source, SourceSample
 from packer.writing.shard_writer import ShardWriter
+from reader.format import ShardfeedError
 
 Rejections = list[tuple[str, str]]
 
@@ -110,9 +111,18 @@ def _encoded(job: ShardJob) -> Iterator[tuple[SourceSample, _Result]]:
 
 
 def run_jobs(
-    jobs: Iterable[ShardJob], processes: int, advance: Callable[[int], None]
+    jobs: Iterable[ShardJob],
+    processes: int,
+    advance: Callable[[int], None],
+    died: Callable[[ShardJob, str], Rejections] | None = None,
 ) -> Rejections:
     """Pack all `jobs`; `advance` is told now and then how many samples more are done.
+
+    Args:
+        jobs: see above.
+        processes: how many.
+        advance: see above.
+        died: as that of `map_unordered`.
 
     Returns:
         What was rejected in shards that are left unfinished for it.
@@ -121,9 +131,33 @@ def run_jobs(
         PackingFailed: a shard cannot be written, or the source is gone.
         ProcessDied: a process was killed, or there was no memory for it.
     """
-    done = map_unordered(_pack, jobs, processes, advance, lambda job: str(job.path))
+    done = map_unordered(_pack, jobs, processes, advance, lambda job: str(job.path), died)
     return [rejection for rejected in done for rejection in rejected]
 
 
 def _pack(job: ShardJob, advance: Callable[[int], None]) -> Rejections:
     return pack_shard(job, lambda: advance(1))
+
+
+_Task = tuple[Source, SourceSample, Policy]
+_Fatal = tuple[SourceSample, str]
+
+
+def fatal_samples(job: ShardJob) -> list[_Fatal]:
+    """The samples at which a fault ends the process that encodes them, and which fault."""
+    tasks = ((job.source, sample, job.policy) for sample in job.samples)
+    found = map_unordered(
+        _encode_alone, tasks, 1, lambda count: None, lambda task: task[1].name, _fatal
+    )
+    return [fatal for fatal in found if fatal is not None]
+
+
+def _encode_alone(task: _Task, advance: Callable[[int], None]) -> _Fatal | None:
+    source, sample, policy = task
+    with suppress(ShardfeedError):
+        encode(source.read(sample).image, policy)
+    return None
+
+
+def _fatal(task: _Task, cause: str) -> _Fatal | None:
+    return task[1], cause

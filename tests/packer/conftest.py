@@ -73,7 +73,8 @@ def start_packer() -> Callable[..., "subprocess.Popen[str]"]:
 
     def start(*args: object, ulimit: str = "unlimited") -> "subprocess.Popen[str]":
         # The output is strict UTF-8, as on most users' machines, and not as forgiving as under C.
-        environment = os.environ | {"PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"}
+        path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+        environment = os.environ | {"PYTHONPATH": path, "PYTHONIOENCODING": "utf-8"}
         limited = ["bash", "-c", 'ulimit -f "$0" && exec "$@"', ulimit]
         return subprocess.Popen(
             [*limited, sys.executable, "-m", "packer", *map(str, args)],
@@ -292,3 +293,30 @@ def with_sidecars(tmp_path: Path, items: list[Item], write_dataset: Callable[...
     """A data set of `items` in two splits."""
     shards = {"train/shard-000000.tar": items[:3], "val/shard-000000.tar": items[3:]}
     return write_dataset(tmp_path / "with_sidecars", shards, classes=2)
+
+
+_FAULTY = """
+import os, signal, sys
+
+if "packer.processes" in " ".join(sys.orig_argv):
+    import simplejpeg
+
+    def faulty(decode):
+        def call(data, *arguments, **options):
+            if b"fatal comment" in bytes(data):
+                os.kill(os.getpid(), signal.SIGSEGV)
+            return decode(data, *arguments, **options)
+        return call
+
+    for name in ("decode_jpeg", "decode_jpeg_header"):
+        setattr(simplejpeg, name, faulty(getattr(simplejpeg, name)))
+"""
+
+
+@pytest.fixture
+def faulty_decoder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> bytes:
+    """A JPEG with this comment ends the processes that packer starts, as a hostile one may."""
+    (tmp_path / "faulty").mkdir()
+    (tmp_path / "faulty" / "sitecustomize.py").write_text(_FAULTY)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "faulty"))
+    return b"fatal comment"

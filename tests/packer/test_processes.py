@@ -59,6 +59,14 @@ def die_of(number: int, advance: Advance) -> None:
     os.kill(os.getpid(), number)
 
 
+def fail_at_3(number: int, advance: Advance) -> tuple[int, str]:
+    """End the process at 3 by a fault."""
+    if number == 3:
+        os.kill(os.getpid(), signal.SIGSEGV)
+    advance(1)
+    return number, "done"
+
+
 def send_back(content: bytes, advance: Advance) -> bytes:
     advance(len(content))
     return content
@@ -93,6 +101,23 @@ def test_every_item_is_done_once(count: int) -> None:
 def test_a_lack_of_memory_names_the_item(count: int) -> None:
     with pytest.raises(ProcessDied, match=r"item 13: there is not enough memory .* --jobs"):
         list(map_unordered(square, range(9, 15), count, lambda more: None, name))
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_a_fault_that_ends_a_process_is_the_result_of_its_item_alone(count: int) -> None:
+    def died(number: int, cause: str) -> tuple[int, str]:
+        return number, cause
+
+    told: list[int] = []
+    done = map_unordered(fail_at_3, range(6), count, told.append, name, died)
+    assert dict(done) == {**dict.fromkeys(range(6), "done"), 3: "Segmentation fault (signal 11)"}
+    assert sum(told) == 5
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_a_process_that_was_killed_from_outside_says_nothing_of_its_item(number: int) -> None:
+    with pytest.raises(ProcessDied, match=f"A process died at item {int(number)}: "):
+        list(map_unordered(die_of, [number], 1, lambda more: None, name, lambda item, cause: None))
 
 
 def test_an_error_of_the_system_keeps_its_number() -> None:
@@ -200,7 +225,7 @@ def test_a_program_without_a_guard_around_its_main_part_is_not_run_again(
 ) -> None:
     program = tmp_path / "program.py"
     program.write_text(
-        "import sys; from pathlib import Path; from packer.verify import verify\n"
+        "import sys; from pathlib import Path; from packer.checking.verify import verify\n"
         "print(verify(Path(sys.argv[1]), jobs=2).samples)\n"
     )
     root = str(Path(processes.__file__).parent.parent)

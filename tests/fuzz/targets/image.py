@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from packer.checking.image import image_faults
+from packer.checking.image import contradictions, image_faults
 from packer.errors import BadImage
 from packer.images import (
     jpeg,
@@ -92,7 +92,8 @@ def _faults(data: bytes, info: images.ImageInfo) -> Iterator[str]:
         "channels": np.array([info.channels]),
         "orientation": np.array([info.orientation]),
     }
-    return image_faults(columns, 0, memoryview(data), doubtful=True, limits=LIMITS)
+    yield from image_faults(columns, 0, memoryview(data))
+    yield from contradictions(columns, 0, data, LIMITS)
 
 
 def _sealed(data: bytes) -> bytes:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from packer.checking.repair import repair
 from packer.checking.verify import verify
@@ -172,3 +173,31 @@ def test_the_command_names_what_it_did(copy: Path, source: Path, run_packer: Run
     assert json.loads(done.stdout)["repaired"] == ["shard-000001.tar"]
     assert "damaged: shard-000001.tar, sample" in done.stderr
     assert verify(copy, 1).damages == []
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_source_file_that_ends_the_process_is_named_and_other_shards_are_repaired(
+    tmp_path: Path,
+    make_folder: Callable[..., Path],
+    run_pack: Callable[..., object],
+    run_packer: RunPacker,
+    faulty_decoder: bytes,
+    jobs: int,
+) -> None:
+    source = make_folder(tmp_path / "images", images=4)
+    path = sorted(source.rglob("*.jpg"))[5]
+    with Image.open(path) as image:
+        image.save(path, comment=faulty_decoder)
+    shards = tmp_path / "shards"
+    run_pack(source, shards, shard_samples=9, jpeg="verbatim", seed=None)
+    key = path.relative_to(source).with_suffix("").as_posix()
+    for name in ("shard-000000.tar", "shard-000001.tar"):
+        flip(shards / name, 512 + 700)
+    done = run_packer("repair", shards, "--from", source, "--jobs", jobs)
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert (
+        f"shard-000000.tar: to encode the sample {key!r} (Segmentation fault (signal 11)) ends the "
+        "process"
+    ) in done.stderr
+    assert {damage.file for damage in verify(shards, 1).damages} == {"shard-000000.tar"}

@@ -1,7 +1,6 @@
 """Every byte of a data set is proven, or named."""
 
 import json
-import os
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
@@ -12,15 +11,11 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from PIL import Image
 
 from packer.checking.verify import verify
 from packer.images.probe import probe
 from packer.progress import Progress
-from reader.decode.decoder import (
-    Decoder,
-    Pixels,
-)
-from reader.decode.plan import StoredImage
 from reader.format import (
     FORMATS,
     FormatError,
@@ -218,18 +213,36 @@ def test_an_index_that_is_cut_short_before_images_are_decoded_is_named(
     assert f"{entry.index} is not an index: it is cut short" in damage.reason
 
 
-def test_an_index_that_is_cut_short_while_images_are_decoded_does_no_harm(
-    copy: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_an_image_that_ends_the_process_is_named_and_the_others_are_decoded(
+    tmp_path: Path,
+    make_folder: Callable[..., Path],
+    run_pack: Callable[..., object],
+    run_packer: RunPacker,
+    faulty_decoder: bytes,
+    jobs: int,
 ) -> None:
-    index = copy / Manifest.load(copy).shards[0].index
-    whole = Decoder.whole
-
-    def cut_first(decoder: Decoder, image: StoredImage) -> Pixels:
-        os.truncate(index, 8)
-        return whole(decoder, image)
-
-    monkeypatch.setattr(Decoder, "whole", cut_first)
-    assert verify(copy, 1, decode=True).damages == []
+    source = make_folder(tmp_path / "images", images=4)
+    path = sorted(source.rglob("*.jpg"))[5]
+    with Image.open(path) as image:
+        image.save(path, comment=faulty_decoder)
+    run_pack(source, tmp_path / "shards", shard_samples=9, jpeg="verbatim", seed=None)
+    key = path.relative_to(source).with_suffix("").as_posix()
+    broken = tmp_path / "shards" / "shard-000001.tar"
+    flip(broken, 512 + 700)  # of another sample than the one that ends the process
+    found = run_packer("verify", tmp_path / "shards", "--decode", "--jobs", jobs)
+    assert found.returncode == 1
+    assert "Traceback" not in found.stderr
+    assert f"shard-000000.tar, sample {key!r}, member .jpg, bytes" in found.stderr
+    assert "to decode it ends the process (Segmentation fault (signal 11))." in found.stderr
+    assert "shard-000001.tar, sample" in found.stderr
+    # Without --decode it is looked at where the index is damaged.
+    index = tmp_path / "shards" / "shard-000000.safetensors"
+    flip(index, index.read_bytes().index(b".jpg"))  # in a name
+    found = run_packer("verify", tmp_path / "shards", "--jobs", jobs)
+    assert found.returncode == 1
+    assert f"sample {key!r}, member .jpg" in found.stderr
+    assert "to decode it ends the process" in found.stderr
 
 
 def test_an_index_that_is_cut_short_before_equal_keys_are_compared_is_named(
