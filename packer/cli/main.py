@@ -92,13 +92,14 @@ def _end_without_waiting(code: int) -> None:
 def _sentence(error: Exception) -> str | None:
     """What to tell of an error that is no mistake in this program; None if it is one."""
     from reader.format import ShardfeedError
+    from reader.format.files import reason_of
 
     if isinstance(error, ShardfeedError):
         return str(error)
     if isinstance(error, MemoryError):
         return "There is not enough memory. Free some, and run the same command again."
     if isinstance(error, OSError):
-        what = error.strerror or str(error)
+        what = reason_of(error)
         told = what if error.filename is None else f"{os.fsdecode(error.filename)}: {what}"
         return f"{told}. Once the cause is gone, run the same command again."
     return None

@@ -1,6 +1,7 @@
 """A data set on disk: sample numbers to shards and rows."""
 
 import contextlib
+import errno
 import hashlib
 import os
 import threading
@@ -37,8 +38,10 @@ from reader.format import (
     ShardEntry,
     ShardfeedError,
 )
+from reader.format.files import most_open_files
 
-_OPEN_SHARDS = 128  # each costs two descriptors: the tar and the mapped index
+_OPEN_SHARDS = 128  # at most; each costs two descriptors: the tar and the mapped index
+_SHARE = 4  # of the descriptors that a process may have, for a shard each: half of them stay free
 
 
 class Dataset:
@@ -47,7 +50,8 @@ class Dataset:
     ``ds[i]`` is an (image, label) pair as torchvision's ImageFolder gives it: a (height, width, 3)
     uint8 RGB array, and an int (-1 where the data set has no labels). It is a map-style dataset
     for torch's DataLoader, with any sampler, forked or spawned. Shards are opened when they are
-    first needed and at most 128 stay open, in each thread that reads.
+    first needed and at most 128 stay open, in each thread that reads, fewer under a low
+    ``ulimit -n``.
 
     Attributes:
         folder: where dataset.json lies.
@@ -303,16 +307,27 @@ class Dataset:
             del own.shards[position]
             shard = None
         if shard is None:
-            if len(own.shards) >= _OPEN_SHARDS:
+            while len(own.shards) >= min(_OPEN_SHARDS, max(most_open_files() // _SHARE, 1)):
                 own.shards.popitem(last=False)  # closes once nobody holds it
-            entry = self.shards[position]
-            found = Index(self.folder / entry.index)
-            shard = Shard(
-                self.folder, entry, found, own.buffer, self._holding, position, self.limits
-            )
+            shard = self._opened(position)
             own.shards[position] = shard
         own.shards.move_to_end(position)
         return shard
+
+    def _opened(self, position: int) -> Shard:
+        entry, own = self.shards[position], self._own
+        while True:
+            try:
+                found = Index(self.folder / entry.index)
+                return Shard(
+                    self.folder, entry, found, own.buffer, self._holding, position, self.limits
+                )
+            except ShardfeedError as error:
+                cause = error.__cause__
+                full = isinstance(cause, OSError) and cause.errno == errno.EMFILE
+                if not full or not own.shards:
+                    raise
+            own.shards.popitem(last=False)  # others, such as other threads, have the rest open
 
 
 def check_limit(cache: str | None, limit: object) -> None:

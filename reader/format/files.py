@@ -2,7 +2,22 @@
 
 import errno
 import os
+import resource
 import stat
+
+
+def most_open_files() -> int:
+    """How many files this process may have open, as ``ulimit -n`` tells."""
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return 1 << 20 if soft == resource.RLIM_INFINITY else soft
+
+
+def reason_of(error: OSError) -> str:
+    """What the system says; of a limit that is reached, what it is: no file is to blame."""
+    said = error.strerror or str(error)
+    if error.errno == errno.EMFILE:
+        return f"{said} in one process: `ulimit -n` allows {most_open_files()}, raise it"
+    return said
 
 
 def open_regular(path: str | os.PathLike[str]) -> int:
@@ -13,7 +28,10 @@ def open_regular(path: str | os.PathLike[str]) -> int:
     Raises:
         OSError: it is no regular file, or cannot be opened.
     """
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    except OSError as error:
+        raise OSError(error.errno, reason_of(error), os.fspath(path)) from error
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
         raise OSError(errno.EINVAL, "it is no regular file", os.fspath(path))

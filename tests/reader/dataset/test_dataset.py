@@ -4,6 +4,7 @@ import copy
 import gc
 import pickle
 import resource
+import subprocess
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -266,6 +267,41 @@ def test_two_data_sets_of_many_shards_fit_the_usual_limit_of_descriptors(
     limit_descriptors(1024)
     assert sorted(train.keys) == sorted(val.keys) == sorted(map(str, range(300)))
     assert train[0][0].shape == val[299][0].shape == (4, 4, 3)
+
+
+def test_many_shards_are_read_with_few_descriptors_left(
+    many_shards: Path, limit_descriptors: Callable[[int], None]
+) -> None:
+    dataset = Dataset(many_shards)
+    limit_descriptors(psutil.Process().num_fds() + 4)
+    assert {dataset[number][0].shape for number in range(300)} == {(4, 4, 3)}
+
+
+def test_workers_read_many_shards_under_a_low_limit_of_descriptors(
+    many_shards: Path, run_script: Callable[..., "subprocess.CompletedProcess[str]"]
+) -> None:
+    done = run_script(
+        """
+        import resource, sys
+        import reader
+
+        resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+        loader = reader.Loader(sys.argv[1], batch_size=10, workers=2, shuffle=True)
+        print(sum(len(labels) for _, labels in loader))
+        """,
+        many_shards,
+    )
+    assert (done.stdout, done.returncode) == ("300\n", 0), done.stderr
+
+
+def test_a_limit_of_descriptors_that_is_reached_is_told_and_no_shard_is_blamed(
+    many_shards: Path, limit_descriptors: Callable[[int], None]
+) -> None:
+    dataset = Dataset(many_shards)
+    used = psutil.Process().num_fds()
+    limit_descriptors(used)
+    with pytest.raises(FormatError, match=rf"Too many open files in .* `ulimit -n` allows {used},"):
+        dataset[0]
 
 
 def test_the_labels_of_many_shards_need_few_descriptors(
