@@ -39,6 +39,10 @@ class Unreadable(BadImage):
     """A file of the source cannot be read, or has changed: another time it may be as it was."""
 
 
+class Untileable(Exception):
+    """This JPEG cannot be tiled and is stored as it is; the text is the reason."""
+
+
 class ProcessDied(ShardfeedError):
     """A process that took part in the work was killed, or there was no memory for it."""
 

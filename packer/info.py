@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from packer.planning.shard_size import default_shard_size
 from reader.format import (
     FORMATS,
     Index,
@@ -20,8 +21,6 @@ BATCH = 256
 CROP = 224
 _SIDES = (32, 64, 128, 224, 256, 384, 512, 768, 1024, 2048)
 _ASPECTS = (0.5, 0.67, 0.8, 0.95, 1.05, 1.25, 1.5, 2.0)
-_READERS = 64  # processes that may read at a time: 8 GPUs with 8 workers each
-_SHARD_SIZES = (10**7, 2 * 10**7, 5 * 10**7, 10**8, 2 * 10**8, 5 * 10**8, 10**9)
 
 
 @dataclass
@@ -49,7 +48,7 @@ class Info:
         decoded_bytes: all images as stored, decoded to RGB.
         batch_bytes: 256 images of the mean size decoded, and cropped to 224 as uint8.
         gpu_batch_bytes: 256 crops of 224 on the GPU, by dtype.
-        shard_size: suggested for `packer pack --shard-size`.
+        shard_size: what `packer pack` takes for so many bytes where no ``--shard-size`` is given.
         shard_size_reason: why.
     """
 
@@ -122,7 +121,7 @@ def info(dst: Path) -> Info:
     mean = found.decoded_bytes // max(found.samples, 1)
     found.batch_bytes = {"as stored": BATCH * mean, f"at {CROP}": crops}
     found.gpu_batch_bytes = {"uint8": crops, "float16": 2 * crops, "float32": 4 * crops}
-    found.shard_size, found.shard_size_reason = _shard_size(found.bytes)
+    found.shard_size, found.shard_size_reason = default_shard_size(found.bytes)
     return found
 
 
@@ -139,17 +138,3 @@ def _named(counts: NDArray[np.int64], edges: Sequence[float]) -> dict[str, int]:
     if not len(used):
         return {}
     return {names[place]: int(counts[place]) for place in range(used[0], used[-1] + 1)}
-
-
-def _shard_size(total: int) -> tuple[int, str]:
-    """The largest round size that leaves a shard for each reader, within limits."""
-    fitting = [size for size in _SHARD_SIZES if size * _READERS <= total]
-    size = max(fitting, default=_SHARD_SIZES[0])
-    shards = -(-total // size)
-    if size == _SHARD_SIZES[-1]:
-        reason = "larger ones are slow to copy and to repair, and smaller ones gain nothing"
-    elif not fitting:
-        reason = "smaller ones would cost more in opening files than they gain"
-    else:
-        reason = f"{_READERS} readers, as of 8 GPUs with 8 workers each, then have one each"
-    return size, f"{shards} shard{'s' * (shards != 1)}; {reason}"

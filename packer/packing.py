@@ -3,7 +3,7 @@
 import os
 import shutil
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from packer.errors import (
     Rejected,
     UnusableInput,
 )
+from packer.images.encode import transcoders
 from packer.planning.options import PackOptions
 from packer.planning.prepare import (
     Work,
@@ -24,6 +25,7 @@ from packer.writing import journal
 from packer.writing.jobs import (
     Rejections,
     run_jobs,
+    tell_of_compiling,
 )
 from packer.writing.report import (
     PackReport,
@@ -81,6 +83,7 @@ def pack(
             "source": work.scanned.fingerprint,
             "splits": sorted(set(work.plan.splits)),
             "state": work.scanned.listing.state(),
+            "transcoders": transcoders(options.policy),
         }
         with journal.packing(dst, identity, overwrite, keep=work.base):
             missing = _missing(work, dst)
@@ -174,6 +177,7 @@ def _write_shards(
     todo = sum(len(work.plan.shard(number)) for number in missing)
     processes = min(jobs, max(len(missing), 1))
     threads = -(-jobs // processes)
+    tell_of_compiling(work.options.policy, progress)
     with progress.phase("pack", total, "samples", total - todo) as advance:
         tasks = (
             replace(
@@ -244,4 +248,14 @@ def _manifest(work: Work, written: Written, rejected: int) -> Manifest:
         fields=tuple(sorted(written.fields.union(base.fields if base else ()))),
         shards=(*(base.shards if base else ()), *written.entries),
         rejected=rejected + (base.rejected if base else 0),
+        transcoders=_all_versions(transcoders(work.options.policy), base),
     )
+
+
+def _all_versions(used: Mapping[str, str], base: Manifest | None) -> dict[str, str]:
+    """With those that made what is kept: of one that has changed since, both versions."""
+    versions = {name: [version] for name, version in (base.transcoders if base else {}).items()}
+    for name, version in used.items():
+        if version not in ", ".join(before := versions.setdefault(name, [])).split(", "):
+            before.append(version)
+    return {name: ", ".join(both) for name, both in sorted(versions.items())}

@@ -51,6 +51,16 @@ class Progress:
         else:
             yield from self._lines(name, total, unit, done)
 
+    def note(self, text: str) -> None:
+        """Say something that explains a wait."""
+        if not self._quiet:
+            self._write(f"{text}\n")
+
+    def _write(self, text: str) -> None:
+        with suppress(OSError):  # a full disk under a log is no reason to stop
+            self._stream.write(text)
+            self._stream.flush()
+
     def _lines(self, name: str, total: int | None, unit: str, done: int) -> Iterator[Advance]:
         began = last = time.monotonic()
         first = done
@@ -59,9 +69,7 @@ class Progress:
             rate = (done - first) / max(time.monotonic() - began, 1e-9)
             whole = "" if total is None else f" of {total}"
             left = "" if total is None or not rate else f", {(total - done) / rate:.0f} s left"
-            with suppress(OSError):  # a full disk under a log is no reason to stop
-                self._stream.write(f"{name}: {done}{whole} {unit}, {rate:.0f}/s{left}\n")
-                self._stream.flush()
+            self._write(f"{name}: {done}{whole} {unit}, {rate:.0f}/s{left}\n")
 
         def advance(count: int) -> None:
             nonlocal done, last

@@ -1,6 +1,7 @@
 """Of what kind an argument is, and the one sentence for one that is not."""
 
 import math
+import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -53,5 +54,7 @@ def or_none(is_met: Callable[[Any], bool]) -> Callable[[Any], bool]:
 
 Rule = tuple[Callable[[Any], bool], str]  # whether a value is of the kind that is described
 
+PATH: Rule = lambda given: isinstance(given, (str, os.PathLike)), "the path of a folder"
+NAME: Rule = or_none(lambda given: isinstance(given, str)), "a name, or None"
 FLAG: Rule = is_flag, "True or False"
 FUNCTION: Rule = or_none(callable), "a function, or None"

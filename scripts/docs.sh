@@ -12,7 +12,7 @@ case "${1-}" in
 *) echo "docs.sh [--serve]" >&2 && exit 2 ;;
 esac
 
-python -m sphinx --builder html --fail-on-warning --keep-going --quiet docs docs/_build
+python -m sphinx --builder html --fail-on-warning --keep-going --fresh-env --quiet docs docs/_build
 echo "docs/_build/index.html"
 if [ -n "$serve" ]; then
     python -m http.server --bind 127.0.0.1 --directory docs/_build "${PORT:-8000}"

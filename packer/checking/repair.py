@@ -33,7 +33,7 @@ from packer.sources.archive.tar_reader import (
     Member,
     members,
 )
-from packer.writing.jobs import Rejections, fatal_samples, run_jobs
+from packer.writing.jobs import Rejections, fatal_samples, run_jobs, tell_of_compiling
 from packer.writing.shard_writer import index_of, shard_entry
 from reader.format import (
     FormatError,
@@ -201,6 +201,7 @@ def _remake(
         ended[job.path] = cause
         return []
 
+    tell_of_compiling(work.options.policy, progress)
     with progress.phase("repair", total, "samples") as advance:
         run_jobs(tasks, max(1, min(jobs, len(tasks))), advance, died)
     for shard, job in zip(damaged, tasks, strict=True):

@@ -1,25 +1,183 @@
-"""`packer bench`: the reader measures itself; packer does not import it."""
+"""`packer bench`: how many images a second a dataset gives, by number of workers.
 
-import sys
+Each number of workers gets a loader of its own whose batches are thrown away, so the consumer is
+never the limit. Measured is what follows the first batch and the start of all workers; storage is
+read as warm as it is found, so the first line may have warmed it for the others.
+"""
+
+import time
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
-# No module in the working directory gets in its way, and Ctrl-C ends it without a word: the parent
-# says what there is to say.
-_START = (
-    "import signal, sys; signal.signal(signal.SIGINT, signal.SIG_DFL); "
-    "sys.path[:] = [sys.argv.pop(1), *filter(None, sys.path)]; "
-    "from reader.bench import main; main(prog_name=sys.argv.pop(1))"
+from packer.cli import params as options
+from packer.cli.output import counted, print_json, say
+from reader.system import usable_cores
+
+if TYPE_CHECKING:
+    from reader import Statistics, Transform
+
+_TRANSFORMS = ("rrc", "center")
+_CLOSE = 0.95  # of the best rate is as good
+_HEADER = f"{'workers':>7}{'images/s':>10}{'CPU share':>11}  bound by"
+
+
+class Workers(click.ParamType[list[int]]):
+    """``8``: a sweep by powers of two up to it; ``1,4,6``: these numbers."""
+
+    name = "workers"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> list[int]:
+        """The numbers of workers to measure with, rising."""
+        try:
+            numbers = [int(part) for part in str(value).split(",")]
+        except ValueError:
+            numbers = [0]
+        if min(numbers) < 1:
+            self.fail(f"{value!r} is not a number from 1 on, or several with commas.", param, ctx)
+        return sweep(numbers[0]) if len(numbers) == 1 else sorted(set(numbers))
+
+
+@click.command()
+@options.dst
+@click.option("--split", help="Of the dataset. Default: all of it.")
+@click.option("--batch-size", type=click.IntRange(1), default=256, show_default=True)
+@click.option(
+    "--seconds",
+    type=click.FloatRange(0, min_open=True),
+    default=5.0,
+    show_default=True,
+    help="Measured for each number of workers.",
 )
+@click.option(
+    "--workers",
+    "numbers",
+    type=Workers(),
+    metavar="MAX|N,N,...",
+    default=lambda: str(usable_cores()),
+    help="The largest of a sweep by powers of two, or a list. Default: the usable cores.",
+)
+@click.option(
+    "--transform",
+    type=click.Choice(_TRANSFORMS),
+    default=_TRANSFORMS[0],
+    show_default=True,
+    help="RandomResizedCrop(224) and flip, or Resize(256) and CenterCrop(224).",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the points and the verdict as JSON.")
+@click.option("--quiet", "-q", is_flag=True, help="The verdict only.")
+def bench(
+    dst: Path,
+    split: str | None,
+    batch_size: int,
+    seconds: float,
+    numbers: list[int],
+    transform: str,
+    as_json: bool,
+    quiet: bool,
+) -> int:
+    """Measure how fast a dataset is read, by number of worker processes."""
+    points: list[Point] = []
+    for number in numbers:
+        points.append(measure(dst, split, batch_size, seconds, number, transform))
+        if not (as_json or quiet):
+            line = points[-1].line()
+            say(line if points[1:] else f"{_HEADER}\n{line}", err=False, lines=True)
+    if as_json:
+        found = [point.content() for point in points]
+        print_json({"points": found, "verdict": verdict(points)})
+    else:
+        say(verdict(points), err=False)
+    return 0
 
 
-@click.command(add_help_option=False, context_settings={"ignore_unknown_options": True})
-@click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
-def bench(arguments: tuple[str, ...]) -> int:
-    """Measure how fast a data set is read, by number of worker processes."""
-    import subprocess
+@dataclass(frozen=True)
+class Point:
+    """What a number of workers gave."""
 
-    package = str(Path(__file__).parent.parent.parent)
-    name = click.get_current_context().command_path
-    return subprocess.run([sys.executable, "-c", _START, package, name, *arguments]).returncode
+    workers: int
+    statistics: "Statistics"
+
+    @property
+    def rate(self) -> float:
+        """Images a second."""
+        return self.statistics.images_per_second
+
+    @property
+    def cpu_share(self) -> float:
+        """Of a core, what each worker used on average."""
+        return self.statistics.cpu / max(self.statistics.worker_seconds, 1e-9)
+
+    def line(self) -> str:
+        """Its line of the table."""
+        limit = self.statistics.bound_by
+        return f"{self.workers:>7}{self.rate:>10.0f}{self.cpu_share:>11.0%}  {limit}"
+
+    def content(self) -> dict[str, Any]:
+        """Its part of the JSON."""
+        return {
+            "workers": self.workers,
+            "images_per_second": round(self.rate, 1),
+            "cpu_share": round(self.cpu_share, 3),
+            "bound_by": self.statistics.bound_by,
+            "bottleneck": self.statistics.bottleneck,
+        }
+
+
+def sweep(largest: int) -> list[int]:
+    """Powers of two up to `largest`, and `largest`."""
+    return sorted({*(1 << bit for bit in range(largest.bit_length())), largest})
+
+
+def measure(
+    dataset: Path, split: str | None, batch_size: int, seconds: float, workers: int, transform: str
+) -> Point:
+    """Read for `seconds` with so many workers, and at least one batch."""
+    from reader import Loader  # brings torch
+
+    with Loader(
+        dataset,
+        split=split,
+        batch_size=batch_size,
+        workers=workers,
+        transforms=_transforms(transform),
+        shuffle=True,
+        epochs=None,
+        fields=("image",),
+    ) as loader:
+        batches = iter(loader)
+        next(batches)
+        while (before := loader.statistics()).starting:
+            next(batches)
+        end = time.perf_counter() + seconds
+        while time.perf_counter() < end:
+            next(batches)
+        return Point(workers, loader.statistics().since(before))
+
+
+def verdict(points: list[Point]) -> str:
+    """What to choose, and why: what more workers gave where that was measured, else would give."""
+    best = max(point.rate for point in points)
+    chosen = next(point for point in points if point.rate >= _CLOSE * best)
+    gave = f"{counted(chosen.workers, 'workers')} gave {chosen.rate:.0f} images/s"
+    largest = points[-1]
+    if chosen is largest:
+        return f"{gave}. {chosen.statistics.bottleneck}"
+    most = max(point.rate for point in points if point.workers > chosen.workers)
+    return (
+        f"{gave}, and more, up to {largest.workers}, gave no more than {most:.0f} "
+        f"({chosen.statistics.bound_by}-bound; "
+        f"each of {largest.workers} had {largest.cpu_share:.0%} of a core)."
+    )
+
+
+def _transforms(name: str) -> "list[Transform]":
+    from reader import CenterCrop, RandomHorizontalFlip, RandomResizedCrop, Resize
+
+    if name == "rrc":
+        return [RandomResizedCrop(224), RandomHorizontalFlip()]
+    return [Resize(256), CenterCrop(224)]

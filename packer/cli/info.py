@@ -65,7 +65,7 @@ def _lines(found: "Info") -> Iterator[str]:
     yield f"all images decoded: {_size(found.decoded_bytes)}"
     yield "a batch of 256 in memory: " + _sizes(found.batch_bytes)
     yield "a batch of 256 x 224 x 224 on the GPU: " + _sizes(found.gpu_batch_bytes)
-    yield f"suggested shard size: {_size(found.shard_size)} ({found.shard_size_reason})"
+    yield f"usual shard size: {_size(found.shard_size)} ({found.shard_size_reason})"
 
 
 def _chart(title: str, counts: Mapping[str, int]) -> Iterator[str]:

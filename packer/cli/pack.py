@@ -18,13 +18,19 @@ if TYPE_CHECKING:
     from packer.planning.options import PackOptions
     from packer.progress import Progress
 
+SMALLEST_SHARD = 10**4  # what says less has a unit forgotten
+_REMEDY = "pip install numba, or install the package libjpeg-turbo-progs"
+
 
 @click.command()
 @click.argument("src", type=click.Path(exists=True, path_type=Path))
 @click.argument("dst", type=click.Path(file_okay=False, path_type=Path))
 @options.jobs
 @click.option(
-    "--shard-size", type=options.ByteSize(), default="1GB", show_default=True, help="Largest shard."
+    "--shard-size",
+    type=options.ByteSize(SMALLEST_SHARD),
+    help="Largest shard. Default: 1GB, and less where that would make fewer than 64 shards, down "
+    "to 10MB.",
 )
 @click.option("--shard-samples", type=click.IntRange(1), help="Most samples in a shard.")
 @click.option(
@@ -35,7 +41,7 @@ if TYPE_CHECKING:
     "--jpeg",
     type=click.Choice(["tiled", "verbatim"]),
     help="Transcode JPEGs without loss so that crops decode faster, or keep their bytes. "
-    "Default: tiled, if jpegtran is installed.",
+    "Default: tiled, where numba or jpegtran is installed.",
 )
 @click.option("--check", is_flag=True, help="Compare every pixel before and after transcoding.")
 @click.option("--max-side", type=click.IntRange(1), help="Shrink larger images. Loses quality.")
@@ -101,7 +107,7 @@ def pack(
     src: Path,
     dst: Path,
     jobs: int,
-    shard_size: int,
+    shard_size: int | None,
     shard_samples: int | None,
     shuffle: bool,
     seed: int,
@@ -140,10 +146,7 @@ def pack(
         Rejected,
         UnusableInput,
     )
-    from packer.images.jpegtran import (
-        PACKAGE,
-        jpegtran,
-    )
+    from packer.images.tiles import can_tile
     from packer.packing import pack as run
     from packer.planning.options import PackOptions
     from packer.progress import Progress
@@ -178,8 +181,8 @@ def pack(
         raise click.UsageError("--raw stores pixels: no --jpeg, --max-side or --quality.")
     if dry_run:
         return _say_plan(src, dst, chosen, names, append, as_json, Progress(quiet))
-    if jpeg == "tiled" and jpegtran() is None:
-        raise UnusableInput(f"--jpeg tiled needs jpegtran: install the package {PACKAGE}.")
+    if jpeg == "tiled" and not can_tile():
+        raise UnusableInput(f"--jpeg tiled needs numba, or jpegtran: {_REMEDY}.")
     try:
         report = run(
             src,
@@ -220,17 +223,14 @@ def pack(
 
 
 def _default_jpeg(quiet: bool) -> str:
-    from packer.images.jpegtran import (
-        PACKAGE,
-        jpegtran,
-    )
+    from packer.images.tiles import can_tile
 
-    if jpegtran() is not None:
+    if can_tile():
         return "tiled"
     if not quiet:
         say(
-            "packer: jpegtran is not installed, so JPEGs are kept as they are and crops of them "
-            f"decode more slowly. The package {PACKAGE} has it."
+            "packer: neither numba nor jpegtran is installed, so JPEGs are kept as they are and "
+            f"crops of them decode more slowly: {_REMEDY}."
         )
     return "verbatim"
 

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from reader.system import usable_cores
+
 if TYPE_CHECKING:
     from reader.format import Limits
 
@@ -15,9 +17,12 @@ _UNITS |= {"KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
 
 
 class ByteSize(click.ParamType[int]):
-    """``500MB``, ``1GB``, ``2GiB`` or a plain number of bytes."""
+    """``500MB``, ``1GB``, ``2GiB`` or a plain number of bytes, from `least` on."""
 
     name = "size"
+
+    def __init__(self, least: int = 1) -> None:
+        self._least = least
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """The number of bytes."""
@@ -29,6 +34,9 @@ class ByteSize(click.ParamType[int]):
             size = int(float(number) * _UNITS[text[len(number) :]])
         except (KeyError, ValueError, OverflowError):
             self.fail(f"{value!r} is not a size such as 500MB, 1GB or 2GiB.", param, ctx)
+        if 0 < size < self._least:
+            hint = f"Say {number.strip()}MB for megabytes, if these were meant."
+            self.fail(f"{value!r} is {size} bytes, which is too little. {hint}", param, ctx)
         if size < 1:
             self.fail(f"{value!r} is not a size of at least one byte.", param, ctx)
         return size
@@ -102,13 +110,6 @@ def limits(max_pixels: int | None, max_bytes: int | None) -> "Limits":
         raise click.UsageError(f"--max-bytes: {MAX_MEMBER} is what the format of tars allows.")
     usual = Limits()
     return Limits(max_pixels or usual.pixels, max_bytes or usual.bytes)
-
-
-def usable_cores() -> int:
-    """The cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 jobs = click.option(

@@ -7,20 +7,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import numpy as np
+import PIL
 import simplejpeg
 from numpy.typing import NDArray
 from PIL import Image, ImageOps
 
-from packer.errors import BadImage
-from packer.images.jpeg import read_header
-from packer.images.jpegtran import (
-    NO_MEMORY,
-    Tiles,
+from packer.errors import (
+    BadImage,
     Untileable,
-    find_tiles,
-    restart_interval,
-    tile,
 )
+from packer.images import tiles
+from packer.images.jpeg import read_header
+from packer.images.jpegtran import NO_MEMORY
 from packer.images.probe import (
     ONE_CHANNEL,
     PILLOW_ERRORS,
@@ -29,6 +27,12 @@ from packer.images.probe import (
     check_for_reader,
     damaged,
     probe,
+)
+from packer.images.tiles import (
+    Tiles,
+    find_tiles,
+    restart_interval,
+    tile,
 )
 from reader.format import Limits
 from reader.format.pixels import in_8_bits
@@ -74,6 +78,14 @@ class Encoded:
     untiled: str | None = None
 
 
+def transcoders(policy: Policy) -> dict[str, str]:
+    """What images may go through here under `policy`, with versions: their bytes depend on it."""
+    found = tiles.transcoders() if policy.tiled and policy.raw is None else {}
+    if policy.raw is not None or policy.max_side is not None or policy.quality is not None:
+        found["Pillow"] = PIL.__version__
+    return found
+
+
 def encode(image: bytes | Pixels, policy: Policy) -> Encoded:
     """Apply `policy` to an image file's bytes or to pixels (uint8, height x width x 1 or 3).
 
@@ -105,7 +117,7 @@ def _file_encoded(data: bytes, policy: Policy) -> Encoded:
         return Encoded(data, info, untiled="its four channels (CMYK) are decoded whole")
     try:
         header = read_header(data)
-        tiled, tiles = tile(data, header)
+        tiled, table = tile(data, header)
         check_for_reader(tiled)  # it could not cut up what it complains of
         # Decoders smooth a progressive file that lacks its last scans; a sequential one never.
         if (policy.check or header.process == 0xC2) and not _same_pixels(data, tiled):
@@ -114,7 +126,7 @@ def _file_encoded(data: bytes, policy: Policy) -> Encoded:
         if NO_MEMORY in str(error):
             raise MemoryError(str(error)) from error
         return Encoded(data, info, untiled=str(error))
-    return Encoded(tiled, info, tiles)
+    return Encoded(tiled, info, table)
 
 
 def _same_pixels(one: bytes, other: bytes) -> bool:

@@ -15,7 +15,7 @@ class PackOptions:
     """The options that shape the shards' bytes; they are kept in dataset.json.
 
     Attributes:
-        shard_size: bytes a shard should not exceed.
+        shard_size: bytes a shard should not exceed; None: see `default_shard_size`.
         shard_samples: samples a shard may hold, None for any number.
         seed: of the shuffle; None keeps the source's order.
         jpeg: "tiled" or "verbatim".
@@ -26,7 +26,7 @@ class PackOptions:
         limits: what exceeds them is left out.
     """
 
-    shard_size: int = 10**9
+    shard_size: int | None = None
     shard_samples: int | None = None
     seed: int | None = 0
     jpeg: str = "tiled"
@@ -81,8 +81,8 @@ class PackOptions:
             TypeError, ValueError: a command line would not have given this.
         """
         source, limits = self.source, self.limits
-        counts = [self.shard_size, limits.pixels, limits.bytes, *(self.raw or ())]
-        further = (self.shard_samples, self.max_side, self.quality)
+        counts = [limits.pixels, limits.bytes, *(self.raw or ())]
+        further = (self.shard_size, self.shard_samples, self.max_side, self.quality)
         counts += [count for count in further if count is not None]
         names = (source.root, source.image_column, source.label_column, source.split_column)
         texts = [name for name in names if name is not None]

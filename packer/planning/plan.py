@@ -9,6 +9,7 @@ import xxhash
 from numpy.typing import NDArray
 
 from packer.planning.listing import Listing
+from packer.planning.shard_size import default_shard_size
 from reader.format import tar
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
@@ -44,23 +45,28 @@ class Plan:
 
 def plan_shards(
     listing: Listing,
-    shard_size: int,
+    shard_size: int | None,
     shard_samples: int | None,
     seed: int | None,
     image_bytes: int | None = None,
     first: Mapping[str, int] | None = None,
+    there: int = 0,
 ) -> Plan:
     """Order the samples of each split and cut the order into shards.
 
     Args:
         listing: what is to be packed.
-        shard_size: bytes a shard's tar should not exceed (a single sample may).
+        shard_size: bytes a shard's tar should not exceed (a single sample may); None for
+            `default_shard_size`.
         shard_samples: samples a shard may hold, None for any number.
         seed: of the shuffle; None keeps the source's order.
         image_bytes: what each image takes if not what it takes in the source.
         first: the number of the first shard of each split, 0 if it is not named.
+        there: bytes of shards that this is added to.
     """
     spans = _spans(listing, image_bytes)
+    if shard_size is None:
+        shard_size, _ = default_shard_size(there + int(spans.sum()))
     splits = listing.splits
     order: list[NDArray[np.int64]] = [np.empty(0, np.int64)]
     bounds = [0]

@@ -151,6 +151,7 @@ def prepare(
         options.seed,
         options.raw_bytes,
         _next_numbers(base),
+        sum(shard.bytes for shard in base.shards) if base else 0,
     )
     if onto is not None and base is not None:
         _refuse_other_splits(onto, set(base.splits), set(plan.splits))

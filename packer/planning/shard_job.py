@@ -50,8 +50,7 @@ class ShardJob:
 
     Attributes:
         path: of its tar.
-        threads: that encode at a time; a process that packs alone needs several, because jpegtran
-            is a process of its own.
+        threads: that encode at a time, where there are fewer shards than cores.
         origin: where the source lies.
         needs_all: leave the shard unfinished if a file cannot be read now: another time it may be.
     """

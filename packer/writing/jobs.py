@@ -19,6 +19,7 @@ from packer.errors import (
     Unreadable,
     cannot_write,
 )
+from packer.images import tiling
 from packer.images.encode import (
     Encoded,
     Policy,
@@ -28,6 +29,7 @@ from packer.images.jpegtran import JpegtranFailed
 from packer.images.members import check_member
 from packer.planning.shard_job import ShardJob
 from packer.processes import map_unordered
+from packer.progress import Progress
 from packer.sources.records import Source, SourceSample
 from packer.writing.shard_writer import ShardWriter
 from reader.format import ShardfeedError
@@ -108,6 +110,15 @@ def _encoded(job: ShardJob) -> Iterator[tuple[SourceSample, _Result]]:
                 yield first, result.result()
         finally:
             pool.shutdown(cancel_futures=True)
+
+
+def tell_of_compiling(policy: Policy, progress: Progress) -> None:
+    """Say why the first images take seconds, where they will."""
+    if policy.tiled and policy.raw is None and tiling.is_available() and not tiling.is_compiled():
+        progress.note(
+            "Compiling what tiles JPEGs: once on this machine, with the first of them, for about "
+            "ten seconds."
+        )
 
 
 def run_jobs(

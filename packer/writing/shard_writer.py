@@ -17,7 +17,7 @@ import xxhash
 
 from packer.files.atomic import sync_folder
 from packer.images.encode import Encoded
-from packer.images.jpegtran import Tiles
+from packer.images.tiles import Tiles
 from packer.sources.records import SourceSample
 from reader.format import (
     FORMATS,

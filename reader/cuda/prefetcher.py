@@ -17,9 +17,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
 import torch
 
-from reader.cuda.nested import scatter
+from reader.arguments import is_count, is_number
+from reader.cuda.source import AnyBatches, BatchSource
 from reader.cuda.transfer import (
     CUDAHostMemory,
     Lane,
@@ -29,9 +31,8 @@ from reader.cuda.transfer import (
     default_device,
     open_lane,
 )
-from reader.errors import ReaderError
+from reader.errors import ArgumentError, ReaderError
 from reader.gpu_decode.nvjpeg import require
-from reader.loader.epochs import EpochIterator
 from reader.loader.loader import Loader
 
 _FORMATS = (torch.preserve_format, torch.contiguous_format, torch.channels_last)
@@ -44,9 +45,9 @@ class CUDAPrefetcher:
     ``(x / 255 - mean) / std`` in `dtype`, computed in float32; other tensors are moved, and
     anything else passes as it is. Batches may be tuples, lists, dicts or dataclasses, and nested.
     A Loader's `map_batch` gets them as they are then, on the device, and what it gives is what
-    comes; with several devices it gets each part. On a GPU it is called on the stream of the
-    copies: tensors of its own have to be complete, and those that it gives lie in tuples, lists,
-    dicts or dataclasses, where they are found and marked as used by the consumer's stream.
+    comes. On a GPU it is called on the stream of the copies: tensors of its own have to be
+    complete, and those that it gives lie in tuples, lists, dicts or dataclasses, where they are
+    found and marked as used by the consumer's stream.
 
     On a GPU, batches are copied from where the workers wrote them, page-locked, on a stream of
     their own; several are on their way at a time, and a batch is ready for the stream that is
@@ -63,7 +64,6 @@ class CUDAPrefetcher:
         depth: int = 2,
         *,
         memory_format: torch.memory_format = torch.preserve_format,
-        device_ids: Sequence[torch.device | str | int] | None = None,
     ) -> None:
         """Wrap `loader`, which is a Loader or any other iterable of batches.
 
@@ -76,41 +76,28 @@ class CUDAPrefetcher:
             depth: batches on their way ahead of the consumer, on a GPU.
             memory_format: of batches of images; the loader's own by default, which is channels_last
                 for a Loader.
-            device_ids: cut each batch into parts for these devices, as nn.DataParallel does; a
-                list of the parts is what comes.
 
         Raises:
-            ReaderError: an argument cannot be met, or the loader is closed.
+            ArgumentError: an argument is not of its kind, or cannot be met.
+            ReaderError: the loader is closed.
         """
-        if device is not None and device_ids is not None:
-            raise ReaderError("Give device or device_ids, not both.")
-        if device_ids is not None and (
-            isinstance(device_ids, str) or not isinstance(device_ids, Sequence)
-        ):
-            raise ReaderError(
-                f"device_ids is a sequence of devices such as [0, 1], not {device_ids!r}."
-            )
-        if device_ids is not None and not device_ids:
-            raise ReaderError("device_ids is empty: name at least one device.")
-        if not isinstance(depth, int) or depth < 1:
-            raise ReaderError(f"depth is an integer of at least 1 batch ahead, not {depth!r}.")
+        if not hasattr(loader, "__iter__"):
+            raise ArgumentError(f"loader is a Loader, or another iterable, not {loader!r:.200}.")
+        if not is_count(depth):
+            raise ArgumentError(f"depth is an integer of at least 1 batch ahead, not {depth!r}.")
         normalisation = _normalisation(mean, std, dtype, memory_format)
-        devices = [_device(one) for one in ([device] if device_ids is None else device_ids)]
         self.loader = loader
-        self.device = devices[0]
+        self.device = _device(device)
         self.depth = depth
-        self._is_scattered = device_ids is not None
-        map_batch, fields = None, None
-        if isinstance(loader, Loader):
-            map_batch, fields = loader.map_batch, loader.batch_fields
-        on_gpu = [one for one in devices if one.type == "cuda"]
-        if on_gpu and isinstance(loader, Loader) and loader.decode == "gpu":
-            require(on_gpu)
-        lanes = [open_lane(one, normalisation, map_batch, fields) for one in devices]
-        if on_gpu and isinstance(loader, Loader):
-            cores = frozenset[int]().union(*map(cores_of, on_gpu))
-            loader.pin_memory(CUDAHostMemory(on_gpu[0]), cores)
-        self._flight = _Flight(lanes, depth if any(lane.runs_ahead for lane in lanes) else 0)
+        source: BatchSource = loader if isinstance(loader, Loader) else AnyBatches(loader)
+        on_gpu = self.device.type == "cuda"
+        if on_gpu and source.decode == "gpu":
+            require(self.device)
+        lane = open_lane(self.device, normalisation, source.map_batch, source.batch_fields)
+        if on_gpu:
+            source.page_lock(CUDAHostMemory(self.device), cores_of(self.device))
+        self._source = source
+        self._flight = _Flight(lane, depth if lane.runs_ahead else 0)
         self._running: Iterator[Any] | None = None
         self._width: int | None = len(getattr(loader, "fields", (None, None)))
 
@@ -118,7 +105,7 @@ class CUDAPrefetcher:
         return len(self.loader)
 
     def __iter__(self) -> Iterator[Any]:
-        return _Epoch(self.loader, self._flight, self._is_scattered)
+        return _Epoch(self.loader, self._source, self._flight)
 
     def __enter__(self) -> "CUDAPrefetcher":
         return self
@@ -183,9 +170,9 @@ class _Flight:
         fetched: the loader's, at the batch that was fetched last.
     """
 
-    lanes: list[Lane]
+    lane: Lane
     ahead: int
-    held: deque[tuple[Any, list[Transfer]]] = field(default_factory=deque)
+    held: deque[tuple[Any, Transfer]] = field(default_factory=deque)
     state: Any = None
     fetched: Any = None
 
@@ -197,14 +184,12 @@ class _Flight:
         """Whether an iteration was left with batches fetched, and nobody moved the loader since."""
         return self.state is not None and loader.state_dict() == self.fetched
 
-    def send(self, host: Any, parts: list[Any]) -> list[Transfer]:
+    def send(self, host: Any) -> Transfer:
         """Start a batch on its way."""
-        transfers: list[Transfer] = []
-        if self.ahead:  # held from before the first copy, in case that a later one fails
-            self.held.append((host, transfers))
-        for lane, part in zip(self.lanes, parts, strict=False):
-            transfers.append(lane.send(part))
-        return transfers
+        transfer = self.lane.send(host)  # where it fails, no copy of the batch is left under way
+        if self.ahead:
+            self.held.append((host, transfer))
+        return transfer
 
     def recycle(self) -> None:
         """Let go of the host batches whose copies have ended.
@@ -212,16 +197,15 @@ class _Flight:
         Copies that are further behind than that are all the GPU's link can do: waiting for one
         then holds nothing up, and bounds the memory.
         """
-        while self.held and all(transfer.is_over() for transfer in self.held[0][1]):
+        while self.held and self.held[0][1].is_over():
             self.held.popleft()
         _land(self.held, leave=self.ahead + 1)
 
 
-def _land(held: deque[tuple[Any, list[Transfer]]], leave: int = 0) -> None:
+def _land(held: deque[tuple[Any, Transfer]], leave: int = 0) -> None:
     """Wait for the oldest copies until no more than `leave` are left."""
     while len(held) > leave:
-        for transfer in held[0][1]:
-            transfer.wait()
+        held[0][1].wait()
         held.popleft()
 
 
@@ -229,20 +213,19 @@ def _land(held: deque[tuple[Any, list[Transfer]]], leave: int = 0) -> None:
 class _Sent:
     """A batch on its way, with the loader's state behind it."""
 
-    transfers: list[Transfer]
+    transfer: Transfer
     state: Any
 
 
 class _Epoch(Iterator[Any]):
     """One pass over the loader."""
 
-    def __init__(self, loader: Any, flight: _Flight, is_scattered: bool) -> None:
+    def __init__(self, loader: Any, source: BatchSource, flight: _Flight) -> None:
         self._loader = loader
         self._flight = flight
-        self._is_scattered = is_scattered
-        if isinstance(loader, Loader) and loader.is_endless and flight.is_left_ahead(loader):
+        if source.is_endless and flight.is_left_ahead(loader):
             loader.load_state_dict(flight.state)  # what was fetched and not consumed comes again
-        self._source = iter(loader)
+        self._batches = iter(source)
         self._has_state = hasattr(loader, "state_dict")
         self._is_at_end = False
         self._queue: deque[_Sent | Exception] = deque()
@@ -260,34 +243,20 @@ class _Epoch(Iterator[Any]):
         if isinstance(first, Exception):
             raise first
         self._flight.state = first.state
-        batches = [transfer.take() for transfer in first.transfers]
-        return batches if self._is_scattered else batches[0]
+        return first.transfer.take()
 
     def _fetch(self) -> None:
         """Send the next batch on its way, unless only waiting would bring it and one is there."""
         try:
-            if self._queue and not self._is_ready():
+            if self._queue and not self._batches.is_ready():
                 return
-            self._queue.append(self._send(self._next_host()))
+            host = self._batches.unmapped()  # `map_batch` is called on the device
+            self._flight.fetched = self._state()
+            self._queue.append(_Sent(self._flight.send(host), self._flight.fetched))
         except StopIteration:
             self._is_at_end = True
         except Exception as error:
             self._queue.append(error)
-
-    def _next_host(self) -> Any:
-        """The loader's next batch; its `map_batch` is called on the device."""
-        source = self._source
-        return source.unmapped() if isinstance(source, EpochIterator) else next(source)
-
-    def _is_ready(self) -> bool:
-        """Whether the loader would give a batch without waiting, as far as it can tell."""
-        return not isinstance(self._source, EpochIterator) or self._source.is_ready()
-
-    def _send(self, host: Any) -> _Sent:
-        lanes = len(self._flight.lanes)
-        parts = scatter(host, lanes) if self._is_scattered else [host]
-        self._flight.fetched = self._state()
-        return _Sent(self._flight.send(host, parts), self._flight.fetched)
 
     def _state(self) -> Any:
         return self._loader.state_dict() if self._has_state else None
@@ -296,17 +265,19 @@ class _Epoch(Iterator[Any]):
 def _device(device: torch.device | str | int | None) -> torch.device:
     if device is None:
         return default_device()
+    if isinstance(device, bool):
+        raise ArgumentError(f"device is a device or its number, not {device}.")
     try:
         chosen = torch.device("cuda", device) if isinstance(device, int) else torch.device(device)
         if chosen.type != "cuda":
             torch.empty(0, device=chosen)
     except (RuntimeError, TypeError, AssertionError) as error:
-        raise ReaderError(f"There is no device {device!r} here, torch says: {error}") from error
+        raise ArgumentError(f"There is no device {device!r} here, torch says: {error}") from error
     if chosen.type == "cuda" and not torch.cuda.is_available():
-        raise ReaderError(f"There is no device {str(chosen)!r}: torch finds no CUDA here.")
+        raise ArgumentError(f"There is no device {str(chosen)!r}: torch finds no CUDA here.")
     if chosen.type == "cuda" and (chosen.index or 0) >= torch.cuda.device_count():
         count = torch.cuda.device_count()
-        raise ReaderError(f"There is no device {str(chosen)!r}: the last is 'cuda:{count - 1}'.")
+        raise ArgumentError(f"There is no device {str(chosen)!r}: the last is 'cuda:{count - 1}'.")
     return default_device() if chosen == torch.device("cuda") else chosen
 
 
@@ -317,19 +288,19 @@ def _normalisation(
     memory_format: torch.memory_format,
 ) -> Normalisation:
     if (mean is None) != (std is None):
-        raise ReaderError("Give mean and std together, or neither of them.")
+        raise ArgumentError("Give mean and std together, or neither of them.")
     if not isinstance(dtype, torch.dtype) or not dtype.is_floating_point:
-        raise ReaderError(f"Normalised images need a floating-point torch.dtype, not {dtype!r}.")
+        raise ArgumentError(f"Normalised images need a floating-point torch.dtype, not {dtype!r}.")
     means = _per_channel("mean", mean, 0.0)
     stds = _per_channel("std", std, 1.0)
     if not all(0 <= value <= 1 for value in means):
-        raise ReaderError(
+        raise ArgumentError(
             f"mean is on the scale from 0 to 1, not {mean!r}; divide by 255 what is on that to 255."
         )
     if not all(0 < value < math.inf for value in stds):
-        raise ReaderError(f"std is above 0, as images are divided by it, not {std!r}.")
+        raise ArgumentError(f"std is above 0, as images are divided by it, not {std!r}.")
     if memory_format not in _FORMATS:
-        raise ReaderError(f"memory_format is one of {_FORMATS}, not {memory_format!r}.")
+        raise ArgumentError(f"memory_format is one of {_FORMATS}, not {memory_format!r}.")
     return Normalisation(means, stds, dtype, memory_format)
 
 
@@ -338,8 +309,9 @@ def _per_channel(
 ) -> tuple[float, float, float]:
     if values is None:
         return default, default, default
-    try:
-        red, green, blue = map(float, values)
-    except (TypeError, ValueError) as error:
-        raise ReaderError(f"{name} is three numbers, one a channel, not {values!r}.") from error
+    numbers = values.tolist() if isinstance(values, (np.ndarray, torch.Tensor)) else values
+    is_three = isinstance(numbers, (list, tuple)) and len(numbers) == 3
+    if not is_three or not all(map(is_number, numbers)):
+        raise ArgumentError(f"{name} is three numbers, one a channel, not {values!r:.200}.")
+    red, green, blue = map(float, numbers)
     return red, green, blue

@@ -11,12 +11,12 @@ from dataclasses import replace
 from functools import cached_property
 from operator import index
 from pathlib import Path
-from types import NoneType
 from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
+from reader.arguments import FLAG, NAME, PATH, Rule, check, is_count, one_of, or_none
 from reader.dataset.shard import (
     ReadBuffer,
     Shard,
@@ -28,6 +28,7 @@ from reader.dataset.shared_memory import (
 from reader.decode.decoder import Decoder
 from reader.decode.plan import StoredImage
 from reader.errors import (
+    ArgumentError,
     DecodeError,
     ReaderError,
 )
@@ -42,6 +43,21 @@ from reader.format.files import most_open_files
 
 _OPEN_SHARDS = 128  # at most; each costs two descriptors: the tar and the mapped index
 _SHARE = 4  # of the descriptors that a process may have, for a shard each: half of them stay free
+
+
+_TRANSFORM: Rule = (
+    or_none(callable),
+    "a function, as ImageFolder's is (reader's own transforms are for reader.Loader), or None",
+)
+_RULES: dict[str, Rule] = {
+    "folder": PATH,
+    "split": NAME,
+    "upright": FLAG,
+    "transform": _TRANSFORM,
+    "target_transform": _TRANSFORM,
+    "cache": (one_of(None, "ram"), '"ram", for a Loader "decoded" as well, or None'),
+    "limits": (lambda given: isinstance(given, Limits), "a reader.Limits"),
+}
 
 
 class Dataset:
@@ -84,19 +100,12 @@ class Dataset:
             limits: what a sample may ask for; one that asks for more is a SampleError.
 
         Raises:
-            ReaderError: there is no such split, it does not fit into memory, or an argument is
-                none of its kind.
+            ArgumentError: there is no such split, or an argument is not of its kind.
+            ReaderError: it does not fit into memory.
             FormatError: there is no data set, or it is damaged.
         """
-        if cache not in (None, "ram"):
-            raise ReaderError(f'cache is "ram", for a Loader "decoded" as well, not {cache!r}.')
+        check(locals(), _RULES)
         check_limit(cache, cache_limit)
-        for name, given in (("transform", transform), ("target_transform", target_transform)):
-            if given is not None and not callable(given):
-                raise ReaderError(
-                    f"{name} is a function, as ImageFolder's is, not {given!r}; reader's own "
-                    "transforms are for reader.Loader(transforms=[...])."
-                )
         self.folder = Path(folder).absolute()
         self.split = split
         self.upright = upright
@@ -105,7 +114,7 @@ class Dataset:
         self.limits = limits
         manifest = Manifest.load(self.folder)
         if split is not None and split not in manifest.splits:
-            raise ReaderError(f"{self.folder} has no split {split!r}; {manifest.known_splits}.")
+            raise ArgumentError(f"{self.folder} has no split {split!r}; {manifest.known_splits}.")
         self.shards = tuple(s for s in manifest.shards if split in (None, s.split))
         self.classes = list(manifest.classes)
         self.extensions = manifest.fields
@@ -334,12 +343,12 @@ def check_limit(cache: str | None, limit: object) -> None:
     """Refuse a `cache_limit` that is none.
 
     Raises:
-        ReaderError: it is no number of bytes, or there is no cache.
+        ArgumentError: it is no number of bytes, or there is no cache.
     """
     if limit is not None and cache is None:
-        raise ReaderError('cache_limit goes with cache="ram" or "decoded"; give both.')
-    if not isinstance(limit, (int, np.integer, NoneType)):
-        raise ReaderError(
+        raise ArgumentError('cache_limit goes with cache="ram" or "decoded"; give both.')
+    if limit is not None and not is_count(limit):
+        raise ArgumentError(
             f"cache_limit is a number of bytes, an integer such as 10**9, not {limit!r}."
         )
 

@@ -54,8 +54,10 @@ that were planned for this shard and left out, ``[name, reason]`` each), ``until
 JPEGs that could not be tiled).
 
 **dataset.json** (`manifest.py`). Version, the options that shaped the bytes, the classes in label
-order, the list of shards with their sizes and checksums, and ``checksum``: ``xxh3-128:`` and the
-hexadecimal digits for all of this without it, as JSON with sorted keys and without white space.
+order, the list of shards with their sizes and checksums, ``transcoders`` (the versions of what the
+images may have gone through), and ``checksum``: ``xxh3-128:`` and the hexadecimal digits for all of
+this without it, as JSON with sorted keys and without white space. A reader ignores what it does not
+know.
 """
 
 from typing import TYPE_CHECKING

@@ -5,7 +5,7 @@ import json
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -21,7 +21,7 @@ KIND = "shardfeed"
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 MAX_BYTES = 1 << 28  # of dataset.json: a million shards, or classes with long names
 
-_KINDS = {"packer": str, "options": dict, "source": str, "rejected": int}
+_KINDS = {"packer": str, "options": dict, "source": str, "rejected": int, "transcoders": dict}
 
 
 @dataclass(frozen=True)
@@ -54,6 +54,7 @@ class Manifest:
         fields: extensions of the members that samples have.
         shards: in the order that numbers the samples.
         rejected: how many source files are not in the data set; each index names its own.
+        transcoders: versions of the programs and libraries that images may have gone through.
     """
 
     packer: str
@@ -63,6 +64,7 @@ class Manifest:
     fields: tuple[str, ...]
     shards: tuple[ShardEntry, ...]
     rejected: int = 0
+    transcoders: Mapping[str, str] = field(default_factory=dict)
     version: int = field(default=VERSION)
 
     @property
@@ -142,7 +144,8 @@ class Manifest:
             for name, kind in _KINDS.items():
                 if name in content and type(content[name]) is not kind:
                     raise ValueError(f"{name} is not {kind.__name__}")
-            return cls(shards=shards, **content)
+            known = {item.name for item in fields(cls)}  # a later packer may tell more
+            return cls(shards=shards, **{k: v for k, v in content.items() if k in known})
         except (KeyError, TypeError, ValueError, RecursionError) as error:
             raise FormatError(f"{path} is damaged: {error}. Restore it or pack again.") from error
 

@@ -16,7 +16,7 @@ leaks it when the device changes: one process should decode on one GPU.
 """
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -47,20 +47,15 @@ def decode(jpegs: list[Tensor], device: torch.device) -> list[Tensor]:
     return images
 
 
-def require(devices: Sequence[torch.device]) -> None:
-    """Find out whether images can be decoded on `devices`.
+def require(device: torch.device) -> None:
+    """Find out whether images can be decoded on `device`.
 
     Raises:
         ReaderError: they cannot.
     """
-    if len(devices) > 1:
-        raise ReaderError(
-            'decode="gpu" decodes on one GPU a process; device_ids names several. Start a process '
-            "for each (torchrun), which trains faster too."
-        )
     sample = simplejpeg.encode_jpeg(np.zeros((16, 16, 3), np.uint8))
     try:
-        decode([torch.frombuffer(bytearray(sample), dtype=torch.uint8)], devices[0])
+        decode([torch.frombuffer(bytearray(sample), dtype=torch.uint8)], device)
     except (RuntimeError, ValueError, TypeError, AttributeError) as error:
         raise ReaderError(
             'decode="gpu" needs torchvision 0.20 or newer with nvJPEG, as its builds for CUDA have '

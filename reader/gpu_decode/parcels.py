@@ -21,8 +21,8 @@ from reader.dataset.dataset import Dataset
 from reader.decode.decoder import Decoder
 from reader.decode.plan import View
 from reader.errors import (
+    ArgumentError,
     DecodeError,
-    ReaderError,
 )
 from reader.format import FORMATS
 from reader.format.jpeg import (
@@ -221,17 +221,17 @@ def check(names: Sequence[str], others: dict[str, bool], is_one_size: bool) -> N
         is_one_size: whether the transforms give all images one size.
 
     Raises:
-        ReaderError: they cannot.
+        ArgumentError: they cannot.
     """
     if "image" not in names:
-        raise ReaderError('decode="gpu" is for the field "image", which is not among the fields.')
+        raise ArgumentError('decode="gpu" is for the field "image", which is not among the fields.')
     if asked := [name for name, is_asked in others.items() if is_asked]:
-        raise ReaderError(
+        raise ArgumentError(
             f'decode="gpu" leaves the images as JPEGs until they are on the GPU, so {asked[0]} '
             'cannot be had with it: decode="cpu" can.'
         )
     if not is_one_size:
-        raise ReaderError(
+        raise ArgumentError(
             'decode="gpu" needs transforms that give all images one size, such as '
             "RandomResizedCrop or Resize and CenterCrop."
         )

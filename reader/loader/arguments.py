@@ -6,6 +6,7 @@ from typing import Any
 from reader.arguments import (
     FLAG,
     FUNCTION,
+    NAME,
     Rule,
     check,
     is_count,
@@ -17,7 +18,7 @@ from reader.arguments import (
 from reader.errors import ArgumentError
 
 _OF_LOADER: dict[str, Rule] = {
-    "split": (or_none(lambda given: isinstance(given, str)), "the name of a split, or None"),
+    "split": NAME,
     "batch_size": (is_count, "an integer of at least 1"),
     "seed": (is_integer, "an integer"),
     "epochs": (or_none(is_count), "an integer of at least 1, or None for no end"),
@@ -26,6 +27,10 @@ _OF_LOADER: dict[str, Rule] = {
         "an integer of at least 1, 'auto' or None",
     ),
     "drop_last": FLAG,
+    "decoders": (
+        or_none(lambda given: isinstance(given, Mapping) and all(map(callable, given.values()))),
+        "a dict of functions, by extension, or None",
+    ),
     "map_sample": FUNCTION,
     "map_batch": FUNCTION,
     "collate_fn": FUNCTION,

@@ -324,7 +324,7 @@ class Loader:
         """Why each sample that was substituted or masked could not be read, by its number."""
         return dict(self._feed.bad)
 
-    def pin_memory(self, cuda: HostMemory, cores: Set[int] = frozenset()) -> None:
+    def page_lock(self, cuda: HostMemory, cores: Set[int] = frozenset()) -> None:
         """Page-lock the batches' memory for a GPU, once; `CUDAPrefetcher` asks for it.
 
         Copies of one's own that are `non_blocking` are not waited for then: a batch has to be held

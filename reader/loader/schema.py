@@ -3,13 +3,14 @@
 from collections.abc import Mapping, Sequence
 from itertools import islice
 
+from reader.arguments import is_count
 from reader.batch.ring import (
     BatchLayout,
     Column,
 )
 from reader.dataset.dataset import Dataset
 from reader.errors import (
-    ReaderError,
+    ArgumentError,
     SampleError,
 )
 from reader.gpu_decode.parcels import (
@@ -42,17 +43,23 @@ def view_pipelines(
     """The transforms of each view.
 
     Raises:
-        ReaderError: they are no transforms, or there is no view.
+        ArgumentError: they are no transforms, or there is no view.
     """
-    pipelines = [transforms] * views if isinstance(views, int) else list(views)
+    if not (is_count(views) or (isinstance(views, Sequence) and views)):
+        raise ArgumentError(
+            "views is an integer of at least 1, or a list of transforms for each view, not "
+            f"{views!r:.200}."
+        )
+    pipelines = list(views) if isinstance(views, Sequence) else [transforms] * int(views)
     for pipeline in (transforms, *pipelines):
         if not isinstance(pipeline, Sequence) or not all(map(_is_transform, pipeline)):
-            raise ReaderError(
-                "transforms is a list of reader's transforms, or of classes like them; "
-                "torchvision's and albumentations' are called in map_sample=."
+            raise ArgumentError(
+                f"transforms is a list of reader's transforms, or of classes like them, not "
+                f"{pipeline!r:.200}. Leave it out for none; torchvision's and albumentations' are "
+                "called in map_sample=."
             )
-    if not pipelines or (transforms and not isinstance(views, int)):
-        raise ReaderError("views is a number of at least 1, or without transforms a list of them.")
+    if transforms and isinstance(views, Sequence):
+        raise ArgumentError("Give the transforms of each view in views=, and no transforms=.")
     return tuple(tuple(pipeline) for pipeline in pipelines)
 
 
@@ -83,7 +90,7 @@ def batch_layout(
         skips_bad: whether the first may be a bad one, if others are sound.
 
     Raises:
-        ReaderError: several views need what they do not have.
+        ArgumentError: several views need what they do not have.
         SampleError: none of the candidates can be read.
     """
     pipelines = (recipe.transforms, *recipe.further)
@@ -91,7 +98,7 @@ def batch_layout(
     sizes, is_one_size = [size for size, _ in rooms], all(one_size for _, one_size in rooms)
     is_mapped = recipe.map_sample is not None
     if recipe.further and not is_one_size and not is_mapped:
-        raise ReaderError("Several views need transforms that give all images one size.")
+        raise ArgumentError("Several views need transforms that give all images one size.")
     columns: list[Column] = []
     if recipe.is_encoded:
         others = {

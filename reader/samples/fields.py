@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reader.decode.plan import View
-from reader.errors import ReaderError
+from reader.errors import ArgumentError
 from reader.format.members import DECODERS, kind_of, picture_format
 
 BUILT_IN = ("image", "label", "index", "valid", "key")
@@ -67,7 +67,7 @@ class Boxes:
 
     def __post_init__(self) -> None:
         if self.format not in _FORMATS:
-            raise ReaderError(f"{self}: format is one of {', '.join(_FORMATS)}.")
+            raise ArgumentError(f"{self}: format is one of {', '.join(_FORMATS)}.")
 
     def place(self, content: Any, view: View) -> dict[str, NDArray[Any]]:
         """The boxes of a parsed member as `view` shows them.
@@ -152,19 +152,21 @@ def parse_fields(
         known: extensions that the data set has.
 
     Raises:
-        ReaderError: there is no such field, or it is no field.
+        ArgumentError: there is no such field, or it is no field.
     """
     if isinstance(fields, str) or not isinstance(fields, Sequence) or not fields:
-        raise ReaderError('fields is a sequence of names, such as ("image", "label").')
+        raise ArgumentError(
+            f'fields is a sequence of names, such as ("image", "label"), not {fields!r:.200}.'
+        )
     if wrong := [field for field in fields if not isinstance(field, (str, Mask, Boxes))]:
-        raise ReaderError(f"A field is a name, a Mask or Boxes, not {wrong[0]!r}.")
+        raise ArgumentError(f"A field is a name, a Mask or Boxes, not {wrong[0]!r}.")
     decoded = [_extension(f) for f in fields if f not in BUILT_IN and not isinstance(f, Mask)]
     if unused := [ext for ext in decoders if ext not in decoded]:
-        raise ReaderError(
+        raise ArgumentError(
             f"There is a decoder for {unused[0]!r}, which is not among the fields' extensions."
         )
     if twice := [name for name in map(name_of, fields) if [*map(name_of, fields)].count(name) > 1]:
-        raise ReaderError(f"Two fields are named {twice[0]!r}.")
+        raise ArgumentError(f"Two fields are named {twice[0]!r}.")
     return tuple(_member(f, decoders, known) for f in fields if f not in BUILT_IN)
 
 
@@ -176,10 +178,10 @@ def name_of(field: Field) -> str:
 def _member(field: Field, decoders: Mapping[str, Decode], known: Sequence[str]) -> Member:
     ext = _extension(field)
     if ext in BUILT_IN:
-        raise ReaderError(f"Every sample has {ext!r}: write it without a question mark.")
+        raise ArgumentError(f"Every sample has {ext!r}: write it without a question mark.")
     is_optional = _written(field).endswith("?")
     if ext not in known and not is_optional:
-        raise ReaderError(
+        raise ArgumentError(
             f"There is no field {ext!r}: there are {', '.join(dict.fromkeys((*BUILT_IN, *known)))}."
         )
     if isinstance(field, Mask) or (ext not in decoders and picture_format(ext)):

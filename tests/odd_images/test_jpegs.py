@@ -11,7 +11,7 @@ import pytest
 from lossless_jpeg import lossless
 from PIL import Image
 
-from packer.images.jpegtran import jpegtran
+from packer.images.tiles import can_tile
 
 MakeImage = Callable[..., Image.Image]
 Encode = Callable[..., bytes]
@@ -221,8 +221,8 @@ def files(made: dict[str, bytes | None]) -> dict[str, bytes]:
 
 @pytest.fixture(scope="module")
 def tiled(files: dict[str, bytes], try_packed: Callable[..., Any]) -> Any:
-    if jpegtran() is None:
-        pytest.skip("jpegtran is not installed")
+    if not can_tile():
+        pytest.skip("nothing here tiles JPEGs")
     return try_packed(files)
 
 

@@ -76,24 +76,12 @@ def test_a_data_set_without_samples_is_told_of(
     assert (found.samples, found.short_sides, found.decoded_bytes) == (0, {}, 0)
 
 
-@pytest.mark.parametrize(
-    ("total", "size"), [(10**6, 10**7), (10**9, 10**7), (10**10, 10**8), (10**12, 10**9)]
-)
-def test_the_suggested_shards_are_enough_and_not_too_small(
-    tmp_path: Path, packed: Path, total: int, size: int
-) -> None:
-    folder = shutil.copytree(packed, tmp_path / "copy")
-    content = Manifest.load(folder)
-    shards = tuple(replace(shard, bytes=total // 4) for shard in content.shards)
-    (folder / "dataset.json").write_text(replace(content, shards=shards).dump())
-    assert info(folder).shard_size == size
-
-
 def test_the_command_prints_text_or_json(packed: Path, run_packer: RunPacker) -> None:
     done = run_packer("info", packed)
     assert done.returncode == 0
     assert "39 samples in 4 shards" in done.stdout
     assert "154.1 MB float32" in done.stdout
+    assert "usual shard size: 10 MB (smaller ones would cost more" in done.stdout
     done = run_packer("info", packed, "--json")
     assert json.loads(done.stdout)["samples"] == 39
 

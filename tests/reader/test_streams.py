@@ -310,14 +310,6 @@ def test_a_torchvision_that_is_missing_or_cannot_decode_is_named(
         CUDAPrefetcher(loader)
 
 
-def test_several_gpus_for_a_decoder_that_has_one_are_refused(
-    packed: Path, gpu: PretendedGPU, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
-    with encoded(packed) as loader, pytest.raises(ReaderError, match="one GPU a process"):
-        CUDAPrefetcher(loader, device_ids=[0, 1])
-
-
 def test_a_gpu_beyond_the_last_is_refused(gpu: PretendedGPU) -> None:
     with pytest.raises(ReaderError, match="no device 'cuda:3': the last is 'cuda:0'"):
         CUDAPrefetcher([], device=3)

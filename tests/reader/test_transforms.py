@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from reader import (
+    ArgumentError,
     CenterCrop,
     Geometry,
     Letterbox,
@@ -324,12 +325,25 @@ def test_two_flips_undo_each_other() -> None:
         lambda: Letterbox((8, True)),
         lambda: RandomHorizontalFlip(1.5),
         lambda: RandomVerticalFlip(-0.1),
+        lambda: RandomHorizontalFlip("a"),  # type: ignore[arg-type]
+        lambda: RandomHorizontalFlip(True),
+        lambda: RandomHorizontalFlip(math.nan),
+        lambda: RandomResizedCrop(8, scale=1.0),  # type: ignore[arg-type]
+        lambda: RandomResizedCrop(8, scale=("a", "b")),  # type: ignore[arg-type]
+        lambda: RandomResizedCrop(8, ratio=(1, math.inf)),
+        lambda: RandomResizedCrop(8, ratio=(1, 2, 3)),  # type: ignore[arg-type]
+        lambda: RandomResizedCrop("8"),
+        lambda: CenterCrop(None),  # type: ignore[arg-type]
+        lambda: CenterCrop(8.0),  # type: ignore[arg-type]
+        lambda: RandomCrop(8, padding="1"),  # type: ignore[arg-type]
+        lambda: RandomCrop(8, pad_if_needed="no"),  # type: ignore[arg-type]
+        lambda: Letterbox(8, fill=None),  # type: ignore[arg-type]
     ],
 )
 def test_a_transform_that_makes_no_sense_says_so_when_it_is_made(
     wrong: Callable[[], object],
 ) -> None:
-    with pytest.raises(ReaderError, match=r"at least|takes either|above 0|from 0 to"):
+    with pytest.raises(ArgumentError, match=r"at least|takes either|above 0|from 0 to|True or"):
         wrong()
 
 

@@ -49,40 +49,31 @@ class _Dict(dict[object, Any]):
         super().__setitem__(key, value)
 
 
+def _encode(text: str, encoding: str) -> bytes:
+    """How Python 3 writes bytes for Python 2."""
+    if encoding != "latin1":
+        raise pickle.UnpicklingError(f"it has a text in {encoding!r}")
+    return text.encode("latin1")
+
+
 _NAMES = {
     ("numpy.core.multiarray", "_reconstruct"): _Array,
     ("numpy._core.multiarray", "_reconstruct"): _Array,
     ("numpy", "ndarray"): None,  # an argument of the one above
     ("numpy", "dtype"): _DType,
+    ("_codecs", "encode"): _encode,
 }
 
-
-_INSTRUCTIONS = (  # of pickle's machine: plain data, names, and what arrays are made by
-    *("MARK", "STOP", "POP", "POP_MARK", "DUP", "PROTO", "FRAME", "MEMOIZE"),
-    *("NONE", "NEWTRUE", "NEWFALSE", "INT", "BININT", "BININT1", "BININT2", "LONG", "LONG1"),
-    *("FLOAT", "BINFLOAT", "STRING", "BINSTRING", "SHORT_BINSTRING", "BINBYTES", "BINBYTES8"),
-    *("SHORT_BINBYTES", "UNICODE", "BINUNICODE", "SHORT_BINUNICODE", "BINUNICODE8"),
-    *("EMPTY_TUPLE", "TUPLE", "TUPLE1", "TUPLE2", "TUPLE3", "EMPTY_LIST", "LIST", "APPEND"),
-    *("APPENDS", "EMPTY_DICT", "DICT", "SETITEM", "SETITEMS"),
-    *("PUT", "BINPUT", "LONG_BINPUT", "GET", "BINGET", "LONG_BINGET"),
-    *("GLOBAL", "STACK_GLOBAL", "REDUCE", "BUILD"),
-)
-
-
-class _Dispatch(dict[int, Any]):
-    def __missing__(self, instruction: int) -> None:
-        raise pickle.UnpicklingError(f"it has the instruction {chr(instruction)!r}")
+_SETS = *pickle.EMPTY_SET, *pickle.ADDITEMS, *pickle.FROZENSET  # which hash what they hold
 
 
 # The one in C takes any number for the size of its memo, and would fill the memory.
 class _Unpickler(pickle._Unpickler):
-    dispatch = _Dispatch(
-        {
-            code: load
-            for code, load in pickle._Unpickler.dispatch.items()
-            if code in {getattr(pickle, name)[0] for name in _INSTRUCTIONS}
-        }
-    )
+    def refuse_set(self: Any) -> None:
+        """A set that holds tuples of tuples may take for ever to be made."""
+        raise pickle.UnpicklingError("it holds a set")
+
+    dispatch = pickle._Unpickler.dispatch | dict.fromkeys(_SETS, refuse_set)
 
     def load_empty_dictionary(self: Any) -> None:
         """Push a dictionary, as the instruction of that name does."""

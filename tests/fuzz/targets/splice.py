@@ -13,7 +13,7 @@ from functools import cache
 
 import numpy as np
 
-from packer.images.jpegtran import find_tiles
+from packer.images.tiles import find_tiles
 from reader.decode.decoder import (
     Decoder,
     plan,

@@ -176,7 +176,7 @@ def test_bad_files_stop_and_can_then_be_skipped(
     [
         *(("1", 1), ("500", 500), ("10MB", 10**7), ("1GB", 10**9), ("1GiB", 2**30)),
         *(("2kb", 2000), ("1.5k", 1500), ("64KiB", 2**16), ("0.5 GB", 5 * 10**8), ("7b", 7)),
-        (" 3TB ", 3 * 10**12),
+        *((" 3TB ", 3 * 10**12), ("1G", 10**9), ("500mb", 5 * 10**8), ("2gib", 2**31)),
     ],
 )
 def test_sizes_may_have_units(text: str, size: int) -> None:
@@ -190,6 +190,19 @@ def test_sizes_may_have_units(text: str, size: int) -> None:
 def test_what_is_no_size_is_refused(text: str) -> None:
     with pytest.raises(click.BadParameter, match="is not a size"):
         ByteSize().convert(text, None, None)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [("10", "'10' is 10 bytes, which is too little. Say 10MB"), ("9.9k", "9900 bytes, .* 9.9MB")],
+)
+def test_a_shard_size_whose_unit_was_forgotten_is_refused_with_what_was_meant(
+    tmp_path: Path, source: Path, run_packer: RunPacker, text: str, told: str
+) -> None:
+    done = run_packer("pack", source, tmp_path / "dst", "--shard-size", text)
+    assert done.returncode == 2
+    assert re.search(told, done.stderr)
+    assert not (tmp_path / "dst").exists()
 
 
 def test_the_shard_size_is_kept(tmp_path: Path, source: Path, run_packer: RunPacker) -> None:
@@ -489,8 +502,7 @@ def test_an_interrupted_bench_exits_130_and_leaves_no_process(
     send: Callable[[int, int], None],
 ) -> None:
     with start_packer("bench", packed, "--seconds", 60, "--workers", 2) as process:
-        # The measuring process and its worker.
-        wait_until(lambda: len(psutil.Process(process.pid).children(recursive=True)) == 2)
+        wait_until(lambda: psutil.Process(process.pid).children(recursive=True))  # its worker
         started = psutil.Process(process.pid).children(recursive=True)
         send(process.pid, number)
         _, stderr = process.communicate()

@@ -1,7 +1,6 @@
 """What is stored for an image under each policy."""
 
 import io
-import shutil
 from collections.abc import Callable
 
 import numpy as np
@@ -17,10 +16,6 @@ from packer.images.probe import ImageInfo
 Make = Callable[..., Image.Image]
 ToBytes = Callable[..., bytes]
 
-needs_jpegtran = pytest.mark.skipif(
-    shutil.which("jpegtran") is None, reason="jpegtran is not installed (libjpeg-turbo-progs)"
-)
-
 
 def pixels(data: bytes) -> np.ndarray:
     with Image.open(io.BytesIO(data)) as image:
@@ -33,7 +28,6 @@ def test_verbatim_keeps_every_byte(make_image: Make, encode: ToBytes) -> None:
     assert (stored.data, stored.tiles, stored.untiled) == (data, None, None)
 
 
-@needs_jpegtran
 def test_tiled_keeps_every_pixel(make_image: Make, encode: ToBytes) -> None:
     data = encode(make_image(2, 120, 200), "JPEG")
     stored = encoding.encode(data, Policy(check=True))
@@ -56,7 +50,6 @@ def test_a_cmyk_jpeg_is_stored_as_it_is_and_the_reason_is_told(
     assert "CMYK" in str(stored.untiled)
 
 
-@needs_jpegtran
 def test_a_transcode_that_changes_pixels_is_not_stored(
     make_image: Make, encode: ToBytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -98,7 +91,7 @@ def test_quality_re_encodes_and_keeps_exif_and_icc(make_image: Make, encode: ToB
         assert image.info["icc_profile"] == b"profile"
 
 
-def test_re_encoding_is_tiled_without_jpegtran(
+def test_re_encoding_is_tiled_without_a_tiler(
     make_image: Make, encode: ToBytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PATH", "")

@@ -104,7 +104,7 @@ def test_a_loader_is_registered_once_however_many_prefetchers_it_has(packed: Pat
     cuda = FakeCUDA()
     with loader(packed) as opened:
         for _ in range(3):
-            opened.pin_memory(cuda)
+            opened.page_lock(cuda)
         assert [name for name, _ in cuda.calls] == ["register"]
         list(opened)
     assert [name for name, _ in cuda.calls] == ["register", "unregister"]
@@ -114,15 +114,15 @@ def test_a_loader_warns_once_of_memory_that_cannot_be_registered(packed: Path) -
     cuda = FakeCUDA(error="operation not supported")
     with loader(packed) as opened:
         with pytest.warns(RuntimeWarning, match="operation not supported"):
-            opened.pin_memory(cuda)
-        opened.pin_memory(cuda)
+            opened.page_lock(cuda)
+        opened.page_lock(cuda)
         assert sum(len(label) for _, label in opened) == 39
 
 
 def test_batches_of_a_registered_loader_outlive_it(packed: Path) -> None:
     cuda = FakeCUDA()
     opened = loader(packed)
-    opened.pin_memory(cuda)
+    opened.page_lock(cuda)
     image = next(iter(opened))[0]
     expected = image.clone()
     opened.close()
@@ -150,7 +150,7 @@ def test_the_workers_stay_on_the_cores_near_the_gpu(
     allowed = os.sched_getaffinity(0)
     near = {max(allowed)}
     with loader(packed) as opened:
-        opened.pin_memory(FakeCUDA(), near)
+        opened.page_lock(FakeCUDA(), near)
         (worker,) = workers()
         assert os.sched_getaffinity(worker) == near
         os.kill(worker, signal.SIGKILL)
@@ -167,5 +167,5 @@ def test_more_workers_than_there_are_cores_near_the_gpu_stay_anywhere(
 ) -> None:
     allowed = os.sched_getaffinity(0)
     with Loader(packed, batch_size=16, workers=2, transforms=[CenterCrop(32)]) as opened:
-        opened.pin_memory(FakeCUDA(), {max(allowed)})
+        opened.page_lock(FakeCUDA(), {max(allowed)})
         assert [os.sched_getaffinity(worker) for worker in workers()] == [allowed] * 2

@@ -17,6 +17,7 @@ from torch.utils.data import DataLoader
 from reader import (
     IMAGENET_MEAN,
     IMAGENET_STD,
+    ArgumentError,
     CenterCrop,
     CUDAPrefetcher,
     Dataset,
@@ -284,23 +285,35 @@ def test_channels_last_leaves_single_images_as_they_are() -> None:
         ({"mean": IMAGENET_MEAN, "std": (1, 1, 1, 1)}, "std is three numbers"),
         ({"mean": 0.5, "std": 0.5}, "mean is three numbers"),
         ({"mean": IMAGENET_MEAN, "std": (0.2, 0, 0.2)}, "std is above 0"),
-        ({"mean": IMAGENET_MEAN, "std": (math.nan, 1, 1)}, "std is above 0"),
+        ({"mean": IMAGENET_MEAN, "std": (math.nan, 1, 1)}, "std is three numbers"),
+        ({"mean": "123", "std": "456"}, "mean is three numbers"),
+        ({"mean": ("0.1", "0.2", "0.3"), "std": (1, 1, 1)}, "mean is three numbers"),
+        ({"mean": (True, False, True), "std": (1, 1, 1)}, "mean is three numbers"),
+        ({"mean": 3, "std": 3}, "mean is three numbers"),
+        ({"depth": True}, "at least 1 batch"),
+        ({"depth": "2"}, "at least 1 batch"),
+        ({"dtype": "float16"}, "floating-point"),
+        ({"device": True}, "device is a device or its number"),
+        ({"loader": 3}, "loader is a Loader, or another iterable, not 3"),
         ({"mean": (123.675, 116.28, 103.53), "std": (58.4, 57.1, 57.4)}, "divide by 255"),
         ({"memory_format": "channels_last"}, "memory_format is one of"),
         ({"memory_format": torch.channels_last_3d}, "memory_format is one of"),
         ({"depth": 1.5}, "at least 1 batch"),
         ({"dtype": torch.uint8}, "floating-point"),
         ({"depth": 0}, "at least 1 batch"),
-        ({"device": "cpu", "device_ids": ["cpu"]}, "not both"),
-        ({"device_ids": []}, "at least one device"),
-        ({"device_ids": 0}, "device_ids is a sequence of devices"),
-        ({"device_ids": "cpu"}, "device_ids is a sequence of devices"),
-        ({"device_ids": torch.device("cpu")}, "device_ids is a sequence of devices"),
     ],
 )
 def test_arguments_that_cannot_be_met_are_refused(options: dict[str, Any], sentence: str) -> None:
-    with pytest.raises(ReaderError, match=sentence):
-        CUDAPrefetcher([], **options)
+    with pytest.raises(ArgumentError, match=sentence):
+        CUDAPrefetcher(**{"loader": [], **options})
+
+
+@pytest.mark.parametrize("kind", [list, tuple, np.array, torch.tensor])
+def test_mean_and_std_may_be_a_list_a_tuple_an_array_or_a_tensor(kind: Any) -> None:
+    batch = torch.full((1, 3, 2, 2), 255, dtype=torch.uint8)
+    mean, std = kind([0.5, 0.25, 0.0]), kind([0.5, 0.5, 0.5])
+    ((image,),) = CUDAPrefetcher([(batch,)], mean=mean, std=std, device="cpu")
+    assert image[0, :, 0, 0].tolist() == [1.0, 1.5, 2.0]
 
 
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is CUDA here")
@@ -314,18 +327,6 @@ def test_a_gpu_where_there_is_none_is_refused(device: str | int) -> None:
 def test_a_device_that_torch_does_not_know_is_refused(device: Any) -> None:
     with pytest.raises(ReaderError, match="There is no device"):
         CUDAPrefetcher([], device=device)
-
-
-def test_a_batch_is_cut_into_a_part_for_each_device() -> None:
-    batch = (images(5), torch.arange(5), ["a", "b", "c", "d", "e"])
-    ((whole, *_),) = on_cpu([batch])
-    prefetcher = CUDAPrefetcher(
-        [batch], IMAGENET_MEAN, IMAGENET_STD, device_ids=["cpu", torch.device("cpu")]
-    )
-    ((first, second),) = prefetcher
-    assert torch.equal(torch.cat([first[0], second[0]]), whole)
-    assert [part[1].tolist() for part in (first, second)] == [[0, 1, 2], [3, 4]]
-    assert [part[2] for part in (first, second)] == [["a", "b", "c"], ["d", "e"]]
 
 
 def mapped_loader(packed: Path, map_batch: Any) -> Loader:
@@ -349,12 +350,6 @@ def test_map_batch_gets_what_is_on_the_device_normalised(loader: Loader, packed:
         assert torch.equal(batch["image"], image - 1)
         assert batch["first"] == label[0]
         assert batch["is_float"]
-
-
-def test_map_batch_gets_the_part_of_each_device(packed: Path) -> None:
-    with mapped_loader(packed, lambda batch: len(batch[1])) as mapped:
-        parts = list(CUDAPrefetcher(mapped, device_ids=["cpu", "cpu"]))
-    assert parts == [[8, 8], [8, 8], [4, 3]]
 
 
 def test_an_error_of_map_batch_comes_at_its_batch_and_the_next_one_follows(packed: Path) -> None:
@@ -633,3 +628,9 @@ def test_next_ends_with_nones_in_the_shape_of_a_batch(batch: Any, end: Any) -> N
     prefetcher = on_cpu([batch])
     assert type(prefetcher.next()) is (tuple if isinstance(batch, list) else type(batch))
     assert prefetcher.next() == end
+
+
+def test_data_parallel_takes_what_the_prefetcher_gives(loader: Loader) -> None:
+    model = torch.nn.DataParallel(torch.nn.Flatten())
+    for images, _ in on_cpu(loader):
+        assert torch.equal(model(images), images.flatten(1))

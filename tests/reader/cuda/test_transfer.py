@@ -18,7 +18,6 @@ from reader import (
     CUDAPrefetcher,
     Loader,
 )
-from reader.cuda.nested import map_leaves
 from reader.cuda.transfer import (
     CUDAHostMemory,
     StreamLane,
@@ -276,16 +275,11 @@ def test_a_thousand_epochs_need_no_more_memory_than_twenty(
 
 
 @pytest.mark.gpu
-@needs_two
-def test_a_batch_is_cut_over_two_gpus(loader: Loader) -> None:
-    expected = list(normalised(loader, "cpu", torch.float32))
-    loader.set_epoch(0)
-    parts = CUDAPrefetcher(loader, IMAGENET_MEAN, IMAGENET_STD, device_ids=[0, 1])
-    for (first, second), (image, label) in zip(parts, expected, strict=True):
-        assert (first[0].device.index, second[0].device.index) == (0, 1)
-        on_cpu = map_leaves([first, second], torch.Tensor.cpu)
-        assert torch.equal(torch.cat([on_cpu[0][0], on_cpu[1][0]]), image)
-        assert torch.equal(torch.cat([on_cpu[0][1], on_cpu[1][1]]), label)
+def test_data_parallel_scatters_what_the_prefetcher_gives(loader: Loader) -> None:
+    model = torch.nn.DataParallel(torch.nn.Flatten()).cuda()
+    for images, labels in CUDAPrefetcher(loader, IMAGENET_MEAN, IMAGENET_STD):
+        assert torch.equal(model(images), images.flatten(1))
+        assert labels.device == images.device
 
 
 @pytest.mark.gpu

@@ -19,6 +19,7 @@ from PIL import Image
 
 from packer.packing import PackReport
 from reader import (
+    ArgumentError,
     CenterCrop,
     Dataset,
     FormatError,
@@ -180,6 +181,29 @@ def test_a_data_set_prints_what_it_is(two_splits: Path) -> None:
 def test_a_transform_of_another_kind_is_refused_when_it_is_given(packed: Path, name: str) -> None:
     with pytest.raises(ReaderError, match=f"{name} is a function, .* not CenterCrop"):
         Dataset(packed, **{name: CenterCrop(8)})
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("folder", 3),
+        ("folder", None),
+        ("split", 3),
+        ("upright", "no"),
+        ("upright", 1),
+        ("cache", "decoded"),
+        ("cache", True),
+        ("cache_limit", 0),
+        ("cache_limit", 1e9),
+        ("cache_limit", True),
+        ("limits", 10**6),
+        ("limits", None),
+    ],
+)
+def test_an_argument_of_another_kind_is_refused(packed: Path, name: str, value: Any) -> None:
+    cache = {"cache": "ram"} if name == "cache_limit" else {}
+    with pytest.raises(ArgumentError, match=f"^{name} is .*, not {value!r}"):
+        Dataset(**{"folder": packed, **cache, name: value})
 
 
 def test_a_split_holds_its_own_shards_and_none_means_all(two_splits: Path) -> None:

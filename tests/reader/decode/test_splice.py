@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from packer.images.jpegtran import find_tiles
+from packer.images.tiles import find_tiles
 from reader.decode.decoder import (
     Decoder,
     plan,

@@ -23,7 +23,7 @@ def load(folder: Path, **options: Any) -> Loader:
 
 
 def numbers(batches: Iterable[Any]) -> list[list[int]]:
-    return [index.tolist() for (index,) in batches]
+    return [batch[-1].tolist() for batch in batches]
 
 
 @pytest.fixture
@@ -123,7 +123,11 @@ def test_a_pickled_loader_goes_on_at_its_place_with_workers_of_its_own(
     packed: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     factor = 3
-    options = {"map_sample": lambda sample: {"index": sample["index"] * factor}}  # by value
+
+    def map_sample(sample: dict[str, Any]) -> dict[str, Any]:  # pickled by value
+        return sample | {"label": factor * sample["index"]}
+
+    options = {"map_sample": map_sample, "fields": ["index", "label"]}
     monkeypatch.chdir(packed.parent)
     with load(Path(packed.name), **options) as loader:
         iterator = iter(loader)

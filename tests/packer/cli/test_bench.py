@@ -1,22 +1,28 @@
 """The sweep over numbers of workers: its points, its table, its verdict."""
 
 import json
+import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
+from packer.cli.bench import Point, sweep, verdict
+from packer.cli.main import main
 from reader import Statistics
-from reader.bench import (
-    Point,
-    main,
-    sweep,
-    verdict,
-)
+
+
+@pytest.fixture(autouse=True)
+def handlers_as_before() -> Iterator[None]:
+    before = {number: signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 def run(*arguments: object) -> Result:
-    return CliRunner().invoke(main, [str(argument) for argument in arguments])
+    return CliRunner().invoke(main, ["bench", *map(str, arguments)])
 
 
 def point(workers: int, rate: int, cpu: float = 0.9) -> Point:
@@ -42,13 +48,16 @@ def test_a_sweep_doubles_up_to_the_largest(largest: int, numbers: list[int]) -> 
 
 
 def test_the_verdict_is_for_the_fewest_workers_that_are_as_good_as_any() -> None:
-    sentence = verdict([point(1, 500), point(2, 970), point(4, 1000)])
-    assert sentence.startswith("2 workers gave 970 images/s, and more are of no use. decode-bound")
+    assert verdict([point(1, 500), point(2, 970), point(4, 1000, cpu=0.9)]) == (
+        "2 workers gave 970 images/s, and more, up to 4, gave no more than 1000 "
+        "(decode-bound; each of 4 had 90% of a core)."
+    )
+
+
+def test_the_verdict_estimates_what_more_would_add_only_where_that_was_not_measured() -> None:
+    sentence = verdict([point(1, 500), point(2, 970)])
+    assert sentence.startswith("2 workers gave 970 images/s. decode-bound: ")
     assert "each further worker adds about 490 images/s" in sentence
-
-
-def test_the_verdict_is_for_all_workers_where_each_of_them_helps() -> None:
-    assert verdict([point(1, 500), point(2, 970)]).startswith("2 workers gave 970 images/s. ")
 
 
 def test_a_line_of_the_table_tells_workers_rate_cpu_and_limit() -> None:
@@ -84,7 +93,8 @@ def test_quietly_only_the_verdict_is_printed(packed: Path) -> None:
 def test_workers_that_are_no_numbers_are_refused(packed: Path, workers: str) -> None:
     found = run(packed, "--workers", workers)
     assert found.exit_code == 2
-    assert f"--workers {workers}" in found.stderr
+    assert "Invalid value for '--workers'" in found.stderr
+    assert repr(workers) in found.stderr
 
 
 def test_a_folder_that_is_no_data_set_is_named(tmp_path: Path) -> None:

@@ -1,0 +1,138 @@
+"""Tiled JPEG: the same pixels, with a restart marker every few MCUs.
+
+Between two restart markers (ITU-T T.81, F.1.1.5 and E.1.4) entropy-coded data is byte-aligned and
+begins with fresh DC predictions, so a reader can cut out the segments that a crop touches and
+leave the rest undecoded. The transcoding is without loss; the index keeps every segment's
+length, so that a reader never searches for markers.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from packer.errors import Untileable
+from packer.images import jpegtran, tiling
+from packer.images.jpeg import (
+    JpegHeader,
+    read_header,
+)
+from reader.format.jpeg import mcu_size
+
+_TARGET_PIXELS = 32  # the tile width that reads fastest
+_MARKER_BYTES = 2.8  # with the bits lost to alignment and DC prediction (measured)
+_BUDGET = 0.0085  # of an image's bytes, for markers
+_BUDGET_WITH_GAIN = 0.04  # where optimised Huffman tables save more than that (5%, measured)
+
+
+@dataclass(frozen=True)
+class Tiles:
+    """Where a tiled JPEG's segments lie: the row of the index's tile columns.
+
+    Attributes:
+        segments: bytes of each entropy-coded segment, without its marker.
+        scan_offset: where the first begins.
+        frame_offset: where the frame header's height lies.
+        restart_interval: MCUs a segment; the last may have fewer.
+        mcu_height, mcu_width: pixels.
+    """
+
+    segments: NDArray[np.int64]
+    scan_offset: int
+    frame_offset: int
+    restart_interval: int
+    mcu_height: int
+    mcu_width: int
+
+
+def can_tile() -> bool:
+    """Whether there is anything here that tiles JPEGs."""
+    return tiling.is_available() or jpegtran.program() is not None
+
+
+def transcoders() -> dict[str, str]:
+    """What tiles JPEGs here, with versions: the bytes of tiled JPEGs depend on it."""
+    found = {
+        "tiler": tiling.VERSION if tiling.is_available() else "",
+        "jpegtran": jpegtran.version(),
+    }
+    return {name: version for name, version in found.items() if version}
+
+
+def tile(data: bytes, header: JpegHeader) -> tuple[bytes, Tiles]:
+    """Transcode a JPEG whose header has been read; metadata is kept.
+
+    In this process where that is possible, else by jpegtran: the bytes are the same.
+
+    Raises:
+        Untileable: it is refused.
+        JpegtranFailed: jpegtran cannot be run, or something has ended it.
+        PackingFailed: numba does not work.
+    """
+    interval = restart_interval(header, len(data))
+    if tiling.is_available():
+        try:
+            tiled = tiling.load()(data, header, interval)
+        except Untileable as error:
+            if jpegtran.program() is None:
+                raise Untileable(
+                    f"{error} (jpegtran may know it; it is in the package {jpegtran.PACKAGE})"
+                ) from error
+        else:
+            place = tiled.segments, tiled.scan_offset, tiled.frame_offset
+            return tiled.data, Tiles(*place, interval, *mcu_size(header.sampling))
+    by_program = jpegtran.transcode(data, interval)
+    return by_program, find_tiles(by_program)
+
+
+def restart_interval(header: JpegHeader, size: int) -> int:
+    """MCUs between two markers for a JPEG of `size` bytes.
+
+    Tiles about 32 pixels wide read fastest, but a marker costs some 3 bytes: so many as fit the
+    budget. Best is a divisor of the MCUs of a row, for then the tiles of all rows are aligned. A
+    row without a fitting one (a prime number of MCUs) takes tiles that run on from row to row,
+    where the reader can align rows by itself: where nothing is subsampled, so that a row of MCUs
+    does not depend on its neighbours.
+    """
+    height, width = mcu_size(header.sampling)
+    in_row, rows = -(-header.width // width), -(-header.height // height)
+    budget = size * (_BUDGET if header.is_optimized else _BUDGET_WITH_GAIN)
+    fewest = max(1, math.ceil(in_row * rows * _MARKER_BYTES / budget))
+    wanted = max(_TARGET_PIXELS // width, fewest)
+    divisors = [d for d in range(fewest, in_row + 1) if in_row % d == 0]
+    fitting = [d for d in divisors if d < 2 * wanted]
+    if not fitting and height == width == 8:
+        return min(wanted, in_row)
+    return min(fitting or divisors or [in_row], key=lambda d: abs(math.log(d / wanted)))
+
+
+def find_tiles(data: bytes) -> Tiles:
+    """The segment table of a JPEG with restart markers.
+
+    Raises:
+        Untileable: it is no sequential Huffman JPEG of one scan with restart markers.
+    """
+    try:
+        header = read_header(data)
+    except ValueError as error:
+        raise Untileable(str(error)) from error
+    if header.process not in (0xC0, 0xC1) or not header.restart_interval:
+        raise Untileable("jpegtran wrote no sequential JPEG with restart markers")
+    scan = np.frombuffer(data, np.uint8)[header.scan_offset :]
+    markers = np.flatnonzero((scan[:-1] == 0xFF) & (scan[1:] != 0))
+    height, width = mcu_size(header.sampling)
+    mcus = -(-header.height // height) * -(-header.width // width)
+    count = -(-mcus // header.restart_interval)
+    expected = np.append(0xD0 + np.arange(count - 1) % 8, 0xD9)
+    codes = scan[markers + 1]
+    if not np.array_equal(codes, expected) or markers[-1] + 2 != len(scan):
+        raise Untileable("its restart markers do not follow each other as they should")
+    return Tiles(
+        segments=np.diff(markers, prepend=-2) - 2,
+        scan_offset=header.scan_offset,
+        frame_offset=header.frame_offset,
+        restart_interval=header.restart_interval,
+        mcu_height=height,
+        mcu_width=width,
+    )

@@ -1,0 +1,60 @@
+"""Tiling in this process: what ``jpegtran -copy all -optimize -restart NB`` does, and its bytes.
+
+::
+
+    stream      the segments around the scan, as libjpeg reads and writes them
+    scan        the scan's bits without stuffing
+    huffman     tables: lookups for decoding, and libjpeg's optimal ones
+    sequential  the scan decoded to records
+    emission    records written, with a restart marker every few MCUs
+    transcode   all of it in turn
+    compiling   how numba compiles the inner loops
+    cache       where it keeps them
+
+Nothing here imports numba before `load` is called, which only processes that pack do.
+"""
+
+import functools
+from collections.abc import Callable
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+from packer.errors import PackingFailed
+from packer.images.jpeg import JpegHeader
+from packer.images.tiling import cache
+
+if TYPE_CHECKING:
+    from packer.images.tiling.transcode import Tiled
+
+VERSION = "1"  # changes when other bytes are written
+
+
+@functools.cache
+def is_available() -> bool:
+    """Whether numba is installed; there are machines for which it has no wheel."""
+    return find_spec("numba") is not None
+
+
+def is_compiled() -> bool:
+    """Whether a process of this user has compiled it before, so that `load` takes no time."""
+    return cache.is_complete()
+
+
+@functools.cache
+def load() -> "Callable[[bytes, JpegHeader, int], Tiled]":
+    """`packer.images.tiling.transcode.transcode`; compiles it if nobody has, which takes seconds.
+
+    Raises:
+        PackingFailed: numba is installed, and does not work.
+    """
+    try:
+        import numba  # noqa: F401
+    except Exception as error:
+        raise PackingFailed(
+            f"numba is installed, but cannot be imported: {error}. Install it again, or remove it: "
+            "then jpegtran is used."
+        ) from error
+    from packer.images.tiling.transcode import transcode
+
+    cache.complete()
+    return transcode

@@ -1,0 +1,84 @@
+"""Where compiled code is kept: a folder of the user's, so that site-packages may be read-only.
+
+It is compiled once, however many processes begin at a time: one holds a lock on the folder, and
+the others wait for it and load what it has made.
+"""
+
+import fcntl
+import functools
+import hashlib
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+_COMPLETE = "complete"  # the file that says so
+
+
+@functools.cache
+def folders() -> tuple[Path, ...]:
+    """Where it may be kept, the best place first; for this very code, Python and numba."""
+    package = Path(__file__).parent
+    digest = hashlib.sha256(f"{package} {version('numba')} {sys.version}".encode())
+    for path in sorted(package.glob("*.py")):
+        digest.update(path.read_bytes())
+    name = f"tiling-{digest.hexdigest()[:16]}"
+    found = []
+    with suppress(RuntimeError):  # nobody knows where this user's home is
+        usual = "~/Library/Caches" if sys.platform == "darwin" else "~/.cache"
+        home = os.environ.get("XDG_CACHE_HOME") or Path(usual).expanduser()
+        found.append(Path(home) / "shardfeed" / name)
+    found.append(Path(tempfile.gettempdir()) / f"shardfeed-{os.geteuid()}" / name)
+    return tuple(found)
+
+
+def is_complete() -> bool:
+    """Whether it was compiled before."""
+    return any((folder / _COMPLETE).exists() for folder in folders())
+
+
+def complete() -> None:
+    """Note that all of it is compiled."""
+    folder = _usable()
+    if folder is not None:
+        with suppress(OSError):
+            (folder / _COMPLETE).touch()
+
+
+@contextmanager
+def kept() -> Iterator[bool]:
+    """Compile in here: numba keeps it, or finds what was kept; False where there is no place."""
+    import numba
+
+    folder = _usable()
+    if folder is None:
+        yield False
+        return
+    config: Any = numba.config
+    with (folder / "lock").open("ab") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        before, config.CACHE_DIR = config.CACHE_DIR, str(folder)
+        try:
+            yield True
+        finally:
+            config.CACHE_DIR = before
+
+
+@functools.cache
+def _usable() -> Path | None:
+    return next(filter(_is_ours, folders()), None)
+
+
+def _is_ours(folder: Path) -> bool:
+    """Whether this user can write there, and nobody else: what lies there is executed."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError:
+        return False
+    places = [folder.stat(), folder.parent.stat()]
+    return all(place.st_uid == os.geteuid() and not place.st_mode & 0o022 for place in places)

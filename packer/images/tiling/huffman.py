@@ -1,0 +1,177 @@
+"""Huffman tables: what decodes them fast (T.81, C.2 and F.2.2.3), and libjpeg's optimal ones (K.2).
+
+A table's *spec* is what a DHT segment has of it: 16 counts of codes by length, then the symbols.
+A *record* is a symbol with its additional bits: ``bits << 10 | table << 8 | symbol``, where `table`
+is 0 or 1 for DC, and 2 or 3 for AC.
+
+A lookup's *entry* tells of the next bits: the record that they begin with, but for its table; how
+many bits that takes (from bit 21 on); how many additional bits are to be read behind them (from
+bit 26 on), 0 where the record has them already. The entry 0 says that there is no such code.
+"""
+
+import numpy as np
+
+from packer.images.tiling.compiling import (
+    Array,
+    kernel,
+)
+
+PEEK = 11  # bits that are looked up at once
+RECORD = (1 << 21) - 1
+DC_BITS, AC_BITS = 11, 10  # additional bits of a symbol, at most (T.81, tables F.1 and F.2)
+
+
+@kernel("boolean(uint8[::1], int64, uint32[::1], int64[:, ::1])")
+def build_lookup(spec: Array, most: int, short: Array, longer: Array) -> bool:
+    """Fill the lookups of a table, whose symbols have `most` additional bits at most.
+
+    Args:
+        spec: the table's counts and symbols.
+        most: `DC_BITS` or `AC_BITS`.
+        short: an entry for each value of `PEEK` bits; 0 where the code is longer.
+        longer: by length, the first code, the first code that is beyond them, and the distance from
+            a code to its symbol in `spec`. The row 0 has `most`.
+
+    Returns:
+        Whether the counts make a code (T.81, C.2), with as many symbols as there are codes.
+    """
+    code, at = 0, 16
+    short[:] = 0
+    longer[0, 0] = most
+    for length in range(1, 17):
+        count = np.int64(spec[length - 1])
+        if count and (code + count >= 1 << length or at + count > spec.size):
+            return False  # all ones is no code
+        longer[length, 0], longer[length, 1], longer[length, 2] = code, code + count, at - code
+        if length <= PEEK:
+            for _ in range(count):
+                symbol = np.int64(spec[at])
+                extra = symbol & 15
+                first = code << (PEEK - length)
+                spare = PEEK - length - extra
+                if extra > most:
+                    pass
+                elif spare >= 0:
+                    for bits in range(1 << extra):
+                        entry = (length + extra) << 21 | bits << 10 | symbol
+                        begin = first + (bits << spare)
+                        short[begin : begin + (1 << spare)] = entry
+                else:
+                    entry = extra << 26 | length << 21 | symbol
+                    short[first : first + (1 << (PEEK - length))] = entry
+                code += 1
+                at += 1
+        else:
+            code += count
+            at += count
+        code <<= 1
+    return at == spec.size
+
+
+@kernel("uint32(uint64, uint8[::1], int64[:, ::1])")
+def find_long(bits: int, spec: Array, longer: Array) -> int:
+    """The entry of a code that is longer than `PEEK`; 0 if it is none."""
+    for length in range(PEEK + 1, 17):
+        code = np.int64(bits >> np.uint64(64 - length))
+        if longer[length, 0] <= code < longer[length, 1]:
+            symbol = np.int64(spec[code + longer[length, 2]])
+            if symbol & 15 > longer[0, 0]:
+                return np.uint32(0)
+            return np.uint32((symbol & 15) << 26 | length << 21 | symbol)
+    return np.uint32(0)
+
+
+@kernel("void(uint32[::1], int64, int64[::1])")
+def count(records: Array, used: int, histogram: Array) -> None:
+    """Add to the histogram of tables and symbols, 1024 numbers."""
+    for i in range(used):
+        histogram[records[i] & np.uint32(1023)] += 1
+
+
+@kernel("int64[::1](int64[::1])")
+def _code_lengths(counts: Array) -> Array:
+    """By symbol; the symbol 256 is there to get the last code (figures K.1 and K.2)."""
+    weights, symbols = np.empty(257, np.int64), np.empty(257, np.int64)
+    left = 0
+    for symbol in range(257):
+        weight = counts[symbol] if symbol < 256 else np.int64(1)
+        if weight:
+            weights[left], symbols[left] = weight, symbol
+            left += 1
+    lengths, following = np.zeros(257, np.int64), np.full(257, -1, np.int64)
+    while left > 1:
+        least, second = -1, -1
+        for i in range(left):
+            if least < 0 or weights[i] <= weights[least]:
+                least, second = i, least
+            elif second < 0 or weights[i] <= weights[second]:
+                second = i
+        one, other = symbols[least], symbols[second]
+        weights[least] += weights[second]
+        for i in range(second, left - 1):
+            weights[i], symbols[i] = weights[i + 1], symbols[i + 1]
+        left -= 1
+        lengths[one] += 1
+        while following[one] >= 0:
+            one = following[one]
+            lengths[one] += 1
+        following[one] = other
+        lengths[other] += 1
+        while following[other] >= 0:
+            other = following[other]
+            lengths[other] += 1
+    return lengths
+
+
+@kernel("int64(int64[::1], uint8[::1])")
+def optimal(counts: Array, spec: Array) -> int:
+    """The table that libjpeg makes of 256 symbols' counts (T.81, K.2, figures K.1 to K.4).
+
+    Where T.81 leaves a choice it is libjpeg's: of equal counts the larger symbol is taken first.
+
+    Returns:
+        How many numbers of `spec` are used; 0 where a code would take more than 32 bits.
+    """
+    lengths = _code_lengths(counts)
+    by_length = np.zeros(33, np.int64)
+    for symbol in range(257):
+        if lengths[symbol] > 32:
+            return 0
+        if lengths[symbol]:
+            by_length[lengths[symbol]] += 1
+    for length in range(32, 16, -1):  # figure K.3
+        while by_length[length] > 0:
+            shorter = length - 2
+            while by_length[shorter] == 0:
+                shorter -= 1
+            by_length[length] -= 2
+            by_length[length - 1] += 1
+            by_length[shorter + 1] += 2
+            by_length[shorter] -= 1
+    length = 16
+    while by_length[length] == 0:
+        length -= 1
+    by_length[length] -= 1  # the symbol 256, which keeps all ones from being a code
+    for length in range(16):
+        spec[length] = by_length[length + 1]
+    end = 16
+    for length in range(1, 33):  # figure K.4
+        for symbol in range(256):
+            if lengths[symbol] == length:
+                spec[end] = symbol
+                end += 1
+    return end
+
+
+@kernel("void(uint8[::1], uint32[::1], uint8[::1])")
+def assign_codes(spec: Array, codes: Array, sizes: Array) -> None:
+    """A table's codes by symbol, each moved up by its additional bits, and the bits of both."""
+    code, at = 0, 16
+    for length in range(1, 17):
+        for _ in range(spec[length - 1]):
+            symbol = np.int64(spec[at])
+            codes[symbol] = code << (symbol & 15)
+            sizes[symbol] = length + (symbol & 15)
+            code += 1
+            at += 1
+        code <<= 1

@@ -1,0 +1,159 @@
+"""Decodes the scan of a sequential JPEG to records (T.81, F.2.2)."""
+
+import numpy as np
+
+from packer.images.tiling.compiling import (
+    Array,
+    kernel,
+)
+from packer.images.tiling.huffman import (
+    PEEK,
+    RECORD,
+    find_long,
+)
+from packer.images.tiling.scan import bits_at
+
+DONE, CUT_SHORT, NO_CODE, LONG_RUN, LARGE_DC, LEFT_OVER = range(6)
+FAULTS = {
+    CUT_SHORT: "its entropy-coded data ends too early",
+    NO_CODE: "its entropy-coded data has a code that is in no table",
+    LONG_RUN: "a block has more than 64 coefficients",
+    LARGE_DC: "a DC coefficient is too large",
+    LEFT_OVER: "its entropy-coded data has bytes that belong to nothing",
+}
+
+
+@kernel(
+    "int64(uint64[:], int64[::1], int64[::1], int64[::1], int64[:, ::1], "
+    "uint8[:, ::1], uint32[:, ::1], int64[:, :, ::1], uint32[::1], int64[::1])"
+)
+def decode(
+    words: Array,
+    parts: Array,
+    frame: Array,
+    state: Array,
+    blocks: Array,
+    specs: Array,
+    shorts: Array,
+    longers: Array,
+    records: Array,
+    ends: Array,
+) -> int:
+    """Decode whole segments of the target while they surely fit into `records`.
+
+    Records are what libjpeg would encode of the same coefficients: blocks beyond the image have the
+    DC of the block before and no AC, and no run of zeros comes before the end of a block.
+
+    Args:
+        words: the 8 bytes from each byte of the scan on, without stuffing and markers.
+        parts: the bit at which each segment of the source ends.
+        frame: MCUs in a row, MCUs, the source's restart interval (or 0), the target's.
+        state: the bit that is next, the part that it lies in, the MCU that is next, the segments
+            that were done; then the last DC of each component in the source.
+        blocks: of an MCU: component, source tables (DC, AC), target table, and the first column and
+            row of MCUs in which it lies beyond the image.
+        specs, shorts, longers: by source table, as `build_lookup` has them.
+        records: to be filled from the beginning.
+        ends: by segment of the target, where in `records` it ends.
+
+    Returns:
+        `DONE`, or why not all of it could be decoded.
+    """
+    in_row, mcus, source_interval, interval = frame[0], frame[1], frame[2], frame[3]
+    worst = 64 * interval * blocks.shape[0]
+    position, part, mcu, segment = state[0], state[1], state[2], state[3]
+    end = parts[part]
+    before = np.zeros(4, np.int64)
+    used = 0
+    while mcu < mcus and records.size - used >= worst:
+        before[:] = 0
+        stop = min(mcu + interval, mcus)
+        while mcu < stop:
+            if source_interval and mcu and mcu % source_interval == 0:
+                if end - position >= 8:
+                    return LEFT_OVER
+                position = end
+                part += 1
+                end = parts[part]
+                state[4:] = 0
+            row, column = mcu // in_row, mcu % in_row
+            for block in range(blocks.shape[0]):
+                component, dc, ac = blocks[block, 0], blocks[block, 1], blocks[block, 2]
+                is_beyond = column >= blocks[block, 4] or row >= blocks[block, 5]
+
+                bits = bits_at(words, position)
+                entry = shorts[dc, bits >> np.uint64(64 - PEEK)]
+                if entry == 0:
+                    entry = find_long(bits, specs[dc], longers[dc])
+                    if entry == 0:
+                        return NO_CODE
+                length, more = np.int64(entry >> 21) & 31, np.int64(entry >> 26)
+                extra = np.int64(entry & RECORD) >> 10
+                if more:
+                    extra = np.int64((bits << np.uint64(length)) >> np.uint64(64 - more))
+                position += length + more
+                size = np.int64(entry & 255)
+                if size and extra >> (size - 1) == 0:  # F.12, EXTEND
+                    extra -= (1 << size) - 1
+                value = state[4 + component] + extra
+                state[4 + component] = value
+                if is_beyond:
+                    value = before[component]
+                difference = value - before[component]
+                before[component] = value
+                size, magnitude = 0, abs(difference)
+                while magnitude:
+                    size += 1
+                    magnitude >>= 1
+                if size > 11 or abs(value) > 32767:
+                    return LARGE_DC
+                if difference < 0:
+                    difference += (1 << size) - 1
+                table = blocks[block, 3]
+                records[used] = difference << 10 | table << 8 | size
+                used += 1
+
+                tag = np.uint32((2 + table) << 8)
+                first, kept, index, last = used, used, 0, 0
+                bits, taken = bits_at(words, position), 0
+                while index < 63:
+                    if taken > 57 - 26:  # a code and its additional bits take 26 at most
+                        position += taken
+                        bits, taken = bits_at(words, position), 0
+                    entry = shorts[ac, bits >> np.uint64(64 - PEEK)]
+                    if entry == 0:
+                        entry = find_long(bits, specs[ac], longers[ac])
+                        if entry == 0:
+                            return NO_CODE
+                    length, more = np.int64(entry >> 21) & 31, np.int64(entry >> 26)
+                    bits <<= np.uint64(length)
+                    taken += length
+                    record = (entry & RECORD) | tag
+                    if more:
+                        record |= np.uint32((bits >> np.uint64(64 - more)) << np.uint64(10))
+                        bits <<= np.uint64(more)
+                        taken += more
+                    records[used] = record
+                    used += 1
+                    symbol = np.int64(entry & 255)
+                    index += (symbol >> 4) + 1
+                    if symbol & 15:
+                        if index > 63:
+                            return LONG_RUN
+                        kept, last = used, index
+                    elif symbol != 0xF0:
+                        break
+                position += taken
+                if position > end:
+                    return CUT_SHORT
+                used = first if is_beyond else kept
+                if is_beyond or last < 63:
+                    records[used] = tag
+                    used += 1
+            mcu += 1
+        ends[segment] = used
+        segment += 1
+    if mcu == mcus and (end - position >= 8 or part != parts.size - 1):
+        return LEFT_OVER
+    state[0], state[1], state[2], state[3] = position, part, mcu, segment
+    return DONE

@@ -1,0 +1,270 @@
+"""The segments around a JPEG's scan: as libjpeg reads them, and as it writes them (T.81, annex B).
+
+What libjpeg complains of is refused here, and so is what it forgives in silence but few files have.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from packer.errors import Untileable
+from packer.images.jpeg import JpegHeader
+
+APP0, APP1, APP14, COM = 0xE0, 0xE1, 0xEE, 0xFE
+DHT, SOS, DQT, DRI = 0xC4, 0xDA, 0xDB, 0xDD
+
+MOST_SIDE = 65500  # libjpeg's JPEG_MAX_DIMENSION
+MOST_BLOCKS = 10  # of an MCU (T.81, B.2.3)
+
+_MARKER = re.compile(rb"\xff[^\x00\xd0-\xd7]", re.DOTALL)  # neither stuffing nor RSTn
+_JFIF = b"\1\1\0\0\1\0\1"  # version 1.1, no unit, and square pixels
+_YCBCR, _GREY, _RGB, _CMYK, _YCCK = "YCbCr", "grey", "RGB", "CMYK", "YCCK"
+
+
+@dataclass(frozen=True)
+class Component:
+    """A component of the frame (T.81, B.2.2), and the tables that its scan names.
+
+    Attributes:
+        number: its identifier.
+        across, down: sampling factors.
+        quantiser: the number of its quantisation table.
+        dc, ac: the numbers of its Huffman tables.
+        target: the number of both its tables where libjpeg writes it.
+    """
+
+    number: int
+    across: int
+    down: int
+    quantiser: int
+    dc: int
+    ac: int
+    target: int
+
+
+@dataclass(frozen=True)
+class Stream:
+    """A JPEG of one sequential scan.
+
+    Attributes:
+        components: in the order of the frame, which is that of the scan.
+        specs: Huffman tables by class and number (T.81, B.2.4.2): counts and symbols.
+        scan: its bytes, up to the marker behind it.
+        head: what libjpeg writes before the frame header.
+    """
+
+    height: int
+    width: int
+    restart_interval: int
+    components: tuple[Component, ...]
+    specs: Mapping[int, bytes]
+    scan: bytes
+    head: bytes
+    is_baseline: bool
+
+
+@dataclass
+class _Tables:
+    """What the segments before a scan say."""
+
+    quantisers: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    specs: dict[int, bytes] = field(default_factory=dict)
+    kept: list[tuple[int, bytes]] = field(default_factory=list)  # markers that are not libjpeg's
+    frame: bytes = b""
+    scan: bytes = b""
+    restart_interval: int = 0
+
+
+def read_stream(data: bytes, header: JpegHeader) -> Stream:
+    """Take a JPEG apart, whose header has been read.
+
+    Raises:
+        Untileable: it is not of one sequential scan with Huffman codes, or not as it should be.
+    """
+    tables = _Tables()
+    for marker, at, end in header.segments:
+        _read_segment(tables, marker, data[at + 2 : end], header.process)
+    _check_frame(header)
+    jfif, space = _colours(tables, header)
+    components = tuple(_components(tables, len(header.sampling), space))
+    _check_factors(components)
+    quantisers, is_baseline = _quantisers(tables, components)
+    return Stream(
+        height=header.height,
+        width=header.width,
+        restart_interval=tables.restart_interval,
+        components=components,
+        specs=tables.specs,
+        scan=_scan(data, header.scan_offset),
+        head=b"\xff\xd8" + _metadata(tables.kept, jfif, space) + quantisers,
+        is_baseline=is_baseline,
+    )
+
+
+def write_head(
+    stream: Stream, specs: Mapping[int, bytes], restart_interval: int
+) -> tuple[bytes, int]:
+    """All that lies before the scan, with these Huffman tables; and where the frame's height is."""
+    components = stream.components
+    frame = b"\x08" + stream.height.to_bytes(2, "big") + stream.width.to_bytes(2, "big")
+    frame += bytes([len(components)])
+    scan = bytes([len(components)])
+    order: dict[int, None] = {}
+    for component in components:
+        across, down = component.across, component.down
+        factors = 0x11 if len(components) == 1 else across << 4 | down
+        frame += bytes([component.number, factors, component.quantiser])
+        scan += bytes([component.number, component.target << 4 | component.target])
+        order |= {component.target: None, 16 | component.target: None}
+    parts = [
+        stream.head,
+        segment(0xC0 if stream.is_baseline else 0xC1, frame),
+        *(segment(DHT, bytes([number]) + specs[number]) for number in order),
+        segment(DRI, restart_interval.to_bytes(2, "big")),
+        segment(SOS, scan + b"\0\x3f\0"),
+    ]
+    return b"".join(parts), len(stream.head) + 5
+
+
+def segment(marker: int, body: bytes) -> bytes:
+    """A marker segment (T.81, B.1.1.4)."""
+    return bytes([0xFF, marker]) + (len(body) + 2).to_bytes(2, "big") + body
+
+
+def _read_segment(tables: _Tables, marker: int, body: bytes, process: int) -> None:
+    if marker == DQT:
+        tables.quantisers.update(_read_quantisers(body))
+    elif marker == DHT:
+        tables.specs.update(_read_specs(body))
+    elif marker == DRI and len(body) == 2:
+        tables.restart_interval = int.from_bytes(body, "big")
+    elif marker == process and process in (0xC0, 0xC1) and not tables.frame:
+        tables.frame = body
+    elif marker == SOS:
+        tables.scan = body
+    elif APP0 <= marker <= APP0 + 15 or marker == COM:
+        tables.kept.append((marker, body))
+    elif process not in (0xC0, 0xC1):
+        raise Untileable("it is not a sequential JPEG with Huffman codes")
+    else:
+        raise Untileable(f"it has an odd marker segment (0x{marker:02X})")
+
+
+def _read_quantisers(body: bytes) -> Iterator[tuple[int, tuple[int, ...]]]:
+    while body:
+        size = 2 if body[0] >> 4 else 1
+        number, values, body = body[0] & 15, body[1 : 1 + 64 * size], body[1 + 64 * size :]
+        if number > 3 or len(values) < 64 * size:
+            raise Untileable("a quantisation table is damaged")
+        yield (
+            number,
+            tuple(values)
+            if size == 1
+            else tuple(int.from_bytes(values[i : i + 2], "big") for i in range(0, 128, 2)),
+        )
+
+
+def _read_specs(body: bytes) -> Iterator[tuple[int, bytes]]:
+    while body:
+        size = 17 + sum(body[1:17])
+        if body[0] & ~0x13 or size > min(len(body), 17 + 256):
+            raise Untileable("a Huffman table is damaged")
+        yield body[0], body[1:size]
+        body = body[size:]
+
+
+def _check_frame(header: JpegHeader) -> None:
+    if header.precision != 8 or len(header.sampling) not in (1, 3, 4):
+        raise Untileable("it does not have 1, 3 or 4 components of 8 bits")
+    if not (0 < header.height <= MOST_SIDE and 0 < header.width <= MOST_SIDE):
+        raise Untileable("its header tells no possible size")
+
+
+def _colours(tables: _Tables, header: JpegHeader) -> tuple[bytes | None, str]:
+    """What the last JFIF marker says, and the colour space that libjpeg concludes."""
+    jfif = adobe = None
+    for marker, body in tables.kept:
+        if marker == APP0 and len(body) >= 14 and body.startswith(b"JFIF\0"):
+            jfif = body[5:12]
+            if jfif[0] != 1:
+                raise Untileable("its JFIF marker is of an unknown version")
+        elif marker == APP14 and len(body) >= 12 and body.startswith(b"Adobe"):
+            adobe = body[11]
+    ids = tables.frame[6::3]
+    match len(ids):
+        case 1:
+            return jfif, _GREY
+        case 3 if jfif is not None or adobe == 1 or (adobe is None and ids != b"RGB"):
+            return jfif, _YCBCR
+        case 3 if not adobe:
+            return jfif, _RGB
+        case 4 if not adobe:
+            return jfif, _CMYK
+        case 4 if adobe == 2:
+            return jfif, _YCCK
+    raise Untileable("its Adobe marker tells no known colour space")
+
+
+def _components(tables: _Tables, count: int, space: str) -> Iterator[Component]:
+    frame, scan = tables.frame, tables.scan
+    if len(scan) != 4 + 2 * count or scan[0] != count or scan[1:-3:2] != frame[6::3]:
+        raise Untileable("its components are not in one scan")
+    if scan[-3:] != b"\0\x3f\0":
+        raise Untileable("its scan is not that of a sequential JPEG")
+    for place in range(count):
+        number, factors, quantiser = frame[6 + 3 * place : 9 + 3 * place]
+        dc, ac = scan[2 + 2 * place] >> 4, scan[2 + 2 * place] & 15
+        if not {dc, 16 | ac} <= tables.specs.keys() or ac > 3:
+            raise Untileable("a Huffman table is missing")
+        if quantiser not in tables.quantisers:
+            raise Untileable("a quantisation table is missing")
+        is_chroma = space in (_YCBCR, _YCCK) and place in (1, 2)
+        yield Component(number, factors >> 4, factors & 15, quantiser, dc, ac, int(is_chroma))
+
+
+def _check_factors(components: Sequence[Component]) -> None:
+    factors = [(component.across, component.down) for component in components]
+    if not all(1 <= factor <= 4 for pair in factors for factor in pair):
+        raise Untileable("its sampling factors are impossible")
+    if len(factors) > 1 and sum(across * down for across, down in factors) > MOST_BLOCKS:
+        raise Untileable("its MCUs are too large")
+
+
+def _quantisers(tables: _Tables, components: Sequence[Component]) -> tuple[bytes, bool]:
+    """The tables that are used, in their order; and whether they are those of a baseline frame."""
+    parts: dict[int, bytes] = {}
+    for number in dict.fromkeys(component.quantiser for component in components):
+        values = tables.quantisers[number]
+        if max(values) < 256:
+            parts[number] = segment(DQT, bytes([number, *values]))
+        else:
+            wide = b"".join(value.to_bytes(2, "big") for value in values)
+            parts[number] = segment(DQT, bytes([16 | number]) + wide)
+    return b"".join(parts.values()), all(part[4] < 16 for part in parts.values())
+
+
+def _metadata(kept: Sequence[tuple[int, bytes]], jfif: bytes | None, space: str) -> bytes:
+    """Application data and comments in the order of `jpegtran -copy all`."""
+    begins_with_exif = bool(kept) and kept[0][0] == APP1 and kept[0][1].startswith(b"Exif\0\0")
+    writes_jfif = space in (_YCBCR, _GREY) and not begins_with_exif
+    writes_adobe = space in (_RGB, _CMYK, _YCCK)
+    parts = []
+    if writes_jfif:
+        parts.append(segment(APP0, b"JFIF\0" + (jfif or _JFIF) + b"\0\0"))
+    if writes_adobe:
+        transform = 2 if space == _YCCK else 0
+        parts.append(segment(APP14, b"Adobe\0\x64\0\0\0\0" + bytes([transform])))
+    for marker, body in kept:
+        if writes_jfif and marker == APP0 and body.startswith(b"JFIF\0"):
+            continue
+        if writes_adobe and marker == APP14 and body.startswith(b"Adobe"):
+            continue
+        parts.append(segment(marker, body))
+    return b"".join(parts)
+
+
+def _scan(data: bytes, start: int) -> bytes:
+    end = _MARKER.search(data, start)
+    if end is None or end[0] != b"\xff\xd9":
+        raise Untileable("its scan is not followed by the end of the image")
+    return data[start : end.start()]

@@ -1,0 +1,76 @@
+"""What a prefetcher asks of the batches that it brings over, whoever makes them."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from typing import Any, Protocol
+
+from reader.batch.pinned import HostMemory
+
+
+class BatchIterator(Iterator[Any], Protocol):
+    """One pass over a source."""
+
+    def is_ready(self) -> bool:
+        """Whether the next call of `unmapped` would not wait."""
+
+    def unmapped(self) -> Any:
+        """The next batch, before `BatchSource.map_batch`.
+
+        Raises:
+            StopIteration: there is none left.
+        """
+
+
+class BatchSource(Protocol):
+    """Batches in memory of the host; a Loader, or an iterable as `AnyBatches` sees it."""
+
+    @property
+    def map_batch(self) -> Callable[[Any], Any] | None:
+        """To be called with each batch that is on the device."""
+
+    @property
+    def batch_fields(self) -> Sequence[str] | None:
+        """The names of what a batch is a tuple of; None if that is not known."""
+
+    @property
+    def decode(self) -> str:
+        """Where images are decoded: "cpu", or "gpu" if they arrive as they are stored."""
+
+    @property
+    def is_endless(self) -> bool:
+        """Whether an iteration has no end, and the next one goes on where it was left."""
+
+    def page_lock(self, cuda: HostMemory, cores: Set[int]) -> None:
+        """Page-lock the memory that batches come from, once, near these cores."""
+
+    def __iter__(self) -> BatchIterator: ...
+
+
+class AnyBatches:
+    """Any iterable of batches: nothing is known of it, and it is always said to be ready."""
+
+    map_batch = None
+    batch_fields = None
+    decode = "cpu"
+    is_endless = False
+
+    def __init__(self, batches: Iterable[Any]) -> None:
+        self._batches = batches
+
+    def page_lock(self, cuda: HostMemory, cores: Set[int]) -> None:
+        """Whose memory it is, is not known."""
+
+    def __iter__(self) -> "_Pass":
+        return _Pass(iter(self._batches))
+
+
+class _Pass(Iterator[Any]):
+    def __init__(self, batches: Iterator[Any]) -> None:
+        self._batches = batches
+
+    def is_ready(self) -> bool:
+        return True
+
+    def __next__(self) -> Any:
+        return next(self._batches)
+
+    unmapped = __next__

@@ -1,0 +1,86 @@
+"""A folder with what the pages' blocks of code speak of."""
+
+import json
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+import torch
+from PIL import Image
+
+from packer.packing import PackReport
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="session")
+def prepared(
+    tmp_path_factory: pytest.TempPathFactory,
+    make_image: Callable[..., Image.Image],
+    run_pack: Callable[..., PackReport],
+) -> Path:
+    """A folder with sources of each kind, and `shards`, which `images` was packed into."""
+    root = tmp_path_factory.mktemp("pages")
+
+    def write(name: str, number: int, height: int = 60, width: int = 80) -> Path:
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        make_image(number, height, width).save(path)
+        return path
+
+    for split, count in (("train", 10), ("val", 4)):
+        for number in range(count):
+            for label, name in enumerate(("cat", "dog")):
+                write(f"images/{split}/{name}/{split}{number}.jpg", 100 * label + number)
+                write(f"tiny/{split}/{name}/{number}.png", 100 * label + number, 32, 32)
+            write(f"photos/{split}/{number}.jpg", number)
+            mask = Image.new("L", (80, 60), number % 3)
+            (root / "masks" / split).mkdir(parents=True, exist_ok=True)
+            mask.save(root / "masks" / split / f"{number}.png")
+            captioned = write(f"captioned/{split}/{number}.jpg", number)
+            captioned.with_suffix(".txt").write_text(f"Waves and noise, number {number}.")
+            write(f"coco/{split}2017/{number:012d}.jpg", number)
+        path = root / "coco" / "annotations" / f"instances_{split}2017.json"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(json.dumps(coco(count)))
+    run_pack(root / "images", root / "shards")
+    return root
+
+
+def coco(images: int) -> dict[str, object]:
+    """An annotation file: a box in each image but the first."""
+    box = {"bbox": [10, 12.5, 30, 20], "iscrowd": 0, "area": 600}
+    return {
+        "images": [
+            {"id": number, "file_name": f"{number:012d}.jpg", "height": 60, "width": 80}
+            for number in range(images)
+        ],
+        "annotations": [
+            {"id": number, "image_id": number, "category_id": 18, **box}
+            for number in range(1, images)
+        ],
+        "categories": [{"id": 17, "name": "cat"}, {"id": 18, "name": "dog"}],
+    }
+
+
+@pytest.fixture
+def folder(prepared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The working directory: what is in `prepared`, and the repository's docs and scripts."""
+    place = tmp_path / "here"
+    shutil.copytree(prepared / "shards", place / "shards")
+    for path in (*prepared.iterdir(), ROOT / "docs", ROOT / "scripts"):
+        if path.name != "shards":
+            (place / path.name).symlink_to(path)
+    monkeypatch.chdir(place)
+    return place
+
+
+@pytest.fixture(autouse=True)
+def one_thread(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Torch's threads wait for each other by spinning, which small networks do not repay."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")  # in the scripts
+    yield
+    torch.set_num_threads(before)

@@ -1,0 +1,112 @@
+"""Every block of code in README.md, SECURITY.md and docs runs, or says why it does not.
+
+The blocks of a page run in their order, in a folder that has `images` and `shards`: Python in one
+namespace, with `reader`, `torch` and a `train` step that does nothing; bash in a shell each, which
+has to succeed. A comment above a block says more:
+
+- ``<!-- not run: why -->``: it does not run.
+- ``<!-- file: name -->``: it is what that file holds, and written there.
+
+A block of ``text`` is a drawing, or what a command prints. The Python of docs/coming-from is run by
+tests/reader/test_coming_from.py.
+"""
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import torch
+from markdown_it import MarkdownIt
+
+import reader
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", ROOT / "SECURITY.md", *sorted((ROOT / "docs").rglob("*.md"))]
+SCRIPTS = sorted((ROOT / "docs" / "tasks").glob("*.py"))
+PEERS = ROOT / "docs" / "coming-from"
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block: where it stands, its language, and what the comment above it says."""
+
+    page: Path
+    line: int
+    language: str
+    code: str
+    comment: str
+
+    @property
+    def where(self) -> str:
+        return f"{self.page.relative_to(ROOT)}:{self.line}"
+
+    @property
+    def file(self) -> str | None:
+        found = re.fullmatch(r"<!-- file: (\S+) -->", self.comment)
+        return found and found[1]
+
+    @property
+    def is_run(self) -> bool:
+        """Whether it is code that this test runs."""
+        if re.fullmatch(r"<!-- not run: \S.+ -->", self.comment):
+            return False
+        if self.language == "python" and self.page.parent == PEERS:
+            return False
+        return self.file is None and self.language != "text" and not self.is_directive
+
+    @property
+    def is_directive(self) -> bool:
+        """Whether it is no code: something that Sphinx puts in its place."""
+        return self.language.startswith("{")
+
+
+def blocks_of(page: Path) -> Iterator[Block]:
+    comment = ""
+    for token in MarkdownIt().parse(page.read_text()):
+        if token.type in ("fence", "code_block"):
+            assert token.map is not None
+            language = token.info.strip().split(" ")[0]
+            yield Block(page, token.map[0] + 1, language, token.content, comment)
+        comment = token.content.strip() if token.type == "html_block" else ""
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_block_runs_or_says_why_not(page: Path, folder: Path) -> None:
+    names = {"__name__": page.stem, "reader": reader, "torch": torch, "train": lambda *batch: None}
+    for block in blocks_of(page):
+        if block.file is not None:
+            (folder / block.file).parent.mkdir(parents=True, exist_ok=True)
+            (folder / block.file).write_text(block.code)
+        elif block.is_run and block.language == "python":
+            exec(compile("\n" * block.line + block.code, page, "exec"), names)
+        elif block.is_run and block.language == "bash":
+            ran = run_shell(block.code)
+            assert ran.returncode == 0, f"{block.where}: {ran.stdout}{ran.stderr}"
+        else:
+            assert not block.is_run, f"{block.where}: how is {block.language or 'this'} to be run?"
+
+
+def run_shell(code: str) -> "subprocess.CompletedProcess[str]":
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    torchrun = 'torchrun() { python -m torch.distributed.run "$@"; }\n'  # of this very environment
+    return subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", torchrun + code],
+        env={**os.environ, "PATH": path, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.name)
+def test_every_script_is_shown_and_run_on_the_page_of_its_name(script: Path) -> None:
+    blocks = list(blocks_of(script.with_suffix(".md")))
+    shown = [block for block in blocks if block.language == "{literalinclude}"]
+    run = [block for block in blocks if block.is_run and block.language == "bash"]
+    assert any(f"docs/tasks/{script.name}" in block.code for block in run)
+    assert shown

@@ -1,0 +1,26 @@
+"""The references and the plan of the rooms are whole."""
+
+from pathlib import Path
+
+import pytest
+
+import packer
+import reader
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+@pytest.mark.parametrize("name", reader.__all__)
+def test_every_public_name_of_reader_is_in_the_reference(name: str) -> None:
+    assert f":: reader.{name}\n" in (DOCS / "reference" / "reader.md").read_text()
+
+
+@pytest.mark.parametrize("package", [packer, reader], ids=["packer", "reader"])
+def test_every_room_is_described_and_drawn(package: object) -> None:
+    folder = Path(package.__file__).parent
+    page = (DOCS / "architecture.md").read_text()
+    drawing = (DOCS / "drawings" / "rooms.svg").read_text()
+    for room in sorted(path.parent.name for path in folder.glob("*/__init__.py")):
+        described = "(format.md)" if room == "format" else f":: {folder.name}.{room}\n"
+        assert described in page, room
+        assert f">{room}<" in drawing, room

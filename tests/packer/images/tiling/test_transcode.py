@@ -1,0 +1,310 @@
+"""Tiling in process: the very bytes that jpegtran writes, or a refusal."""
+
+import io
+import shutil
+import struct
+import subprocess
+import tracemalloc
+from collections.abc import Callable, Iterator
+
+import cv2
+import numpy as np
+import pytest
+import simplejpeg
+from PIL import Image
+
+from packer.errors import Untileable
+from packer.images.jpeg import read_header
+from packer.images.tiling import transcode as transcoding
+
+MakeImage = Callable[..., Image.Image]
+Encode = Callable[..., bytes]
+
+SIZES = [(1, 1), (7, 9), (8, 8), (9, 17), (33, 17), (16, 200), (200, 16), (61, 83)]
+needs_jpegtran = pytest.mark.skipif(
+    shutil.which("jpegtran") is None, reason="jpegtran is not installed (libjpeg-turbo-progs)"
+)
+needs_cjpeg = pytest.mark.skipif(
+    shutil.which("cjpeg") is None, reason="cjpeg is not installed (libjpeg-turbo-progs)"
+)
+
+
+def tiled(data: bytes, interval: int) -> transcoding.Tiled:
+    return transcoding.transcode(data, read_header(data), interval)
+
+
+def by_jpegtran(data: bytes, interval: int) -> bytes:
+    command = ["jpegtran", "-copy", "all", "-optimize", "-restart", f"{interval}B"]
+    return subprocess.run(command, input=data, capture_output=True, check=True).stdout
+
+
+def by_cjpeg(image: Image.Image, *options: str) -> bytes:
+    file = io.BytesIO()
+    image.save(file, "PPM")
+    command = ["cjpeg", *options]
+    return subprocess.run(command, input=file.getvalue(), capture_output=True, check=True).stdout
+
+
+def check_same(data: bytes, interval: int) -> None:
+    """The bytes are jpegtran's, and the segments lie where they are told to."""
+    made = tiled(data, interval)
+    assert made.data == by_jpegtran(data, interval)
+    ends = made.scan_offset + np.cumsum(made.segments + 2)
+    assert ends[-1] == len(made.data)
+    content = np.frombuffer(made.data, np.uint8)
+    expected = [*(0xD0 + np.arange(len(ends) - 1) % 8), 0xD9]
+    assert content[ends - 1].tolist() == expected
+    header = read_header(made.data)
+    assert (header.scan_offset, header.frame_offset) == (made.scan_offset, made.frame_offset)
+
+
+@needs_jpegtran
+@pytest.mark.parametrize("size", SIZES, ids=str)
+@pytest.mark.parametrize("sampling", ["4:4:4", "4:2:2", "4:2:0", "4:4:0", "grey", "CMYK", "RGB"])
+def test_each_sampling_and_size_gives_the_bytes_of_jpegtran(
+    make_image: MakeImage, encode: Encode, sampling: str, size: tuple[int, int]
+) -> None:
+    mode = {"grey": "L", "CMYK": "CMYK"}.get(sampling, "RGB")
+    options = {"subsampling": sampling} if ":" in sampling and sampling != "4:4:0" else {}
+    for quality, optimize in ((30, False), (75, True), (100, False)):
+        image = make_image(quality, *size, mode)
+        if sampling == "4:4:0":
+            pixels = np.ascontiguousarray(image)
+            data = simplejpeg.encode_jpeg(pixels, quality, colorsubsampling="440")
+        else:
+            data = encode(
+                image,
+                "JPEG",
+                quality=quality,
+                optimize=optimize,
+                keep_rgb=sampling == "RGB",
+                **options,
+            )
+        for interval in (1, 3):
+            check_same(data, interval)
+
+
+@needs_jpegtran
+@needs_cjpeg
+@pytest.mark.parametrize(
+    "factors",
+    [
+        "4x1,1x1,1x1",
+        "1x2,1x1,1x1",
+        "2x1,1x1,2x1",
+        "1x1,2x2,2x2",
+        "3x1,1x1,1x1",
+        "4x2,1x1,1x1",
+        "1x4,1x1,1x2",
+    ],
+)
+def test_rare_samplings_give_the_bytes_of_jpegtran(make_image: MakeImage, factors: str) -> None:
+    for size in SIZES:
+        check_same(by_cjpeg(make_image(2, *size), "-quality", "85", "-sample", factors), 2)
+
+
+@needs_jpegtran
+@pytest.mark.parametrize("sampling", ["4:4:4", "4:2:0", "grey"])
+def test_a_restart_interval_of_the_source_changes_nothing(
+    make_image: MakeImage, encode: Encode, sampling: str
+) -> None:
+    image = make_image(3, 45, 72, "L" if sampling == "grey" else "RGB")
+    options = {} if sampling == "grey" else {"subsampling": sampling}
+    plain = encode(image, "JPEG", **options)
+    for target in range(1, 10):
+        expected = by_jpegtran(plain, target)
+        for source in range(1, 10):
+            data = encode(image, "JPEG", restart_marker_blocks=source, **options)
+            assert tiled(data, target).data == expected, (source, target)
+
+
+@pytest.fixture(scope="module")
+def with_metadata(make_image: MakeImage, encode: Encode) -> dict[str, bytes]:
+    """JPEGs with other segments than those that every one has."""
+    image = make_image(4)
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    plain = encode(image, "JPEG")
+    cmyk = encode(image.convert("CMYK"), "JPEG")
+    ids = encode(image, "JPEG", keep_rgb=True)
+    first, rest = plain[:2], plain[20:]  # around its JFIF segment
+    app1 = segment(0xE1, b"Exif\0\0" + exif.tobytes())
+    return {
+        "EXIF, ICC and a comment": encode(
+            image, "JPEG", exif=exif, icc_profile=bytes(70_000), comment=b"heron"
+        ),
+        "EXIF first": first + app1 + rest,
+        "EXIF before JFIF": first + app1 + plain[2:],
+        "no metadata": first + rest,
+        "JFIF with a density and a thumbnail": first
+        + segment(0xE0, b"JFIF\0\1\2\1\0\x48\0\x48\1\1abc")
+        + rest,
+        "JFIF cut short": first + segment(0xE0, b"JFIF\0\1") + rest,
+        "JFIF twice": plain[:20] + segment(0xE0, b"JFIF\0\1\2\2\0\1\0\1\0\0") + rest,
+        "Adobe's marker, transform 1": first + adobe(1) + rest,
+        "Adobe's marker, transform 0": first + adobe(0) + rest,
+        "Adobe's marker behind JFIF": plain[:20] + adobe(0) + rest,
+        "every kind of application data": first
+        + b"".join(segment(0xE0 + n, bytes([n] * n)) for n in range(16))
+        + rest,
+        "a comment behind the frame": before(plain, 0xC4, segment(0xFE, b"")),
+        "CMYK": cmyk,
+        "CMYK without Adobe's marker": without(cmyk, 0xEE),
+        "YCCK": without(cmyk, 0xEE)[:2] + adobe(2) + without(cmyk, 0xEE)[2:],
+        "RGB without Adobe's marker": without(ids, 0xEE),
+        "fill bytes before a marker": before(plain, 0xC0, b"\xff" * 5),
+        "bytes behind EOI": plain + b"appended by a camera",
+        "an unused quantisation table": before(plain, 0xC0, segment(0xDB, b"\3" + bytes(64))),
+        "a quantisation table of 16 bits": wide_table(plain),
+        "Huffman tables in one segment": one_segment(plain, 0xC4),
+        "quantisation tables in one segment": one_segment(plain, 0xDB),
+        "a restart interval of 0": before(plain, 0xDA, segment(0xDD, b"\0\0")),
+        "SOF1": plain.replace(b"\xff\xc0", b"\xff\xc1", 1),
+        "grey with sampling 2x2": encode(image.convert("L"), "JPEG").replace(
+            b"\1\1\x11\0", b"\1\1\x22\0", 1
+        ),
+    }
+
+
+def segment(marker: int, body: bytes) -> bytes:
+    return struct.pack(">BBH", 0xFF, marker, len(body) + 2) + body
+
+
+def adobe(transform: int) -> bytes:
+    return segment(0xEE, b"Adobe\0\x64\0\0\0\0" + bytes([transform]))
+
+
+def spans(data: bytes, marker: int) -> list[tuple[int, int]]:
+    """Where the segments of this marker begin and end."""
+    return [(at - 2, end) for found, at, end in read_header(data).segments if found == marker]
+
+
+def before(data: bytes, marker: int, new: bytes) -> bytes:
+    at = spans(data, marker)[0][0]
+    return data[:at] + new + data[at:]
+
+
+def without(data: bytes, marker: int) -> bytes:
+    for begin, end in reversed(spans(data, marker)):
+        data = data[:begin] + data[end:]
+    return data
+
+
+def one_segment(data: bytes, marker: int) -> bytes:
+    found = spans(data, marker)
+    whole = segment(marker, b"".join(data[begin + 4 : end] for begin, end in found))
+    rest = without(data, marker)
+    return rest[: found[0][0]] + whole + rest[found[0][0] :]
+
+
+def wide_table(data: bytes) -> bytes:
+    begin, end = spans(data, 0xDB)[0]
+    values = [value + 250 for value in data[begin + 5 : end]]
+    table = segment(0xDB, b"\x10" + struct.pack(">64H", *values))
+    return (data[:begin] + table + data[end:]).replace(b"\xff\xc0", b"\xff\xc1", 1)
+
+
+@needs_jpegtran
+def test_other_segments_are_kept_as_jpegtran_keeps_them(with_metadata: dict[str, bytes]) -> None:
+    for name, data in with_metadata.items():
+        made = tiled(data, 2)
+        assert made.data == by_jpegtran(data, 2), name
+        assert np.array_equal(decoded(made.data), decoded(data)), name
+
+
+def decoded(data: bytes) -> np.ndarray:
+    return cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR)
+
+
+@needs_jpegtran
+def test_codes_of_16_bits_are_read_and_written(encode: Encode) -> None:
+    rng = np.random.default_rng(0)
+    pixels = np.full((512, 512), 128.0)
+    for power in range(14):  # ever rarer, ever larger
+        rows, columns = rng.integers(0, 512, (2, 1 << (17 - power)))
+        pixels[rows, columns] += rng.normal(0, 1.5**power, len(rows))
+    image = Image.fromarray(pixels.clip(0, 255).astype(np.uint8))
+    for optimize in (False, True):
+        data = encode(image, "JPEG", quality=100, optimize=optimize)
+        check_same(data, 4)
+    counts = [data[begin + 5 : begin + 21] for begin, _ in spans(data, 0xC4)]
+    assert any(count[15] for count in counts)
+    assert made_again_is_the_same(data)
+
+
+def made_again_is_the_same(data: bytes) -> bool:
+    once = tiled(data, 4).data
+    return tiled(once, 4).data == once
+
+
+@needs_jpegtran
+def test_what_libjpeg_would_not_write_is_written_as_it_would(make_image: MakeImage) -> None:
+    # Runs of 16 zeros before the end of a block, as some cameras write them.
+    codes = {0x00: "00", 0xF0: "01", 0x01: "100"}
+    table = b"\x10" + bytes([0, 2, 1, *[0] * 13, *codes])
+    dc = b"\x00" + bytes([1, 1, *[0] * 14, 0, 1])  # codes 0 and 10
+    blocks = ["010100", "10010100", "00", "01" * 4, "10000100", "100100"]
+    bits = "".join(f"10{number % 2}{block}" for number, block in enumerate(blocks))
+    scan = int(bits + "1" * (-len(bits) % 8), 2).to_bytes(-(-len(bits) // 8), "big")
+    data = b"".join(
+        [
+            b"\xff\xd8",
+            segment(0xDB, b"\0" + bytes([1] * 64)),
+            segment(0xC0, b"\x08\0\x10\0\x18\1\1\x11\0"),
+            segment(0xC4, dc),
+            segment(0xC4, table),
+            segment(0xDA, b"\1\1\0\0\x3f\0"),
+            scan.replace(b"\xff", b"\xff\0"),
+            b"\xff\xd9",
+        ]
+    )
+    for interval in (1, 2, 4):
+        check_same(data, interval)
+
+
+@needs_jpegtran
+def test_what_does_not_fit_into_memory_is_decoded_twice(
+    make_image: MakeImage, encode: Encode, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = encode(make_image(5, 200, 300), "JPEG", quality=95)
+    monkeypatch.setattr(transcoding, "_MOST_RECORDS", 3000)
+    check_same(data, 2)
+
+
+def cases_of_damage(data: bytes) -> Iterator[tuple[str, bytes]]:
+    scan = read_header(data).scan_offset
+    yield "the end of the image", data[: len(data) // 2]
+    yield "too early", data[: len(data) // 2] + b"\xff\xd9"
+    yield "belong to nothing", data[:-2] + bytes(40) + b"\xff\xd9"
+    yield "the end of the image", data[: scan + 50] + b"\xff\xc4" + data[scan + 50 :]
+    yield "restart markers", data[: scan + 50] + b"\xff\xd0" + data[scan + 50 :]
+    yield "quantisation table", without(data, 0xDB)
+    yield "Huffman table", without(data, 0xC4)
+    yield "not a sequential", data.replace(b"\xff\xc0", b"\xff\xc9", 1)
+    yield "one scan", data.replace(b"\3\1\0\2\x11\3\x11\0\x3f\0", b"\3\1\0\3\x11\2\x11\0\x3f\0")
+    yield "no possible size", sized(data, 0, 80)
+    yield "too early", sized(data, 65_500, 65_500)
+    yield "no possible size", sized(data, 65_501, 1)
+
+
+def sized(data: bytes, height: int, width: int) -> bytes:
+    at = read_header(data).frame_offset
+    return data[:at] + struct.pack(">HH", height, width) + data[at + 4 :]
+
+
+def test_damage_is_named(make_image: MakeImage, encode: Encode) -> None:
+    data = encode(make_image(6), "JPEG")
+    for reason, damaged in cases_of_damage(data):
+        with pytest.raises(Untileable, match=reason):
+            tiled(damaged, 2)
+
+
+def test_a_header_that_lies_takes_no_memory(make_image: MakeImage, encode: Encode) -> None:
+    lie = sized(encode(make_image(7), "JPEG"), 65_500, 65_500)
+    tracemalloc.start()
+    try:
+        with pytest.raises(Untileable, match="too early"):
+            tiled(lie, 1)
+        assert tracemalloc.get_traced_memory()[1] < 1 << 20
+    finally:
+        tracemalloc.stop()

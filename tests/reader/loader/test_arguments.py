@@ -1,0 +1,131 @@
+"""A mistake in an argument is told at once, by its name, as an error of the argument."""
+
+import inspect
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from reader import ArgumentError, BlockShuffle, CenterCrop, Dataset, Loader, ReaderError
+
+pytestmark = pytest.mark.usefixtures("no_leftovers")
+
+WRONG: dict[str, tuple[Any, ...]] = {
+    "dataset": (3, None, b"shards", ["shards"]),
+    "split": (3, ["train"], "test"),
+    "batch_size": (0, -1, True, 2.5, "8", None, np.float64(8)),
+    "transforms": (None, CenterCrop(8), [CenterCrop], [lambda image: image], "flip", {"a": 1}, 3),
+    "views": (0, True, "2", 1.5, None, [], [3], [CenterCrop(8)]),
+    "shuffle": ("yes", 1, None, BlockShuffle),
+    "seed": ("x", 1.0, True, None, [0]),
+    "epochs": (0, 1.5, True, "1", -1),
+    "subset": (3, "train", [0.5]),
+    "weights": (["a"], 3, "balanced"),
+    "sampler": (3, "random"),
+    "workers": (0, -1, True, 1.5, "all", [1]),
+    "drop_last": (1, "yes", None),
+    "fields": ("image", (), {"image"}, None, 3, [3], ["lable"]),
+    "decoders": (3, ["npy"], {"npy": 3}),
+    "map_sample": (3, "f", [len]),
+    "map_batch": (3, "f", [len]),
+    "collate_fn": (3, "pad", [len]),
+    "upright": (1, "no", None),
+    "cache": ("disk", True, 3, ["ram"]),
+    "on_error": ("skip", None, 3, ["raise"]),
+    "max_bad": (-1, 1.1, "0.1", None, True, float("nan")),
+    "decode": ("tpu", None, 3),
+    "timeout": ("1", -1, None, True, float("nan"), float("inf")),
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [(name, value) for name, values in WRONG.items() for value in values],
+    ids=lambda given: repr(given)[:40],
+)
+def test_a_value_of_another_kind_is_an_error_of_its_argument(
+    packed: Path, name: str, value: Any
+) -> None:
+    arguments = {"dataset": packed, "workers": 1, "transforms": [CenterCrop(8)], name: value}
+    if isinstance(value, list) and name == "views":
+        del arguments["transforms"]
+    with pytest.raises(ArgumentError) as caught:
+        Loader(**arguments)
+    words = {"dataset": "folder", "views": "", "fields": "field"}
+    assert words.get(name, name) in str(caught.value)
+
+
+def test_every_argument_of_a_loader_was_tried_with_a_wrong_value() -> None:
+    known = set(inspect.signature(Loader).parameters) - {"unknown"}
+    assert known - set(WRONG) == {"rank", "world_size", "cache_limit"}  # have tests of their own
+
+
+@pytest.mark.parametrize(
+    ("wrong", "remedy"),
+    [
+        ({"num_workers": 4}, "no num_workers=: workers= is the number of processes"),
+        ({"pin_memory": True}, "no pin_memory=: leave it out, a reader.CUDAPrefetcher page-locks"),
+        ({"transform": len}, "no transform=: transforms= takes reader's own, map_sample="),
+        ({"persistent_workers": True}, "no persistent_workers=: leave it out"),
+    ],
+)
+def test_a_word_of_torchs_data_loader_is_refused_with_ours(
+    packed: Path, wrong: dict[str, Any], remedy: str
+) -> None:
+    with pytest.raises(ArgumentError, match=remedy):
+        Loader(packed, **wrong)
+
+
+def test_an_argument_that_nobody_has_is_refused_as_python_does(packed: Path) -> None:
+    wrong: dict[str, Any] = {"batchsize": 3}
+    with pytest.raises(TypeError, match="unexpected keyword argument 'batchsize'"):
+        Loader(packed, **wrong)
+
+
+def test_integers_and_numbers_of_numpy_are_taken(packed: Path) -> None:
+    numbers: dict[str, Any] = {
+        "batch_size": np.int64(8),
+        "seed": np.uint8(3),
+        "epochs": np.int32(1),
+        "workers": np.int16(1),
+        "drop_last": np.bool_(True),
+        "rank": np.int64(0),
+        "world_size": np.int64(1),
+        "max_bad": np.float32(0.5),
+        "timeout": np.int64(0),
+    }
+    with Loader(packed, transforms=[CenterCrop(8)], **numbers) as loader:
+        assert len(list(loader)) == len(loader) == 4
+
+
+@pytest.mark.parametrize("state", [None, 3, "state", [], b""])
+def test_a_state_that_is_no_dict_is_refused(packed: Path, state: Any) -> None:
+    with (
+        Loader(packed, workers=1, transforms=[CenterCrop(8)]) as loader,
+        pytest.raises(ArgumentError, match=r"A state is what state_dict\(\) gave, a dict, not"),
+    ):
+        loader.load_state_dict(state)
+
+
+@pytest.mark.parametrize("epoch", [-1, 1.5, "1", None, True])
+def test_an_epoch_that_is_no_number_is_refused(packed: Path, epoch: Any) -> None:
+    with (
+        Loader(packed, workers=1, transforms=[CenterCrop(8)]) as loader,
+        pytest.raises(ArgumentError, match="epoch is an integer from 0, not"),
+    ):
+        loader.set_epoch(epoch)
+
+
+@pytest.mark.parametrize("name", ["transform", "target_transform"])
+def test_a_transform_of_the_data_set_is_not_ignored(packed: Path, name: str) -> None:
+    options: dict[str, Any] = {name: len}
+    reason = f"does not apply the data set's {name},.* transforms= .* map_sample="
+    with pytest.raises(ArgumentError, match=reason):
+        Loader(Dataset(packed, **options))
+
+
+def test_an_error_of_an_argument_is_a_reader_error_and_a_value_error(packed: Path) -> None:
+    for kind in (ReaderError, ValueError):
+        with pytest.raises(kind, match="batch_size is an integer of at least 1, not 0"):
+            Loader(packed, batch_size=0)
