@@ -64,7 +64,8 @@ _REMEDY = "pip install numba, or install the package libjpeg-turbo-progs"
     type=options.Pair(),
     multiple=True,
     metavar="NAME=DIR",
-    help="DIR holds a file for every image, under the image's path: member NAME of its sample.",
+    help="DIR holds a file for every image, under the image's path: member NAME of its sample. "
+    "NAME?=DIR: an image may be without one.",
 )
 @click.option(
     "--classes",
@@ -172,6 +173,8 @@ def pack(
         ),
         options.limits(max_pixels, max_bytes),
     )
+    if len({name.removesuffix("?") for name, _ in pairs}) < len(pairs):
+        raise click.UsageError("--pair: each NAME has one folder.")
     names = None if classes is None else _class_names(classes)
     if append and overwrite:
         raise click.UsageError("--append adds to a data set and --overwrite replaces it: give one.")

@@ -85,7 +85,10 @@ class Fractions(click.ParamType[dict[str, float]]):
 
 
 class Pair(click.ParamType[tuple[str, Path]]):
-    """``mask=DIR``: the name of a member and the folder that has it for each image."""
+    """``mask=DIR``: the name of a member and the folder that has it for each image.
+
+    ``mask?=DIR``: for some of them.
+    """
 
     name = "pair"
 
@@ -94,8 +97,8 @@ class Pair(click.ParamType[tuple[str, Path]]):
     ) -> tuple[str, Path]:
         """(name, folder)."""
         name, equals, folder = str(value).partition("=")
-        if not equals or not re.fullmatch(r"[a-z0-9_-]+", name):
-            self.fail(f"{value!r} is not of the form mask=DIR.", param, ctx)
+        if not equals or not re.fullmatch(r"[a-z0-9_-]+\??", name):
+            self.fail(f"{value!r} is not of the form mask=DIR or mask?=DIR.", param, ctx)
         if not os.path.isdir(folder):
             self.fail(f"{folder!r} is not a folder.", param, ctx)
         return name, Path(folder)

@@ -9,7 +9,8 @@ class SourceOptions:
     """How the source is to be understood.
 
     Attributes:
-        pairs: name -> folder relative to the source, whose files belong to the images.
+        pairs: name -> folder relative to the source, whose files belong to the images; behind the
+            name, a ``?`` says that an image may be without one.
         root: folder relative to a manifest, in which the images that it names lie.
         image_column, label_column, split_column: of a manifest; None: the usual names are tried.
     """

@@ -8,6 +8,7 @@ either packed or named.
 """
 
 import os
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,10 +21,7 @@ from packer.sources.folder.files import (
     read_files,
     sample_of_files,
 )
-from packer.sources.folder.pairs import (
-    NO_IMAGE,
-    Pairs,
-)
+from packer.sources.folder.pairs import Pairs, unused
 from packer.sources.folder.sidecars import group
 from packer.sources.folder.walk import (
     LOOP,
@@ -41,6 +39,7 @@ from packer.sources.records import (
     SourceSample,
 )
 
+_SHARED = "more than one image has its name"
 SPLITS = frozenset({"train", "val", "valid", "validation", "test"})
 
 
@@ -91,8 +90,10 @@ class FolderSource:
         Raises:
             UnusableInput: a class folder holds no file, or the folder cannot be listed.
         """
+        without_images = set()
         if self.splits != ("",):
             yield from self._beside("", self.splits, "the folders of the splits")
+            without_images.add(".")
         classes_with_folder: dict[str, bool] = {}
         for split in self.splits:
             names = _class_folders(self.root / split)
@@ -101,13 +102,14 @@ class FolderSource:
                 yield from self._files(split, label=-1, split=split)
                 continue
             yield from self._beside(split, names, "the class folders")
+            without_images.add(split or ".")
             for name in names:
                 found = classes_with_folder.setdefault(name, False)
                 for record in self._class(f"{split}/{name}" if split else name, name, split):
                     found = found or isinstance(record, SourceSample)
                     yield record
                 classes_with_folder[name] = found
-        yield from self.pairs.elsewhere(self.root)
+        yield from self.pairs.elsewhere(self.root, without_images)
         if empty := [name for name, found in classes_with_folder.items() if not found]:
             raise UnusableInput(
                 f"{self.root}: class folders without images: {', '.join(map(printable, empty))}. "
@@ -153,11 +155,16 @@ class FolderSource:
             grouping = group(entry.name for entry in entries if not is_folder(entry))
         parallel = self.pairs.beside(self.root, folder)
         for name in grouping.ambiguous:
-            yield LeftOut(prefix + name, "more than one image has its name")
+            yield LeftOut(prefix + name, _SHARED)
+        stems = Counter(os.path.splitext(name)[0] for name in grouping.samples)
+        for stem in [stem for stem in parallel if stems[stem] > 1]:
+            yield from (LeftOut(path, _SHARED) for path in parallel.pop(stem).values())
         whole = clashing(grouping.samples)
         for name, beside in grouping.samples.items():
-            members = {ext: prefix + path for ext, path in beside.items()}
-            members |= parallel.pop(os.path.splitext(name)[0], {})
+            members = parallel.pop(os.path.splitext(name)[0], {})
+            for ext, path in beside.items():
+                if members.setdefault(ext, prefix + path) != prefix + path:
+                    yield LeftOut(prefix + path, f"{members[ext]} takes its place as .{ext}")
             if missing := self.pairs.missing(members):
                 lacks = f"it has no {missing} in {self.pairs.folders[missing]}"
                 yield left_out(prefix + name, lacks)
@@ -173,8 +180,8 @@ class FolderSource:
                 split=split,
                 keep_extension=name in whole,
             )
-        for unused in parallel.values():
-            yield from (LeftOut(path, NO_IMAGE) for path in unused.values())
+        for files in parallel.values():
+            yield from map(unused, files.values())
 
 
 def _class_folders(path: Path) -> list[str]:

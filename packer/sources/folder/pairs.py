@@ -2,7 +2,7 @@
 
 import os
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -23,6 +23,7 @@ class Pairs:
     Attributes:
         folders: name -> folder, relative to the source. The file at the path of an image, but for
             its extension, is the image's member ``name.ext`` (``name``, if that is the extension).
+            Behind the name, a ``?`` says that an image may be without it.
     """
 
     folders: Mapping[str, str] = field(default_factory=dict)
@@ -30,7 +31,8 @@ class Pairs:
     def beside(self, root: Path, folder: str) -> dict[str, dict[str, str]]:
         """For each stem in `folder`: extension -> path of what the parallel folders have for it."""
         found: dict[str, dict[str, str]] = defaultdict(dict)
-        for name, parallel in self.folders.items():
+        for written, parallel in self.folders.items():
+            name = written.removesuffix("?")
             inside = os.path.join(parallel, folder)
             for file in _files(root / inside):
                 stem, ext = os.path.splitext(file)
@@ -40,22 +42,35 @@ class Pairs:
         return found
 
     def missing(self, members: Mapping[str, str]) -> str | None:
-        """The name of a parallel folder that has nothing among an image's members."""
+        """The name of a parallel folder that has nothing among an image's members, and must."""
         given = {ext.split(".")[0] for ext in members}
-        return next((name for name in self.folders if name not in given), None)
+        required = (name for name in self.folders if not name.endswith("?"))
+        return next((name for name in required if name not in given), None)
 
-    def elsewhere(self, root: Path) -> Iterator[LeftOut]:
-        """The files of the parallel folders that lie where the source has no folder."""
+    def elsewhere(self, root: Path, without_images: Container[str]) -> Iterator[LeftOut]:
+        """The files of the parallel folders that lie where the source has no images.
+
+        Args:
+            root: the source.
+            without_images: those of its folders that hold splits or classes; "." for itself.
+        """
         for parallel in self.folders.values():
             for folder in folders_below(root, parallel, frozenset()):
                 if isinstance(folder, LeftOut):
                     yield folder
-                elif not os.path.isdir(root / os.path.relpath(folder, parallel)):
-                    for file in _files(root / folder):
-                        yield left_out(os.path.join(folder, file), NO_IMAGE)
+                    continue
+                inside = os.path.relpath(folder, parallel)
+                if inside in without_images or not os.path.isdir(root / inside):
+                    yield from (
+                        unused(os.path.join(folder, file)) for file in _files(root / folder)
+                    )
 
 
-NO_IMAGE = "the source has no image of this path"
+def unused(path: str) -> LeftOut:
+    """A parallel folder's file that belongs to no image."""
+    if path.endswith(".cache"):  # ultralytics leaves train.cache beside its labels
+        return LeftOut(path, "it is another program's cache", ignored=True)
+    return left_out(path, "the source has no image of this path")
 
 
 def _files(folder: Path) -> list[str]:

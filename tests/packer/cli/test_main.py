@@ -240,6 +240,8 @@ def test_the_shard_size_is_kept(tmp_path: Path, source: Path, run_packer: RunPac
         (f"pack src dst --split {256 * 'a'}=1", "names of 255 characters at most"),
         ("pack src dst --pair mask", "is not of the form"),
         ("pack src dst --pair mask=missing", "is not a folder"),
+        ("pack src dst --pair mask??=src", "is not of the form mask=DIR or mask?=DIR"),
+        ("pack src dst --pair mask=src --pair mask?=src", "each NAME has one folder"),
         ("pack src dst --classes missing", "does not exist"),
         ("pack src dst --classes file", "not in the list of classes"),
         ("pack src dst --append", "There is no folder"),

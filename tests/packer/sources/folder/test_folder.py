@@ -366,6 +366,34 @@ def test_a_member_is_not_named_twice_after_its_extension(make_files: MakeFiles) 
     assert [item.members for item in source.scan() if isinstance(item, SourceSample)] == [("txt",)]
 
 
+def test_an_image_may_be_without_an_optional_member(make_files: MakeFiles) -> None:
+    root = make_files("a.jpg", "b.jpg", "../labels/a.txt", "../labels/c.txt", "../masks/b.png")
+    source = FolderSource.open(root, pairs=Pairs({"txt?": "../labels", "mask?": "../masks"}))
+    records = list(source.scan())
+    members = {item.key: item.members for item in records if isinstance(item, SourceSample)}
+    assert members == {"a": ("txt",), "b": ("mask.png",)}
+    assert [item.name for item in records if isinstance(item, LeftOut)] == ["../labels/c.txt"]
+
+
+def test_no_paired_file_is_passed_over_in_silence(make_files: MakeFiles) -> None:
+    """Beside the splits, for two images of one name, or in the place of a file beside the image."""
+    images = ("train/a.jpg", "train/b.jpg", "train/b.png", "val/c.jpg", "val/c.txt")
+    labels = ("train.cache", "classes.txt", "train/a.txt", "train/b.txt", "val/c.txt")
+    root = make_files(*images, *(f"../labels/{name}" for name in labels))
+    source = FolderSource.open(root, pairs=Pairs({"txt?": "../labels"}))
+    records = list(source.scan())
+    found = {item.name: item for item in records if isinstance(item, LeftOut)}
+    assert {name for name, item in found.items() if item.ignored} == {"../labels/train.cache"}
+    assert {name: item.reason for name, item in found.items() if not item.ignored} == {
+        "../labels/classes.txt": "the source has no image of this path",
+        "../labels/train/b.txt": "more than one image has its name",
+        "val/c.txt": "../labels/val/c.txt takes its place as .txt",
+    }
+    assert [item.members for item in records if isinstance(item, SourceSample)] == [
+        *(("txt",), (), (), ("txt",))
+    ]
+
+
 def test_images_and_paired_files_without_each_other_are_named(make_files: MakeFiles) -> None:
     root = make_files("a.jpg", "b.jpg", "b.txt", "../masks/a.png", "../masks/c.png")
     (root / "../masks/deep").mkdir()
