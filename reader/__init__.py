@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from reader.loader.statistics import Statistics
     from reader.order.buckets import AspectBuckets
     from reader.order.samplers import BlockShuffle, ClassBalanced
-    from reader.samples.fields import Boxes, Mask
+    from reader.samples.boxes import Boxes
+    from reader.samples.fields import Mask
     from reader.transforms import (
         CenterCrop,
         Geometry,
@@ -76,7 +77,7 @@ __getattr__, __dir__ = lazy(
         "ArgumentError": "reader.errors",
         "AspectBuckets": "reader.order.buckets",
         "BlockShuffle": "reader.order.samplers",
-        "Boxes": "reader.samples.fields",
+        "Boxes": "reader.samples.boxes",
         "CUDAPrefetcher": "reader.cuda.prefetcher",
         "CenterCrop": "reader.transforms",
         "ClassBalanced": "reader.order.samplers",

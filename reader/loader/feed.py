@@ -12,6 +12,7 @@ nothing runs in the parent meanwhile.
 
 import os
 import time
+import warnings
 import weakref
 from collections import deque
 from collections.abc import Set
@@ -151,6 +152,7 @@ class Feed:
         self._epochs: list[Epoch] = []  # the oldest first
         self._account = Account(self._pool.worker_seconds_since)
         self.bad: dict[int, str] = {}  # why, by sample number
+        self._has_told_of_boxes = False
         self._max_bad = max_bad
         # Of the decimal fraction that was written: 0.07 of 100 is 7.
         self._most_bad = ceil(Fraction(str(float(max_bad))) * order.count)
@@ -207,6 +209,7 @@ class Feed:
         if self._scaler is not None:
             self._scaler.settle(self._account.flows, self.statistics)
         self.supply()
+        self._tell_of_boxes()
         rows = [row for number in sorted(batch.loose) for row in batch.loose[number]]
         loose = {name: [row[at] for row in rows] for at, name in enumerate(self._loose)}
         return batch.step, arrays, loose
@@ -315,6 +318,19 @@ class Feed:
                 f"{len(self.bad)} samples cannot be read, more than max_bad={self._max_bad} of "
                 f"{self._order.count} samples allows ({self._most_bad}). Restore the data set, or "
                 f"give a larger max_bad. The first: {next(iter(self.bad.values()))}"
+            )
+
+    def _tell_of_boxes(self) -> None:
+        """Warn once if boxes were dropped."""
+        dropped = self._account.flows.dropped_boxes
+        if dropped and not self._has_told_of_boxes:
+            self._has_told_of_boxes = True
+            warnings.warn(
+                f"{dropped} boxes so far had a side below min_size before any crop, or lay outside "
+                "of their image, and were dropped. If they should not: a smaller min_size, larger "
+                "images, or another format= or normalized= of Boxes. loader.statistics() counts "
+                "them on as dropped_boxes.",
+                stacklevel=2,
             )
 
     def _make_room(self) -> None:

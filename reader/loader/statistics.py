@@ -26,6 +26,7 @@ class Flows:
         copied, copying: batches copied out because the consumer held on to too many; time of it.
         restarts: workers that died and were replaced.
         bad: samples that could not be read and were substituted or masked.
+        dropped_boxes: too small for `Boxes.min_size` before any crop, or outside of their image.
     """
 
     batches: int = 0
@@ -44,6 +45,7 @@ class Flows:
     copying: float = 0.0
     restarts: int = 0
     bad: int = 0
+    dropped_boxes: int = 0
 
 
 @dataclass(frozen=True)

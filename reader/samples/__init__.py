@@ -1,5 +1,6 @@
 """One sample: from its number to the values of its fields.
 
-`sample` reads and transforms it, `fields` decodes its members, `raw` gathers images that need no
+`sample` reads and transforms it, `fields` decodes its members, `boxes` carries those
+that are boxes through the image's transforms, `raw` gathers images that need no
 decoding, `decoded_cache` keeps decoded images, `seeding` seeds the generators of user code.
 """

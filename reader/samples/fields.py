@@ -3,19 +3,16 @@
 A field is written as a name: ``image``, ``label``, ``key``, ``index``, ``valid``, or a member's
 extension (``json``, ``mask.png``, ...). A ``?`` behind an extension gives None for a sample that
 has no such member. `Mask` and `Boxes` say more about a member that belongs to the image's geometry;
-their extension may end in ``?`` as well.
+their extension may end in ``?`` as well, and gives no boxes where there is no member.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from reader.decode.plan import View
 from reader.errors import ArgumentError
 from reader.format.members import DECODERS, kind_of, picture_format
+from reader.samples.boxes import Boxes, parse_lines
 
 BUILT_IN = ("image", "label", "index", "valid", "key")
 PHOTOGRAPHS = ("jpg", "webp")  # resized smoothly, as the image is; other pictures hold classes
@@ -40,79 +37,6 @@ class Mask:
     fill: int = 0
 
 
-@dataclass(frozen=True)
-class Boxes:
-    """The boxes of a JSON member, in pixels of the image as it is stored.
-
-    They go through the image's transforms, are clipped to what is seen of the image, and those
-    with a side below `min_size` are dropped (torchvision's SanitizeBoundingBoxes). The field is a
-    dict, as torchvision's detection models want it: ``boxes``, float32 (N, 4) in the same format
-    and in pixels of the output; ``kept``, int64 (N,), which of the member's boxes these are; and
-    ``labels``, int64 (N,), if there is a path to them.
-
-    Attributes:
-        member: its extension.
-        path: where the boxes are: names with dots between, ``*`` for each entry of a list. COCO's
-            annotations of an image are ``path="*.bbox", labels="*.category_id"``.
-        format: "xyxy", "xywh" or "cxcywh".
-        labels: path of as many whole numbers.
-        min_size: pixels.
-    """
-
-    member: str
-    path: str = "boxes"
-    format: str = "xyxy"
-    labels: str | None = None
-    min_size: float = 1.0
-
-    def __post_init__(self) -> None:
-        if self.format not in _FORMATS:
-            raise ArgumentError(f"{self}: format is one of {', '.join(_FORMATS)}.")
-
-    def place(self, content: Any, view: View) -> dict[str, NDArray[Any]]:
-        """The boxes of a parsed member as `view` shows them.
-
-        Raises:
-            ValueError: there are no boxes, or not as many labels, at the paths.
-        """
-        given = _rows_of_four(_at(content, self.path), self.path)
-        into, back = _FORMATS[self.format]
-        corners = given @ into
-        first, second = view.carry(corners[:, :2]), view.carry(corners[:, 2:])
-        top, left, height, width = view.target
-        edges = (left, top), (left + width, top + height)
-        low = np.minimum(first, second).clip(*edges)  # a flip swaps the corners
-        high = np.maximum(first, second).clip(*edges)
-        kept = np.flatnonzero(((high - low) >= self.min_size).all(axis=1))
-        placed: dict[str, NDArray[Any]] = {
-            "boxes": (np.hstack([low, high])[kept] @ back).astype(np.float32),
-            "kept": kept.astype(np.int64),
-        }
-        if self.labels is not None:
-            labels = np.asarray(_at(content, self.labels), np.int64)
-            if labels.shape != (len(given),):
-                raise ValueError(f"there are {labels.size} {self.labels} for {len(given)} boxes")
-            placed["labels"] = labels[kept]
-        return placed
-
-
-def _rows_of_four(found: Any, path: str) -> NDArray[np.float64]:
-    """An array (N, 4) of what lies at `path`."""
-    try:
-        rows = np.asarray(found, np.float64)
-        return rows.reshape(len(rows), 4)
-    except (TypeError, ValueError):
-        raise ValueError(f"at {path!r} are no rows of four numbers") from None
-
-
-# Rows of four numbers times the first matrix are corners x, y, x, y; times the second, back again.
-_CORNERS_OF = {
-    "xyxy": np.eye(4),
-    "xywh": np.array([[1, 0, 1, 0], [0, 1, 0, 1], [0, 0, 1, 0], [0, 0, 0, 1]], np.float64),
-    "cxcywh": np.array([[1, 0, 1, 0], [0, 1, 0, 1], [-0.5, 0, 0.5, 0], [0, -0.5, 0, 0.5]]),
-}
-_FORMATS = {name: (into, np.linalg.inv(into)) for name, into in _CORNERS_OF.items()}
-
 Field = str | Mask | Boxes
 
 
@@ -125,7 +49,7 @@ class Member:
         ext: the member's extension.
         field: as the user wrote it.
         decode: from its bytes; None for a picture, which the image's geometry decodes.
-        is_optional: None where a sample has no such member.
+        is_optional: a sample may have no such member: None, or no boxes.
         is_learnt: an array, of which the first sample tells type and shape.
     """
 
@@ -186,10 +110,15 @@ def _member(field: Field, decoders: Mapping[str, Decode], known: Sequence[str]) 
         )
     if isinstance(field, Mask) or (ext not in decoders and picture_format(ext)):
         return Member(ext, ext, field, None, is_optional, is_learnt=not is_optional)
-    kind = "json" if isinstance(field, Boxes) else kind_of(ext)
+    kind = kind_of(ext)
+    if isinstance(field, Boxes):
+        decode = decoders.get(ext) or DECODERS["json"]
+        if kind == "txt" and ext not in decoders:
+            field, decode = replace(field, labels=field.labels or "labels"), parse_lines
+        return Member("boxes", ext, field, decode, is_optional, is_learnt=False)
     decode = decoders.get(ext) or DECODERS.get(kind, bytes)
     is_array = kind == "npy" or ext in decoders
-    return Member(name_of(field), ext, field, decode, is_optional, is_array and not is_optional)
+    return Member(ext, ext, field, decode, is_optional, is_array and not is_optional)
 
 
 def _extension(field: Field) -> str:
@@ -198,15 +127,3 @@ def _extension(field: Field) -> str:
 
 def _written(field: Field) -> str:
     return field if isinstance(field, str) else field.member
-
-
-def _at(content: Any, path: str) -> Any:
-    """What lies at `path` in parsed JSON."""
-    step, _, rest = path.partition(".")
-    if step == "*":
-        return [_at(entry, rest) if rest else entry for entry in content]
-    try:
-        found = content[step]
-    except (KeyError, TypeError):
-        raise ValueError(f"it has nothing at {path!r}") from None
-    return _at(found, rest) if rest else found

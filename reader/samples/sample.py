@@ -30,10 +30,10 @@ from reader.errors import (
 from reader.format.members import picture_format
 from reader.gpu_decode.parcels import pack
 from reader.rng import SampleRandom
+from reader.samples.boxes import Boxes
 from reader.samples.decoded_cache import DecodedImages
 from reader.samples.fields import (
     PHOTOGRAPHS,
-    Boxes,
     Mask,
     Member,
 )
@@ -113,6 +113,7 @@ class SampleReader:
 
     Attributes:
         cached: samples so far whose image came from `decoded` without a decode.
+        dropped_boxes: so far, that were too small or outside of their image, whatever was cropped.
     """
 
     def __init__(
@@ -123,6 +124,7 @@ class SampleReader:
         self._decoded = decoded
         self._decoder = Decoder()
         self.cached = 0
+        self.dropped_boxes = 0
         self.transforming = 0  # ns spent in the transforms' and the user's code
 
     def plan(self, number: int, epoch: int, position: int) -> Planned:
@@ -229,7 +231,8 @@ class SampleReader:
 
     def _member(self, planned: Planned, member: Member) -> Any:
         shard, row = planned.shard, planned.row
-        shown: Sequence[Any] = [None] * len(planned.views)
+        absent = member.field.none() if isinstance(member.field, Boxes) else None
+        shown: Sequence[Any] = [absent] * len(planned.views)
         if shard.index.span(member.ext, row) is not None:
             data = shard.read(row, member.ext)
             try:
@@ -239,7 +242,8 @@ class SampleReader:
             except Exception as error:  # a user's decoder may raise anything
                 raise shard.error(row, f"its .{member.ext} does not decode ({error})") from error
         elif not member.is_optional:
-            advice = f'"{member.ext}?" among the fields gives None for it'
+            what = "None" if absent is None else "no boxes"
+            advice = f'"{member.ext}?" among the fields gives {what} for it'
             raise shard.error(row, f"it has no member .{member.ext}; {advice}")
         return shown if self._recipe.further and member.follows_image else shown[0]
 
@@ -248,9 +252,11 @@ class SampleReader:
         if member.decode is None:
             return self._pictures(views, member, data)
         content = member.decode(data)
-        if isinstance(member.field, Boxes):
-            return [member.field.place(content, view) for view in views]
-        return [content]
+        if not isinstance(member.field, Boxes):
+            return [content]
+        placed, dropped = zip(*(member.field.place(content, view) for view in views), strict=True)
+        self.dropped_boxes += sum(dropped)
+        return placed
 
     def _pictures(self, views: Sequence[View], member: Member, data: bytes) -> list[Pixels]:
         """A picture that lies over the image, decoded once, as each view shows it."""

@@ -129,7 +129,8 @@ class Idle:
 class Spent(NamedTuple):
     """What a task took: seconds of all of it, of processor time, in reading, in transforms.
 
-    And what that was for: the bytes that were read, the images that came from memory, decoded.
+    And what that was for: the bytes that were read, the images that came from memory, decoded, the
+    boxes that were dropped.
     """
 
     busy: float
@@ -138,6 +139,7 @@ class Spent(NamedTuple):
     transform: float
     read_bytes: int
     cached: int
+    dropped_boxes: int
 
     def since(self, before: "Spent") -> "Spent":
         """The difference between two looks at the clocks."""
@@ -148,6 +150,7 @@ class Spent(NamedTuple):
             self.transform - before.transform,
             self.read_bytes - before.read_bytes,
             self.cached - before.cached,
+            self.dropped_boxes - before.dropped_boxes,
         )
 
 

@@ -172,6 +172,7 @@ class Worker:
             self._reader.transforming / 1e9,
             buffer.bytes,
             self._reader.cached,
+            self._reader.dropped_boxes,
         )
 
     def _replace(self, arrays: BatchArrays, task: Task, step: int) -> tuple[Any, ...]:

@@ -460,13 +460,21 @@ def test_boxes_are_clipped_and_empty_ones_dropped(write_samples: WriteSamples) -
     assert whole["boxes"].tolist() == [[0, 0, 14, 10], [50, 30, 60, 40], [30, 15, 31, 20.5]]
 
 
-def test_boxes_and_masks_that_may_be_missing_are_none(write_samples: WriteSamples) -> None:
+def test_where_they_are_missing_a_mask_is_none_and_there_are_no_boxes(
+    write_samples: WriteSamples,
+) -> None:
     dataset = write_samples({"a": scene(1), "b": {"png": png(grey(0))}})
-    fields = (Boxes("json?"), Mask("mask.png?", fill=255))
+    fields = (Boxes("json?", format="xywh", labels="labels"), Mask("mask.png?", fill=255))
     boxes, masks = only(dataset, fields=fields, transforms=[CenterCrop(8)])
     assert boxes[0]["boxes"].shape[1:] == (4,)
     assert masks[0].shape == (8, 8)
-    assert (boxes[1], masks[1]) == (None, None)
+    assert masks[1] is None
+    shapes = {name: (tuple(array.shape), array.dtype) for name, array in boxes[1].items()}
+    assert shapes == {
+        "boxes": ((0, 4), torch.float32),
+        "kept": ((0,), torch.int64),
+        "labels": ((0,), torch.int64),
+    }
 
 
 @pytest.mark.parametrize(

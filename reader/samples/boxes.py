@@ -1,0 +1,207 @@
+"""Boxes that lie over an image, and what becomes of them in its transforms."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reader.decode.plan import View
+from reader.errors import ArgumentError
+
+_BEYOND = 0.5  # of the image's size: fractions may lie so far outside, pixels lie farther
+
+
+@dataclass(frozen=True)
+class Boxes:
+    """The boxes of a member, in coordinates of the image as it is stored.
+
+    They go through the image's transforms, are clipped to what is seen of the image, and those
+    with a side below `min_size` are dropped (torchvision's SanitizeBoundingBoxes). The field is a
+    dict, as torchvision's detection models want it: ``boxes``, float32 (N, 4) in the same format
+    and in pixels of the output; ``kept``, int64 (N,), which of the member's boxes these are; and
+    ``labels``, int64 (N,), if there is a path to them.
+
+    A member ``json`` says where its boxes are by paths. `packer pack` writes COCO's annotations so
+    that they are ``Boxes("json", format="xywh", labels="categories")``. A member ``txt`` has
+    lines of a class and four numbers, and always gives ``labels``: YOLO's label files are
+    ``Boxes("txt", format="cxcywh", normalized=True)``.
+
+    What other boxes would make of it is refused with the sample's name: fractions without
+    `normalized` and pixels with it, a box that ends before it begins. Boxes that are too small
+    before a crop cuts them, or lie outside of the image, are dropped with a warning, and counted by
+    ``loader.statistics().dropped_boxes``.
+
+    Attributes:
+        member: its extension. With a ``?`` behind it, a sample without the member has no boxes:
+            arrays (0, 4) and (0,).
+        path: where the boxes are: names with dots between, ``*`` for each entry of a list, such as
+            ``path="objects.*.box", labels="objects.*.class"``.
+        format: "xyxy", "xywh" or "cxcywh".
+        labels: path of as many whole numbers.
+        min_size: pixels of the output.
+        normalized: the coordinates are fractions of the image's width and height, from 0 to 1.
+    """
+
+    member: str
+    path: str = "boxes"
+    format: str = "xyxy"
+    labels: str | None = None
+    min_size: float = 1.0
+    normalized: bool = False
+
+    def __post_init__(self) -> None:
+        if self.format not in _FORMATS:
+            raise ArgumentError(f"{self}: format is one of {', '.join(_FORMATS)}.")
+
+    def place(self, content: Any, view: View) -> tuple[dict[str, NDArray[Any]], int]:
+        """The boxes of a parsed member as `view` shows them, and how many no crop explains.
+
+        Raises:
+            ValueError: there are no boxes, or not as many labels, at the paths; or they are boxes
+                of another kind.
+        """
+        given = _rows_of_four(_at(content, self.path), self.path)
+        labels = None if self.labels is None else _whole(_at(content, self.labels), self.labels)
+        if labels is not None and len(labels) != len(given):
+            raise ValueError(f"there are {labels.size} {self.labels} for {len(given)} boxes")
+        self._check_scale(given)
+        into, back = _FORMATS[self.format]
+        corners = given @ into
+        self._check_order(corners)
+        if self.normalized:
+            corners *= (view.image.width, view.image.height) * 2
+        low, high = _carried(corners, view)
+        top, left, height, width = view.target
+        edges = (left, top), (left + width, top + height)
+        low, high = low.clip(*edges), high.clip(*edges)
+        is_kept = ((high - low) >= self.min_size).all(axis=1)
+        kept = np.flatnonzero(is_kept)
+        dropped = 0
+        if len(kept) < len(given) and height and width:
+            inside = corners.clip(0, (view.image.width, view.image.height) * 2)
+            low_inside, high_inside = _carried(inside, view)
+            is_small = ((high_inside - low_inside) < self.min_size).any(axis=1)
+            dropped = int((is_small & ~is_kept).sum())
+        return _field(np.hstack([low, high])[kept] @ back, kept, labels), dropped
+
+    def none(self) -> dict[str, NDArray[Any]]:
+        """The field of a sample without the member."""
+        nothing = np.zeros(0, np.int64)
+        return _field(np.zeros((0, 4)), nothing, None if self.labels is None else nothing)
+
+    def _check_scale(self, given: NDArray[np.float64]) -> None:
+        """Refuse fractions that are said to be pixels, and the reverse."""
+        if not np.isfinite(given).all():
+            raise ValueError("a box is not of finite numbers")
+        if not given.size:
+            return
+        least, most = given.min(), given.max()
+        if self.normalized and (least < -_BEYOND or most > 1 + _BEYOND):
+            number = least if least < -_BEYOND else most
+            raise ValueError(
+                f"its boxes reach to {number:g}, and normalized=True is for fractions from 0 to 1; "
+                "pixels need no normalized="
+            )
+        is_fraction = (given > 0) & (given < 1)
+        if not self.normalized and least >= 0 and most <= 1 and is_fraction.any():
+            raise ValueError(
+                "its boxes lie between 0 and 1: fractions of the image need "
+                "Boxes(..., normalized=True)"
+                + (', and YOLO\'s files format="cxcywh"' if self.format != "cxcywh" else "")
+            )
+
+    def _check_order(self, corners: NDArray[np.float64]) -> None:
+        """Refuse boxes that end before they begin, as those of another format do."""
+        wrong = np.flatnonzero((corners[:, 2:] < corners[:, :2]).any(axis=1))
+        if len(wrong):
+            raise ValueError(
+                f"box {wrong[0]} ends before it begins; is format={self.format!r} right?"
+            )
+
+
+def parse_lines(data: bytes) -> Mapping[str, Any]:
+    """The ``boxes`` and ``labels`` of lines of a class and four numbers: YOLO's label files.
+
+    Raises:
+        ValueError: a line is something else.
+    """
+    boxes, labels = [], []
+    for number, line in enumerate(data.decode("utf-8-sig").splitlines(), 1):
+        try:
+            numbers = [float(word) for word in line.split()]
+        except ValueError:
+            raise ValueError(f"line {number} is not of numbers: {line[:40]!r}") from None
+        if not numbers:
+            continue
+        if len(numbers) != 5:
+            kind = ", as outlines have them" if len(numbers) > 6 else ""
+            raise ValueError(
+                f"line {number} has {len(numbers)} numbers{kind}; a line of a box has five, its "
+                "class and the box: decoders= may read others"
+            )
+        labels.append(numbers[0])
+        boxes.append(numbers[1:])
+    return {"boxes": boxes, "labels": labels}
+
+
+def _field(
+    boxes: NDArray[Any], kept: NDArray[Any], labels: NDArray[np.int64] | None
+) -> dict[str, NDArray[Any]]:
+    """The field's value; `labels` of all boxes."""
+    found: dict[str, NDArray[Any]] = {
+        "boxes": boxes.astype(np.float32),
+        "kept": kept.astype(np.int64),
+    }
+    return found if labels is None else {**found, "labels": labels[kept]}
+
+
+def _carried(
+    corners: NDArray[np.float64], view: View
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Both corners of each box in the output, the upper left one first."""
+    first, second = view.carry(corners[:, :2]), view.carry(corners[:, 2:])
+    return np.minimum(first, second), np.maximum(first, second)  # a flip swaps them
+
+
+def _at(content: Any, path: str) -> Any:
+    """What lies at `path` in parsed JSON."""
+    step, _, rest = path.partition(".")
+    if step == "*":
+        return [_at(entry, rest) if rest else entry for entry in content]
+    try:
+        found = content[step]
+    except (KeyError, TypeError):
+        has = f"; it has {', '.join(map(str, content))[:200]}" if isinstance(content, dict) else ""
+        raise ValueError(f"it has nothing at {path!r}{has}") from None
+    return _at(found, rest) if rest else found
+
+
+def _rows_of_four(found: Any, path: str) -> NDArray[np.float64]:
+    """An array (N, 4) of what lies at `path`."""
+    try:
+        rows = np.asarray(found, np.float64)
+        return rows.reshape(len(rows), 4)
+    except (TypeError, ValueError):
+        raise ValueError(f"at {path!r} are no rows of four numbers") from None
+
+
+def _whole(found: Any, path: str) -> NDArray[np.int64]:
+    """An array (N,) of what lies at `path`."""
+    try:
+        numbers = np.asarray(found, np.float64).reshape(len(found))
+    except (TypeError, ValueError):
+        numbers = np.array([np.nan])
+    if not (numbers == np.floor(numbers)).all():
+        raise ValueError(f"at {path!r} are no whole numbers")
+    return numbers.astype(np.int64)
+
+
+# Rows of four numbers times the first matrix are corners x, y, x, y; times the second, back again.
+_CORNERS_OF = {
+    "xyxy": np.eye(4),
+    "xywh": np.array([[1, 0, 1, 0], [0, 1, 0, 1], [0, 0, 1, 0], [0, 0, 0, 1]], np.float64),
+    "cxcywh": np.array([[1, 0, 1, 0], [0, 1, 0, 1], [-0.5, 0, 0.5, 0], [0, -0.5, 0, 0.5]]),
+}
+_FORMATS = {name: (into, np.linalg.inv(into)) for name, into in _CORNERS_OF.items()}
