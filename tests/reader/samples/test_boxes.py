@@ -1,0 +1,206 @@
+"""Boxes over an image: carried through its transforms, and never misread or dropped in silence."""
+
+import json
+import re
+import warnings
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from PIL import Image
+
+import reader
+from packer.sources.options import SourceOptions
+from reader import Boxes, CenterCrop, Letterbox, Loader, RandomHorizontalFlip, Resize, SampleError
+from reader.decode.plan import StoredImage, plan_view
+from reader.rng import SampleRandom
+from reader.transforms import Geometry
+
+HEIGHT, WIDTH = 40, 80
+YOLO = Boxes("txt", format="cxcywh", normalized=True)
+
+
+@pytest.fixture
+def write(write_samples: Callable[..., Path], encode: Callable[..., bytes]) -> Callable[..., Path]:
+    """`write(txt=[b"...", None])`: a sample for each content of the member; None: without it."""
+    image = encode(Image.new("RGB", (WIDTH, HEIGHT)), "PNG")
+
+    def make(**members: Sequence[bytes | None]) -> Path:
+        ((ext, contents),) = members.items()
+        return write_samples(
+            {
+                f"s{n}": {"png": image} | ({} if content is None else {ext: content})
+                for n, content in enumerate(contents)
+            }
+        )
+
+    return make
+
+
+def boxes_of(dataset: Path, field: Boxes, **options: Any) -> list[Any]:
+    with Loader(dataset, fields=(field,), batch_size=10, workers=1, **options) as loader:
+        return [boxes for (batch,) in loader for boxes in batch]
+
+
+def in_json(*boxes: Sequence[float], **others: Any) -> bytes:
+    return json.dumps({"boxes": boxes, **others}).encode()
+
+
+def test_yolos_lines_are_read_as_pixels_of_the_output_with_their_classes(
+    write: Callable[..., Path],
+) -> None:
+    lines = b"\xef\xbb\xbf3 0.25 0.5 0.25 0.5\r\n\n0 0.5 0.75 1 0.5\n"
+    (plain,) = boxes_of(write(txt=[lines]), YOLO)
+    assert plain["boxes"].tolist() == [[20, 20, 20, 20], [40, 30, 80, 20]]
+    assert plain["labels"].tolist() == [3, 0]
+    (flipped,) = boxes_of(
+        write(txt=[lines]), YOLO, transforms=[Resize((80, 80)), RandomHorizontalFlip(1.0)]
+    )
+    assert flipped["boxes"].tolist() == [[60, 40, 20, 40], [40, 60, 80, 40]]
+
+
+def test_background_has_no_boxes_with_an_empty_file_or_none(write: Callable[..., Path]) -> None:
+    field = Boxes("txt?", format="cxcywh", normalized=True)
+    one, empty, none = boxes_of(write(txt=[b"1 0.5 0.5 0.5 0.5", b"", None]), field)
+    assert one["boxes"].tolist() == [[40, 20, 40, 20]]
+    for boxes in (empty, none):
+        assert (boxes["boxes"].shape, boxes["boxes"].dtype) == ((0, 4), torch.float32)
+        assert (boxes["labels"].shape, boxes["labels"].dtype) == ((0,), torch.int64)
+    with pytest.raises(SampleError, match=r'no member .txt; "txt\?" .* gives no boxes for it'):
+        boxes_of(write(txt=[None, b""]), YOLO)
+
+
+@given(
+    boxes=st.lists(
+        st.tuples(st.integers(0, 60), st.integers(0, 30), st.integers(2, 20), st.integers(2, 10)),
+        min_size=1,
+        max_size=5,
+    ),
+    format=st.sampled_from(["xyxy", "xywh", "cxcywh"]),
+)
+@settings(max_examples=30, deadline=None)
+def test_fractions_give_the_boxes_that_their_pixels_give(
+    boxes: list[tuple[int, int, int, int]], format: str
+) -> None:
+    def write_as(x: float, y: float, w: float, h: float) -> list[float]:
+        if format == "xyxy":
+            return [x, y, x + w, y + h]
+        return [x, y, w, h] if format == "xywh" else [x + w / 2, y + h / 2, w, h]
+
+    for orientation in (1, 6):
+        image = StoredImage(
+            lambda start, stop: memoryview(b""), 0, "png", HEIGHT, WIDTH, 3, orientation
+        )
+        geometry = Geometry.of(*image.upright_size)
+        for transform in (Letterbox(100), RandomHorizontalFlip(1.0)):
+            transform.apply(geometry, SampleRandom(0, 0, 0))
+        view = plan_view(image, geometry)
+        pixels = [write_as(*box) for box in boxes]
+        fractions = (np.array(pixels) / ([WIDTH, HEIGHT] * 2)).tolist()
+        as_pixels, _ = Boxes("json", format=format).place({"boxes": pixels}, view)
+        field = Boxes("json", format=format, normalized=True)
+        as_fractions, dropped = field.place({"boxes": fractions}, view)
+        assert dropped == 0
+        assert as_fractions["kept"].tolist() == as_pixels["kept"].tolist()
+        np.testing.assert_allclose(as_fractions["boxes"], as_pixels["boxes"], atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("field", "content", "reason"),
+    [
+        (Boxes("txt"), b"0 0.5 0.5 0.2 0.2", r'normalized=True\), and YOLO\'s files format="cxcyw'),
+        (Boxes("txt", format="cxcywh"), b"0 0.5 0.5 0.2 0.2", r"normalized=True\)\)"),
+        (YOLO, b"0 40 20 10 10", "reach to 40, and normalized=True is for fractions"),
+        (YOLO, b"0 -3 0.5 0.1 0.1", "reach to -3"),
+        (YOLO, b"0 0.5 0.5 0.2 0.2 0.9", "line 1 has 6 numbers; a line of a box has five"),
+        (YOLO, b"\n0 0 0 1 0 1 1", "line 2 has 7 numbers, as outlines have them"),
+        (YOLO, b"a dog on a sofa", "line 1 is not of numbers: 'a dog on a sofa'"),
+        (YOLO, b"0.5 0.5 0.5 0.2 0.2", "at 'labels' are no whole numbers"),
+        (YOLO, b"0 nan 0.5 0.2 0.2", "not of finite numbers"),
+        (YOLO, b"0 0.5 0.5 -0.2 0.2", "box 0 ends before it begins"),
+        (Boxes("json"), in_json([9, 9, 20, 20], [30, 20, 9, 9]), "box 1 ends .*format='xyxy' rig"),
+        (Boxes("json"), in_json([0, 0, 0.5, 1]), "lie between 0 and 1"),
+        (Boxes("json", labels="labels"), in_json([0, 0, 9, 9], labels=[1.5]), "no whole numbers"),
+        (Boxes("json", labels="labels"), in_json([0, 0, 9, 9], labels=["a"]), "no whole numbers"),
+        (Boxes("json", labels="class"), in_json([0, 0, 9, 9], labels=[1]), "it has boxes, labels"),
+    ],
+)
+def test_what_would_be_misread_is_refused_by_name(
+    write: Callable[..., Path], field: Boxes, content: bytes, reason: str
+) -> None:
+    with pytest.raises(SampleError, match=rf"sample 's0' .*{reason}"):
+        boxes_of(write(**{field.member: [content]}), field)
+
+
+def test_boxes_of_a_pixel_or_none_at_the_corner_are_no_fractions(
+    write: Callable[..., Path],
+) -> None:
+    found = boxes_of(write(json=[in_json([0, 0, 1, 1])]), Boxes("json"))
+    assert found[0]["boxes"].tolist() == [[0, 0, 1, 1]]
+
+
+def test_boxes_that_are_too_small_or_outside_are_counted_and_told_once(
+    write: Callable[..., Path],
+) -> None:
+    tiny, outside, sound = [5, 5, 5.5, 9], [90, 5, 99, 9], [10, 10, 20, 20]
+    dataset = write(json=[in_json(tiny, sound), in_json(sound), in_json(outside, tiny)])
+    with Loader(dataset, fields=(Boxes("json"),), batch_size=3, workers=1) as loader:
+        with pytest.warns(UserWarning, match="3 boxes so far had a side below min_size .* outside"):
+            ((boxes,),) = loader
+        assert [found["kept"].tolist() for found in boxes] == [[1], [0], []]
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assert len(list(loader)) == 1
+        assert loader.statistics().dropped_boxes == 6
+
+
+def test_boxes_that_a_crop_cuts_off_are_no_loss(write: Callable[..., Path]) -> None:
+    content = in_json([0, 0, 30, 10], [0, 30, 30.5, 40], [35, 15, 45, 25])
+    dataset = write(json=[content])
+    options: dict[str, Any] = {"fields": (Boxes("json"),), "workers": 1}
+    with Loader(dataset, transforms=[CenterCrop(20)], **options) as loader:
+        (((boxes,),),) = loader
+        assert boxes["kept"].tolist() == [2]
+        assert loader.statistics().dropped_boxes == 0
+    with Loader(dataset, transforms=[CenterCrop(20), Resize(1)], views=2, **options) as loader:
+        with pytest.warns(UserWarning, match="6 boxes so far"):
+            list(loader)  # at that scale every box is too small, in both views
+        assert loader.statistics().dropped_boxes == 6
+
+
+def test_what_is_packed_of_cocos_annotations_is_read_as_the_documentation_says(
+    encode: Callable[..., bytes], run_pack: Callable[..., Any], tmp_path: Path
+) -> None:
+    images, annotations = [], []
+    (tmp_path / "images").mkdir()
+    for number in range(3):
+        name = f"{number:012}.jpg"
+        (tmp_path / "images" / name).write_bytes(encode(Image.new("RGB", (WIDTH, HEIGHT)), "JPEG"))
+        images.append({"id": number, "file_name": name, "height": HEIGHT, "width": WIDTH})
+        for x in range(number):
+            box = [10.5 * x, 3, 10, 20]
+            annotations.append(
+                {"id": len(annotations), "image_id": number, "bbox": box, "category_id": 7 * x + 1}
+            )
+    categories = [{"id": 1, "name": "cat"}, {"id": 8, "name": "dog"}]
+    content = {"images": images, "annotations": annotations, "categories": categories}
+    (tmp_path / "instances.json").write_text(json.dumps(content))
+    run_pack(
+        tmp_path / "instances.json",
+        tmp_path / "shards",
+        seed=None,
+        source=SourceOptions(root="images"),
+    )
+    (written,) = re.findall(r'``(Boxes\("json".*?\))``', str(Boxes.__doc__))
+    field = eval(written, {"Boxes": Boxes})
+    found = boxes_of(tmp_path / "shards", field)
+    assert [boxes["boxes"].tolist() for boxes in found] == [
+        [[10.5 * x, 3, 10, 20] for x in range(number)] for number in range(3)
+    ]
+    assert [boxes["labels"].tolist() for boxes in found] == [[], [0], [0, 1]]
+    assert reader.Dataset(tmp_path / "shards").classes == ["cat", "dog"]
