@@ -332,9 +332,7 @@ class Dataset:
                     self.folder, entry, found, own.buffer, self._holding, position, self.limits
                 )
             except ShardfeedError as error:
-                cause = error.__cause__
-                full = isinstance(cause, OSError) and cause.errno == errno.EMFILE
-                if not full or not own.shards:
+                if not own.shards or getattr(error.__cause__, "errno", None) != errno.EMFILE:
                     raise
             own.shards.popitem(last=False)  # others, such as other threads, have the rest open
 
