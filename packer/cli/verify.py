@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @options.dst
-@click.option("--decode", is_flag=True, help="Also decode every image.")
+@click.option("--decode", is_flag=True, help="Also decode every image, and its members.")
 @options.jobs
 @options.max_pixels
 @options.max_bytes

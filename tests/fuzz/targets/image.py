@@ -1,8 +1,8 @@
 """Images: what packer tells from their bytes, and the reader's decoders on the same bytes.
 
 The limits are low here and memory is bounded, so that whatever allocates by a header's word
-is found. The checksums of PNG are also made right. What was found sound has no faults, and decodes
-to the shape that was told, or is refused.
+is found. The checksums of PNG are also made right. What was found sound has no faults and decodes to
+the shape that was told; the same bytes under another description do, or are refused.
 """
 
 import contextlib
@@ -57,7 +57,8 @@ def one(data: bytes) -> None:
             jpeg.is_plain(content, header)
         with contextlib.suppress(BadImage):
             info = images.probe(content, LIMITS)
-            _decode(content, info)
+            decoded = Decoder().whole(_stored(content, info))  # what is packed can be read
+            assert decoded.shape == (*_stored(content, info).upright_size, 3)
             assert list(_faults(content, info)) == []
         for format in ("jpg", "png", "webp"):
             _decode(content, images.ImageInfo(format, 24, 72, 3, 1))
