@@ -41,6 +41,11 @@ def prepared(
             captioned = write(f"captioned/{split}/{number}.jpg", number)
             captioned.with_suffix(".txt").write_text(f"Waves and noise, number {number}.")
             write(f"coco/{split}2017/{number:012d}.jpg", number)
+            write(f"yolo/images/{split}/{number}.jpg", number)
+            if number:
+                labels = root / "yolo" / "labels" / split / f"{number}.txt"
+                labels.parent.mkdir(parents=True, exist_ok=True)
+                labels.write_text("1 0.3125 0.375 0.375 0.333333\n")
         path = root / "coco" / "annotations" / f"instances_{split}2017.json"
         path.parent.mkdir(exist_ok=True)
         path.write_text(json.dumps(coco(count)))
