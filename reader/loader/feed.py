@@ -15,10 +15,8 @@ import time
 import warnings
 import weakref
 from collections import deque
-from collections.abc import Set
+from collections.abc import Sequence, Set
 from dataclasses import asdict, dataclass, field, replace
-from fractions import Fraction
-from math import ceil
 from typing import Any
 
 from reader.batch.pinned import (
@@ -34,13 +32,13 @@ from reader.batch.ring import (
 from reader.dataset.dataset import Dataset
 from reader.errors import (
     ReaderError,
-    SampleError,
 )
 from reader.loader.account import Account
 from reader.loader.autoscale import (
     Autoscaler,
     Choice,
 )
+from reader.loader.bad_samples import BadSamples
 from reader.loader.statistics import Statistics
 from reader.loader.tasks import TaskPlanner
 from reader.order.shuffle import Order
@@ -54,6 +52,7 @@ from reader.system import (
 )
 from reader.workers.messages import (
     Done,
+    Failed,
     Setup,
 )
 from reader.workers.pool import (
@@ -151,11 +150,8 @@ class Feed:
         self._owners: dict[int, Batch] = {}  # by task
         self._epochs: list[Epoch] = []  # the oldest first
         self._account = Account(self._pool.worker_seconds_since)
-        self.bad: dict[int, str] = {}  # why, by sample number
+        self.bad = BadSamples(order.count, on_error, max_bad)
         self._has_told_of_boxes = False
-        self._max_bad = max_bad
-        # Of the decimal fraction that was written: 0.07 of 100 is 7.
-        self._most_bad = ceil(Fraction(str(float(max_bad))) * order.count)
         self._owner = os.getpid()
         held: list[RingMemory | DecodedImages] = [memory, *filter(None, [decoded])]
         self._finalizer = weakref.finalize(self, _shut_down, self._pool, held, self._owner)
@@ -206,6 +202,11 @@ class Feed:
         if arrays is None:
             assert batch.slot is not None
             arrays = self._ring.deliver(batch.slot, batch.step.rows)
+        try:
+            self.bad.delivered(arrays.valid, batch.step.valid, epoch.steps.world_size)
+        except ReaderError:
+            self.close()
+            raise
         if self._scaler is not None:
             self._scaler.settle(self._account.flows, self.statistics)
         self.supply()
@@ -263,7 +264,7 @@ class Feed:
             copied=self._ring.copied,
             copying=self._ring.copying,
             restarts=self._pool.restarts,
-            bad=len(self.bad),
+            bad=len(self.bad.reasons),
         )
         return Statistics(
             **asdict(flows),
@@ -297,28 +298,25 @@ class Feed:
     def _collect(self, timeout: float | None = None) -> None:
         """Wait for news from the workers, for up to `timeout` seconds, and book it."""
         try:
-            ended = self._pool.poll(timeout)
+            self._book(self._pool.poll(timeout))
         except ReaderError:
             self.close()
             raise
+
+    def _book(self, ended: Sequence[Done | Failed]) -> None:
+        bad: list[tuple[int, str]] = []
         for message in ended:
             batch = self._owners.pop(message.number)
             batch.missing.discard(message.number)
             if isinstance(message, Done):
                 self._account.ended(message.spent)
-                self.bad.update(message.bad)
+                bad += message.bad
                 batch.loose[message.number] = message.loose
             else:
                 batch.error = batch.error or failure(message)
             if not batch.missing and not batch.is_wanted:
                 self._forget(batch)
-        if len(self.bad) > self._most_bad:
-            self.close()
-            raise SampleError(
-                f"{len(self.bad)} samples cannot be read, more than max_bad={self._max_bad} of "
-                f"{self._order.count} samples allows ({self._most_bad}). Restore the data set, or "
-                f"give a larger max_bad. The first: {next(iter(self.bad.values()))}"
-            )
+        self.bad.add(bad)
 
     def _tell_of_boxes(self) -> None:
         """Warn once if boxes were dropped."""

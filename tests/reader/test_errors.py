@@ -1,6 +1,8 @@
 """Samples that cannot be read, under each policy."""
 
+from collections import deque
 from collections.abc import Callable
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -78,11 +80,25 @@ def test_substitutes_come_from_the_subset_in_its_own_order(damaged: Path) -> Non
     assert index.tolist() == [20, 7, 7, 3, 3, 3]
 
 
-def test_where_nothing_can_be_read_a_substitute_is_masked(damaged: Path) -> None:
-    with load(damaged, on_error="substitute", max_bad=1, subset=[4, 17]) as loader:
-        ((image, label, index, valid),) = loader
-    assert (index.tolist(), label.tolist(), valid.any().item()) == ([4, 17], [-1, -1], False)
-    assert not image.any()
+def test_where_all_that_follow_are_bad_too_a_substitute_is_masked(packed_copy: Path) -> None:
+    for number in range(20):
+        damage(packed_copy, number)
+    options: dict[str, Any] = {"on_error": "substitute", "max_bad": 0.9, "batch_size": 1}
+    with load(packed_copy, **options, subset=range(22)) as loader:
+        rows = [(int(index), bool(valid)) for _, _, index, valid in loader]
+    assert rows == [*((n, False) for n in range(4)), *[(20, True)] * 17, (21, True)]
+
+
+@pytest.mark.parametrize(
+    "options", [{"epochs": None}, {"batch_size": 1}, {"batch_size": 2, "drop_last": True}], ids=str
+)
+def test_a_set_of_bad_samples_alone_is_an_error_where_they_are_to_be_substituted(
+    damaged: Path, options: dict[str, Any]
+) -> None:
+    arguments = {"on_error": "substitute", "max_bad": 1, "subset": [4, 17, 38], **options}
+    reason = "None of 3 samples can be read, .* Restore the data set. The first: .*image"
+    with load(damaged, **arguments) as loader, pytest.raises(SampleError, match=reason):
+        deque(chain(loader, loader, loader), maxlen=0)
 
 
 RANKS = 3
