@@ -11,6 +11,7 @@ from typing import Any, Literal, NoReturn
 import cloudpickle
 import numpy as np
 from numpy.typing import NDArray
+from torch.utils.data import BatchSampler, SequentialSampler
 
 from reader.arguments import is_integer
 from reader.batch.pinned import HostMemory
@@ -159,7 +160,8 @@ class Loader:
                 scaling are read as they lie.
             cache_limit: bytes that this may take; None for what the system has available.
             on_error: for a sample that cannot be read. "raise": a SampleError at its batch;
-                "substitute": the next one of the order that can be read takes its place; "mask": a
+                "substitute": the next one of the order that can be read takes its place, and an
+                epoch without such a one is an error; "mask": a
                 black image with label -1 and `valid` False. Batches keep their shapes; a
                 `collate_fn` gets None for what `map_sample` would have given. Errors of your own
                 callables are raised, whatever it says.
@@ -168,8 +170,8 @@ class Loader:
             decode: "gpu" to leave that to the GPU of a CUDAPrefetcher: ``image`` is then an
                 `EncodedImages`, and workers only cut out of each JPEG what its crop shows.
             timeout: seconds in which the workers may keep a batch waiting without a single sample
-                getting done; then a WorkerError says what each of them holds. 0: no end, but a
-                warning that says it after 30.
+                getting done; then a WorkerError says what each of them holds. As long may the call
+                of `map_sample` here take. 0: no end, but a warning that says it after 30.
 
         Raises:
             ArgumentError: an argument is not of its kind or cannot be met.
@@ -195,6 +197,12 @@ class Loader:
         self._order = build_order(dataset, shuffle, seed, subset, weights, sampler)
         if not self._order.count:
             raise ReaderError(f"{dataset.folder}: there are no samples to load.")
+        # As trainers read it of a DataLoader: SequentialSampler says that nothing is shuffled, and
+        # without that Lightning refuses to overfit.
+        self.sampler: Any = self._order if sampler is None else sampler
+        if sampler is None and weights is None and shuffle is False:
+            self.sampler = SequentialSampler(range(self._order.count))
+        self.batch_sampler = BatchSampler(self.sampler, batch_size, bool(drop_last))
         share = given_share(rank, world_size)
         if sampler is not None and hasattr(sampler, "num_replicas"):
             share = Share(0, 1)  # a distributed sampler has chosen this rank's share
@@ -214,7 +222,13 @@ class Loader:
         first = np.arange(min(CANDIDATES, self._order.count))
         candidates = (first if sampler is not None else self._order.samples(first, 0)).tolist()
         layout = batch_layout(
-            dataset, recipe, batch_size, collate_fn is None, candidates, on_error != "raise"
+            dataset,
+            recipe,
+            batch_size,
+            collate_fn is None,
+            candidates,
+            on_error != "raise",
+            timeout,
         )
         decoded = None
         if cache == "decoded" and "image" in self.fields and not can_gather(dataset, recipe):
@@ -322,7 +336,7 @@ class Loader:
     @property
     def bad_samples(self) -> dict[int, str]:
         """Why each sample that was substituted or masked could not be read, by its number."""
-        return dict(self._feed.bad)
+        return dict(self._feed.bad.reasons)
 
     def page_lock(self, cuda: HostMemory, cores: Set[int] = frozenset()) -> None:
         """Page-lock the batches' memory for a GPU, once; `CUDAPrefetcher` asks for it.

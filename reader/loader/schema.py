@@ -1,7 +1,9 @@
 """What a batch of a recipe looks like: decided once, before the workers start."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from itertools import islice
+from typing import NoReturn
 
 from reader.arguments import is_count
 from reader.batch.ring import (
@@ -12,6 +14,7 @@ from reader.dataset.dataset import Dataset
 from reader.errors import (
     ArgumentError,
     SampleError,
+    WorkerError,
 )
 from reader.gpu_decode.parcels import (
     check,
@@ -30,6 +33,7 @@ from reader.transforms import (
     Transform,
     largest_output,
 )
+from reader.workers.stall import named_in_time, within
 
 CANDIDATES = 64  # of which two are looked at, which differ in size
 _TRIES = 16  # samples looked at in place of a bad one
@@ -75,6 +79,7 @@ def batch_layout(
     is_batched: bool,
     candidates: Sequence[int],
     skips_bad: bool,
+    timeout: float,
 ) -> BatchLayout:
     """The arrays of a batch.
 
@@ -88,11 +93,14 @@ def batch_layout(
         is_batched: fields of one type and shape lie in arrays; else a `collate_fn` batches them.
         candidates: sample numbers, of which sound ones tell types and shapes.
         skips_bad: whether the first may be a bad one, if others are sound.
+        timeout: seconds that reading one of them may take; 0 for no end.
 
     Raises:
         ArgumentError: several views need what they do not have.
         SampleError: none of the candidates can be read.
+        WorkerError: one takes longer than `timeout`.
     """
+    read = partial(_read, dataset, recipe, timeout)
     pipelines = (recipe.transforms, *recipe.further)
     rooms = [largest_output(pipeline, dataset.sizes) for pipeline in pipelines]
     sizes, is_one_size = [size for size, _ in rooms], all(one_size for _, one_size in rooms)
@@ -111,7 +119,7 @@ def batch_layout(
         columns += columns_for(dataset, sizes[0])
     first: Sample | None = None
     if is_batched and (is_mapped or any(member.is_learnt for member in recipe.members)):
-        first = _first_sound(dataset, recipe, candidates[: _TRIES if skips_bad else 1])
+        first = _first_sound(read, candidates[: _TRIES if skips_bad else 1])
     views = _views(recipe, first)
     if first is not None:
         first = apart(first, views)
@@ -122,7 +130,7 @@ def batch_layout(
     if not is_one_size and not is_mapped:
         listed = {"image", *(column.name for column in columns if column.is_picture)}
     elif not is_one_size and first is not None:
-        other = _of_other_size(dataset, recipe, candidates, views)
+        other = _of_other_size(dataset, read, candidates, views)
         listed = set() if other is None else _unlike(columns, other)
     room = (0, 0) if "image" not in recipe.names or is_mapped else sizes[0]
     if room != (0, 0):
@@ -144,20 +152,40 @@ def _views(recipe: Recipe, first: Sample | None) -> dict[str, tuple[str, ...]]:
     return {name: (name, *(f"{name}/{view}" for view in range(1, count))) for name in names}
 
 
-def _first_sound(dataset: Dataset, recipe: Recipe, candidates: Sequence[int]) -> Sample:
+def _read(dataset: Dataset, recipe: Recipe, timeout: float, number: int) -> Sample:
+    """A sample as a worker would read it first.
+
+    Raises:
+        SampleError: it cannot be read.
+        WorkerError: it takes longer than `timeout`.
+    """
+    number %= len(dataset)
     reader = SampleReader(dataset, recipe)
+
+    def give_up() -> NoReturn:
+        raise WorkerError(
+            f"{named_in_time(dataset, number)} took longer than timeout={timeout:g} allows, before "
+            "the workers began: map_sample or a decoder hangs, or the disk."
+        )
+
+    with kept_generators():
+        if not timeout:
+            return reader.read(reader.plan(number, 0, 0))
+        return within(timeout, lambda: reader.read(reader.plan(number, 0, 0)), give_up)
+
+
+def _first_sound(read: Callable[[int], Sample], candidates: Sequence[int]) -> Sample:
     try:
-        with kept_generators():
-            return reader.read(reader.plan(candidates[0] % len(dataset), 0, 0))
+        return read(candidates[0])
     except SampleError:
         if len(candidates) == 1:
             raise
-    return _first_sound(dataset, recipe, candidates[1:])
+    return _first_sound(read, candidates[1:])
 
 
 def _of_other_size(
     dataset: Dataset,
-    recipe: Recipe,
+    read: Callable[[int], Sample],
     candidates: Sequence[int],
     views: Mapping[str, Sequence[str]],
 ) -> Sample | None:
@@ -169,7 +197,7 @@ def _of_other_size(
 
     others = (number for number in candidates[1:] if size_of(number) != size_of(candidates[0]))
     try:
-        return apart(_first_sound(dataset, recipe, list(islice(others, _TRIES))), views)
+        return apart(_first_sound(read, list(islice(others, _TRIES))), views)
     except (IndexError, SampleError, ValueError):  # the batch that it comes in will tell
         return None
 

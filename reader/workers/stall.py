@@ -12,13 +12,17 @@ Assumptions: a worker that gets on has another sample in its hands within `PATIE
 
 import threading
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from reader.dataset.dataset import Dataset
 from reader.errors import WorkerError
 from reader.workers.in_hand import Note
+
+T = TypeVar("T")
 
 PATIENCE = 30.0  # seconds without progress before the warning
 TICK = 1.0  # seconds between two looks at the workers
@@ -100,7 +104,7 @@ class Watch:
         elif hand.note.task < 0:
             what = "takes no sample"
         else:
-            what = f"has {_in_time(self._dataset, hand.note.sample)}"
+            what = f"has {named_in_time(self._dataset, hand.note.sample)}"
         return f"worker {hand.pid} {doing} and {what} for {seconds:.0f} seconds"
 
 
@@ -112,10 +116,26 @@ def _state(pid: int) -> str:
         return ""
 
 
-def _in_time(dataset: Dataset, number: int) -> str:
-    """What a sample is called; without its key if the disk does not give it soon."""
-    found = [dataset.describe(number, with_key=False)]
-    thread = threading.Thread(target=lambda: found.append(dataset.describe(number)), daemon=True)
+def within(seconds: float, call: Callable[[], T], otherwise: Callable[[], T]) -> T:
+    """What `call` gives, or raises; what `otherwise` does if that takes longer.
+
+    It is called in a thread of its own, which is left alone then.
+    """
+    done: Future[T] = Future()
+
+    def run() -> None:
+        try:
+            done.set_result(call())
+        except BaseException as error:
+            done.set_exception(error)
+
+    thread = threading.Thread(target=run, daemon=True)
     thread.start()
-    thread.join(_KEY_SECONDS)
-    return found[-1]
+    thread.join(seconds)
+    return done.result() if done.done() else otherwise()
+
+
+def named_in_time(dataset: Dataset, number: int) -> str:
+    """What a sample is called; without its key if the disk does not give it soon."""
+    without_key = partial(dataset.describe, number, with_key=False)
+    return within(_KEY_SECONDS, partial(dataset.describe, number), without_key)

@@ -3,6 +3,7 @@
 Each runs where it is installed; `scripts/test_peers.sh` installs them.
 """
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -27,11 +28,10 @@ def make_loader(folder: Path, **options: Any) -> Loader:
     return Loader(
         folder,
         batch_size=BATCH,
-        shuffle=True,
         workers=1,
         transforms=[CenterCrop(16), RandomHorizontalFlip()],
         fields=("image", "label", "index"),
-        **options,
+        **{"shuffle": True, **options},
     )
 
 
@@ -125,6 +125,78 @@ def test_lightning_goes_on_from_a_checkpoint_in_mid_epoch(
     with make_loader(packed) as loader:
         trainer(max_epochs=2).fit(second, loader, ckpt_path=checkpoints.best_model_path)
     assert first.steps + second.steps == [*expected[0], *expected[1]]
+
+
+def test_lightning_overfits_the_same_batches_of_a_loader_that_does_not_shuffle(
+    packed: Path, model: Any, trainer: Any
+) -> None:
+    module = model()
+    with make_loader(packed, shuffle=False) as loader:
+        trainer(max_epochs=2, overfit_batches=2).fit(module, loader)
+    assert module.steps == 2 * [[*range(BATCH)], [*range(BATCH, 2 * BATCH)]]
+
+
+def test_lightning_refuses_to_overfit_a_loader_that_shuffles(
+    packed: Path, model: Any, trainer: Any
+) -> None:
+    with (
+        make_loader(packed) as loader,
+        pytest.warns(UserWarning, match="overfit but enabled train dataloader shuffling"),
+        pytest.raises(ValueError, match=r"Loader.* needs to subclass"),
+    ):
+        trainer(max_epochs=2, overfit_batches=2).fit(model(), loader)
+
+
+SPAWNED = """
+    import json, sys
+    import lightning, torch
+    import reader
+
+    class Model(lightning.LightningModule):
+        def __init__(self):
+            super().__init__()
+            self.layer = torch.nn.Linear(3, 3)
+            self.seen = []
+
+        def training_step(self, batch, number):
+            image, label, index = batch
+            self.seen[-1].extend(index.tolist())
+            return self.layer(image.float().mean(dim=(2, 3))).sum()
+
+        def on_train_epoch_start(self):
+            self.seen.append([])
+
+        def on_train_end(self):
+            with open(f"{sys.argv[2]}/{self.global_rank}", "w") as file:
+                json.dump(self.seen, file)
+
+        def configure_optimizers(self):
+            return torch.optim.SGD(self.parameters(), 1e-6)
+
+    if __name__ == "__main__":
+        loader = reader.Loader(
+            sys.argv[1], batch_size=8, shuffle=True, workers=1, transforms=[reader.CenterCrop(16)],
+            fields=("image", "label", "index"),
+        )
+        lightning.Trainer(
+            max_epochs=2, accelerator="cpu", devices=2, strategy=sys.argv[3], logger=False,
+            enable_checkpointing=False, enable_progress_bar=False, enable_model_summary=False,
+            default_root_dir=sys.argv[2],
+        ).fit(Model(), loader)
+"""
+
+
+@pytest.mark.parametrize("strategy", ["ddp", "ddp_spawn"])
+def test_lightning_divides_a_loader_that_was_made_before_its_processes(
+    packed: Path, lightning: Any, tmp_path: Path, run_script: Any, strategy: str
+) -> None:
+    done = run_script(SPAWNED, packed, tmp_path, strategy)
+    assert done.returncode == 0, done.stderr
+    ranks = [json.loads((tmp_path / str(rank)).read_text()) for rank in range(2)]
+    for epoch in range(2):
+        seen = [number for rank in ranks for number in rank[epoch]]
+        assert set(seen) == set(range(COUNT))
+        assert len(seen) == COUNT + 1  # one row pads the last step
 
 
 def test_accelerate_leaves_the_loader_as_it_is(

@@ -686,6 +686,36 @@ def test_drop_last_gives_every_rank_whole_batches_of_its_own_samples(packed: Pat
 # Workers that die, and errors
 
 
+def test_a_map_sample_that_hangs_in_the_constructor_is_ended_by_the_timeout(packed: Path) -> None:
+    let_go = threading.Event()
+    options = {"map_sample": lambda sample: let_go.wait() and sample, "timeout": 0.2}
+    before = random.getstate()
+    try:
+        with pytest.raises(WorkerError, match=r"sample 0 '.*' of .* longer than timeout=0\.2"):
+            Loader(packed, transforms=[CROP], workers=1, **options)
+        assert random.getstate() == before
+    finally:
+        let_go.set()
+
+
+def test_a_timeout_leaves_what_map_sample_gives_and_raises_as_it_is(packed: Path) -> None:
+    def throw(sample: dict[str, Any]) -> dict[str, Any]:
+        return sample | {"label": sample["label"] + random.random()}
+
+    def fail(sample: dict[str, Any]) -> dict[str, Any]:
+        raise TimeoutError("of its own")
+
+    seen = []
+    for timeout in (0, 60):
+        options: dict[str, Any] = {"timeout": timeout, "transforms": [CROP], "workers": 1}
+        with Loader(packed, batch_size=39, map_sample=throw, **options) as loader:
+            seen.append(next(iter(loader))[1].tolist())
+        with pytest.raises(RuntimeError, match="map_sample failed") as caught:
+            Loader(packed, map_sample=fail, **options)
+        assert isinstance(caught.value.__cause__, TimeoutError)
+    assert seen[0] == seen[1]
+
+
 def test_workers_that_are_killed_in_mid_epoch_change_nothing(packed: Path) -> None:
     options: dict[str, Any] = {"transforms": (slow(), *AUGMENT), "workers": 2}
     with resumable(packed, **options) as loader:
