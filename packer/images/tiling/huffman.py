@@ -33,8 +33,10 @@ def build_lookup(spec: Array, most: int, short: Array, longer: Array) -> bool:
             a code to its symbol in `spec`. The row 0 has `most`.
 
     Returns:
-        Whether the counts make a code (T.81, C.2), with as many symbols as there are codes.
+        Whether the counts make a code (T.81, C.2), with as many symbols, which are of the kind.
     """
+    if most == DC_BITS and (spec[16:] > 15).any():
+        return False
     code, at = 0, 16
     short[:] = 0
     longer[0, 0] = most
