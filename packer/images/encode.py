@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import PIL
-import simplejpeg
 from numpy.typing import NDArray
 from PIL import Image, ImageOps
 
@@ -30,6 +29,7 @@ from packer.images.probe import (
 )
 from packer.images.tiles import (
     Tiles,
+    check_pixels,
     find_tiles,
     restart_interval,
     tile,
@@ -119,24 +119,13 @@ def _file_encoded(data: bytes, policy: Policy) -> Encoded:
         header = read_header(data)
         tiled, table = tile(data, header)
         check_for_reader(tiled)  # it could not cut up what it complains of
-        # Decoders smooth a progressive file that lacks its last scans; a sequential one never.
-        if (policy.check or header.process == 0xC2) and not _same_pixels(data, tiled):
-            raise Untileable("its pixels would not stay the same")
+        if policy.check:
+            check_pixels(data, tiled)
     except (Untileable, ValueError) as error:
         if NO_MEMORY in str(error):
             raise MemoryError(str(error)) from error
         return Encoded(data, info, untiled=str(error))
     return Encoded(tiled, info, table)
-
-
-def _same_pixels(one: bytes, other: bytes) -> bool:
-    """Whether two JPEGs decode to the same pixels.
-
-    Raises:
-        ValueError: one of them does not decode without a warning.
-    """
-    pixels = simplejpeg.decode_jpeg(one)
-    return bool((pixels == simplejpeg.decode_jpeg(other)).all())
 
 
 def _pixels_encoded(pixels: Pixels, policy: Policy) -> Encoded:

@@ -10,6 +10,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+import simplejpeg
 from numpy.typing import NDArray
 
 from packer.errors import Untileable
@@ -22,6 +23,7 @@ from reader.format.jpeg import mcu_size
 
 _TARGET_PIXELS = 32  # the tile width that reads fastest
 _MARKER_BYTES = 2.8  # with the bits lost to alignment and DC prediction (measured)
+_PROGRESSIVE = 0xC2
 _BUDGET = 0.0085  # of an image's bytes, for markers
 _BUDGET_WITH_GAIN = 0.04  # where optimised Huffman tables save more than that (5%, measured)
 
@@ -67,6 +69,7 @@ def tile(data: bytes, header: JpegHeader) -> tuple[bytes, Tiles]:
 
     Raises:
         Untileable: it is refused.
+        ValueError: it does not decode without a warning.
         JpegtranFailed: jpegtran cannot be run, or something has ended it.
         PackingFailed: numba does not work.
     """
@@ -83,7 +86,23 @@ def tile(data: bytes, header: JpegHeader) -> tuple[bytes, Tiles]:
             place = tiled.segments, tiled.scan_offset, tiled.frame_offset
             return tiled.data, Tiles(*place, interval, *mcu_size(header.sampling))
     by_program = jpegtran.transcode(data, interval)
+    if header.process == _PROGRESSIVE:
+        check_pixels(data, by_program)
     return by_program, find_tiles(by_program)
+
+
+def check_pixels(one: bytes, other: bytes) -> None:
+    """Compare what two JPEGs decode to.
+
+    Decoders smooth a progressive file that lacks its last scans, and a sequential one never: what
+    jpegtran has made of such a file is another picture. `tiling` refuses it unseen.
+
+    Raises:
+        Untileable: they are not the same.
+        ValueError: one of them does not decode without a warning.
+    """
+    if not np.array_equal(simplejpeg.decode_jpeg(one), simplejpeg.decode_jpeg(other)):
+        raise Untileable("its pixels would not stay the same")
 
 
 def restart_interval(header: JpegHeader, size: int) -> int:

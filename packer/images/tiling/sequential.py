@@ -13,14 +13,26 @@ from packer.images.tiling.huffman import (
 )
 from packer.images.tiling.scan import bits_at
 
-DONE, CUT_SHORT, NO_CODE, LONG_RUN, LARGE_DC, LEFT_OVER = range(6)
+DONE, CUT_SHORT, NO_CODE, LONG_RUN, LARGE, LEFT_OVER = range(6)
 FAULTS = {
     CUT_SHORT: "its entropy-coded data ends too early",
     NO_CODE: "its entropy-coded data has a code that is in no table",
     LONG_RUN: "a block has more than 64 coefficients",
-    LARGE_DC: "a DC coefficient is too large",
+    LARGE: "a coefficient is too large",
     LEFT_OVER: "its entropy-coded data has bytes that belong to nothing",
 }
+
+
+@kernel("int64(int64)")
+def new_record(value: int) -> int:
+    """A number's category and additional bits (T.81, F.1.2.1), as a record without its table."""
+    size, magnitude = 0, abs(value)
+    while magnitude:
+        size += 1
+        magnitude >>= 1
+    if value < 0:
+        value += (1 << size) - 1
+    return value << 10 | size
 
 
 @kernel(
@@ -48,8 +60,8 @@ def decode(
         words: the 8 bytes from each byte of the scan on, without stuffing and markers.
         parts: the bit at which each segment of the source ends.
         frame: MCUs in a row, MCUs, the source's restart interval (or 0), the target's.
-        state: the bit that is next, the part that it lies in, the MCU that is next, the segments
-            that were done; then the last DC of each component in the source.
+        state: the target's segment, the MCU, the bit and the source's part that are next; then the
+            last DC of each component in the source.
         blocks: of an MCU: component, source tables (DC, AC), target table, and the first column and
             row of MCUs in which it lies beyond the image.
         specs, shorts, longers: by source table, as `build_lookup` has them.
@@ -61,7 +73,7 @@ def decode(
     """
     in_row, mcus, source_interval, interval = frame[0], frame[1], frame[2], frame[3]
     worst = 64 * interval * blocks.shape[0]
-    position, part, mcu, segment = state[0], state[1], state[2], state[3]
+    segment, mcu, position, part = state[0], state[1], state[2], state[3]
     end = parts[part]
     before = np.zeros(4, np.int64)
     used = 0
@@ -99,21 +111,15 @@ def decode(
                 state[4 + component] = value
                 if is_beyond:
                     value = before[component]
-                difference = value - before[component]
+                record = new_record(value - before[component])
                 before[component] = value
-                size, magnitude = 0, abs(difference)
-                while magnitude:
-                    size += 1
-                    magnitude >>= 1
-                if size > 11 or abs(value) > 32767:
-                    return LARGE_DC
-                if difference < 0:
-                    difference += (1 << size) - 1
+                if record & 255 > 11 or abs(value) > 32767:
+                    return LARGE
                 table = blocks[block, 3]
-                records[used] = difference << 10 | table << 8 | size
+                records[used] = record | table << 8
                 used += 1
 
-                tag = np.uint32((2 + table) << 8)
+                tag = (2 + table) << 8
                 first, kept, index, last = used, used, 0, 0
                 bits, taken = bits_at(words, position), 0
                 while index < 63:
@@ -128,9 +134,9 @@ def decode(
                     length, more = np.int64(entry >> 21) & 31, np.int64(entry >> 26)
                     bits <<= np.uint64(length)
                     taken += length
-                    record = (entry & RECORD) | tag
+                    record = np.int64(entry & np.uint32(RECORD)) | tag
                     if more:
-                        record |= np.uint32((bits >> np.uint64(64 - more)) << np.uint64(10))
+                        record |= np.int64(bits >> np.uint64(64 - more)) << 10
                         bits <<= np.uint64(more)
                         taken += more
                     records[used] = record
@@ -155,5 +161,5 @@ def decode(
         segment += 1
     if mcu == mcus and (end - position >= 8 or part != parts.size - 1):
         return LEFT_OVER
-    state[0], state[1], state[2], state[3] = position, part, mcu, segment
+    state[0], state[1], state[2], state[3] = segment, mcu, position, part
     return DONE

@@ -11,9 +11,11 @@ from packer.errors import Untileable
 from packer.images.jpeg import JpegHeader
 
 APP0, APP1, APP14, COM = 0xE0, 0xE1, 0xEE, 0xFE
-DHT, SOS, DQT, DRI = 0xC4, 0xDA, 0xDB, 0xDD
+DHT, EOI, SOS, DQT, DRI = 0xC4, 0xD9, 0xDA, 0xDB, 0xDD
+PROGRESSIVE = 0xC2  # the frame header of which T.81, annex G, tells
 
 MOST_SIDE = 65500  # libjpeg's JPEG_MAX_DIMENSION
+MOST_SCANS = 100  # a hostile progressive file has thousands
 MOST_BLOCKS = 10  # of an MCU (T.81, B.2.3)
 
 _MARKER = re.compile(rb"\xff[^\x00\xd0-\xd7]", re.DOTALL)  # neither stuffing nor RSTn
@@ -23,44 +25,57 @@ _YCBCR, _GREY, _RGB, _CMYK, _YCCK = "YCbCr", "grey", "RGB", "CMYK", "YCCK"
 
 @dataclass(frozen=True)
 class Component:
-    """A component of the frame (T.81, B.2.2), and the tables that its scan names.
+    """A component of the frame (T.81, B.2.2).
 
     Attributes:
         number: its identifier.
         across, down: sampling factors.
         quantiser: the number of its quantisation table.
-        dc, ac: the numbers of its Huffman tables.
-        target: the number of both its tables where libjpeg writes it.
+        target: the number of both its Huffman tables where libjpeg writes it.
     """
 
     number: int
     across: int
     down: int
     quantiser: int
-    dc: int
-    ac: int
     target: int
 
 
 @dataclass(frozen=True)
-class Stream:
-    """A JPEG of one sequential scan.
+class Scan:
+    """A scan (T.81, B.2.3).
 
     Attributes:
-        components: in the order of the frame, which is that of the scan.
+        components: their places in the frame, with the numbers of their tables (DC, AC).
+        band: the first and the last coefficient, and the successive approximation's high and low.
+        restart_interval: MCUs between two markers RSTn, 0 without.
         specs: Huffman tables by class and number (T.81, B.2.4.2): counts and symbols.
-        scan: its bytes, up to the marker behind it.
+        data: its bytes, up to the marker behind it.
+    """
+
+    components: tuple[tuple[int, int, int], ...]
+    band: tuple[int, int, int, int]
+    restart_interval: int
+    specs: Mapping[int, bytes]
+    data: bytes
+
+
+@dataclass(frozen=True)
+class Stream:
+    """A JPEG with Huffman codes: of one scan, or progressive.
+
+    Attributes:
+        components: in the order of the frame.
         head: what libjpeg writes before the frame header.
     """
 
     height: int
     width: int
-    restart_interval: int
     components: tuple[Component, ...]
-    specs: Mapping[int, bytes]
-    scan: bytes
+    scans: tuple[Scan, ...]
     head: bytes
     is_baseline: bool
+    is_progressive: bool
 
 
 @dataclass
@@ -71,7 +86,6 @@ class _Tables:
     specs: dict[int, bytes] = field(default_factory=dict)
     kept: list[tuple[int, bytes]] = field(default_factory=list)  # markers that are not libjpeg's
     frame: bytes = b""
-    scan: bytes = b""
     restart_interval: int = 0
 
 
@@ -79,10 +93,13 @@ def read_stream(data: bytes, header: JpegHeader) -> Stream:
     """Take a JPEG apart, whose header has been read.
 
     Raises:
-        Untileable: it is not of one sequential scan with Huffman codes, or not as it should be.
+        Untileable: it is of another kind, or not as it should be.
     """
+    if header.process not in (0xC0, 0xC1, PROGRESSIVE):
+        raise Untileable("it is neither sequential nor progressive with Huffman codes")
     tables = _Tables()
-    for marker, at, end in header.segments:
+    *segments, (_, scan, _) = header.segments
+    for marker, at, end in segments:
         _read_segment(tables, marker, data[at + 2 : end], header.process)
     _check_frame(header)
     jfif, space = _colours(tables, header)
@@ -92,12 +109,11 @@ def read_stream(data: bytes, header: JpegHeader) -> Stream:
     return Stream(
         height=header.height,
         width=header.width,
-        restart_interval=tables.restart_interval,
         components=components,
-        specs=tables.specs,
-        scan=_scan(data, header.scan_offset),
+        scans=tuple(_scans(data, scan, tables, header.process)),
         head=b"\xff\xd8" + _metadata(tables.kept, jfif, space) + quantisers,
         is_baseline=is_baseline,
+        is_progressive=header.process == PROGRESSIVE,
     )
 
 
@@ -138,14 +154,10 @@ def _read_segment(tables: _Tables, marker: int, body: bytes, process: int) -> No
         tables.specs.update(_read_specs(body))
     elif marker == DRI and len(body) == 2:
         tables.restart_interval = int.from_bytes(body, "big")
-    elif marker == process and process in (0xC0, 0xC1) and not tables.frame:
+    elif marker == process and not tables.frame:
         tables.frame = body
-    elif marker == SOS:
-        tables.scan = body
     elif APP0 <= marker <= APP0 + 15 or marker == COM:
         tables.kept.append((marker, body))
-    elif process not in (0xC0, 0xC1):
-        raise Untileable("it is not a sequential JPEG with Huffman codes")
     else:
         raise Untileable(f"it has an odd marker segment (0x{marker:02X})")
 
@@ -206,20 +218,12 @@ def _colours(tables: _Tables, header: JpegHeader) -> tuple[bytes | None, str]:
 
 
 def _components(tables: _Tables, count: int, space: str) -> Iterator[Component]:
-    frame, scan = tables.frame, tables.scan
-    if len(scan) != 4 + 2 * count or scan[0] != count or scan[1:-3:2] != frame[6::3]:
-        raise Untileable("its components are not in one scan")
-    if scan[-3:] != b"\0\x3f\0":
-        raise Untileable("its scan is not that of a sequential JPEG")
     for place in range(count):
-        number, factors, quantiser = frame[6 + 3 * place : 9 + 3 * place]
-        dc, ac = scan[2 + 2 * place] >> 4, scan[2 + 2 * place] & 15
-        if not {dc, 16 | ac} <= tables.specs.keys() or ac > 3:
-            raise Untileable("a Huffman table is missing")
+        number, factors, quantiser = tables.frame[6 + 3 * place : 9 + 3 * place]
         if quantiser not in tables.quantisers:
             raise Untileable("a quantisation table is missing")
         is_chroma = space in (_YCBCR, _YCCK) and place in (1, 2)
-        yield Component(number, factors >> 4, factors & 15, quantiser, dc, ac, int(is_chroma))
+        yield Component(number, factors >> 4, factors & 15, quantiser, int(is_chroma))
 
 
 def _check_factors(components: Sequence[Component]) -> None:
@@ -263,8 +267,43 @@ def _metadata(kept: Sequence[tuple[int, bytes]], jfif: bytes | None, space: str)
     return b"".join(parts)
 
 
-def _scan(data: bytes, start: int) -> bytes:
-    end = _MARKER.search(data, start)
-    if end is None or end[0] != b"\xff\xd9":
-        raise Untileable("its scan is not followed by the end of the image")
-    return data[start : end.start()]
+def _scans(data: bytes, at: int, tables: _Tables, process: int) -> Iterator[Scan]:
+    """Every scan, of which the first's header lies at `at`; between them are only tables."""
+    ids = tables.frame[6::3]
+    marker, count = SOS, 0
+    while marker != EOI:
+        end = at + int.from_bytes(data[at : at + 2], "big")
+        body = data[at + 2 : end]
+        if marker == SOS:
+            count += 1
+            found = _MARKER.search(data, end)
+            if found is None:
+                raise Untileable("its last scan is not followed by the end of the image")
+            yield _scan(body, ids, tables, data[end : found.start()])
+            end = found.start()
+        elif marker in (DHT, DRI):
+            _read_segment(tables, marker, body, process)
+        else:
+            raise Untileable("its scan is not followed by the end of the image")
+        if count > (MOST_SCANS if process == PROGRESSIVE else 1):
+            raise Untileable("it has too many scans")
+        if data[end : end + 1] != b"\xff":
+            raise Untileable("between its scans is what is no marker")
+        marker, at = data[end + 1], end + 2
+
+
+def _scan(body: bytes, ids: bytes, tables: _Tables, data: bytes) -> Scan:
+    count = body[0] if body else 0
+    if len(body) != 4 + 2 * count or not count:
+        raise Untileable("a scan's header is damaged")
+    places = [ids.find(body[1 + 2 * n]) for n in range(count)]
+    numbers = [(body[2 + 2 * n] >> 4, body[2 + 2 * n] & 15) for n in range(count)]
+    if -1 in places or places != sorted(set(places)):
+        raise Untileable("a scan's components are not those of the frame, in its order")
+    return Scan(
+        components=tuple((at, dc, ac) for at, (dc, ac) in zip(places, numbers, strict=True)),
+        band=(body[-3], body[-2], body[-1] >> 4, body[-1] & 15),
+        restart_interval=tables.restart_interval,
+        specs=dict(tables.specs),
+        data=data,
+    )

@@ -5,32 +5,18 @@ records, which are counted for the tables and then written; what does not fit in
 records is decoded a second time instead of being kept.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from packer.errors import Untileable
 from packer.images.jpeg import JpegHeader
-from packer.images.tiling import (
-    emission,
-    huffman,
-    sequential,
-)
+from packer.images.tiling import emission, huffman
 from packer.images.tiling.compiling import Array
-from packer.images.tiling.scan import (
-    PADDING,
-    numbers_at,
-    unstuff,
-)
-from packer.images.tiling.stream import (
-    Component,
-    Stream,
-    read_stream,
-    write_head,
-)
-
-_MOST_RECORDS = 1 << 23  # of 4 bytes, that are held at a time
+from packer.images.tiling.records import records_of
+from packer.images.tiling.scan import numbers_at
+from packer.images.tiling.stream import Component, read_stream, write_head
 
 
 @dataclass(frozen=True)
@@ -49,24 +35,14 @@ class Tiled:
     frame_offset: int
 
 
-@dataclass(frozen=True)
-class _Chunk:
-    """Records of some segments: those of segment i end at ``ends[i]``."""
-
-    records: Array
-    ends: Array
-    first: int
-    stop: int
-
-
 def transcode(data: bytes, header: JpegHeader, restart_interval: int) -> Tiled:
-    """Transcode a sequential JPEG of one scan, whose header has been read.
+    """Transcode a JPEG, whose header has been read: of one sequential scan, or progressive.
 
     Raises:
         Untileable: it is another JPEG, or damaged.
     """
     stream = read_stream(data, header)
-    source = _Source(stream, restart_interval)
+    source = records_of(stream, restart_interval)
     histogram = np.zeros(1024, np.int64)
     whole = None  # the only chunk, if there is only one
     for number, chunk in enumerate(source.chunks()):
@@ -85,88 +61,6 @@ def transcode(data: bytes, header: JpegHeader, restart_interval: int) -> Tiled:
         to = emission.emit(*span, codes, sizes, out, words, to, lengths)
     content = b"".join([head, out[:to].data, b"\xff\xd9"])
     return Tiled(content, lengths, len(head), frame_offset)
-
-
-class _Source:
-    """A stream as its decoder has it.
-
-    Attributes:
-        segments: of the target.
-    """
-
-    def __init__(self, stream: Stream, restart_interval: int) -> None:
-        self._blocks, in_row, rows = _blocks_of(stream)
-        mcus = in_row * rows
-        count = len(self._blocks)
-        if count * mcus > 4 * len(stream.scan):  # a block takes two bits at least
-            raise Untileable(sequential.FAULTS[sequential.CUT_SHORT])
-        self.segments = -(-mcus // restart_interval)
-        self._frame = np.array([in_row, mcus, stream.restart_interval, restart_interval])
-        content = np.frombuffer(bytearray().join([stream.scan, bytes(PADDING)]), np.uint8)
-        self._words = numbers_at(content, np.uint64)
-        self._parts = np.empty(-(-mcus // (stream.restart_interval or mcus)), np.int64)
-        if unstuff(content, self._words, len(stream.scan), self._parts) != len(self._parts):
-            raise Untileable("its restart markers do not follow each other as they should")
-        self._lookups = _lookups(stream)
-        a_segment = 64 * count * restart_interval
-        possible = (
-            8 * len(stream.scan) + 2 * count * mcus
-        )  # a bit a record, and those that are added
-        self._size = max(a_segment, min(possible + a_segment, _MOST_RECORDS))
-
-    def chunks(self) -> Iterator[_Chunk]:
-        """All records, some segments at a time, in memory that is used again.
-
-        Raises:
-            Untileable: the scan is damaged.
-        """
-        records = np.empty(self._size, np.uint32)
-        ends = np.empty(self.segments, np.int64)
-        state = np.zeros(8, np.int64)
-        while state[3] < self.segments:
-            first = int(state[3])
-            source = self._words, self._parts, self._frame, state, self._blocks
-            fault = sequential.decode(*source, *self._lookups, records, ends)
-            if fault:
-                raise Untileable(sequential.FAULTS[fault])
-            yield _Chunk(records, ends, first, int(state[3]))
-
-
-def _blocks_of(stream: Stream) -> tuple[Array, int, int]:
-    """What `sequential.decode` wants to know of an MCU's blocks; MCUs in a row, and rows."""
-    components = stream.components
-    if len(components) == 1:  # T.81, A.2.2: not interleaved
-        only = components[0]
-        in_row, rows = -(-stream.width // 8), -(-stream.height // 8)
-        return np.array([[0, only.dc, 4 + only.ac, only.target, in_row, rows]]), in_row, rows
-    across = max(component.across for component in components)
-    down = max(component.down for component in components)
-    blocks = []
-    for place, component in enumerate(components):
-        columns = -(-stream.width * component.across // (8 * across))
-        rows = -(-stream.height * component.down // (8 * down))
-        tables = component.dc, 4 + component.ac, component.target
-        for y in range(component.down):
-            for x in range(component.across):
-                beyond = -(-(columns - x) // component.across), -(-(rows - y) // component.down)
-                blocks.append([place, *tables, *beyond])
-    return np.array(blocks), -(-stream.width // (8 * across)), -(-stream.height // (8 * down))
-
-
-def _lookups(stream: Stream) -> tuple[Array, Array, Array]:
-    """By source table, 4 for DC and 4 for AC: its spec, and what `build_lookup` makes of it."""
-    specs = np.zeros((8, 16 + 256), np.uint8)
-    shorts = np.empty((8, 1 << huffman.PEEK), np.uint32)
-    longers = np.empty((8, 17, 3), np.int64)
-    used = {(component.dc, component.dc) for component in stream.components}
-    used |= {(4 + component.ac, 16 | component.ac) for component in stream.components}
-    for place, number in used:
-        spec = np.frombuffer(bytearray(stream.specs[number]), np.uint8)
-        most = huffman.DC_BITS if place < 4 else huffman.AC_BITS
-        if not huffman.build_lookup(spec, most, shorts[place], longers[place]):
-            raise Untileable("a Huffman table is damaged")
-        specs[place, : len(spec)] = spec
-    return specs, shorts, longers
 
 
 def _tables(

@@ -39,7 +39,6 @@ def test_a_tiled_jpeg_decodes_to_the_same_pixels(
     assert table.scan_offset + int((table.segments + 2).sum()) == len(tiled)
 
 
-@pytest.mark.skipif(jpegtran.program() is None, reason="jpegtran is not installed")
 def test_a_progressive_jpeg_becomes_sequential(make_image: Callable[..., Image.Image]) -> None:
     original = jpeg(make_image(2, 200, 300), progressive=True)
     tiled, _ = tiles.tile(original, read_header(original))

@@ -6,6 +6,7 @@ import struct
 import subprocess
 import tracemalloc
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import cv2
 import numpy as np
@@ -15,6 +16,7 @@ from PIL import Image
 
 from packer.errors import Untileable
 from packer.images.jpeg import read_header
+from packer.images.tiling import records
 from packer.images.tiling import transcode as transcoding
 
 MakeImage = Callable[..., Image.Image]
@@ -82,6 +84,50 @@ def test_each_sampling_and_size_gives_the_bytes_of_jpegtran(
             )
         for interval in (1, 3):
             check_same(data, interval)
+
+
+@needs_jpegtran
+@pytest.mark.parametrize("size", SIZES, ids=str)
+@pytest.mark.parametrize("sampling", ["4:4:4", "4:2:2", "4:2:0", "grey", "CMYK"])
+def test_progressive_jpegs_give_the_bytes_of_jpegtran(
+    make_image: MakeImage, encode: Encode, sampling: str, size: tuple[int, int]
+) -> None:
+    mode = {"grey": "L", "CMYK": "CMYK"}.get(sampling, "RGB")
+    options = {"subsampling": sampling} if ":" in sampling else {}
+    for quality, restarts in ((30, 0), (80, 5), (100, 0)):
+        options |= {"restart_marker_blocks": restarts} if restarts else {}
+        image = make_image(quality, *size, mode)
+        check_same(encode(image, "JPEG", quality=quality, progressive=True, **options), 3)
+
+
+@needs_jpegtran
+def test_any_order_of_progressive_scans_gives_the_bytes_of_jpegtran(
+    make_image: MakeImage, encode: Encode, tmp_path: Path
+) -> None:
+    scripts = [
+        "0,1,2: 0-0,0,0; 0: 1-63,0,0; 1: 1-63,0,0; 2: 1-63,0,0;",
+        "0: 0-0,0,2; 1,2: 0-0,0,1; 2: 1-20,0,3; 0: 1-63,0,1; 0: 1-63,1,0; 0: 0-0,2,1; 1,2: 0-0,1,0;"
+        "0: 0-0,1,0; 2: 21-63,0,0; 2: 1-20,3,2; 2: 1-20,2,1; 2: 1-20,1,0; 1: 1-63,0,0;",
+    ]
+    data = encode(make_image(9, 61, 83), "JPEG", quality=92)
+    for script in scripts:
+        (tmp_path / "scans").write_text(script)
+        command = ["jpegtran", "-scans", str(tmp_path / "scans")]
+        made = subprocess.run(command, input=data, capture_output=True, check=True).stdout
+        assert read_header(made).process == 0xC2
+        check_same(made, 3)
+
+
+def test_a_progressive_jpeg_without_its_last_scans_is_refused(
+    make_image: MakeImage, encode: Encode
+) -> None:
+    data = encode(make_image(9, 61, 83), "JPEG", progressive=True)
+    scans = data.split(b"\xff\xda")
+    for count in range(2, len(scans)):
+        with pytest.raises(Untileable, match="lacks some of its scans"):
+            tiled(b"\xff\xda".join(scans[:count]).rpartition(b"\xff\xc4")[0] + b"\xff\xd9", 2)
+    with pytest.raises(Untileable, match="do not follow each other"):
+        tiled(b"\xff\xda".join([*scans[:2], *scans[3:]]), 2)
 
 
 @needs_jpegtran
@@ -266,9 +312,10 @@ def test_what_libjpeg_would_not_write_is_written_as_it_would(make_image: MakeIma
 def test_what_does_not_fit_into_memory_is_decoded_twice(
     make_image: MakeImage, encode: Encode, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    data = encode(make_image(5, 200, 300), "JPEG", quality=95)
-    monkeypatch.setattr(transcoding, "_MOST_RECORDS", 3000)
-    check_same(data, 2)
+    image = make_image(5, 200, 300)
+    monkeypatch.setattr(records, "_MOST_RECORDS", 3000)
+    for progressive in (False, True):
+        check_same(encode(image, "JPEG", quality=95, progressive=progressive), 2)
 
 
 def cases_of_damage(data: bytes) -> Iterator[tuple[str, bytes]]:
@@ -276,12 +323,12 @@ def cases_of_damage(data: bytes) -> Iterator[tuple[str, bytes]]:
     yield "the end of the image", data[: len(data) // 2]
     yield "too early", data[: len(data) // 2] + b"\xff\xd9"
     yield "belong to nothing", data[:-2] + bytes(40) + b"\xff\xd9"
-    yield "the end of the image", data[: scan + 50] + b"\xff\xc4" + data[scan + 50 :]
+    yield "the end of the image", data[: scan + 50] + b"\xff\xc8" + data[scan + 50 :]
     yield "restart markers", data[: scan + 50] + b"\xff\xd0" + data[scan + 50 :]
     yield "quantisation table", without(data, 0xDB)
     yield "Huffman table", without(data, 0xC4)
-    yield "not a sequential", data.replace(b"\xff\xc0", b"\xff\xc9", 1)
-    yield "one scan", data.replace(b"\3\1\0\2\x11\3\x11\0\x3f\0", b"\3\1\0\3\x11\2\x11\0\x3f\0")
+    yield "neither sequential nor progressive", data.replace(b"\xff\xc0", b"\xff\xc9", 1)
+    yield "in its order", data.replace(b"\3\1\0\2\x11\3\x11\0\x3f\0", b"\3\1\0\3\x11\2\x11\0\x3f\0")
     yield "no possible size", sized(data, 0, 80)
     yield "too early", sized(data, 65_500, 65_500)
     yield "no possible size", sized(data, 65_501, 1)

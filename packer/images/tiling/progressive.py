@@ -1,0 +1,279 @@
+"""Decodes the scans of a progressive JPEG to coefficients, and these to records (T.81, annex G)."""
+
+import numpy as np
+
+from packer.images.tiling.compiling import Array, kernel
+from packer.images.tiling.huffman import PEEK, find_long
+from packer.images.tiling.scan import bits_at
+from packer.images.tiling.sequential import (
+    CUT_SHORT,
+    DONE,
+    LARGE,
+    LEFT_OVER,
+    LONG_RUN,
+    NO_CODE,
+    new_record,
+)
+
+
+@kernel("int64(uint64[:], int64)")
+def _bit(words: Array, position: int) -> int:
+    """The next bit."""
+    return np.int64(words[position >> 3] >> np.uint64(7 - (position & 7))) & 1
+
+
+@kernel("int64(uint64[:], int64, int64)")
+def _number(words: Array, position: int, size: int) -> int:
+    """The next `size` bits, 16 at most."""
+    return np.int64((bits_at(words, position) >> np.uint64(1)) >> np.uint64(63 - size))
+
+
+@kernel(
+    "UniTuple(int64, 2)(uint64[:], int64, int64, uint8[:, ::1], uint32[:, ::1], int64[:, :, ::1])"
+)
+def _symbol(
+    words: Array, position: int, table: int, specs: Array, shorts: Array, longers: Array
+) -> tuple[int, int]:
+    """The next symbol, -1 where there is none; and where its additional bits begin."""
+    bits = bits_at(words, position)
+    entry = shorts[table, bits >> np.uint64(64 - PEEK)]
+    if entry == 0:
+        entry = find_long(bits, specs[table], longers[table])
+        if entry == 0:
+            return -1, position
+    symbol = np.int64(entry & np.uint32(255))
+    used, left = np.int64(entry >> np.uint32(21)) & 31, np.int64(entry >> np.uint32(26))
+    return symbol, position + (used if left else used - (symbol & 15))
+
+
+@kernel("int64(int64, int64)")
+def _extended(bits: int, size: int) -> int:
+    """The number that these additional bits stand for (figure F.12)."""
+    return bits - (1 << size) + 1 if size and bits >> (size - 1) == 0 else bits
+
+
+@kernel(
+    "UniTuple(int64, 3)(uint64[:], int64, int64, int64[::1], int64, "
+    "uint8[:, ::1], uint32[:, ::1], int64[:, :, ::1], int16[:, ::1], int64)"
+)
+def _first_pass(
+    words: Array,
+    position: int,
+    run: int,
+    band: Array,
+    table: int,
+    specs: Array,
+    shorts: Array,
+    longers: Array,
+    coefficients: Array,
+    number: int,
+) -> tuple[int, int, int]:
+    """AC coefficients for the first time (G.1.2.2): fault, position, and blocks that stay empty."""
+    if run:
+        return DONE, position, run - 1
+    first, last, low = band[0], band[1], band[3]
+    at = first
+    while at <= last:
+        symbol, position = _symbol(words, position, table, specs, shorts, longers)
+        if symbol < 0:
+            return NO_CODE, position, run
+        zeros, size = symbol >> 4, symbol & 15
+        if size:
+            at += zeros
+            if at > last:
+                return LONG_RUN, position, run
+            coefficients[number, at] = _extended(_number(words, position, size), size) << low
+            position += size
+            at += 1
+        elif zeros == 15:
+            at += 16
+        else:
+            run = (1 << zeros) - 1 + _number(words, position, zeros)
+            position += zeros
+            break
+    return DONE, position, run
+
+
+@kernel(
+    "UniTuple(int64, 3)(uint64[:], int64, int64, int64[::1], int64, "
+    "uint8[:, ::1], uint32[:, ::1], int64[:, :, ::1], int16[:, ::1], int64)"
+)
+def _later_pass(
+    words: Array,
+    position: int,
+    run: int,
+    band: Array,
+    table: int,
+    specs: Array,
+    shorts: Array,
+    longers: Array,
+    coefficients: Array,
+    number: int,
+) -> tuple[int, int, int]:
+    """One bit more of AC coefficients (G.1.2.3): as `_first_pass`."""
+    at, last, bit = band[0], band[1], 1 << band[3]
+    while at <= last:
+        new, zeros = 0, 64  # of a block that gets no new coefficient, all that are left
+        if not run:
+            symbol, position = _symbol(words, position, table, specs, shorts, longers)
+            if symbol < 0 or symbol & 15 > 1:
+                return NO_CODE, position, run
+            zeros = symbol >> 4
+            if symbol & 15:
+                new = bit if _bit(words, position) else -bit
+                position += 1
+            elif zeros < 15:
+                run = (1 << zeros) + _number(words, position, zeros)
+                position += zeros
+                zeros = 64
+        while at <= last:
+            value = np.int64(coefficients[number, at])
+            if value:
+                if _bit(words, position) and not abs(value) & bit:
+                    coefficients[number, at] = value + (bit if value > 0 else -bit)
+                position += 1
+            elif zeros:
+                zeros -= 1
+            else:
+                break
+            at += 1
+        if new:
+            if at > last:
+                return LONG_RUN, position, run
+            coefficients[number, at] = new
+        at += 1
+    return DONE, position, max(run - 1, 0)
+
+
+@kernel(
+    "int64(uint64[:], int64[::1], int64[::1], int64[::1], int64[:, ::1], "
+    "uint8[:, ::1], uint32[:, ::1], int64[:, :, ::1], int16[:, ::1])"
+)
+def decode_scan(
+    words: Array,
+    parts: Array,
+    frame: Array,
+    band: Array,
+    places: Array,
+    specs: Array,
+    shorts: Array,
+    longers: Array,
+    coefficients: Array,
+) -> int:
+    """Decode one scan, into what the scans before it have left.
+
+    Args:
+        words, parts, specs, shorts, longers: as `sequential.decode` has them.
+        frame: MCUs in a row, MCUs, the restart interval (or 0).
+        band: the first and the last coefficient, and the successive approximation's high and low.
+        places: of each block of an MCU: component, tables (DC, AC), the number of the first MCU's
+            block, and how far the next MCU's is in the row, and in the column.
+        coefficients: of each block, 64 in zigzag order.
+
+    Returns:
+        `DONE`, or why not all of it could be decoded.
+    """
+    in_row, mcus, interval = frame[0], frame[1], frame[2]
+    high, low = band[2], band[3]
+    before = np.zeros(4, np.int64)
+    position, part, run, fault = 0, 0, 0, DONE
+    for mcu in range(mcus):
+        if interval and mcu and mcu % interval == 0:
+            if parts[part] - position >= 8:
+                return LEFT_OVER
+            position = parts[part]
+            part += 1
+            run = 0
+            before[:] = 0
+        row, column = mcu // in_row, mcu % in_row
+        for place in range(places.shape[0]):
+            component, dc, ac = places[place, 0], places[place, 1], places[place, 2]
+            number = places[place, 3] + column * places[place, 4] + row * places[place, 5]
+            if band[0] and high:
+                fault, position, run = _later_pass(
+                    words, position, run, band, ac, specs, shorts, longers, coefficients, number
+                )
+            elif band[0]:
+                fault, position, run = _first_pass(
+                    words, position, run, band, ac, specs, shorts, longers, coefficients, number
+                )
+            elif high:
+                coefficients[number, 0] |= _bit(words, position) << low
+                position += 1
+            else:
+                size, position = _symbol(words, position, dc, specs, shorts, longers)
+                if size < 0:
+                    return NO_CODE
+                before[component] += _extended(_number(words, position, size), size)
+                position += size
+                if abs(before[component]) << low > 32767:
+                    return LARGE
+                coefficients[number, 0] = before[component] << low
+            if fault != DONE:
+                return fault
+            if position > parts[part]:
+                return CUT_SHORT
+    return LEFT_OVER if parts[part] - position >= 8 else DONE
+
+
+@kernel("int64(int64[::1], int64[::1], int64[:, ::1], int16[:, ::1], uint32[::1], int64[::1])")
+def to_records(
+    frame: Array, state: Array, blocks: Array, coefficients: Array, records: Array, ends: Array
+) -> int:
+    """Make records of whole segments of the target, as `sequential.decode` does.
+
+    Args:
+        frame: MCUs in a row, MCUs, and the target's restart interval.
+        state: the segment and the MCU that are next.
+        blocks: of an MCU: component, target table, first column and row beyond the image, and where
+            it is, as in `decode_scan`.
+        coefficients, records, ends: as there.
+    """
+    in_row, mcus, interval = frame[0], frame[1], frame[2]
+    segment, mcu = state[0], state[1]
+    before = np.zeros(4, np.int64)
+    used = 0
+    while mcu < mcus and records.size - used >= 64 * interval * blocks.shape[0]:
+        before[:] = 0
+        stop = min(mcu + interval, mcus)
+        while mcu < stop:
+            row, column = mcu // in_row, mcu % in_row
+            for at in range(blocks.shape[0]):
+                component, table = blocks[at, 0], blocks[at, 1]
+                tag = (2 + table) << 8
+                if column >= blocks[at, 2] or row >= blocks[at, 3]:
+                    records[used], records[used + 1] = table << 8, tag
+                    used += 2
+                    continue
+                number = blocks[at, 4] + column * blocks[at, 5] + row * blocks[at, 6]
+                value = np.int64(coefficients[number, 0])
+                record = new_record(value - before[component])
+                before[component] = value
+                if record & 255 > 11:
+                    return LARGE
+                records[used] = record | table << 8
+                used += 1
+                zeros = 0
+                for k in range(1, 64):
+                    value = np.int64(coefficients[number, k])
+                    if value == 0:
+                        zeros += 1
+                        continue
+                    while zeros > 15:
+                        records[used] = 0xF0 | tag
+                        used += 1
+                        zeros -= 16
+                    record = new_record(value)
+                    if record & 255 > 10:
+                        return LARGE
+                    records[used] = record | zeros << 4 | tag
+                    used += 1
+                    zeros = 0
+                if zeros:
+                    records[used] = tag
+                    used += 1
+            mcu += 1
+        ends[segment] = used
+        segment += 1
+    state[0], state[1] = segment, mcu
+    return DONE

@@ -1,0 +1,244 @@
+"""A stream's records, some segments of the target at a time.
+
+They are held in one piece of memory that is used again, so that it is bounded whatever the image:
+who wants all records twice has them made twice. Of what cannot be right no memory is asked for.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from packer.errors import Untileable
+from packer.images.tiling import huffman, progressive, sequential
+from packer.images.tiling.compiling import Array
+from packer.images.tiling.scan import PADDING, numbers_at, unstuff
+from packer.images.tiling.stream import Scan, Stream
+
+_MOST_RECORDS = 1 << 23  # of 4 bytes, that are held at a time
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """Records of the segments from `first` to `stop`: those of segment i end at ``ends[i]``."""
+
+    records: Array
+    ends: Array
+    first: int
+    stop: int
+
+
+class Records(ABC):
+    """The records of a stream, as libjpeg would encode it with a restart interval.
+
+    Attributes:
+        segments: how many there are.
+    """
+
+    def __init__(self, grid: "_Grid", blocks: int, restart_interval: int, possible: int) -> None:
+        """`blocks` are those of an MCU, and `possible` the records of all together, at most."""
+        mcus = grid.columns * grid.rows
+        self.segments = -(-mcus // restart_interval)
+        a_segment = 64 * blocks * restart_interval
+        self._size = max(a_segment, min(possible + a_segment, _MOST_RECORDS))
+
+    def chunks(self) -> Iterator[Chunk]:
+        """All records; a chunk is gone when the next one is asked for.
+
+        Raises:
+            Untileable: the stream is damaged.
+        """
+        records = np.empty(self._size, np.uint32)
+        ends = np.empty(self.segments, np.int64)
+        state = np.zeros(8, np.int64)
+        while state[0] < self.segments:
+            first = int(state[0])
+            _check(self._fill(state, records, ends))
+            yield Chunk(records, ends, first, int(state[0]))
+
+    @abstractmethod
+    def _fill(self, state: Array, records: Array, ends: Array) -> int:
+        """Go on from `state`, whose first number is the next segment's; a fault or `DONE`."""
+
+
+def records_of(stream: Stream, restart_interval: int) -> Records:
+    """The records of a stream.
+
+    Raises:
+        Untileable: it is damaged, or lacks some of its scans.
+    """
+    kind = _Progressive if stream.is_progressive else _Sequential
+    return kind(stream, restart_interval)
+
+
+class _Sequential(Records):
+    """Of one scan: decoded anew each time."""
+
+    def __init__(self, stream: Stream, restart_interval: int) -> None:
+        [scan] = stream.scans
+        if len(scan.components) != len(stream.components):
+            raise Untileable("its components are not in one scan")
+        if scan.band != (0, 63, 0, 0):
+            raise Untileable("its scan is not that of a sequential JPEG")
+        grid = _Grid(stream)
+        tables = [(dc, 4 + ac) for _, dc, ac in scan.components]
+        self._blocks = np.array(
+            [
+                [place, *tables[place], stream.components[place].target, *beyond]
+                for place, beyond, _ in grid.blocks()
+            ]
+        )
+        mcus, count = grid.columns * grid.rows, len(self._blocks)
+        if count * mcus > 4 * len(scan.data):  # a block takes two bits at least
+            raise Untileable(sequential.FAULTS[sequential.CUT_SHORT])
+        self._frame = np.array([grid.columns, mcus, scan.restart_interval, restart_interval])
+        self._bits = _bits_of(scan, mcus)
+        self._lookups = _lookups(scan)
+        possible = 8 * len(scan.data) + 2 * count * mcus  # one a bit, and those that are added
+        super().__init__(grid, count, restart_interval, possible)
+
+    def _fill(self, state: Array, records: Array, ends: Array) -> int:
+        target = records, ends
+        return sequential.decode(
+            *self._bits, self._frame, state, self._blocks, *self._lookups, *target
+        )
+
+
+class _Progressive(Records):
+    """Of several scans: their coefficients are held, two bytes each, as libjpeg holds them."""
+
+    def __init__(self, stream: Stream, restart_interval: int) -> None:
+        grid = _Grid(stream)
+        total = grid.stored
+        if total > 8 * sum(len(scan.data) for scan in stream.scans):  # a block takes one bit
+            raise Untileable(sequential.FAULTS[sequential.CUT_SHORT])
+        _check_progression(stream)
+        self._coefficients = np.zeros((total, 64), np.int16)
+        for scan in stream.scans:
+            _check(self._decode(stream, scan))
+        self._blocks = np.array(
+            [
+                [place, stream.components[place].target, *beyond, *where]
+                for place, beyond, where in grid.blocks()
+            ]
+        )
+        mcus, count = grid.columns * grid.rows, len(self._blocks)
+        self._frame = np.array([grid.columns, mcus, restart_interval])
+        super().__init__(grid, count, restart_interval, 64 * count * mcus)
+
+    def _decode(self, stream: Stream, scan: Scan) -> int:
+        grid = _Grid(stream, [place for place, _, _ in scan.components])
+        tables = {place: (dc, 4 + ac) for place, dc, ac in scan.components}
+        places = np.array([[at, *tables[at], *where] for at, _, where in grid.blocks()])
+        mcus = grid.columns * grid.rows
+        frame = np.array([grid.columns, mcus, scan.restart_interval])
+        source = *_bits_of(scan, mcus), frame, np.array(scan.band), places
+        return progressive.decode_scan(*source, *_lookups(scan), self._coefficients)
+
+    def _fill(self, state: Array, records: Array, ends: Array) -> int:
+        source = self._frame, state, self._blocks, self._coefficients
+        return progressive.to_records(*source, records, ends)
+
+
+class _Grid:
+    """The MCUs of a scan, and where the blocks of its components are stored (T.81, A.1.1 and A.2).
+
+    Each component's blocks follow those of the one before, padded to whole MCUs of the frame.
+
+    Attributes:
+        columns, rows: of MCUs; those of a scan of one component are single blocks.
+        stored: the blocks of all components.
+    """
+
+    def __init__(self, stream: Stream, places: Sequence[int] | None = None) -> None:
+        """`places` are the scan's components, None for all."""
+        everyone = stream.components
+        self._scanned = range(len(everyone)) if places is None else places
+        across = max(component.across for component in everyone)
+        down = max(component.down for component in everyone)
+        whole = -(-stream.width // (8 * across)), -(-stream.height // (8 * down))
+        self._factors, self._sizes, self._stores = [], [], []
+        self.stored = 0
+        for component in everyone:
+            factors = component.across, component.down
+            width = -(-stream.width * factors[0] // (8 * across))
+            height = -(-stream.height * factors[1] // (8 * down))
+            self._sizes.append((width, height))
+            self._factors.append(factors if len(self._scanned) > 1 else (1, 1))
+            self._stores.append((self.stored, whole[0] * factors[0]))
+            self.stored += whole[0] * factors[0] * whole[1] * factors[1]
+        alone = self._sizes[self._scanned[0]]
+        self.columns, self.rows = whole if len(self._scanned) > 1 else alone
+
+    def blocks(self) -> Iterator[tuple[int, tuple[int, int], tuple[int, int, int]]]:
+        """Of an MCU: component, the first column and row of MCUs beyond the image, and the place.
+
+        That is the number of the first MCU's block, and how far on the next is in row and column.
+        """
+        for place in self._scanned:
+            (across, down), (width, height) = self._factors[place], self._sizes[place]
+            first, stride = self._stores[place]
+            for y in range(down):
+                for x in range(across):
+                    beyond = -(-(width - x) // across), -(-(height - y) // down)
+                    yield place, beyond, (first + y * stride + x, across, down * stride)
+
+
+def _check(fault: int) -> None:
+    if fault != sequential.DONE:
+        raise Untileable(sequential.FAULTS[fault])
+
+
+def _check_progression(stream: Stream) -> None:
+    """Each scan goes on from those before it, and all coefficients are complete (T.81, G.1.1.1).
+
+    Decoders smooth what is not complete; once it is sequential, they would not.
+    """
+    known = [[-1] * 64 for _ in stream.components]
+    for scan in stream.scans:
+        first, last, high, low = scan.band
+        is_sound = last == 0 if first == 0 else first <= last < 64 and len(scan.components) == 1
+        if not is_sound or low > 13 or (high and low != high - 1):
+            raise Untileable("a scan's header is damaged")
+        for place, _, _ in scan.components:
+            bits = known[place]
+            if any(max(bit, 0) != high for bit in bits[first : last + 1]) or (
+                first and bits[0] < 0
+            ):
+                raise Untileable("its scans do not follow each other as they should")
+            bits[first : last + 1] = [low] * (last + 1 - first)
+    if any(any(bits) for bits in known):
+        raise Untileable("it lacks some of its scans")
+
+
+def _bits_of(scan: Scan, mcus: int) -> tuple[Array, Array]:
+    """The scan's bits from each byte on, and where the parts between its markers end."""
+    content = np.frombuffer(bytearray().join([scan.data, bytes(PADDING)]), np.uint8)
+    words = numbers_at(content, np.uint64)
+    parts = -(-mcus // (scan.restart_interval or mcus))
+    if 2 * (parts - 1) > len(scan.data):
+        raise Untileable(sequential.FAULTS[sequential.CUT_SHORT])
+    ends = np.empty(parts, np.int64)
+    if unstuff(content, words, len(scan.data), ends) != parts:
+        raise Untileable("its restart markers do not follow each other as they should")
+    return words, ends
+
+
+def _lookups(scan: Scan) -> tuple[Array, Array, Array]:
+    """By table, 4 for DC and 4 for AC: its spec, and what `build_lookup` makes of it."""
+    specs = np.zeros((8, 16 + 256), np.uint8)
+    shorts = np.empty((8, 1 << huffman.PEEK), np.uint32)
+    longers = np.empty((8, 17, 3), np.int64)
+    first, last, high, _ = scan.band
+    used = {(dc, dc) for _, dc, _ in scan.components if first == 0 and not high}
+    used |= {(4 + ac, 16 | ac) for _, _, ac in scan.components if last > 0}
+    for place, number in used:
+        if number not in scan.specs:
+            raise Untileable("a Huffman table is missing")
+        spec = np.frombuffer(bytearray(scan.specs[number]), np.uint8)
+        most = huffman.DC_BITS if place < 4 else huffman.AC_BITS
+        if not huffman.build_lookup(spec, most, shorts[place], longers[place]):
+            raise Untileable("a Huffman table is damaged")
+        specs[place, : len(spec)] = spec
+    return specs, shorts, longers
