@@ -5,11 +5,24 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from packer.reasons import told
 from reader.format import ShardfeedError
 
 
 class UnusableInput(ShardfeedError):
     """The source, the destination or an option cannot be worked with; nothing was written."""
+
+
+class NothingToPack(UnusableInput):
+    """No file of the source can be packed.
+
+    Attributes:
+        files: (name, reason) of each.
+    """
+
+    def __init__(self, message: str, files: list[tuple[str, str]]) -> None:
+        self.files = files
+        super().__init__("\n  ".join([message, *told(files)]))
 
 
 class Rejected(ShardfeedError):
@@ -19,15 +32,18 @@ class Rejected(ShardfeedError):
         files: (name, reason) of each.
     """
 
-    def __init__(self, files: list[tuple[str, str]]) -> None:
+    def __init__(self, files: list[tuple[str, str]], written: bool) -> None:
+        """`written`: shards may have been finished before."""
         self.files = files
         count, them = f"{len(files)} files were", "them"
         if len(files) == 1:
             count, them = "1 file was", "it"
+        again = f"Mend or remove {them} and run the same command again"
+        if written:
+            again += "; finished shards stay where they are still right"
         super().__init__(
-            f"Nothing was committed, because {count} rejected. Give --on-error skip to go on "
-            f"without {them}, with what is packed already; or mend or remove {them}, and give "
-            "--overwrite, which discards all shards at the destination and packs anew."
+            f"Nothing was {'committed' if written else 'packed'}, because {count} rejected. "
+            f"{again}. Or give --on-error skip to go on without {them}."
         )
 
 

@@ -3,14 +3,16 @@
 import os
 import shutil
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import xxhash
 
 from packer import __version__
 from packer.errors import (
+    NothingToPack,
     Rejected,
     UnusableInput,
 )
@@ -21,6 +23,7 @@ from packer.planning.prepare import (
     prepare,
 )
 from packer.progress import Progress
+from packer.reasons import EXAMPLES
 from packer.writing import journal
 from packer.writing.jobs import (
     Rejections,
@@ -53,11 +56,16 @@ def pack(
     skip_rejected: bool = False,
     overwrite: bool = False,
     progress: Progress | None = None,
+    tell: Callable[[Rejections], None] | None = None,
 ) -> PackReport:
     """Pack `src` into the data set `dst`, or finish what an earlier run began.
 
+    Args:
+        tell: is given what the scan rejects, before anything is packed without it.
+
     Raises:
-        UnusableInput: there is nothing to pack, or `dst` holds something else.
+        NothingToPack: the source holds no image.
+        UnusableInput: `dst` holds something else.
         Rejected: files were rejected and `skip_rejected` is not set; nothing is committed.
         PackingFailed: writing failed; the same call continues.
     """
@@ -77,31 +85,30 @@ def pack(
         count, written = 0, _read(dst, committed)
         rejected = _rejected(work, written)
     else:
-        identity = {
-            **options.dump(),
-            "packer": __version__,
-            "source": work.scanned.fingerprint,
-            "splits": sorted(set(work.plan.splits)),
-            "state": work.scanned.listing.state(),
-            "transcoders": transcoders(options.policy),
-        }
-        with journal.packing(dst, identity, overwrite, keep=work.base):
+        by_scan = _rejected(work)
+        if by_scan and not skip_rejected:
+            raise Rejected(by_scan, written=False)
+        if by_scan and tell is not None:
+            tell(by_scan)
+        with journal.packing(dst, _run(src, work), overwrite, keep=work.base):
             missing = _missing(work, dst)
             unread = _write_shards(work, dst, missing, jobs, skip_rejected, progress)
             if unread:
-                raise Rejected(sorted(_rejected(work, _finished(work, dst)) + unread))
+                finished = _finished(work, dst).rejected
+                raise Rejected(sorted(by_scan + finished + unread), written=True)
             count = len(missing)
             written = read_shards(work.paths(dst), work.plan.splits)
             rejected = _rejected(work, written)
             if rejected and not skip_rejected:
-                raise Rejected(rejected)
-            _refuse_lost_classes(work, written)
+                raise Rejected(rejected, written=True)
+            if not append and not any(entry.samples for entry in written.entries):
+                raise NothingToPack(f"{src} holds no image. Nothing was committed.", rejected)
             if append:
                 _drop_empty_shards(dst, written)
             journal.commit(dst, _manifest(work, written, len(rejected)))
     content = Manifest.load(dst)
     return PackReport(
-        remarks=list(work.remarks),
+        remarks=[*work.remarks, *_lost_classes(work, written)],
         dataset=str(dst),
         samples=sum(shard.samples for shard in content.shards),
         classes=len(content.classes),
@@ -207,27 +214,47 @@ def _refuse_full_disk(work: Work, dst: Path, missing: Sequence[int]) -> None:
         )
 
 
-def _rejected(work: Work, written: Written) -> list[tuple[str, str]]:
-    left_out = work.scanned.listing.left_out
-    return sorted(
-        [(item.name, item.reason) for item in left_out if not item.ignored] + written.rejected
+def _run(src: Path, work: Work) -> journal.Run:
+    """What the journal keeps of the work."""
+    return journal.Run(
+        settings={
+            **work.options.dump(),
+            "packer": __version__,
+            "transcoders": transcoders(work.options.policy),
+        },
+        source=work.scanned.fingerprint,
+        place=xxhash.xxh3_128_hexdigest(os.fsencode(src)),
+        splits=sorted(set(work.plan.splits)),
+        shards=work.digests(),
     )
 
 
-def _refuse_lost_classes(work: Work, written: Written) -> None:
-    """A class whose every file was rejected would be a class that nothing can belong to."""
-    scanned = work.scanned
-    kept = len(work.base.classes) if work.base else 0
+def _rejected(work: Work, written: Written | None = None) -> Rejections:
+    """What the scan rejected, and what was rejected of the shards that are written."""
+    left_out = work.scanned.listing.left_out
+    by_scan = [(item.name, item.reason) for item in left_out if not item.ignored]
+    return sorted(by_scan + (written.rejected if written else []))
+
+
+def _lost_classes(work: Work, written: Written) -> list[str]:
+    """A sentence on the classes whose every file was rejected when it was read.
+
+    The labels are written by then, so that these classes keep their numbers.
+    """
+    classes = work.scanned.classes
+    known = len(work.base.classes) if work.base else 0
     lost = [
-        scanned.classes[label]
-        for label in np.unique(scanned.listing.labels).tolist()
-        if label >= kept and label not in written.labels
+        classes[label]
+        for label in np.unique(work.scanned.listing.labels).tolist()
+        if label >= known and label not in written.labels
     ]
-    if lost:
-        raise UnusableInput(
-            f"No file of these classes is an image: {', '.join(lost)}. "
-            "Mend or remove them; nothing was committed."
-        )
+    if not lost:
+        return []
+    more = f" and {len(lost) - EXAMPLES} more" if len(lost) > EXAMPLES else ""
+    return [
+        "No file of these classes is an image; they keep their numbers and have no samples: "
+        f"{', '.join(lost[:EXAMPLES])}{more}."
+    ]
 
 
 def _drop_empty_shards(dst: Path, written: Written) -> None:

@@ -6,6 +6,8 @@ from typing import Any
 
 import click
 
+from packer.reasons import told
+
 
 def say(text: str, err: bool = True, lines: bool = False) -> None:
     """Print a line, or with `lines` all of them.
@@ -36,9 +38,9 @@ def _shown(character: str) -> str:
 
 
 def name_files(what: str, files: Iterable[tuple[str, str]]) -> None:
-    """A line for each file with its reason."""
-    for name, reason in files:
-        say(f"{what}: {name}: {reason}")
+    """Say what became of files, with their reasons: of many with one reason the number."""
+    for line in told(files, f"{what}: "):
+        say(line)
 
 
 def counted(number: int, noun: str) -> str:

@@ -1,6 +1,8 @@
 """`packer pack`."""
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -143,10 +145,7 @@ def pack(
     images, as Hugging Face has them. Or a tar or zip of such folders, WebDataset tars, the archives
     of CIFAR, the files of MNIST. The same command finishes an interrupted run.
     """
-    from packer.errors import (
-        Rejected,
-        UnusableInput,
-    )
+    from packer.errors import UnusableInput
     from packer.images.tiles import can_tile
     from packer.packing import pack as run
     from packer.planning.options import PackOptions
@@ -183,10 +182,17 @@ def pack(
     if raw is not None and (jpeg is not None or max_side is not None or quality is not None):
         raise click.UsageError("--raw stores pixels: no --jpeg, --max-side or --quality.")
     if dry_run:
-        return _say_plan(src, dst, chosen, names, append, as_json, Progress(quiet))
+        with _json_of_errors(as_json):
+            return _say_plan(src, dst, chosen, names, append, as_json, Progress(quiet))
     if jpeg == "tiled" and not can_tile():
         raise UnusableInput(f"--jpeg tiled needs numba, or jpegtran: {_REMEDY}.")
-    try:
+    told: list[tuple[str, str]] = []
+
+    def tell(files: list[tuple[str, str]]) -> None:
+        told.extend(files)
+        name_files("rejected", files)
+
+    with _json_of_errors(as_json):
         report = run(
             src,
             dst,
@@ -197,13 +203,9 @@ def pack(
             skip_rejected=on_error == "skip",
             overwrite=overwrite,
             progress=Progress(quiet),
+            tell=tell,
         )
-    except Rejected as error:
-        name_files("rejected", error.files)
-        if as_json:
-            _report_json({"committed": False, "rejected": error.files})
-        raise
-    name_files("rejected", report.rejected)
+    name_files("rejected", sorted(set(report.rejected).difference(told)))
     if as_json:
         _report_json({"committed": True, **vars(report)})
     elif not quiet:
@@ -223,6 +225,24 @@ def pack(
             err=False,
         )
     return 1 if report.rejected else 0
+
+
+@contextmanager
+def _json_of_errors(as_json: bool) -> Iterator[None]:
+    """Name the files for which nothing is committed, with `as_json` on standard output, too."""
+    from packer.errors import (
+        NothingToPack,
+        Rejected,
+    )
+
+    try:
+        yield
+    except (NothingToPack, Rejected) as error:
+        if isinstance(error, Rejected):  # the other one's text has them
+            name_files("rejected", error.files)
+        if as_json:
+            _report_json({"committed": False, "rejected": error.files})
+        raise
 
 
 def _default_jpeg(quiet: bool) -> str:

@@ -73,6 +73,11 @@ class Listing:
             self._kind_list.append(kind)
         self._kinds.append(self._known_kinds[kind])
 
+    def relabel(self, numbers: NDArray[np.int64]) -> None:
+        """Let `numbers` say which class number each one becomes; -1 stays."""
+        labels = self.labels
+        self._labels = array("q", np.where(labels < 0, -1, numbers[labels]).tobytes())
+
     def take(self, numbers: Sequence[int] | NDArray[np.int64]) -> "Listing":
         """A listing of the samples with these numbers, in their order."""
         taken = Listing()
@@ -116,6 +121,16 @@ class Listing:
         return keys + len(".") + self._of_kind(longest)
 
     @property
+    def key_hashes(self) -> NDArray[np.uint64]:
+        """A hash of each sample's key (xxh3-64)."""
+        bounds, text = self._bounds, memoryview(self._text)
+        keys = (
+            text[bounds[first + 1] : bounds[first + 2]]
+            for first in range(0, _TEXTS * len(self), _TEXTS)
+        )
+        return np.array(array("Q", map(xxhash.xxh3_64_intdigest, keys)), np.uint64)
+
+    @property
     def newest_ns(self) -> int:
         """When the newest file was written."""
         return max(self._mtimes, default=0)
@@ -127,14 +142,28 @@ class Listing:
             state.update(column)
         return state.hexdigest()
 
-    def state(self) -> str:
-        """A checksum of what `fingerprint` covers and of the times of writing."""
-        return xxhash.xxh3_128(self.fingerprint().encode() + self._mtimes.tobytes()).hexdigest()
+    def digest(self, numbers: NDArray[np.int64]) -> str:
+        """A checksum of these samples in this order, and of when they were written."""
+        state = xxhash.xxh3_128()
+        text, bounds = memoryview(self._text), self._bounds
+        for number in numbers.tolist():
+            first = _TEXTS * number
+            state.update(text[bounds[first] : bounds[first + _TEXTS]])
+        lengths = np.diff(np.frombuffer(bounds, np.uint64)).reshape(-1, _TEXTS)
+        for column in (lengths, self.labels, self.sizes, _int64(self._mtimes)):
+            state.update(column[numbers].tobytes())
+        known, kinds = np.unique(self._kind_numbers[numbers], return_inverse=True)
+        state.update(repr([self._kind_list[kind] for kind in known]).encode("utf-8", "replace"))
+        state.update(kinds.astype(np.uint32).tobytes())
+        return state.hexdigest()
+
+    @property
+    def _kind_numbers(self) -> NDArray[np.uint32]:
+        return np.frombuffer(self._kinds, np.uint32) if len(self) else np.empty(0, np.uint32)
 
     def _of_kind(self, values: Sequence[Any]) -> NDArray[Any]:
         """For each sample, what `values` has for its kind."""
-        kinds = np.frombuffer(self._kinds, dtype=np.uint32) if len(self) else np.empty(0, np.uint32)
-        return np.array(values or [0])[kinds]
+        return np.array(values or [0])[self._kind_numbers]
 
 
 def _int64(column: "array[int]") -> NDArray[np.int64]:

@@ -13,6 +13,7 @@ from packer.planning.shard_size import default_shard_size
 from reader.format import tar
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_SLACK = 32  # a shard may end before it is full, by this part of its size
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,10 @@ def plan_shards(
 ) -> Plan:
     """Order the samples of each split and cut the order into shards.
 
+    Both depend on the samples' keys and not on their places in the listing: where a sample is gone
+    or has another size, the shards that do not hold it stay what they are, but for few beside it.
+    (Where a number of samples fills the shards, one that is gone moves all that come after it.)
+
     Args:
         listing: what is to be packed.
         shard_size: bytes a shard's tar should not exceed (a single sample may); None for
@@ -67,7 +72,7 @@ def plan_shards(
     spans = _spans(listing, image_bytes)
     if shard_size is None:
         shard_size, _ = default_shard_size(there + int(spans.sum()))
-    splits = listing.splits
+    splits, hashes = listing.splits, listing.key_hashes
     order: list[NDArray[np.int64]] = [np.empty(0, np.int64)]
     bounds = [0]
     files: list[str] = []
@@ -75,9 +80,9 @@ def plan_shards(
     for split in np.unique(splits).tolist():
         numbers = np.flatnonzero(splits == split)
         if seed is not None:
-            numbers = numbers[_shuffled_blocks(listing.blocks[numbers], seed)]
+            numbers = numbers[_shuffled_blocks(listing.blocks[numbers], hashes[numbers], seed)]
         begin = bounds[-1]
-        ends = _shard_ends(spans[numbers], shard_size, shard_samples)
+        ends = _shard_ends(spans[numbers], hashes[numbers], shard_size, shard_samples)
         names = [f"shard-{(first or {}).get(split, 0) + n:06d}.tar" for n in range(len(ends))]
         order.append(numbers)
         bounds += [begin + end for end in ends]
@@ -116,39 +121,56 @@ def _spans(listing: Listing, image_bytes: int | None) -> NDArray[np.int64]:
     return spans + members * pax * tar.BLOCK
 
 
-def _shard_ends(spans: NDArray[np.int64], shard_size: int, shard_samples: int | None) -> list[int]:
-    """Where each shard ends if samples of these sizes follow each other."""
+def _shard_ends(
+    spans: NDArray[np.int64],
+    hashes: NDArray[np.uint64],
+    shard_size: int,
+    shard_samples: int | None,
+) -> list[int]:
+    """Where each shard ends if samples of these sizes and hashes follow each other.
+
+    One that its size fills ends before the sample of the smallest hash among the last that would
+    fit: where one shard ends elsewhere than it did, the next one ends where it did all the same.
+    """
     sums = np.cumsum(spans)
     ends: list[int] = []
     start = before = 0
     while start < len(spans):
-        stop = int(np.searchsorted(sums, before + shard_size - len(tar.END), side="right"))
-        if shard_samples is not None:
-            stop = min(stop, start + shard_samples)
+        space = shard_size - len(tar.END)
+        stop = int(np.searchsorted(sums, before + space, side="right"))
+        if shard_samples is not None and start + shard_samples <= stop:
+            stop = start + shard_samples
+        elif stop < len(spans):
+            early = int(np.searchsorted(sums, before + space - space // _SLACK, side="right"))
+            early = max(early, start + 1)
+            if early < stop:
+                stop = early + int(np.argmin(hashes[early : stop + 1]))
         start = max(stop, start + 1)
         before = int(sums[start - 1])
         ends.append(start)
     return ends
 
 
-def _shuffled_blocks(blocks: NDArray[np.int64], seed: int) -> NDArray[np.int64]:
+def _shuffled_blocks(
+    blocks: NDArray[np.int64], hashes: NDArray[np.uint64], seed: int
+) -> NDArray[np.int64]:
     """A permutation that keeps the samples of a block (not -1) together, and mixes them there."""
-    order = shuffled(len(blocks), seed)
+    order = shuffled(hashes, seed)
     if (blocks < 0).all():
         return order
-    _, block = np.unique(blocks, return_inverse=True)
-    return order[np.argsort(shuffled(int(block.max()) + 1, seed)[block[order]], kind="stable")]
+    known, block = np.unique(blocks, return_inverse=True)
+    places = np.argsort(shuffled(known.astype(np.uint64), seed))
+    return order[np.argsort(places[block[order]], kind="stable")]
 
 
-def shuffled(count: int, seed: int) -> NDArray[np.int64]:
-    """A permutation that depends on `count` and `seed` alone, whatever numpy's version.
+def shuffled(hashes: NDArray[np.uint64], seed: int) -> NDArray[np.int64]:
+    """A permutation in which what has these hashes comes in an order that `seed` alone decides.
 
-    Positions are sorted by the splitmix64 hash (Steele, Lea, Flood 2014) of (seed, position).
+    What is added or gone leaves the others in their order. They are sorted by the splitmix64 hash
+    (Steele, Lea, Flood 2014) of (seed, hash), whatever numpy's version.
     """
     with np.errstate(over="ignore"):
-        keys = np.arange(1, count + 1, dtype=np.uint64) * _GOLDEN + _mix(
-            np.array([seed % 2**64], dtype=np.uint64)
-        )
+        keys = hashes * _GOLDEN + _mix(np.array([seed % 2**64], dtype=np.uint64))
         return np.argsort(_mix(keys), kind="stable")
 
 

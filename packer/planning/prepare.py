@@ -8,9 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import xxhash
 from numpy.typing import NDArray
 
-from packer.errors import UnusableInput
+from packer.errors import (
+    NothingToPack,
+    UnusableInput,
+)
 from packer.planning.options import PackOptions
 from packer.planning.plan import (
     Plan,
@@ -35,7 +39,6 @@ from reader.format import Manifest
 
 _INDEX_BYTES = 4096  # an index without samples
 _ROW_BYTES = 200  # a sample in it, at usual name lengths
-_EXAMPLES = 10  # of what cannot be packed, where nothing can
 
 
 @dataclass(frozen=True)
@@ -99,6 +102,17 @@ class Work:
         )
         return tars + tars // 100 if policy.tiled else tars
 
+    def digests(self) -> dict[str, str]:
+        """For each shard a checksum of the samples that it is made from."""
+        classes = xxhash.xxh3_128_hexdigest(
+            "\0".join(self.scanned.classes).encode("utf-8", "surrogatepass")
+        )
+        listing, plan = self.scanned.listing, self.plan
+        return {
+            file: f"{classes} {listing.digest(plan.shard(number))}"
+            for number, file in enumerate(plan.files)
+        }
+
     def job(self, path: Path, samples: Sequence[int] | NDArray[np.int64]) -> ShardJob:
         """What writes these samples into the tar at `path`."""
         listing = self.scanned.listing.take(samples)
@@ -127,23 +141,27 @@ def prepare(
         onto: a data set whose samples are there already.
 
     Raises:
-        UnusableInput: there is nothing to pack, or it does not go with what is in `onto`.
+        NothingToPack: there is nothing to pack.
+        UnusableInput: it does not go with what is in `onto`.
         PackingFailed: the source has gone meanwhile.
         OSError: the disk fails.
     """
     base = None if onto is None else Manifest.load(onto)
     source = open_source(src, options.source, classes)
     if base is not None and source.classes:
-        added = [name for name in source.classes if name not in set(base.classes)]
+        known = set(base.classes)
+        added = [name for name in source.classes if name not in known]
         source = open_source(src, options.source, [*base.classes, *added])
     root = getattr(source, "root", src)
     origin = Origin.of(root if root.exists() else src)
     packed = [] if onto is None or base is None else [onto / shard.index for shard in base.shards]
-    scanned = scan(source, options, progress, packed)
+    fixed = len(base.classes if base else classes or ())
+    scanned = scan(source, options, progress, packed, fixed)
     origin.check()  # else it has gone while it was listed
     listing = scanned.listing
     if not len(listing) and base is None:
-        raise UnusableInput(f"{src} holds no file to pack.{_reasons(source, listing.left_out)}")
+        files = [(item.name, item.reason) for item in listing.left_out]
+        raise NothingToPack(f"{src} holds no file to pack.{_hint(source, files)}", files)
     plan = plan_shards(
         listing,
         options.shard_size,
@@ -159,18 +177,15 @@ def prepare(
     return Work(origin, scanned, plan, options, base, told)
 
 
-def _reasons(source: Source, left_out: Sequence[LeftOut]) -> str:
-    """Why there is nothing to pack: some examples, and what they may have in common."""
-    lines = [f"{item.name}: {item.reason}" for item in left_out[:_EXAMPLES]]
-    if more := len(left_out) - len(lines):
-        lines.append(f"and {more} more")
-    missing = sum(item.reason.endswith(NO_FILE) for item in left_out)
-    if isinstance(source, ManifestSource | CocoSource) and missing and missing == len(left_out):
-        lines.append(
-            f"None of the {missing} images that it names was found below {source.root}; does "
+def _hint(source: Source, files: Sequence[tuple[str, str]]) -> str:
+    """What the reasons why there is nothing to pack may have in common."""
+    missing = sum(reason.endswith(NO_FILE) for _, reason in files)
+    if isinstance(source, ManifestSource | CocoSource) and missing and missing == len(files):
+        return (
+            f" None of the {missing} images that it names was found below {source.root}; does "
             "--root name their folder?"
         )
-    return "".join(f"\n  {line}" for line in lines)
+    return ""
 
 
 def _refuse_other_splits(dst: Path, there: set[str], new: set[str]) -> None:

@@ -20,6 +20,7 @@ from packer.progress import (
     Progress,
 )
 from packer.sources.records import (
+    EmptyClass,
     LeftOut,
     Source,
     SourceSample,
@@ -45,7 +46,11 @@ class Scanned:
 
 
 def scan(
-    source: Source, options: PackOptions, progress: Progress, packed: Iterable[Path] = ()
+    source: Source,
+    options: PackOptions,
+    progress: Progress,
+    packed: Iterable[Path] = (),
+    fixed: int = 0,
 ) -> Scanned:
     """List the samples of `source` that are to be packed.
 
@@ -54,6 +59,7 @@ def scan(
         options: the splits, and whether copies are left out.
         progress: where to show how far it is.
         packed: indexes of shards whose samples are there already.
+        fixed: so many classes, the first ones, keep their numbers though no sample is theirs.
 
     Raises:
         UnusableInput: the source cannot be packed, or has splits beside those of the options.
@@ -79,6 +85,7 @@ def scan(
             f"The source has splits of its own: {', '.join(named)}. Leave --split out, or pack "
             "its parts apart."
         )
+    classes = _without_empty(listing, source.classes, fixed)
     digests = _column(keys)
     listing, kept = _without_repeats(listing, digests, _repeated_key)
     if options.dedupe:
@@ -96,13 +103,24 @@ def scan(
         left_out = listing.left_out
         listing = listing.take(np.flatnonzero(~np.isin(digests[kept], _column(there))))
         listing.left_out = left_out
-    return Scanned(source, listing, source.classes or _numbered(listing), fingerprint)
+    return Scanned(source, listing, classes or _numbered(listing), fingerprint)
+
+
+def _without_empty(listing: Listing, classes: tuple[str, ...], fixed: int) -> tuple[str, ...]:
+    """The classes without those whose folder gave no sample; the others move up."""
+    empty = {item.class_name for item in listing.left_out if isinstance(item, EmptyClass)}
+    if not empty:
+        return classes
+    kept = np.array([number < fixed or name not in empty for number, name in enumerate(classes)])
+    kept[listing.labels[listing.labels >= 0]] = True  # another part of the source has samples
+    listing.relabel(np.cumsum(kept) - 1)
+    return tuple(name for name, stays in zip(classes, kept.tolist(), strict=True) if stays)
 
 
 def _too_large(source: Source, sample: SourceSample, most: int) -> list[LeftOut]:
     """What is reported of a sample that would be read whole only to be refused."""
     reason = f"it and its members have {sample.size} bytes; {most} are the most (--max-bytes)"
-    belongs = f"it belongs to {sample.name}, which is too large"
+    belongs = f"it belongs to {sample.name!r}, which is too large"
     files = source.member_files(sample)
     return [LeftOut(sample.name, reason), *(LeftOut(file, belongs) for file in files)]
 
@@ -132,11 +150,11 @@ def _without_repeats(
 
 
 def _repeated_key(sample: SourceSample, first: SourceSample) -> LeftOut:
-    return LeftOut(sample.name, f"its key, {sample.key}, is that of {first.name}")
+    return LeftOut(sample.name, f"its key, {sample.key!r}, is that of {first.name!r}")
 
 
 def _copy(sample: SourceSample, first: SourceSample) -> LeftOut:
-    return LeftOut(sample.name, f"its bytes are those of {first.name}", ignored=True)
+    return LeftOut(sample.name, f"its bytes are those of {first.name!r}", ignored=True)
 
 
 def _contents(listing: Listing, source: Source, advance: Advance) -> _Digests:

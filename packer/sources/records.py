@@ -50,6 +50,17 @@ class LeftOut:
 
 
 @dataclass(frozen=True)
+class EmptyClass(LeftOut):
+    """A class folder from which no sample came.
+
+    Attributes:
+        class_name: that it would have had.
+    """
+
+    class_name: str = ""
+
+
+@dataclass(frozen=True)
 class Content:
     """What a source holds for one sample.
 

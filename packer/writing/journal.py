@@ -1,8 +1,8 @@
 """The state of an unfinished `pack` in its destination, and the lock on it.
 
-``.packing.json`` says what is being packed, so that only the same command continues it. It is
-there from the first byte written until dataset.json is committed, and is locked by the process
-that packs.
+``.packing.json`` says what is being packed, so that only the same command continues it: a line of
+JSON, and a further one whenever the source was mended before the run went on. It is there from the
+first byte written until dataset.json is committed, and is locked by the process that packs.
 """
 
 import contextlib
@@ -10,8 +10,9 @@ import fcntl
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,11 @@ from packer.files.atomic import (
     write_file,
 )
 from packer.files.transfer import write_all
-from packer.writing.shard_writer import remove_temporaries
+from packer.writing.shard_writer import (
+    index_of,
+    remove_shard,
+    remove_temporaries,
+)
 from reader.format import (
     FormatError,
     Manifest,
@@ -38,16 +43,45 @@ FILENAME = ".packing.json"
 _SHARD = re.compile(r"shard-\d{6,}\.(tar|safetensors)")
 
 
+@dataclass(frozen=True)
+class Run:
+    """What a packing run is to write.
+
+    Attributes:
+        settings: what shapes a shard beside its samples.
+        source: fingerprint of the source.
+        place: tells where the source lies, by a checksum.
+        splits: the folders that shards go into.
+        shards: each tar with a checksum of the samples that it is made from.
+    """
+
+    settings: Mapping[str, Any]
+    source: str = ""
+    place: str = ""
+    splits: Sequence[str] = ()
+    shards: Mapping[str, str] = field(default_factory=dict)
+
+    def continues(self, found: "Run") -> bool:
+        """Whether all that `found` has finished is what this run would write."""
+        return (found.settings, found.shards) == (self.settings, self.shards)
+
+    def mends(self, found: "Run") -> bool:
+        """Whether `found` was this run, before its source was mended."""
+        return (found.settings, found.place) == (self.settings, self.place)
+
+
 @contextmanager
 def packing(
-    folder: Path, identity: Mapping[str, Any], overwrite: bool, keep: Manifest | None = None
+    folder: Path, run: Run, overwrite: bool, keep: Manifest | None = None
 ) -> Iterator[None]:
     """Hold the destination for one packing run; the body writes shards and calls `commit`.
 
+    What an interrupted run has finished stays, if it still is what this one would write.
+
     Args:
         folder: the destination.
-        identity: what is being packed; `splits` are the folders that shards go into.
-        overwrite: remove what is there.
+        run: what is being packed.
+        overwrite: remove what is there, unless the run is to be continued.
         keep: the data set that is there and is added to.
 
     Raises:
@@ -72,21 +106,28 @@ def packing(
         with naming(path):
             file.seek(0)
             found = _parse(file.readall())
-        splits = {*identity.get("splits", ()), *found.get("splits", ())}
-        if found != identity:
+        splits = {*run.splits, *(found.splits if found else ())}
+        if found is None or not run.continues(found):
             if overwrite:
                 _remove_data_set(folder, splits)
-            elif found and not (keep and found.get("source") == keep.source):
+            elif found is not None and run.mends(found):
+                _refuse_strangers(folder, splits, keep, found.shards)
+                _remove_stale(folder, found, run, keep)
+            elif found is not None and not (keep and found.source == keep.source):
                 raise UnusableInput(
-                    f"{folder} holds an unfinished run with other options, or of another source "
-                    "or one that has changed since. Repeat that command on the source as it was to "
-                    "finish it, or give --overwrite to discard all shards there and begin anew."
+                    f"{folder} holds an unfinished run with other options or of another source. "
+                    "Repeat that command to finish it, or give --overwrite to discard all shards "
+                    "there and begin anew."
                 )
             else:
-                _refuse_strangers(folder, splits, keep, path)
+                try:
+                    _refuse_strangers(folder, splits, keep)
+                except UnusableInput:
+                    path.unlink()
+                    raise
             with naming(path):
-                file.truncate(0)
-                write_all(file.fileno(), json.dumps(identity).encode())
+                # The line before holds until this one is whole.
+                write_all(file.fileno(), b"\n" + json.dumps(asdict(run)).encode() + b"\n")
                 os.fsync(file.fileno())
                 sync_folder(folder)
         _remove_temporaries(folder, splits)
@@ -120,21 +161,20 @@ def forget(folder: Path, source: str) -> None:
     path = folder / FILENAME
     with contextlib.suppress(FileNotFoundError, BlockingIOError), path.open("rb") as file:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if _parse(file.read()).get("source", source) == source:
+        found = _parse(file.read())
+        if found is None or found.source == source:
             path.unlink()
 
 
-def _parse(text: bytes) -> dict[str, Any]:
-    """What a journal says; nothing, if a crash cut it short before any shard was begun.
-
-    One that names splits outside the destination is none: shards are removed from their folders.
-    """
-    try:
-        content = dict(json.loads(text))
-        is_ours = all(map(manifest.is_inside, content.get("splits", ())))
-        return content if is_ours else {}
-    except (TypeError, ValueError, RecursionError):
-        return {}
+def _parse(text: bytes) -> Run | None:
+    """What the last whole line of a journal says; None, if a crash cut short the first one."""
+    for line in reversed(text.splitlines()):
+        with contextlib.suppress(TypeError, ValueError, RecursionError):
+            run = Run(**json.loads(line))
+            names = (*run.splits, *dict(run.shards))  # by which files are removed
+            if isinstance(run.shards, dict) and all(map(manifest.is_inside, names)):
+                return run
+    return None
 
 
 def _ours(folder: Path, splits: Iterable[str]) -> list[Path]:
@@ -146,17 +186,37 @@ def _ours(folder: Path, splits: Iterable[str]) -> list[Path]:
 
 
 def _refuse_strangers(
-    folder: Path, splits: Iterable[str], keep: Manifest | None, journal: Path
+    folder: Path, splits: Iterable[str], keep: Manifest | None, ours: Iterable[str] = ()
 ) -> None:
-    kept = {folder / manifest.FILENAME} if keep else set()
-    for shard in keep.shards if keep else ():
-        kept |= {folder / shard.file, folder / shard.index}
-    if found := [path for path in _ours(folder, splits) if path not in kept]:
-        journal.unlink()
+    """Raise if there is a shard or dataset.json that is neither kept nor of the tars `ours`."""
+    known = _kept(folder, keep)
+    for tar in ours:
+        known |= {folder / tar, index_of(folder / tar)}
+    if found := [path for path in _ours(folder, splits) if path not in known]:
         raise UnusableInput(
             f"{folder} already holds {found[0].relative_to(folder)}, which this command did not "
             "write. Choose another destination, or give --overwrite to replace the data set there."
         )
+
+
+def _remove_stale(folder: Path, found: Run, run: Run, keep: Manifest | None) -> None:
+    """Remove what `found` has finished and `run` would write otherwise, or not at all."""
+    kept = _kept(folder, keep)
+    for file, digest in found.shards.items():
+        path = folder / file
+        if run.shards.get(file) != digest and _SHARD.fullmatch(path.name) and path not in kept:
+            remove_shard(path)
+    for split in ("", *found.splits):
+        if (folder / split).is_dir():
+            sync_folder(folder / split)
+
+
+def _kept(folder: Path, keep: Manifest | None) -> set[Path]:
+    """The files of the data set that is added to."""
+    if keep is None:
+        return set()
+    files = (file for shard in keep.shards for file in (shard.file, shard.index))
+    return {folder / manifest.FILENAME, *(folder / file for file in files)}
 
 
 def _remove_data_set(folder: Path, splits: set[str]) -> None:

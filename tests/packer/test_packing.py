@@ -3,6 +3,7 @@ import gc
 import os
 import re
 import shutil
+import tempfile
 import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,11 +13,14 @@ import numpy as np
 import pytest
 import simplejpeg
 import webdataset
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from PIL import Image
 from safetensors import safe_open
 from safetensors.numpy import load_file
 
 from packer.errors import (
+    NothingToPack,
     PackingFailed,
     Rejected,
     UnusableInput,
@@ -291,7 +295,7 @@ def test_a_flat_folder_has_samples_without_labels(
     assert (report.classes, manifest.classes, manifest.fields) == (0, (), ("jpg",))
 
 
-@pytest.mark.parametrize("name", ["__init__", "__", "a.b", ".hidden", "two words", "%"])
+@pytest.mark.parametrize("name", ["__init__", "__", "a.b", "two words", "%"])
 def test_classes_of_any_name_are_read_by_webdataset(
     tmp_path: Path, own_source: Path, run_pack: RunPack, name: str
 ) -> None:
@@ -316,19 +320,107 @@ def test_class_folders_without_images_are_refused_before_anything_is_written(
 ) -> None:
     for name in ("empty", "void"):
         (own_source / name).mkdir()
-    with pytest.raises(UnusableInput, match="empty, void"):
+    (own_source / "void" / "empty.jpg").touch()
+    with pytest.raises(Rejected) as caught:
         run_pack(own_source, tmp_path / "dst")
+    assert [name for name, _ in caught.value.files] == ["empty/", "void/", "void/empty.jpg"]
     assert not (tmp_path / "dst").exists()
 
 
-def test_a_class_whose_every_file_is_rejected_is_refused_by_name(
+def test_class_folders_without_images_can_be_skipped_and_the_others_move_up(
+    tmp_path: Path, own_source: Path, packed: Path, run_pack: RunPack, files_of: FilesOf
+) -> None:
+    (own_source / "an empty class").mkdir()
+    (own_source / "class01" / "deep").mkdir(parents=True)
+    (own_source / "class01" / "deep" / "empty.jpg").touch()
+    (own_source / ".ipynb_checkpoints").mkdir()
+    (own_source / ".ipynb_checkpoints" / "image-checkpoint.jpg").write_bytes(b"x")
+    report = run_pack(own_source, tmp_path / "dst", skip_rejected=True, shard_samples=10)
+    assert dict(report.rejected) == {
+        ".ipynb_checkpoints": "it is a hidden folder",
+        "an empty class/": "it is a class folder without images",
+        "class01/": "it is a class folder without images",
+        "class01/deep/empty.jpg": "it is empty",
+    }
+    assert Manifest.load(tmp_path / "dst").classes == ("class0", "class1", "class2")
+    tars = {name: data for name, data in files_of(packed).items() if name.endswith(".tar")}
+    assert tars.items() <= files_of(tmp_path / "dst").items()
+
+
+def test_a_class_whose_every_file_is_damaged_can_be_skipped_and_keeps_its_number(
+    tmp_path: Path, own_source: Path, run_pack: RunPack, samples_of: SamplesOf
+) -> None:
+    (own_source / "class00").mkdir()
+    (own_source / "class00" / "a.jpg").write_text("text")
+    with pytest.raises(Rejected):
+        run_pack(own_source, tmp_path / "dst")
+    for shards in (1, 0):
+        report = run_pack(own_source, tmp_path / "other", skip_rejected=True)
+        assert (report.samples, report.shards_written) == (39, shards)
+        assert [name for name, _ in report.rejected] == ["class00/a.jpg"]
+        (remark,) = report.remarks
+        assert remark.endswith("have no samples: class00.")
+    assert Manifest.load(tmp_path / "other").classes == ("class0", "class00", "class1", "class2")
+    assert {sample.label for sample in samples_of(tmp_path / "other")} == {0, 2, 3}
+
+
+def test_a_source_of_damaged_files_alone_is_refused(tmp_path: Path, run_pack: RunPack) -> None:
+    (tmp_path / "src").mkdir()
+    for number in range(12):
+        (tmp_path / "src" / f"{number:02}.jpg").write_text("text")
+    with pytest.raises(NothingToPack, match="12 files: it is not an image") as caught:
+        run_pack(tmp_path / "src", tmp_path / "dst", skip_rejected=True)
+    assert len(caught.value.files) == 12
+    assert not (tmp_path / "dst" / "dataset.json").exists()
+
+
+def test_notes_beside_the_images_are_ignored_and_images_of_other_kinds_are_not(
     tmp_path: Path, own_source: Path, run_pack: RunPack
 ) -> None:
-    (own_source / "texts").mkdir()
-    (own_source / "texts" / "a.jpg").write_text("text")
-    with pytest.raises(UnusableInput, match="texts"):
-        run_pack(own_source, tmp_path / "dst", skip_rejected=True)
-    assert not (tmp_path / "dst" / "dataset.json").exists()
+    for name in ("class0/notes.txt", "class0/deep/Makefile", "README.md", "class1/.DS_Store"):
+        (own_source / name).parent.mkdir(exist_ok=True)
+        (own_source / name).write_text("notes")
+    report = run_pack(own_source, tmp_path / "dst")
+    assert (report.samples, report.rejected) == (39, [])
+    assert {name for name, _ in report.ignored} == {
+        *("class0/notes.txt", "class0/deep/Makefile", "README.md", "class1/.DS_Store")
+    }
+    for name in ("class0/a.heic", "class0/b.jpg"):
+        (own_source / name).write_text("no image that can be packed")
+    report = run_pack(own_source, tmp_path / "other", skip_rejected=True)
+    assert [name for name, _ in report.rejected] == ["class0/a.heic", "class0/b.jpg"]
+
+
+def test_what_the_scan_rejects_is_told_before_anything_is_packed(
+    tmp_path: Path, own_source: Path
+) -> None:
+    (own_source / "class0" / "empty.jpg").touch()
+    dst = tmp_path / "dst"
+    told = []
+
+    def tell(files: list[tuple[str, str]]) -> None:
+        told.append((files, dst.exists()))
+
+    pack(own_source, dst, PackOptions(), 1, skip_rejected=True, tell=tell)
+    assert told == [([("class0/empty.jpg", "it is empty")], False)]
+
+
+def test_a_folder_that_may_not_be_read_is_named_as_such(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, own_source: Path, run_pack: RunPack
+) -> None:
+    scandir = os.scandir
+
+    def refuse(path: str) -> Any:
+        if str(path).endswith("class1"):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    with pytest.raises(Rejected) as caught:
+        run_pack(own_source, tmp_path / "dst")
+    assert ("class1", "the folder cannot be read: Permission denied") in caught.value.files
+    with pytest.raises(UnusableInput, match=r"class1 .*: Permission denied"):
+        run_pack(own_source / "class1", tmp_path / "dst")
 
 
 def test_a_source_without_files_is_refused(tmp_path: Path, run_pack: RunPack) -> None:
@@ -395,21 +487,11 @@ def rewrite(root: Path) -> None:
     ],
     ids=["removed", "added", "class renamed", "file renamed", "rewritten"],
 )
-@pytest.mark.parametrize("committed", [True, False], ids=["packed", "interrupted"])
 def test_a_changed_source_is_refused_and_nothing_is_touched(
-    tmp_path: Path,
-    own_source: Path,
-    run_pack: RunPack,
-    change: Callable[[Path], object],
-    committed: bool,
+    tmp_path: Path, own_source: Path, run_pack: RunPack, change: Callable[[Path], object]
 ) -> None:
     dst = tmp_path / "dst"
-    if committed:
-        run_pack(own_source, dst)
-    else:
-        (own_source / "class2" / "bad.jpg").write_text("text")
-        with pytest.raises(Rejected):
-            run_pack(own_source, dst)
+    run_pack(own_source, dst)
     before = stamps(dst)
     change(own_source)
     with pytest.raises(UnusableInput, match="--overwrite to"):
@@ -468,29 +550,80 @@ def test_with_bad_files_nothing_is_committed_until_they_are_skipped(
     dst = tmp_path / "dst"
     with pytest.raises(Rejected, match="--on-error skip") as caught:
         run_pack(root, dst, shard_samples=5, jpeg="verbatim")
-    assert {name for name, _ in caught.value.files} == bad.keys()
-    assert not (dst / "dataset.json").exists()
-    before = stamps(dst)
+    assert {name for name, _ in caught.value.files} < bad.keys()
+    assert not dst.exists(), "the scan alone has shown it"
     report = run_pack(root, dst, shard_samples=5, jpeg="verbatim", skip_rejected=True)
-    after = stamps(dst)
-    shards = {name for name in before if name.startswith("shard-")}
-    assert len(shards) == 2 * report.shards
-    assert {name: after[name] for name in shards} == {name: before[name] for name in shards}
-    assert report.shards_written == 0
     assert {name for name, _ in report.rejected} == bad.keys()
     assert {sample.name for sample in samples_of(dst)} == good.keys()
 
 
-def test_a_run_that_was_stopped_is_packed_anew_once_its_files_are_mended(
-    tmp_path: Path, own_source: Path, run_pack: RunPack
+@pytest.mark.parametrize("mended", ["in place", "removed"])
+@pytest.mark.parametrize("cap", [{"shard_samples": 4}, {"shard_size": 20_000}], ids=str)
+def test_a_run_that_was_stopped_keeps_what_is_right_once_its_files_are_mended(
+    tmp_path: Path,
+    own_source: Path,
+    run_pack: RunPack,
+    files_of: FilesOf,
+    mended: str,
+    cap: dict[str, int],
 ) -> None:
-    bad = own_source / "class0" / "bad.jpg"
-    bad.write_text("text")
-    with pytest.raises(Rejected):
-        run_pack(own_source, tmp_path / "dst")
-    shutil.copyfile(own_source / "class0" / "image000.jpg", bad)
-    report = pack(own_source, tmp_path / "dst", PackOptions(), jobs=1, overwrite=True)
-    assert (report.samples, report.rejected) == (40, [])
+    dst, bad = tmp_path / "dst", own_source / "class0" / "bad.jpg"
+    image = own_source / "class0" / "image000.jpg"
+    bad.write_bytes(image.read_bytes()[:-300])
+    with pytest.raises(Rejected, match="run the same command again; finished shards stay"):
+        run_pack(own_source, dst, **cap)
+    before = stamps(dst)
+    if mended == "removed":
+        bad.unlink()
+    else:
+        bad.write_bytes(image.read_bytes())
+    report = run_pack(own_source, dst, **cap)
+    assert (report.samples, report.rejected) == (39 + (mended == "in place"), [])
+    kept = sum(stamps(dst).get(name) == stamp for name, stamp in before.items() if "tar" in name)
+    assert kept == report.shards - report.shards_written
+    if mended == "in place" and "shard_samples" in cap:
+        assert report.shards_written == 1
+    assert kept > 0
+    run_pack(own_source, tmp_path / "anew", **cap)
+    assert files_of(dst) == files_of(tmp_path / "anew")
+
+
+@given(
+    changes=st.dictionaries(st.integers(0, 38), st.sampled_from(["gone", "touched", "other"])),
+    added=st.integers(0, 5),
+    cap=st.sampled_from([{"shard_samples": 6}, {"shard_size": 25_000}]),
+)
+@settings(deadline=None, max_examples=12)
+def test_a_stopped_run_goes_on_with_a_changed_source_to_the_bytes_of_a_fresh_one(
+    source: Path,
+    run_pack: RunPack,
+    files_of: FilesOf,
+    changes: dict[int, str],
+    added: int,
+    cap: dict[str, int],
+) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        root, dst = shutil.copytree(source, Path(folder, "src")), Path(folder, "dst")
+        paths, bad = sorted(root.rglob("*.jpg")), root / "class0" / "bad.jpg"
+        bad.write_text("text")
+        with pytest.raises(Rejected):
+            run_pack(root, dst, jpeg="verbatim", **cap)
+        image = paths[3].read_bytes()
+        for label in range(3):
+            (root / f"class{label}" / "stays.jpg").write_bytes(image)
+        for number in range(added):
+            (root / "class1" / f"new{number}.jpg").write_bytes(image)
+        bad.unlink()
+        for number, change in changes.items():
+            if change == "gone":
+                paths[number].unlink()
+            elif change == "touched":
+                os.utime(paths[number], ns=(0, 10**18))
+            else:
+                paths[number].write_bytes(image)
+        run_pack(root, dst, jpeg="verbatim", **cap)
+        run_pack(root, Path(folder, "anew"), jpeg="verbatim", **cap)
+        assert files_of(dst) == files_of(Path(folder, "anew"))
 
 
 def test_a_file_that_vanishes_while_packing_is_rejected(tmp_path: Path, own_source: Path) -> None:

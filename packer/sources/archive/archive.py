@@ -13,7 +13,6 @@ from pathlib import Path
 
 from packer.errors import (
     BadImage,
-    UnusableInput,
 )
 from packer.files.spans import (
     read_span,
@@ -23,7 +22,6 @@ from packer.keys import (
     clashing,
     escape,
 )
-from packer.printable import printable
 from packer.sources.archive.class_folders import Layout
 from packer.sources.archive.entries import (
     Entries,
@@ -31,12 +29,21 @@ from packer.sources.archive.entries import (
 )
 from packer.sources.archive.tar_reader import members
 from packer.sources.archive.zip_entries import (
+    read_zip_beginning,
     read_zip_entry,
     zip_entries,
 )
 from packer.sources.folder.files import stem_paths
+from packer.sources.folder.folder import NO_IMAGES
+from packer.sources.folder.likeness import (
+    BEGINNING,
+    NOT_AN_IMAGE,
+    begins_as_image,
+    is_named_as_image,
+)
 from packer.sources.folder.sidecars import group
 from packer.sources.folder.walk import (
+    HIDDEN,
     is_litter,
     left_out,
 )
@@ -46,6 +53,7 @@ from packer.sources.labels import (
 )
 from packer.sources.records import (
     Content,
+    EmptyClass,
     LeftOut,
     SourceSample,
 )
@@ -77,14 +85,18 @@ class ArchiveSource:
             UnusableInput: it is damaged, or has a class that `classes` lacks.
         """
         entries = Entries(os.stat(path).st_mtime_ns)
+        hidden: set[str] = set()
         for item in zip_entries(path) if zipped else _tar_entries(path):
             if isinstance(item, LeftOut):
                 entries.left_out.append(item)
             elif item[0].startswith("__MACOSX/"):
                 litter = LeftOut(item[0], "it belongs to the operating system", ignored=True)
                 entries.left_out.append(litter)
+            elif folder := _hidden_folder(name := os.path.normpath(item[0])):
+                hidden.add(folder)
             else:
-                entries.add(os.path.normpath(item[0]), item[1])
+                entries.add(name, item[1])
+        entries.left_out += [LeftOut(folder, HIDDEN) for folder in sorted(hidden)]
         found = Layout.of(entries).class_names
         return cls(path, zipped, class_order(path, found, classes), entries)
 
@@ -96,26 +108,28 @@ class ArchiveSource:
         """Go through the table of contents in ImageFolder's order.
 
         Raises:
-            UnusableInput: a class folder holds no image.
+            OSError: it cannot be read.
         """
         assert self.entries is not None, "a packing process reads, and never scans"
         layout = Layout.of(self.entries)
         yield from self.entries.left_out
-        for path in layout.beside:
-            yield left_out(path, "it lies beside the class folders and belongs to none of them")
-        empty = set(layout.class_names)
+        for path, entry in layout.beside.items():
+            reason = "it lies beside the class folders and belongs to none of them"
+            yield self._ignored(path, entry) or LeftOut(path, reason)
+        number_of = {name: number for number, name in enumerate(self.classes)}
+        first_folder: dict[str, str] = {}  # of each class
+        with_images: set[str] = set()
         for split, class_name, folder in layout.folders:
             yield from self.entries.repeated(folder)
             prefix = layout.below_top(folder)
-            for record in self._files(self.entries.files(folder), prefix, split, class_name):
+            first_folder.setdefault(class_name, prefix)
+            label = number_of[class_name] if class_name else -1
+            for record in self._files(self.entries.files(folder), prefix, split, label):
                 if isinstance(record, SourceSample):
-                    empty.discard(class_name)
+                    with_images.add(class_name)
                 yield record
-        if empty:
-            raise UnusableInput(
-                f"{self.path}: class folders without images: "
-                f"{', '.join(map(printable, sorted(empty)))}. Make the archive without them."
-            )
+        for class_name in sorted(layout.class_names - with_images):
+            yield EmptyClass(first_folder[class_name], NO_IMAGES, class_name=class_name)
 
     def member_files(self, sample: SourceSample) -> Sequence[str]:
         """The files that share the image's stem."""
@@ -128,23 +142,22 @@ class ArchiveSource:
         return Content(image, dict(zip(sample.members, contents, strict=True)))
 
     def _files(
-        self, files: Mapping[str, Entry], prefix: str, split: str, class_name: str
+        self, files: Mapping[str, Entry], prefix: str, split: str, folder_label: int
     ) -> Iterator[SourceSample | LeftOut]:
         """The samples of one folder."""
         grouping = group(files)
-        for name in grouping.ambiguous:
-            yield LeftOut(prefix + name, "more than one image has its name")
+        for name, reason in grouping.refused.items():
+            yield LeftOut(prefix + name, reason)
         whole = clashing(grouping.samples)
-        folder_label = self.classes.index(class_name) if class_name else -1
         for name, beside in grouping.samples.items():
             image = prefix + name
-            if not files[name].size:
-                yield left_out(image, "it is empty")
-                for file in beside.values():
-                    yield LeftOut(prefix + file, f"it belongs to {image}, which is rejected")
+            if no_image := self._ignored(image, files[name]):
+                yield no_image
                 continue
-            if is_litter(name):
-                yield left_out(image, "")
+            if not files[name].size:
+                yield LeftOut(image, "it is empty")
+                for file in beside.values():
+                    yield LeftOut(prefix + file, f"it belongs to {image!r}, which is rejected")
                 continue
             label = folder_label
             entries, exts = [files[name]], []
@@ -189,11 +202,38 @@ class ArchiveSource:
 
         return class_of_file(label, entry.size, read)
 
+    def _ignored(self, path: str, entry: Entry) -> LeftOut | None:
+        """What to report of a file that is not meant to be an image; None for one that is."""
+        assert self.entries is not None
+        name = os.path.basename(path)
+        if is_named_as_image(name):
+            return None
+        if is_litter(name):
+            return left_out(path, "")
+        try:
+            with unchanged(self.path, self.entries.mtime_ns) as descriptor:
+                if self.zipped:
+                    begin = read_zip_beginning(descriptor, entry, BEGINNING)
+                else:
+                    begin = read_span(descriptor, entry.offset, min(entry.size, BEGINNING))
+        except BadImage:
+            return None  # it may be one
+        return None if begins_as_image(begin) else LeftOut(path, NOT_AN_IMAGE, ignored=True)
+
     def _read(self, entries: Sequence[Entry], mtime_ns: int) -> list[bytes]:
         with unchanged(self.path, mtime_ns) as descriptor:
             if self.zipped:
                 return [read_zip_entry(descriptor, entry) for entry in entries]
             return [read_span(descriptor, entry.offset, entry.size) for entry in entries]
+
+
+def _hidden_folder(path: str) -> str:
+    """The first hidden folder on the way to a file, "" if there is none."""
+    folders = path.split("/")[:-1]
+    for number, name in enumerate(folders, 1):
+        if name.startswith(".") and name != "..":
+            return "/".join(folders[:number])
+    return ""
 
 
 def _tar_entries(path: Path) -> Iterator[tuple[str, Entry] | LeftOut]:

@@ -2,7 +2,10 @@
 
 from dataclasses import dataclass
 
-from packer.sources.archive.entries import Entries
+from packer.sources.archive.entries import (
+    Entries,
+    Entry,
+)
 from packer.sources.folder.folder import SPLITS
 
 
@@ -19,7 +22,7 @@ class Layout:
 
     top: str
     folders: list[tuple[str, str, str]]
-    beside: list[str]
+    beside: dict[str, Entry]
 
     @classmethod
     def of(cls, entries: Entries) -> "Layout":
@@ -44,11 +47,11 @@ class Layout:
         return cls(
             top,
             sorted(place for place in places if place[2] not in excluded),
-            [
-                f"{path}/{name}" if path else name
+            {
+                f"{path}/{name}" if path else name: entry
                 for path in outside
-                for name in sorted(entries.files(path))
-            ],
+                for name, entry in sorted(entries.files(path).items())
+            },
         )
 
     @property

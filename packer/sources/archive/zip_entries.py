@@ -25,6 +25,7 @@ _MAGIC = b"PK\x03\x04"
 _METHODS = {zipfile.ZIP_BZIP2: "bzip2", zipfile.ZIP_LZMA: "lzma", 9: "deflate64", 93: "zstandard"}
 _SUSPICIOUS = 64 << 20  # only beyond this size an unlikely ratio is a bomb and no blank image
 MAX_RATIO = 200
+_LOOKED_AT = 1024  # deflated bytes, for the first few of a file
 
 
 def zip_entries(path: Path) -> Iterator[tuple[str, Entry] | LeftOut]:
@@ -59,11 +60,7 @@ def read_zip_entry(descriptor: int, entry: Entry) -> bytes:
         BadImage: they are damaged, or not what the table of contents says.
         OSError: the zip cannot be read.
     """
-    header = read_span(descriptor, entry.offset, _LOCAL_HEADER.size)
-    magic, name, extra = _LOCAL_HEADER.unpack(header)
-    if magic != _MAGIC:
-        raise BadImage("the zip is damaged: it has no header where it should be")
-    begin = entry.offset + _LOCAL_HEADER.size + name + extra
+    begin = _data_offset(descriptor, entry)
     if entry.packed < 0:
         data = read_span(descriptor, begin, entry.size)
     else:
@@ -71,6 +68,31 @@ def read_zip_entry(descriptor: int, entry: Entry) -> bytes:
     if zlib.crc32(data) != entry.crc32:
         raise BadImage("the zip is damaged: its checksum is another")
     return data
+
+
+def read_zip_beginning(descriptor: int, entry: Entry, size: int) -> bytes:
+    """The first `size` bytes of a file, or all if it has fewer; not proven by any checksum.
+
+    Raises:
+        BadImage: they are damaged.
+        OSError: the zip cannot be read.
+    """
+    begin = _data_offset(descriptor, entry)
+    if entry.packed < 0:
+        return read_span(descriptor, begin, min(size, entry.size))
+    packed = read_span(descriptor, begin, min(_LOOKED_AT, entry.packed))
+    try:
+        return zlib.decompressobj(-zlib.MAX_WBITS).decompress(packed, size)
+    except zlib.error as error:
+        raise BadImage(f"the zip is damaged: {error}") from error
+
+
+def _data_offset(descriptor: int, entry: Entry) -> int:
+    header = read_span(descriptor, entry.offset, _LOCAL_HEADER.size)
+    magic, name, extra = _LOCAL_HEADER.unpack(header)
+    if magic != _MAGIC:
+        raise BadImage("the zip is damaged: it has no header where it should be")
+    return int(entry.offset + _LOCAL_HEADER.size + name + extra)
 
 
 def _inflated(packed: bytes, size: int) -> bytes:

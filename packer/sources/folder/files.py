@@ -14,6 +14,12 @@ from packer.errors import (
     naming,
 )
 from packer.keys import escape
+from packer.sources.folder.likeness import (
+    BEGINNING,
+    NOT_AN_IMAGE,
+    begins_as_image,
+    is_named_as_image,
+)
 from packer.sources.folder.walk import (
     is_litter,
     left_out,
@@ -42,7 +48,7 @@ def sample_of_files(
     split: str,
     keep_extension: bool = False,
 ) -> Iterator[SourceSample | LeftOut]:
-    """The sample of `image`, and those of its files that cannot be packed.
+    """The sample of `image`, which is meant to be one, and those of its files that are not packed.
 
     Args:
         root: what the paths are relative to.
@@ -57,19 +63,16 @@ def sample_of_files(
         if size == 0:
             raise BadImage("it is empty")
     except BadImage as error:
-        yield left_out(image, str(error))
+        yield LeftOut(image, str(error))
         for path in members.values():
-            yield LeftOut(path, f"it belongs to {image}, which is rejected")
-        return
-    if is_litter(os.path.basename(image)):
-        yield left_out(image, "")
+            yield LeftOut(path, f"it belongs to {image!r}, which is rejected")
         return
     found = {}
     for ext, path in members.items():
         try:
             member_size, member_time = measure(root, path)
             if ext == "cls":
-                label = class_of_file(label, member_size, partial(_text, root / path))
+                label = class_of_file(label, member_size, partial(_begin, root / path, MAX_TEXT))
                 continue
         except BadImage as error:
             yield LeftOut(path, str(error))
@@ -89,6 +92,26 @@ def sample_of_files(
         split=split,
         locator="" if derived else json.dumps(list(found.values())),
     )
+
+
+def ignored(root: Path, path: str) -> LeftOut | None:
+    """What to report of a file that is not meant to be an image; None for one that is.
+
+    Raises:
+        OSError: the disk fails.
+    """
+    name = os.path.basename(path)
+    if is_named_as_image(name):
+        return None
+    if is_litter(name):
+        return left_out(path, "")
+    try:
+        measure(root, path)
+        if begins_as_image(_begin(root / path, BEGINNING)):
+            return None
+    except BadImage:
+        return None  # it may be one
+    return LeftOut(path, NOT_AN_IMAGE, ignored=True)
 
 
 def stem_paths(sample: SourceSample) -> list[str]:
@@ -164,8 +187,8 @@ def measure(root: Path, path: str) -> tuple[int, int]:
     return status.st_size, status.st_mtime_ns
 
 
-def _text(path: Path) -> bytes:
-    """What a small file holds.
+def _begin(path: Path, size: int) -> bytes:
+    """The first `size` bytes of a file.
 
     Raises:
         BadImage: it cannot be read.
@@ -173,7 +196,7 @@ def _text(path: Path) -> bytes:
     """
     try:
         with naming(path), open(path, "rb") as file:
-            return file.read(MAX_TEXT)
+            return file.read(size)
     except OSError as error:
         if not tells_of_file(error):
             raise

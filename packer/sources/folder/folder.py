@@ -4,7 +4,7 @@ The sorted names of the top folders are the classes, nested folders below a clas
 samples come in ImageFolder's order. If all top folders are named train, val or test, each of them
 is such a folder and a split. Files that share an image's stem are its members (`sidecars.py`).
 Unlike in ImageFolder, a file counts by its content and not by its extension, so every file is
-either packed or named.
+either packed or named, and folders whose names begin with a dot are named and not entered.
 """
 
 import os
@@ -15,31 +15,33 @@ from pathlib import Path
 
 from packer.errors import UnusableInput
 from packer.keys import clashing
-from packer.printable import printable
 from packer.sources.folder.files import (
+    ignored,
     member_paths,
     read_files,
     sample_of_files,
 )
 from packer.sources.folder.pairs import Pairs, unused
-from packer.sources.folder.sidecars import group
+from packer.sources.folder.sidecars import (
+    SHARED,
+    group,
+)
 from packer.sources.folder.walk import (
-    LOOP,
+    Identity,
+    Inside,
     folders_below,
-    identity,
-    is_folder,
-    left_out,
-    subfolders,
+    look,
     with_parents,
 )
 from packer.sources.labels import class_order
 from packer.sources.records import (
     Content,
+    EmptyClass,
     LeftOut,
     SourceSample,
 )
 
-_SHARED = "more than one image has its name"
+NO_IMAGES = "it is a class folder without images"
 SPLITS = frozenset({"train", "val", "valid", "validation", "test"})
 
 
@@ -74,13 +76,15 @@ class FolderSource:
             UnusableInput: it is no readable folder, or it has a class that `classes` lacks.
         """
         try:
-            above = with_parents(root)
-            tops = [name for name in subfolders(root) if identity(root / name) not in above]
+            tops = look(str(root), with_parents(root)).folders
             splits = tuple(tops) if tops and SPLITS.issuperset(tops) else ("",)
-            found = {name for split in splits for name in _class_folders(root / split)}
+            found: set[str] = set()
+            for split in splits:
+                folder = root / split
+                found.update(look(str(folder), with_parents(folder)).folders)
         except OSError as error:
             raise UnusableInput(
-                f"{root} is not a folder that can be read: {error.strerror}."
+                f"{error.filename or root} is not a folder that can be read: {error.strerror}."
             ) from error
         return cls(root, class_order(root, found, classes), splits, pairs or Pairs())
 
@@ -88,33 +92,36 @@ class FolderSource:
         """Walk the folder in ImageFolder's order.
 
         Raises:
-            UnusableInput: a class folder holds no file, or the folder cannot be listed.
+            OSError: the folder cannot be listed.
         """
-        without_images = set()
+        number_of = {name: number for number, name in enumerate(self.classes)}
+        first_folder: dict[str, str] = {}  # of each class
+        with_images: set[str] = set()
+        not_flat = set()  # folders that hold others; "." for the root
         if self.splits != ("",):
-            yield from self._beside("", self.splits, "the folders of the splits")
-            without_images.add(".")
-        classes_with_folder: dict[str, bool] = {}
+            top = look(str(self.root), with_parents(self.root))
+            yield from self._beside("", top, "the folders of the splits")
+            not_flat.add(".")
         for split in self.splits:
-            names = _class_folders(self.root / split)
-            if not names:
-                yield from self._loops(split, names)
-                yield from self._files(split, label=-1, split=split)
+            above = with_parents(self.root / split)
+            level = look(f"{self.root}/{split}", above)
+            if not level.folders:
+                yield from _not_entered(split, level)
+                yield from self._files(split, level.files, -1, split)
                 continue
-            yield from self._beside(split, names, "the class folders")
-            without_images.add(split or ".")
-            for name in names:
-                found = classes_with_folder.setdefault(name, False)
-                for record in self._class(f"{split}/{name}" if split else name, name, split):
-                    found = found or isinstance(record, SourceSample)
+            yield from self._beside(split, level, "the class folders")
+            not_flat.add(split or ".")
+            for name in level.folders:
+                folder = _inside(split, name)
+                first_folder.setdefault(name, folder)
+                for record in self._class(folder, above, number_of[name], split):
+                    if isinstance(record, SourceSample):
+                        with_images.add(name)
                     yield record
-                classes_with_folder[name] = found
-        yield from self.pairs.elsewhere(self.root, without_images)
-        if empty := [name for name, found in classes_with_folder.items() if not found]:
-            raise UnusableInput(
-                f"{self.root}: class folders without images: {', '.join(map(printable, empty))}. "
-                "Remove them, or put images into them."
-            )
+        yield from self.pairs.elsewhere(self.root, not_flat)
+        for name, folder in first_folder.items():
+            if name not in with_images:
+                yield EmptyClass(f"{folder}/", NO_IMAGES, class_name=name)
 
     def member_files(self, sample: SourceSample) -> Sequence[str]:
         """The sidecars, and the files of the parallel folders."""
@@ -124,50 +131,49 @@ class FolderSource:
         """The bytes of the sample's files, if they still are what was scanned."""
         return read_files(self.root, sample)
 
-    def _beside(self, path: str, names: Sequence[str], what: str) -> Iterator[LeftOut]:
-        """What lies in a folder beside its `names`."""
-        yield from self._loops(path, names)
-        with os.scandir(self.root / path) as entries:
-            files = sorted(entry.name for entry in entries if not is_folder(entry))
-        for name in files:
-            inside = f"{path}/{name}" if path else name
-            yield left_out(inside, f"it lies beside {what} and belongs to none of them")
+    def _beside(self, path: str, level: Inside, what: str) -> Iterator[LeftOut]:
+        """What lies in a folder beside those that mean something."""
+        yield from _not_entered(path, level)
+        for name in level.files:
+            stray = _inside(path, name)
+            reason = f"it lies beside {what} and belongs to none of them"
+            yield ignored(self.root, stray) or LeftOut(stray, reason)
 
-    def _loops(self, path: str, names: Sequence[str]) -> Iterator[LeftOut]:
-        """The folders in a folder that are none of its `names`: they lead back to it."""
-        for name in sorted(set(subfolders(self.root / path)).difference(names)):
-            yield LeftOut(f"{path}/{name}" if path else name, LOOP)
-
-    def _class(self, path: str, name: str, split: str) -> Iterator[SourceSample | LeftOut]:
-        folders: list[str] = []
-        for folder in folders_below(self.root, path, with_parents((self.root / path).parent)):
-            if isinstance(folder, LeftOut):
-                yield folder
+    def _class(
+        self, path: str, above: frozenset[Identity], label: int, split: str
+    ) -> Iterator[SourceSample | LeftOut]:
+        folders: list[tuple[str, list[str]]] = []
+        for item in folders_below(self.root, path, above):
+            if isinstance(item, LeftOut):
+                yield item
             else:
-                folders.append(folder)
-        label = self.classes.index(name)
-        for folder in sorted(folders):
-            yield from self._files(folder, label, split)
+                folders.append(item)
+        for folder, files in sorted(folders):
+            yield from self._files(folder, files, label, split)
 
-    def _files(self, folder: str, label: int, split: str) -> Iterator[SourceSample | LeftOut]:
+    def _files(
+        self, folder: str, files: Sequence[str], label: int, split: str
+    ) -> Iterator[SourceSample | LeftOut]:
         prefix = f"{folder}/" if folder else ""
-        with os.scandir(self.root / folder) as entries:
-            grouping = group(entry.name for entry in entries if not is_folder(entry))
+        grouping = group(files)
         parallel = self.pairs.beside(self.root, folder)
-        for name in grouping.ambiguous:
-            yield LeftOut(prefix + name, _SHARED)
+        for name, reason in grouping.refused.items():
+            yield LeftOut(prefix + name, reason)
         stems = Counter(os.path.splitext(name)[0] for name in grouping.samples)
         for stem in [stem for stem in parallel if stems[stem] > 1]:
-            yield from (LeftOut(path, _SHARED) for path in parallel.pop(stem).values())
+            yield from (LeftOut(path, SHARED) for path in parallel.pop(stem).values())
         whole = clashing(grouping.samples)
         for name, beside in grouping.samples.items():
+            if no_image := ignored(self.root, prefix + name):
+                yield no_image
+                continue
             members = parallel.pop(os.path.splitext(name)[0], {})
             for ext, path in beside.items():
                 if members.setdefault(ext, prefix + path) != prefix + path:
-                    yield LeftOut(prefix + path, f"{members[ext]} takes its place as .{ext}")
+                    yield LeftOut(prefix + path, f"{members[ext]!r} takes its place as .{ext}")
             if missing := self.pairs.missing(members):
                 lacks = f"it has no {missing} in {self.pairs.folders[missing]}"
-                yield left_out(prefix + name, lacks)
+                yield LeftOut(prefix + name, lacks)
                 yield from (
                     LeftOut(path, f"its image is rejected: {lacks}") for path in members.values()
                 )
@@ -180,10 +186,15 @@ class FolderSource:
                 split=split,
                 keep_extension=name in whole,
             )
-        for files in parallel.values():
-            yield from map(unused, files.values())
+        for paired in parallel.values():
+            yield from map(unused, paired.values())
 
 
-def _class_folders(path: Path) -> list[str]:
-    above = with_parents(path)
-    return [name for name in subfolders(path) if identity(path / name) not in above]
+def _not_entered(path: str, level: Inside) -> Iterator[LeftOut]:
+    """The folders in a folder that are passed over."""
+    for name, reason in level.left_out.items():
+        yield LeftOut(_inside(path, name), reason)
+
+
+def _inside(path: str, name: str) -> str:
+    return f"{path}/{name}" if path else name

@@ -55,15 +55,14 @@ class Pairs:
             without_images: those of its folders that hold splits or classes; "." for itself.
         """
         for parallel in self.folders.values():
-            for folder in folders_below(root, parallel, frozenset()):
-                if isinstance(folder, LeftOut):
-                    yield folder
+            for item in folders_below(root, parallel, frozenset()):
+                if isinstance(item, LeftOut):
+                    yield item
                     continue
+                folder, files = item
                 inside = os.path.relpath(folder, parallel)
                 if inside in without_images or not os.path.isdir(root / inside):
-                    yield from (
-                        unused(os.path.join(folder, file)) for file in _files(root / folder)
-                    )
+                    yield from (unused(f"{folder}/{file}") for file in files)
 
 
 def unused(path: str) -> LeftOut:

@@ -11,6 +11,7 @@ IMAGE_EXTENSIONS = frozenset(
     | {"ppm", "pgm", "pbm", "pnm"}
 )
 
+SHARED = "more than one image has its name"
 _MAPS = {"mask", "seg", "depth"}  # x.mask.png beside x.jpg belongs to it and is no sample
 EXTENSION = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*")
 
@@ -21,11 +22,11 @@ class Grouping:
 
     Attributes:
         samples: the files that are samples, sorted, each with its members: extension -> file.
-        ambiguous: the files that share their stem with more than one image.
+        refused: the files that share an image's stem and cannot be its members, with the reason.
     """
 
     samples: dict[str, dict[str, str]]
-    ambiguous: list[str]
+    refused: dict[str, str]
 
 
 def group(names: Iterable[str]) -> Grouping:
@@ -33,7 +34,7 @@ def group(names: Iterable[str]) -> Grouping:
 
     A file belongs to an image if its name is the image's stem, a dot and an extension: ``x.json``,
     ``x.tokens.npy``, ``x.mask.png``. Files that belong to no image count as samples of their own;
-    their content tells whether they are.
+    `likeness` tells whether they are.
     """
     names = sorted(names)
     images: dict[str, list[str]] = defaultdict(list)
@@ -47,19 +48,21 @@ def group(names: Iterable[str]) -> Grouping:
     for stem in [stem for stem in images if _map_of(stem) in images]:
         rest += images.pop(stem)
     owners: dict[str, dict[str, str]] = {name: {} for name in names}
-    ambiguous = []
+    refused = {}
     for name in sorted(rest):
         stem, ext = _owner(name, images)
         if len(images.get(stem, ())) > 1:
-            ambiguous.append(name)
+            refused[name] = SHARED
         elif stem:
-            if ext in owners[images[stem][0]]:
-                continue  # x.JSON beside x.json: a sample of its own, which it will not be
-            owners[images[stem][0]][ext] = name
+            members = owners[images[stem][0]]
+            if ext in members:  # x.JSON beside x.json
+                refused[name] = f"its image has another .{ext}"
+            else:
+                members[ext] = name
         else:
             continue
         del owners[name]
-    return Grouping(owners, ambiguous)
+    return Grouping(owners, refused)
 
 
 def _map_of(stem: str) -> str | None:

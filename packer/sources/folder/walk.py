@@ -3,10 +3,12 @@
 import errno
 import os
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from packer.sources.records import LeftOut
 
+HIDDEN = "it is a hidden folder"
 LOOP = "it is a symbolic link back to a folder that holds it (a loop)"
 
 Identity = tuple[int, int]
@@ -38,8 +40,41 @@ def left_out(path: str, reason: str) -> LeftOut:
     return LeftOut(path, reason)
 
 
-def folders_below(root: Path, path: str, above: frozenset[Identity]) -> Iterator[str | LeftOut]:
-    """`path` and all folders below it, relative to `root`.
+@dataclass
+class Inside:
+    """The sorted names of what a folder holds.
+
+    Attributes:
+        folders: and links to folders, but none that is hidden or leads back.
+        left_out: the other folders, with the reason.
+        files: whatever is no folder.
+    """
+
+    folders: list[str] = field(default_factory=list)
+    left_out: dict[str, str] = field(default_factory=dict)
+    files: list[str] = field(default_factory=list)
+
+
+def look(folder: str, above: frozenset[Identity]) -> Inside:
+    """What `folder` holds; a link to it or to one of the folders `above` it is a loop."""
+    found = Inside()
+    with os.scandir(folder) as entries:
+        for entry in sorted(entries, key=lambda entry: entry.name):
+            if not is_folder(entry):
+                found.files.append(entry.name)
+            elif entry.is_symlink() and identity(entry) in above | {identity(folder)}:
+                found.left_out[entry.name] = LOOP
+            elif entry.name.startswith("."):
+                found.left_out[entry.name] = HIDDEN
+            else:
+                found.folders.append(entry.name)
+    return found
+
+
+def folders_below(
+    root: Path, path: str, above: frozenset[Identity]
+) -> Iterator[tuple[str, list[str]] | LeftOut]:
+    """`path` and all folders below it, relative to `root`, each with the names of its files.
 
     Args:
         root: of the source.
@@ -49,26 +84,27 @@ def folders_below(root: Path, path: str, above: frozenset[Identity]) -> Iterator
     Raises:
         OSError: the disk fails.
     """
+    folder = f"{root}/{path}"
     try:
-        own = identity(root / path)
-        if own in above:
-            yield LeftOut(path, LOOP)
-            return
-        names = subfolders(root / path)
+        found = look(folder, above)
+        if found.folders:
+            above |= {identity(folder)}
     except OSError as error:
         if not tells_of_file(error):
             raise
         yield LeftOut(path, f"the folder cannot be read: {error.strerror}")
         return
-    yield path
-    for name in names:
-        yield from folders_below(root, f"{path}/{name}" if path else name, above | {own})
+    for name, reason in found.left_out.items():
+        yield LeftOut(f"{path}/{name}", reason)
+    yield path, found.files
+    for name in found.folders:
+        yield from folders_below(root, f"{path}/{name}", above)
 
 
 def subfolders(path: Path) -> list[str]:
-    """The sorted names of the folders in `path`."""
-    with os.scandir(path) as entries:
-        return sorted(entry.name for entry in entries if is_folder(entry))
+    """The sorted names of the folders in `path`, hidden ones too."""
+    found = look(str(path), frozenset())
+    return sorted([*found.folders, *found.left_out])
 
 
 def is_folder(entry: "os.DirEntry[str]") -> bool:

@@ -153,13 +153,20 @@ def test_bad_files_stop_and_can_then_be_skipped(
 ) -> None:
     dst = tmp_path / "dst"
     command = ("pack", bad_source, dst, "--shard-samples", 10, "--json")
+    empty = bad_source / "class1" / os.fsdecode(b"\xff empty.jpg")
+    stopped = run_packer(*command, "--on-error", "stop")
+    assert stopped.returncode == 2
+    assert r"class1/\xff empty.jpg: it is empty" in stopped.stderr
+    assert "class0/text.jpg" not in stopped.stderr
+    assert len(json.loads(stopped.stdout)["rejected"]) == 1
+    assert not dst.exists()
+    empty.unlink()
     stopped = run_packer(*command, "--on-error", "stop")
     assert stopped.returncode == 2
     assert "class0/text.jpg: it is not an image" in stopped.stderr
-    assert r"class1/\xff empty.jpg: it is empty" in stopped.stderr
     assert "Traceback" not in stopped.stderr
     assert json.loads(stopped.stdout)["committed"] is False
-    assert len(json.loads(stopped.stdout)["rejected"]) == 2
+    assert len(json.loads(stopped.stdout)["rejected"]) == 1
     assert not (dst / "dataset.json").exists()
     before = {path: path.stat() for path in dst.glob("shard-*")}
     skipped = run_packer(*command, "--on-error", "skip")
@@ -169,6 +176,40 @@ def test_bad_files_stop_and_can_then_be_skipped(
     for path, stat in before.items():
         assert (path.stat().st_ino, path.stat().st_mtime_ns) == (stat.st_ino, stat.st_mtime_ns)
     assert run_packer(*command, "--on-error", "skip").returncode == 1
+
+
+def test_many_strange_files_take_a_few_lines_and_all_of_the_json(
+    tmp_path: Path, own_source: Path, run_packer: RunPacker
+) -> None:
+    for number in range(300):
+        (own_source / "class0" / f"{number}.txt").write_text("notes")
+        (own_source / "class1" / f"{number}.jpg").touch()
+    stopped = run_packer("pack", own_source, tmp_path / "dst", "--json")
+    assert stopped.returncode == 2
+    assert "rejected: 300 files: it is empty\n  class1/0.jpg\n" in stopped.stderr
+    assert len(stopped.stderr.splitlines()) < 20
+    assert len(json.loads(stopped.stdout)["rejected"]) == 300
+    assert not (tmp_path / "dst").exists()
+    done = run_packer("pack", own_source, tmp_path / "dst", "--on-error", "skip")
+    assert done.returncode == 1
+    assert done.stderr.index("300 files: it is empty") < done.stderr.index("pack: ")
+    assert done.stderr.count("300 files: it is empty") == 1
+    assert "ignored: 300 files: it is not an image" in done.stderr
+    assert len((done.stderr + done.stdout).splitlines()) < 40
+
+
+def test_a_source_of_nothing_that_can_be_packed_is_told_as_json_too(
+    tmp_path: Path, run_packer: RunPacker
+) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "empty.jpg").touch()
+    for dry in ((), ("--dry-run",)):
+        done = run_packer("pack", tmp_path / "src", tmp_path / "dst", "--json", *dry)
+        assert done.returncode == 2
+        assert json.loads(done.stdout) == {
+            "committed": False,
+            "rejected": [{"file": "empty.jpg", "reason": "it is empty"}],
+        }
 
 
 @pytest.mark.parametrize(
@@ -225,7 +266,7 @@ def test_the_shard_size_is_kept(tmp_path: Path, source: Path, run_packer: RunPac
         ("pack src src", "lies inside"),
         ("pack src src/class0/dst", "lies inside"),
         ("pack void dst", "no file to pack"),
-        ("pack classes dst", "without images: one, two"),
+        ("pack classes dst", "one/: it is a class folder without images"),
         ("pack src dst --shard-size ten", "is not a size"),
         ("pack src dst --jobs 0", "not in the range"),
         ("pack src dst --shard-samples 0", "not in the range"),
@@ -381,7 +422,7 @@ def test_other_options_are_refused_until_overwrite(
 def test_a_destination_at_which_another_packer_works_is_refused(
     tmp_path: Path, source: Path, run_packer: RunPacker, overwrite: tuple[str, ...]
 ) -> None:
-    with journal.packing(tmp_path / "dst", {"of": "another"}, overwrite=False):
+    with journal.packing(tmp_path / "dst", journal.Run({"of": "another"}), overwrite=False):
         done = run_packer("pack", source, tmp_path / "dst", *overwrite)
     assert done.returncode == 2
     assert "another packer is at work" in done.stderr

@@ -55,7 +55,7 @@ def test_a_key_comes_once_and_the_second_is_named() -> None:
     assert names(result) == ["a", "c"]
     left = {item.name: item.reason for item in result.listing.left_out}
     assert set(left) == {"b", "d"}
-    assert "that of a" in left["b"]
+    assert "that of 'a'" in left["b"]
 
 
 def test_dedupe_leaves_out_the_later_of_equal_images_and_reads_no_other() -> None:
@@ -67,7 +67,7 @@ def test_dedupe_leaves_out_the_later_of_equal_images_and_reads_no_other() -> Non
     assert names(result) == ["a", "b", "d"]
     (copy,) = result.listing.left_out
     assert (copy.name, copy.ignored) == ("c", True)
-    assert "those of a" in copy.reason
+    assert "those of 'a'" in copy.reason
     assert source.reads == {"a": 1, "b": 1, "c": 1}
 
 

@@ -1,25 +1,29 @@
 import errno
 import os
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from packer.errors import UnusableInput
 from packer.writing.journal import (
+    Run,
     commit,
     packing,
 )
 from reader.format import Manifest
 
-IDENTITY = {"seed": 0, "state": "of the source"}
-OTHER = {"seed": 1, "state": "of the source"}
+SHARDS = {f"shard-{number:06d}.tar": f"digest {number}" for number in range(3)}
+RUN = Run({"seed": 0}, "source", "here", (), SHARDS)
+OTHER = replace(RUN, settings={"seed": 1})
+MENDED = replace(RUN, source="mended", shards=SHARDS | {"shard-000001.tar": "another digest"})
 MANIFEST = Manifest("1", {}, "source", ("cat",), ("cls", "jpg"), ())
 
 
 def interrupt(folder: Path) -> None:
     """A run that writes one shard and is interrupted."""
-    with suppress(KeyboardInterrupt), packing(folder, IDENTITY, overwrite=False):
+    with suppress(KeyboardInterrupt), packing(folder, RUN, overwrite=False):
         (folder / "shard-000000.tar").write_bytes(b"tar")
         (folder / "shard-000000.safetensors").write_bytes(b"index")
         raise KeyboardInterrupt
@@ -31,7 +35,7 @@ def names(folder: Path) -> set[str]:
 
 def test_a_commit_leaves_the_data_set_and_nothing_else(tmp_path: Path) -> None:
     folder = tmp_path / "some" / "where"
-    with packing(folder, IDENTITY, overwrite=False):
+    with packing(folder, RUN, overwrite=False):
         commit(folder, MANIFEST)
     assert names(folder) == {"dataset.json"}
     assert Manifest.load(folder) == MANIFEST
@@ -39,7 +43,7 @@ def test_a_commit_leaves_the_data_set_and_nothing_else(tmp_path: Path) -> None:
 
 def test_the_same_run_continues_an_interrupted_one(tmp_path: Path) -> None:
     interrupt(tmp_path)
-    with packing(tmp_path, IDENTITY, overwrite=False):
+    with packing(tmp_path, RUN, overwrite=False):
         assert (tmp_path / "shard-000000.tar").read_bytes() == b"tar"
         commit(tmp_path, MANIFEST)
     assert names(tmp_path) == {"dataset.json", "shard-000000.tar", "shard-000000.safetensors"}
@@ -48,7 +52,7 @@ def test_the_same_run_continues_an_interrupted_one(tmp_path: Path) -> None:
 def test_it_may_be_interrupted_again_and_again(tmp_path: Path) -> None:
     for _ in range(3):
         interrupt(tmp_path)
-    with packing(tmp_path, IDENTITY, overwrite=False):
+    with packing(tmp_path, RUN, overwrite=False):
         assert (tmp_path / "shard-000000.tar").exists()
 
 
@@ -61,7 +65,7 @@ def test_another_run_does_not_continue_an_interrupted_one(tmp_path: Path) -> Non
     ):
         pytest.fail("it was let in")
     assert names(tmp_path) == before
-    with packing(tmp_path, IDENTITY, overwrite=False):
+    with packing(tmp_path, RUN, overwrite=False):
         assert (tmp_path / "shard-000000.tar").exists()
 
 
@@ -74,7 +78,7 @@ def test_overwriting_discards_an_interrupted_run_of_other_options(tmp_path: Path
 
 def test_overwriting_continues_its_own_interrupted_run(tmp_path: Path) -> None:
     interrupt(tmp_path)
-    with packing(tmp_path, IDENTITY, overwrite=True):
+    with packing(tmp_path, RUN, overwrite=True):
         assert (tmp_path / "shard-000000.tar").exists()
 
 
@@ -82,7 +86,7 @@ def test_overwriting_removes_the_data_set_and_no_foreign_file(tmp_path: Path) ->
     foreign = {"notes.txt", "images.tar", "shard-notes.tar", "shards", "shard-000000.txt"}
     for name in foreign | {"dataset.json", "shard-000000.tar", "shard-000000.safetensors"}:
         (tmp_path / name).write_text(name)
-    with packing(tmp_path, IDENTITY, overwrite=True):
+    with packing(tmp_path, RUN, overwrite=True):
         left = names(tmp_path)
     assert left - {".packing.json"} == foreign
 
@@ -92,7 +96,7 @@ def test_what_another_command_wrote_is_not_touched(tmp_path: Path, name: str) ->
     (tmp_path / name).write_text("theirs")
     with (
         pytest.raises(UnusableInput, match=name),
-        packing(tmp_path, IDENTITY, overwrite=False),
+        packing(tmp_path, RUN, overwrite=False),
     ):
         pytest.fail("it was let in")
     assert names(tmp_path) == {name}
@@ -101,11 +105,11 @@ def test_what_another_command_wrote_is_not_touched(tmp_path: Path, name: str) ->
 
 @pytest.mark.parametrize("overwrite", [False, True])
 def test_two_runs_cannot_hold_one_destination(tmp_path: Path, overwrite: bool) -> None:
-    with packing(tmp_path, IDENTITY, overwrite=False):
+    with packing(tmp_path, RUN, overwrite=False):
         (tmp_path / "shard-000000.tar").write_bytes(b"tar")
         with (
             pytest.raises(UnusableInput, match="another packer is at work"),
-            packing(tmp_path, IDENTITY, overwrite),
+            packing(tmp_path, RUN, overwrite),
         ):
             pytest.fail("it was let in")
         assert (tmp_path / "shard-000000.tar").exists()
@@ -116,13 +120,13 @@ def test_what_a_killed_run_left_half_written_is_removed(tmp_path: Path) -> None:
     interrupt(tmp_path)
     half_written = tmp_path / ".shard-000001.tar.tmp-12345"
     half_written.write_bytes(b"half")
-    with packing(tmp_path, IDENTITY, overwrite=False):
+    with packing(tmp_path, RUN, overwrite=False):
         assert not half_written.exists()
 
 
 def test_a_run_killed_before_it_wrote_anything_is_no_hindrance(tmp_path: Path) -> None:
     (tmp_path / ".packing.json").touch()
-    with packing(tmp_path, IDENTITY, overwrite=False):
+    with packing(tmp_path, RUN, overwrite=False):
         commit(tmp_path, MANIFEST)
     assert names(tmp_path) == {"dataset.json"}
 
@@ -131,7 +135,7 @@ def test_what_was_left_of_a_manifest_is_removed_and_nothing_of_the_user_s(tmp_pa
     mine = [tmp_path / name for name in (".notes.tmp-1", ".dataset.json.tmp", "dataset.json.tmp-1")]
     for path in (*mine, tmp_path / ".dataset.json.tmp-12345"):
         path.touch()
-    with packing(tmp_path, IDENTITY, overwrite=False):
+    with packing(tmp_path, RUN, overwrite=False):
         assert names(tmp_path) == {path.name for path in mine} | {".packing.json"}
 
 
@@ -144,7 +148,7 @@ def test_a_file_system_that_cannot_lock_is_named(
     monkeypatch.setattr("fcntl.flock", refuse)
     with (
         pytest.raises(UnusableInput, match="cannot be locked: No locks available"),
-        packing(tmp_path, IDENTITY, overwrite=False),
+        packing(tmp_path, RUN, overwrite=False),
     ):
         pytest.fail("it was let in")
 
@@ -157,6 +161,81 @@ def test_a_journal_that_names_splits_elsewhere_is_none(
     (tmp_path / "shard-000000.tar").touch()
     (tmp_path / "dst").mkdir()
     splits = splits.replace("OUT", str(tmp_path))
-    (tmp_path / "dst" / ".packing.json").write_text(f'{{"splits": {splits}}}')
-    with packing(tmp_path / "dst", IDENTITY, overwrite):
+    (tmp_path / "dst" / ".packing.json").write_text(f'{{"settings": {{}}, "splits": {splits}}}')
+    with packing(tmp_path / "dst", RUN, overwrite):
         assert names(tmp_path) == {"dst", "shard-000000.tar"}
+
+
+def finish(folder: Path, run: Run) -> None:
+    """A run that finishes its shards and is stopped."""
+    with suppress(KeyboardInterrupt), packing(folder, run, overwrite=False):
+        for tar in run.shards:
+            (folder / tar).write_bytes(b"tar")
+            (folder / tar).with_suffix(".safetensors").write_bytes(b"index")
+        raise KeyboardInterrupt
+
+
+def tars(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.glob("*.tar"))
+
+
+def test_a_mended_source_costs_the_shards_alone_that_are_not_right_any_more(tmp_path: Path) -> None:
+    finish(tmp_path, RUN)
+    with packing(tmp_path, MENDED, overwrite=False):
+        assert tars(tmp_path) == ["shard-000000.tar", "shard-000002.tar"]
+        assert len(list(tmp_path.glob("*.safetensors"))) == 2
+
+
+def test_a_shard_that_is_planned_no_more_is_removed(tmp_path: Path) -> None:
+    finish(tmp_path, RUN)
+    fewer = dict(list(SHARDS.items())[:2])
+    with packing(tmp_path, replace(RUN, shards=fewer), overwrite=False):
+        assert tars(tmp_path) == list(fewer)
+
+
+def test_a_source_mended_again_and_again_keeps_what_is_right(tmp_path: Path) -> None:
+    finish(tmp_path, RUN)
+    finish(tmp_path, MENDED)
+    with packing(tmp_path, RUN, overwrite=False):
+        assert tars(tmp_path) == ["shard-000000.tar", "shard-000002.tar"]
+
+
+@pytest.mark.parametrize("cut", [1, 30, 200])
+def test_a_kill_while_the_mended_run_is_noted_leaves_the_note_before(
+    tmp_path: Path, cut: int
+) -> None:
+    finish(tmp_path, RUN)
+    journal = tmp_path / ".packing.json"
+    size = journal.stat().st_size
+    with suppress(KeyboardInterrupt), packing(tmp_path, MENDED, overwrite=False):
+        raise KeyboardInterrupt
+    assert tars(tmp_path) == ["shard-000000.tar", "shard-000002.tar"]
+    with journal.open("ab") as file:
+        file.truncate(size + cut)
+    with packing(tmp_path, RUN, overwrite=False):
+        assert tars(tmp_path) == ["shard-000000.tar", "shard-000002.tar"]
+
+
+def test_the_same_source_at_another_place_is_continued_and_another_one_is_not(
+    tmp_path: Path,
+) -> None:
+    finish(tmp_path, RUN)
+    with packing(tmp_path, replace(RUN, place="there"), overwrite=False):
+        assert len(tars(tmp_path)) == 3
+    with (
+        pytest.raises(UnusableInput, match="of another source"),
+        packing(tmp_path, replace(MENDED, place="there"), overwrite=False),
+    ):
+        pytest.fail("it was let in")
+    assert len(tars(tmp_path)) == 3
+
+
+def test_a_mended_run_touches_no_shard_that_it_did_not_write(tmp_path: Path) -> None:
+    finish(tmp_path, RUN)
+    (tmp_path / "shard-000007.tar").write_text("theirs")
+    with (
+        pytest.raises(UnusableInput, match=r"shard-000007\.tar"),
+        packing(tmp_path, MENDED, overwrite=False),
+    ):
+        pytest.fail("it was let in")
+    assert len(tars(tmp_path)) == 4

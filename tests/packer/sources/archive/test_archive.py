@@ -143,10 +143,8 @@ def test_what_lies_beside_the_classes_is_named(
     found = scan(archived(tmp_path / "a", images | extra))
     assert found.labels == {"train/cat/a": 0, "val/cat/b": 0}
     assert [sample.split for sample in found.samples] == ["train", "val"]
-    assert found.left_out.keys() == {
-        *("README", "set/LICENSE", "set/val/stray.jpg", "train/cat/empty.jpg")
-    }
-    assert found.ignored == {"__MACOSX/set/._a.jpg"}
+    assert found.left_out.keys() == {"set/val/stray.jpg", "train/cat/empty.jpg"}
+    assert found.ignored == {"README", "set/LICENSE", "__MACOSX/set/._a.jpg"}
 
 
 def test_a_zip_of_windows_has_folders_too(
@@ -174,12 +172,34 @@ def test_names_that_are_no_utf_8_are_kept(
     assert found.contents == {name: image}
 
 
-def test_a_class_without_images_is_refused_by_name(
+def test_a_class_without_images_is_named(
     tmp_path: Path, make_jpegs: MakeJpegs, archived: Callable[..., Path], scan: ScanOf
 ) -> None:
     path = archived(tmp_path / "a", make_jpegs("cat/a.jpg") | {"dog/a.jpg": b""})
-    with pytest.raises(UnusableInput, match="without images: dog"):
-        scan(path)
+    assert scan(path).left_out == {
+        "dog/a.jpg": "it is empty",
+        "dog/": "it is a class folder without images",
+    }
+
+
+def test_hidden_folders_are_named_and_not_entered(
+    tmp_path: Path, make_jpegs: MakeJpegs, archived: Callable[..., Path], scan: ScanOf
+) -> None:
+    names = ("top/cat/a.jpg", "top/dog/b.jpg", "top/.git/c.jpg", "top/cat/.x/d/e.jpg")
+    found = scan(archived(tmp_path / "a", make_jpegs(*names)))
+    assert found.labels == {"cat/a": 0, "dog/b": 1}
+    assert found.left_out == dict.fromkeys(("top/.git", "top/cat/.x"), "it is a hidden folder")
+
+
+def test_what_does_not_look_like_an_image_is_ignored_with_a_name(
+    tmp_path: Path, make_jpegs: MakeJpegs, archived: Callable[..., Path], scan: ScanOf
+) -> None:
+    images = make_jpegs("cat/a.jpg", "cat/b", "dog/c.jpg")
+    notes = {"cat/notes.txt": b"notes" * 5000, "cat/empty": b"", "about.md": b"about"}
+    found = scan(archived(tmp_path / "a", images | notes))
+    assert found.contents.keys() == images.keys()
+    assert found.ignored == notes.keys()
+    assert not found.left_out
 
 
 def test_the_order_of_classes_can_be_given(

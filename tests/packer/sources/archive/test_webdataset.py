@@ -211,7 +211,7 @@ def test_a_key_twice_in_one_tar_is_refused_by_name(
     tar = write_tar(tmp_path / "a.tar", {"0.cls": b"0", **images, "b.cls": b"0", **again})
     report = run_pack(tar, tmp_path / "dst", skip_rejected=True)
     assert report.samples == 2
-    assert dict(report.rejected)["a.tar/a.png"] == "its key, a, is that of a.tar/a.jpg"
+    assert dict(report.rejected)["a.tar/a.png"] == "its key, 'a', is that of 'a.tar/a.jpg'"
 
 
 def test_splits_in_folders_are_kept(

@@ -13,6 +13,7 @@ from packer.sources.folder.folder import FolderSource
 from packer.sources.folder.pairs import Pairs
 from packer.sources.records import (
     Content,
+    EmptyClass,
     LeftOut,
     SourceSample,
 )
@@ -22,14 +23,17 @@ MakeFiles = Callable[..., Path]
 
 @pytest.fixture
 def make_files(tmp_path: Path) -> MakeFiles:
-    """`make_files("cat/a.jpg", b"\\xff.jpg")`: a folder with these files, each of one byte."""
+    """`make_files("cat/a.jpg", b"\\xff.jpg")`: a folder with these files.
+
+    Each has one byte; those without an extension begin as a GIF.
+    """
 
     def make(*names: str | bytes) -> Path:
         root = tmp_path / "root"
         for name in names:
             path = root / os.fsdecode(name)
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(b"x")
+            path.write_bytes(b"x" if "." in path.name[1:] else b"GIF8")
         return root
 
     return make
@@ -55,8 +59,42 @@ def image_folder(root: Path) -> Iterator[tuple[str, int]]:
 
 
 def test_classes_are_the_sorted_top_folders(make_files: MakeFiles) -> None:
-    root = make_files("b/1.jpg", "a/1.jpg", "B/1.jpg", "10/1.jpg", "9/1.jpg", "é/1.jpg", ".h/1.jpg")
-    assert FolderSource.open(root).classes == (".h", "10", "9", "B", "a", "b", "é")
+    root = make_files("b/1.jpg", "a/1.jpg", "B/1.jpg", "10/1.jpg", "9/1.jpg", "é/1.jpg")
+    assert FolderSource.open(root).classes == ("10", "9", "B", "a", "b", "é")
+
+
+@pytest.mark.parametrize("where", ["", "train/", "train/cat/", "cat/deep/"])
+def test_a_hidden_folder_is_named_and_not_entered(make_files: MakeFiles, where: str) -> None:
+    root = make_files(f"{where}.ipynb_checkpoints/a-checkpoint.jpg", f"{where}a.jpg")
+    assert [item.name for item in samples(root)] == [f"{where}a.jpg"]
+    assert left_out(root) == {f"{where}.ipynb_checkpoints": "it is a hidden folder"}
+    assert FolderSource.open(root).classes == (("cat",) if "cat" in where else ())
+
+
+def test_what_does_not_look_like_an_image_is_ignored_with_a_name(make_files: MakeFiles) -> None:
+    root = make_files("cat/a.jpg", "cat/notes.txt", "cat/empty", "cat/b.npy", "about.md", "stray")
+    (root / "cat/empty").write_bytes(b"")
+    found = [item for item in FolderSource.open(root).scan() if isinstance(item, LeftOut)]
+    assert {item.name: item.ignored for item in found} == {
+        **dict.fromkeys(("cat/notes.txt", "cat/empty", "cat/b.npy", "about.md"), True),
+        "stray": False,  # it begins as an image
+    }
+
+
+def test_an_image_is_known_by_its_first_bytes_or_its_name(make_files: MakeFiles) -> None:
+    begins = [b"\xff\xd8\xff", b"\x89PNG", b"BM", b"II*\0", b"MM\0+", b"P5 1", b"RIFF\0\0\0\0WEBP"]
+    root = make_files("0.jpg", "1.HEIC", "2.tif", *(f"{n + 3}.bin" for n in range(len(begins))))
+    for number, begin in enumerate(begins, 3):
+        (root / f"{number}.bin").write_bytes(begin)
+    assert len(samples(root)) == 3 + len(begins)
+    (root / "x.bin").write_bytes(b"RIFF\0\0\0\0WAVE")
+    assert set(left_out(root)) == {"x.bin"}
+
+
+def test_a_second_file_for_a_member_is_rejected(make_files: MakeFiles) -> None:
+    root = make_files("a.jpg", "a.JSON", "a.json")
+    (item,) = [item for item in FolderSource.open(root).scan() if isinstance(item, LeftOut)]
+    assert item == LeftOut("a.json", "its image has another .json")
 
 
 def test_samples_come_in_the_order_of_imagefolder(make_files: MakeFiles) -> None:
@@ -99,13 +137,15 @@ def test_an_empty_folder_holds_nothing(tmp_path: Path) -> None:
     assert list(FolderSource.open(tmp_path).scan()) == []
 
 
-def test_class_folders_without_images_are_refused_by_name(make_files: MakeFiles) -> None:
+def test_class_folders_without_images_are_named(make_files: MakeFiles) -> None:
     root = make_files("cat/a.jpg", "litter/.DS_Store")
     (root / "dog" / "deep").mkdir(parents=True)
     (root / "empty").mkdir()
     (root / "empty" / "a.jpg").touch()
-    with pytest.raises(UnusableInput, match="without images: dog, empty, litter"):
-        list(FolderSource.open(root).scan())
+    empty = [item for item in FolderSource.open(root).scan() if isinstance(item, EmptyClass)]
+    assert [item.class_name for item in empty] == ["dog", "empty", "litter"]
+    assert [item.name for item in empty] == ["dog/", "empty/", "litter/"]
+    assert not any(item.ignored for item in empty)
 
 
 def test_files_beside_class_folders_are_left_out_by_name(make_files: MakeFiles) -> None:

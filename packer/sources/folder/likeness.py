@@ -1,0 +1,30 @@
+"""Whether a file is meant to be an image, by its name or its first bytes (pure).
+
+What is not, such as notes beside the images, is ignored and named. What is meant to be an image and
+is not one that can be packed has to be rejected, or images would be lost without an error.
+"""
+
+from packer.sources.folder.sidecars import IMAGE_EXTENSIONS
+
+NOT_AN_IMAGE = "it is not an image, by its name and its first bytes"
+
+_OTHER_IMAGES = frozenset(  # which cannot be packed
+    {"avif", "heic", "heif", "jxl", "jp2", "j2k", "jpx", "jls", "svg", "psd", "tga", "exr", "hdr"}
+    | {"pfm", "pam", "pcx", "qoi", "dds", "ico", "dng", "cr2", "cr3", "nef", "arw", "orf", "rw2"}
+)
+_BEGINNINGS = (
+    *(b"\xff\xd8", b"\x89PNG", b"GIF8", b"BM", b"II*\0", b"MM\0*", b"II+\0", b"MM\0+"),
+    *(b"P%d%c" % (number, space) for number in range(1, 7) for space in b" \t\r\n"),
+)
+BEGINNING = 12  # bytes that tell
+
+
+def is_named_as_image(name: str) -> bool:
+    """Whether a name ends as that of an image."""
+    ext = name.rpartition(".")[2].lower()
+    return ext in IMAGE_EXTENSIONS or ext in _OTHER_IMAGES
+
+
+def begins_as_image(begin: bytes) -> bool:
+    """Whether the first `BEGINNING` bytes of a file are those of an image that may be packed."""
+    return begin.startswith(_BEGINNINGS) or (begin[:4] == b"RIFF" and begin[8:12] == b"WEBP")

@@ -1,0 +1,30 @@
+from packer.reasons import told
+
+
+def test_a_few_files_are_named_each_with_its_reason() -> None:
+    files = [("a", "it is empty"), ("b", "it is empty"), ("c", "it is no file")]
+    assert list(told(files, "rejected: ")) == [
+        "rejected: a: it is empty",
+        "rejected: b: it is empty",
+        "rejected: c: it is no file",
+    ]
+
+
+def test_many_files_of_one_reason_are_counted_with_ten_examples() -> None:
+    files = [(f"{number}.txt", "it is empty") for number in range(3000)] + [("x", "it is odd")]
+    assert list(told(files, "rejected: ")) == [
+        "rejected: 3000 files: it is empty",
+        *(f"  {number}.txt" for number in range(10)),
+        "  and 2990 more",
+        "rejected: x: it is odd",
+    ]
+
+
+def test_names_and_numbers_do_not_tell_reasons_apart() -> None:
+    files = [(f"{n}.txt", f"it belongs to '{n}.jpg', which has {n} bytes") for n in range(12)]
+    lines = list(told(files))
+    assert lines[:2] == [
+        "12 files: it belongs to ..., which has ... bytes",
+        "  0.txt: it belongs to '0.jpg', which has 0 bytes",
+    ]
+    assert len(lines) == 12
