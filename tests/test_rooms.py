@@ -30,6 +30,7 @@ FLOORS = {
         {"cuda"},
     ],
     "packer": [
+        {"reasons"},
         {"errors", "printable", "keys", "repeats", "progress"},
         {"files", "processes"},
         {"images", "sources"},
