@@ -427,7 +427,7 @@ def test_no_paired_file_is_passed_over_in_silence(make_files: MakeFiles) -> None
     assert {name: item.reason for name, item in found.items() if not item.ignored} == {
         "../labels/classes.txt": "the source has no image of this path",
         "../labels/train/b.txt": "more than one image has its name",
-        "val/c.txt": "../labels/val/c.txt takes its place as .txt",
+        "val/c.txt": "'../labels/val/c.txt' takes its place as .txt",
     }
     assert [item.members for item in records if isinstance(item, SourceSample)] == [
         *(("txt",), (), (), ("txt",))
