@@ -3,7 +3,7 @@
 # Needs Python 3.10 or newer with venv; PYTHON names another interpreter than python3.
 
 if [ ! -e .venv/complete ] ||
-    [ -n "$(find pyproject.toml scripts/constraints.txt scripts/*.lock -newer .venv/complete)" ]; then
+    [ -n "$(find pyproject.toml scripts/supply/constraints.txt scripts/supply/*.lock -newer .venv/complete)" ]; then
     echo "Installing into .venv (once; later runs skip this) ..."
     "${PYTHON:-python3}" -m venv .venv
     pip_install() {
@@ -15,14 +15,14 @@ print(sys.implementation.cache_tag, sys.platform, platform.machine())') in
     "cpython-311 linux x86_64")
         # All that CI runs, by hash: torch without CUDA, where an index has it, then the rest. What
         # is still missing belongs to a torch with CUDA.
-        pip_install --require-hashes --no-deps --requirement scripts/torch-cpu.lock 2>/dev/null || true
-        pip_install --require-hashes --no-deps --requirement scripts/requirements.lock
-        pip_install --no-build-isolation --constraint scripts/constraints.txt --editable '.[test,docs]'
+        pip_install --require-hashes --no-deps --requirement scripts/supply/torch-cpu.lock 2>/dev/null || true
+        pip_install --require-hashes --no-deps --requirement scripts/supply/requirements.lock
+        pip_install --no-build-isolation --constraint scripts/supply/constraints.txt --editable '.[test,docs]'
         ;;
     *)
         # torch alone first: where an index has a build without CUDA, it must not be looked past.
-        pip_install "$(grep '^torch==' scripts/constraints.txt)"
-        pip_install --constraint scripts/constraints.txt --editable '.[test,docs]'
+        pip_install "$(grep '^torch==' scripts/supply/constraints.txt)"
+        pip_install --constraint scripts/supply/constraints.txt --editable '.[test,docs]'
         ;;
     esac
     touch .venv/complete

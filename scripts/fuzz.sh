@@ -22,7 +22,7 @@ fi
 
 . scripts/environment.sh
 python -c "import atheris" 2>/dev/null || python -m pip install --quiet --disable-pip-version-check \
-    --constraint scripts/constraints.txt --editable '.[fuzz]'
+    --constraint scripts/supply/constraints.txt --editable '.[fuzz]'
 
 if [ $# = 0 ]; then
     read -ra all < <(cd tests/fuzz && python -c "import targets; print(*targets.NAMES)")

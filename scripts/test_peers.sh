@@ -14,7 +14,7 @@ if [ ! -e .venv-peers/complete ] || [ pyproject.toml -nt .venv-peers/complete ];
     "${PYTHON:-python3}" -m venv .venv-peers
     # In one go, lest torchvision bring another torch. "===": torchvision's build on PyPI fits the
     # torch of PyPI alone, not the "+cpu" that "==" prefers where an index has it.
-    pip_install "$(sed -n 's/^torch==/torch===/p' scripts/constraints.txt)" --editable '.[test,peers]'
+    pip_install "$(sed -n 's/^torch==/torch===/p' scripts/supply/constraints.txt)" --editable '.[test,peers]'
     touch .venv-peers/complete
 fi
 if ! .venv-peers/bin/python -c "import torchvision" 2>/dev/null; then

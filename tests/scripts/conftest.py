@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 import torch
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "scripts"))
+SCRIPTS = Path(__file__).parents[2] / "scripts"
+sys.path[:0] = [str(SCRIPTS), str(SCRIPTS / "supply")]
 
 
 @pytest.fixture(autouse=True)

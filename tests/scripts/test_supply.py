@@ -10,8 +10,9 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-ROOT = Path(licences.__file__).parent.parent
-LOCKS = [ROOT / "scripts" / name for name in ("requirements.lock", "supply.lock", "torch-cpu.lock")]
+SUPPLY = Path(licences.__file__).parent
+ROOT = SUPPLY.parent.parent
+LOCKS = [SUPPLY / name for name in ("requirements.lock", "supply.lock", "torch-cpu.lock")]
 
 
 def pinned(file: Path) -> dict[str, str]:
@@ -34,18 +35,18 @@ def test_a_lock_names_no_place_to_fetch_from(lock: Path) -> None:
 
 
 def test_the_locks_and_the_constraints_agree() -> None:
-    locked = pinned(ROOT / "scripts" / "requirements.lock")
-    constraints = pinned(ROOT / "scripts" / "constraints.txt")
+    locked = pinned(SUPPLY / "requirements.lock")
+    constraints = pinned(SUPPLY / "constraints.txt")
     both = locked.keys() & constraints.keys()
     assert len(both) > 10
     assert {name: locked[name] for name in both} == {name: constraints[name] for name in both}
-    assert pinned(ROOT / "scripts" / "torch-cpu.lock") == {"torch": f"{constraints['torch']}+cpu"}
+    assert pinned(SUPPLY / "torch-cpu.lock") == {"torch": f"{constraints['torch']}+cpu"}
 
 
 def test_the_lock_has_what_the_project_requires() -> None:
     tomllib = pytest.importorskip("tomllib", reason="Python 3.10 has none")
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    locked = pinned(ROOT / "scripts" / "requirements.lock")
+    locked = pinned(SUPPLY / "requirements.lock")
     required = project["project"]["dependencies"]
     required += project["project"]["optional-dependencies"]["test"]
     required += project["build-system"]["requires"]

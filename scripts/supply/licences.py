@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Prints the licence of each package in a lock file, as the installed package states it.
 
-    scripts/licences.py [LOCK]
+    scripts/supply/licences.py [LOCK]
 
 Exits with 1 if one states none that is known here: that is copyleft alone, or has to be looked at.
 Of several that are joined by OR, one that is known suffices; by AND, all must be.

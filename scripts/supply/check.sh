@@ -4,15 +4,15 @@
 # vulnerability, or a licence to be looked at. Where no database of vulnerabilities can be reached,
 # that is said and counts as nothing found.
 set -euo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 . scripts/environment.sh
 
 tools=build/supply
-if [ ! -e "$tools/complete" ] || [ scripts/supply.lock -nt "$tools/complete" ]; then
+if [ ! -e "$tools/complete" ] || [ scripts/supply/supply.lock -nt "$tools/complete" ]; then
     echo "Installing into $tools (once; later runs skip this) ..."
     "${PYTHON:-python3}" -m venv "$tools"
     "$tools/bin/python" -m pip install --quiet --disable-pip-version-check \
-        --require-hashes --no-deps --requirement scripts/supply.lock
+        --require-hashes --no-deps --requirement scripts/supply/supply.lock
     touch "$tools/complete"
 fi
 
@@ -21,10 +21,10 @@ fi
 echo "build/sbom.json lists what is installed in .venv."
 
 code=0
-python scripts/licences.py || code=1
+python scripts/supply/licences.py || code=1
 
 rm -f build/audit.json
-"$tools/bin/pip-audit" --disable-pip --require-hashes --requirement scripts/requirements.lock \
+"$tools/bin/pip-audit" --disable-pip --require-hashes --requirement scripts/supply/requirements.lock \
     --progress-spinner off --format json --output build/audit.json >/dev/null 2>build/audit.txt || true
-python scripts/audit.py build/audit.json || code=1
+python scripts/supply/audit.py build/audit.json || code=1
 exit "$code"

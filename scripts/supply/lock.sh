@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
 # Makes the lock files anew: requirements.lock, all that CI installs, with versions and hashes;
 # torch-cpu.lock, the build of torch that is taken instead where an index has it; supply.lock, what
-# supply.sh runs with. To be run when the dependencies in pyproject.toml or constraints.txt change,
+# check.sh runs with. To be run when the dependencies in pyproject.toml or constraints.txt change,
 # on Linux x86-64, with CPython 3.11 and where pip finds a build of torch without CUDA.
 set -euo pipefail
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 "${PYTHON:-python3}" -m venv "$work/tools"
 pip=("$work/tools/bin/python" -m pip --quiet --disable-pip-version-check)
 "${pip[@]}" install uv==0.13.9
-version=$(grep '^torch==' scripts/constraints.txt)
+version=$(grep '^torch==' scripts/supply/constraints.txt)
 "${pip[@]}" download --no-deps --dest "$work/torch" "$version"
 wheel=$(echo "$work"/torch/*.whl)
 case $wheel in
@@ -24,10 +24,10 @@ compile() {
         --python-version 3.11 --python-platform x86_64-manylinux_2_28 "$@"
 }
 
-made="# Made by scripts/lock.sh; for Linux x86-64 and CPython 3.11."
+made="# Made by scripts/supply/lock.sh; for Linux x86-64 and CPython 3.11."
 {
     echo "$made"
-    compile pyproject.toml --extra test --extra docs --constraint scripts/constraints.txt \
+    compile pyproject.toml --extra test --extra docs --constraint scripts/supply/constraints.txt \
         --find-links "$work/torch" --no-emit-package torch
     echo "$version" | compile --no-deps -
 } >"$work/requirements.lock"
@@ -40,4 +40,4 @@ made="# Made by scripts/lock.sh; for Linux x86-64 and CPython 3.11."
     echo "$made"
     printf 'cyclonedx-bom\npip-audit\n' | compile -
 } >"$work/supply.lock"
-mv "$work"/*.lock scripts/
+mv "$work"/*.lock scripts/supply/
