@@ -31,6 +31,11 @@ def is_flag(value: object) -> bool:
     return isinstance(value, (bool, np.bool_))
 
 
+def is_text(value: object) -> bool:
+    """Whether it is a string."""
+    return isinstance(value, str)
+
+
 def check(arguments: Mapping[str, Any], rules: Mapping[str, "Rule"]) -> None:
     """Look at each argument for which there is a rule.
 
@@ -55,6 +60,7 @@ def or_none(is_met: Callable[[Any], bool]) -> Callable[[Any], bool]:
 Rule = tuple[Callable[[Any], bool], str]  # whether a value is of the kind that is described
 
 PATH: Rule = lambda given: isinstance(given, (str, os.PathLike)), "the path of a folder"
-NAME: Rule = or_none(lambda given: isinstance(given, str)), "a name, or None"
+NAME: Rule = or_none(is_text), "a name, or None"
+TEXT: Rule = is_text, "a string"
 FLAG: Rule = is_flag, "True or False"
 FUNCTION: Rule = or_none(callable), "a function, or None"

@@ -56,7 +56,12 @@ _RULES: dict[str, Rule] = {
     "transform": _TRANSFORM,
     "target_transform": _TRANSFORM,
     "cache": (one_of(None, "ram"), '"ram", for a Loader "decoded" as well, or None'),
-    "limits": (lambda given: isinstance(given, Limits), "a reader.Limits"),
+    "limits": (
+        lambda given: (
+            isinstance(given, Limits) and is_count(given.pixels) and is_count(given.bytes)
+        ),
+        "a reader.Limits of integers",
+    ),
 }
 
 

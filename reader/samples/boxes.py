@@ -7,10 +7,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reader.arguments import FLAG, TEXT, Rule, check, is_number, is_text, or_none
 from reader.decode.plan import View
 from reader.errors import ArgumentError
 
 _BEYOND = 0.5  # of the image's size: fractions may lie so far outside, pixels lie farther
+
+
+_RULES: dict[str, Rule] = {
+    "member": TEXT,
+    "path": TEXT,
+    "format": TEXT,
+    "labels": (or_none(is_text), "a path, or None"),
+    "min_size": (lambda given: is_number(given) and given >= 0, "a number of pixels from 0"),
+    "normalized": FLAG,
+}
 
 
 @dataclass(frozen=True)
@@ -52,6 +63,7 @@ class Boxes:
     normalized: bool = False
 
     def __post_init__(self) -> None:
+        check(vars(self), _RULES)
         if self.format not in _FORMATS:
             raise ArgumentError(f"{self}: format is one of {', '.join(_FORMATS)}.")
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from reader.arguments import TEXT, check, is_integer
 from reader.errors import ArgumentError
 from reader.format.members import DECODERS, kind_of, picture_format
 from reader.samples.boxes import Boxes, parse_lines
@@ -35,6 +36,9 @@ class Mask:
 
     member: str
     fill: int = 0
+
+    def __post_init__(self) -> None:
+        check(vars(self), {"member": TEXT, "fill": (is_integer, "an integer")})
 
 
 Field = str | Mask | Boxes

@@ -1,8 +1,8 @@
 """Images: what packer tells from their bytes, and the reader's decoders on the same bytes.
 
 The limits are low here and memory is bounded, so that whatever allocates by a header's word
-is found. The checksums of PNG are also made right. What was found sound has no faults and decodes to
-the shape that was told; the same bytes under another description do, or are refused.
+is found. The checksums of PNG are also made right. What was found sound has no faults and decodes
+to the shape that was told; the same bytes under another description do, or are refused.
 """
 
 import contextlib

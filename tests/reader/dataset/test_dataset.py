@@ -3,6 +3,7 @@
 import copy
 import gc
 import pickle
+import re
 import resource
 import subprocess
 from collections.abc import Callable, Iterator
@@ -23,6 +24,7 @@ from reader import (
     CenterCrop,
     Dataset,
     FormatError,
+    Limits,
     ReaderError,
     SampleError,
 )
@@ -198,11 +200,13 @@ def test_a_transform_of_another_kind_is_refused_when_it_is_given(packed: Path, n
         ("cache_limit", True),
         ("limits", 10**6),
         ("limits", None),
+        ("limits", Limits(pixels=1.5)),  # type: ignore[arg-type]
+        ("limits", Limits(bytes=0)),
     ],
 )
 def test_an_argument_of_another_kind_is_refused(packed: Path, name: str, value: Any) -> None:
     cache = {"cache": "ram"} if name == "cache_limit" else {}
-    with pytest.raises(ArgumentError, match=f"^{name} is .*, not {value!r}"):
+    with pytest.raises(ArgumentError, match=f"^{name} is .*, not {re.escape(repr(value))}"):
         Dataset(**{"folder": packed, **cache, name: value})
 
 

@@ -7,7 +7,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from reader import ArgumentError, BlockShuffle, CenterCrop, Dataset, Loader, ReaderError
+from reader import (
+    ArgumentError,
+    BlockShuffle,
+    Boxes,
+    CenterCrop,
+    Dataset,
+    Loader,
+    Mask,
+    ReaderError,
+)
 
 pytestmark = pytest.mark.usefixtures("no_leftovers")
 
@@ -97,6 +106,29 @@ def test_integers_and_numbers_of_numpy_are_taken(packed: Path) -> None:
     }
     with Loader(packed, transforms=[CenterCrop(8)], **numbers) as loader:
         assert len(list(loader)) == len(loader) == 4
+
+
+@pytest.mark.parametrize(
+    ("field", "wrong"),
+    [
+        (Mask, {"member": 3}),
+        (Mask, {"fill": "black"}),
+        (Mask, {"fill": True}),
+        (Boxes, {"member": None}),
+        (Boxes, {"path": ["boxes"]}),
+        (Boxes, {"format": ["xyxy"]}),
+        (Boxes, {"labels": 3}),
+        (Boxes, {"min_size": "1"}),
+        (Boxes, {"min_size": -1}),
+        (Boxes, {"normalized": "yes"}),
+    ],
+)
+def test_a_field_of_wrong_arguments_is_refused_when_it_is_made(
+    field: Any, wrong: dict[str, Any]
+) -> None:
+    (name,) = wrong
+    with pytest.raises(ArgumentError, match=f"^{name} is "):
+        field(**{"member": "json", **wrong})
 
 
 @pytest.mark.parametrize("state", [None, 3, "state", [], b""])
