@@ -23,7 +23,7 @@ def main() -> None:
 
     if torch.cuda.is_available():
         torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
-    dist.init_process_group()  # before the loaders, which ask it for rank and world size
+    dist.init_process_group()  # the loaders ask it for rank and world size
 
     train = reader.Loader(
         arguments.shards,

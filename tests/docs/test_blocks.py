@@ -99,7 +99,7 @@ def run_shell(code: str) -> "subprocess.CompletedProcess[str]":
         env={**os.environ, "PATH": path, "PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=100,
     )
 
 
