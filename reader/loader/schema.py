@@ -16,6 +16,7 @@ from reader.errors import (
     SampleError,
     WorkerError,
 )
+from reader.format import ShardfeedError
 from reader.gpu_decode.parcels import (
     check,
     columns_for,
@@ -198,7 +199,10 @@ def _of_other_size(
     others = (number for number in candidates[1:] if size_of(number) != size_of(candidates[0]))
     try:
         return apart(_first_sound(read, list(islice(others, _TRIES))), views)
-    except (IndexError, SampleError, ValueError):  # the batch that it comes in will tell
+    except WorkerError:
+        raise  # it hangs
+    except (IndexError, RuntimeError, ShardfeedError, ValueError):
+        # The batch that it comes in will tell why; a sampler may have none that it comes in.
         return None
 
 

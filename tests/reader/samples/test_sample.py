@@ -181,6 +181,19 @@ def test_the_odd_sample_out_makes_a_list_of_its_batch_alone(varied: Path, odd: i
             assert torch.equal(image, wanted)
 
 
+def test_samples_that_no_sampler_draws_may_be_beyond_map_sample(varied: Path) -> None:
+    def change(sample: Sample) -> Sample:
+        assert sample["index"] in (0, 3)
+        return sample
+
+    ((images, index),) = batches(
+        varied, fields=("image", "index"), sampler=[3, 0], map_sample=change
+    )
+    assert index.tolist() == [3, 0]
+    for image, number in zip(images, (3, 0), strict=True):
+        assert torch.equal(image, first_planes(pixels_of(number)))
+
+
 def test_masks_that_map_sample_leaves_as_they_are_come_as_lists_beside_one_tensor(
     varied: Path,
 ) -> None:
