@@ -159,7 +159,7 @@ class Dataset:
 
     def __getstate__(self) -> dict[str, Any]:
         """All but what belongs to this process's threads, or is read from the indexes anew."""
-        left_out = ("_own", "labels", "samples")
+        left_out = ("_own", "labels", "samples", "class_to_idx")
         return {name: value for name, value in vars(self).items() if name not in left_out}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -171,7 +171,7 @@ class Dataset:
         shards = "".join(f"{shard.samples} {shard.checksum}\n" for shard in self.shards)
         return hashlib.blake2b(shards.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
-    @property
+    @cached_property
     def class_to_idx(self) -> dict[str, int]:
         """Label of each class name."""
         return {name: label for label, name in enumerate(self.classes)}

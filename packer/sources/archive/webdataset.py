@@ -9,7 +9,7 @@ import contextlib
 import json
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -111,6 +111,7 @@ class WebDatasetSource:
         Raises:
             UnusableInput: a tar is damaged.
         """
+        number_of = {name: number for number, name in enumerate(self.classes)}
         earlier: set[int] = set()  # keys of the tars before: many sets number anew in each
         for tar in [self.only] if self.only else sorted(os.listdir(self.folder)):
             if not _is_tar(self.folder / tar):
@@ -118,7 +119,7 @@ class WebDatasetSource:
                 yield LeftOut(tar, "it is an index" if ignored else "it is no tar", ignored)
                 continue
             own: set[int] = set()
-            for record in self._tar(tar):
+            for record in self._tar(tar, number_of):
                 if isinstance(record, SourceSample):
                     own.add(hash(record.key))
                     if hash(record.key) in earlier:
@@ -138,7 +139,7 @@ class WebDatasetSource:
             image, *contents = [read_span(descriptor, offset, size) for offset, size in spans]
         return Content(image, dict(zip(sample.members, contents, strict=True)))
 
-    def _tar(self, tar: str) -> Iterator[SourceSample | LeftOut]:
+    def _tar(self, tar: str, number_of: Mapping[str, int]) -> Iterator[SourceSample | LeftOut]:
         mtime_ns = os.stat(self.folder / tar).st_mtime_ns
         for run in samples(members(self.folder / tar)):
             if isinstance(run, LeftOut):
@@ -152,7 +153,7 @@ class WebDatasetSource:
                     )
                 if not image.size:
                     raise BadImage("its image is empty")
-                label = self._label(tar, mtime_ns, run)
+                label = self._label(tar, mtime_ns, run, number_of)
             except BadImage as error:
                 yield from (LeftOut(f"{tar}/{member.name}", str(error)) for member in run)
                 continue
@@ -175,7 +176,9 @@ class WebDatasetSource:
                 locator=json.dumps([tar, *spans], separators=(",", ":")),
             )
 
-    def _label(self, tar: str, mtime_ns: int, run: Sequence[Member]) -> int:
+    def _label(
+        self, tar: str, mtime_ns: int, run: Sequence[Member], number_of: Mapping[str, int]
+    ) -> int:
         """The number of the class that a sample's ``cls`` tells; -1 if it has none.
 
         Raises:
@@ -192,8 +195,8 @@ class WebDatasetSource:
             data = read_span(descriptor, member.offset, member.size)
         name = data.strip().decode("utf-8", "replace")
         if not name.isascii() or not name.isdigit():
-            if name in self.classes:
-                return self.classes.index(name)
+            if name in number_of:
+                return number_of[name]
             raise BadImage(
                 f"its .cls is {name!r}: for classes by name, give --classes FILE that has them all"
             )

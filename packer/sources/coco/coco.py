@@ -144,7 +144,8 @@ class CocoSource:
         order = tuple(names)
         if classes is not None:
             order = class_order(parts[0].file.path, names, classes)
-        class_of = {number: order.index(name) for number, name in sorted(categories.items())}
+        label_of = {name: label for label, name in enumerate(order)}
+        class_of = {number: label_of[name] for number, name in sorted(categories.items())}
         return cls(root, tuple(parts), order, class_of, tuple(unused))
 
     def scan(self) -> Iterator[SourceSample | LeftOut]:

@@ -175,7 +175,7 @@ def measure(root: Path, path: str) -> tuple[int, int]:
         OSError: the disk fails.
     """
     try:
-        status = os.stat(root / path)
+        status = os.stat(f"{root}/{path}")
     except OSError as error:
         if not tells_of_file(error):
             raise

@@ -159,9 +159,10 @@ class FolderSource:
         parallel = self.pairs.beside(self.root, folder)
         for name, reason in grouping.refused.items():
             yield LeftOut(prefix + name, reason)
-        stems = Counter(os.path.splitext(name)[0] for name in grouping.samples)
-        for stem in [stem for stem in parallel if stems[stem] > 1]:
-            yield from (LeftOut(path, SHARED) for path in parallel.pop(stem).values())
+        if parallel:
+            stems = Counter(os.path.splitext(name)[0] for name in grouping.samples)
+            for stem in [stem for stem in parallel if stems[stem] > 1]:
+                yield from (LeftOut(path, SHARED) for path in parallel.pop(stem).values())
         whole = clashing(grouping.samples)
         for name, beside in grouping.samples.items():
             if no_image := ignored(self.root, prefix + name):

@@ -1,6 +1,7 @@
 import os
 import pickle
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -446,3 +447,23 @@ def test_images_and_paired_files_without_each_other_are_named(make_files: MakeFi
     assert "no mask in ../masks" in reasons["b.txt"]
     assert "no image" in reasons["../masks/c.png"]
     assert "no image" in reasons["../masks/deep/d.png"]
+
+
+class Counted(str):
+    """A name that counts how often any of its kind is compared."""
+
+    compared = 0
+
+    def __eq__(self, other: object) -> bool:
+        Counted.compared += 1
+        return str.__eq__(self, other)
+
+    __hash__ = str.__hash__
+
+
+def test_the_number_of_a_class_is_not_looked_for_among_all(make_files: MakeFiles) -> None:
+    root = make_files(*(f"{number:03}/a.jpg" for number in range(200)))
+    source = replace(FolderSource.open(root), classes=tuple(Counted(f"{n:03}") for n in range(200)))
+    labels = [item.label for item in source.scan() if isinstance(item, SourceSample)]
+    assert labels == list(range(200))
+    assert Counted.compared < 1000
