@@ -1,6 +1,11 @@
 """What can go wrong in reading; the root, `ShardfeedError`, is shared with packer."""
 
+import errno
+
 from reader.format import ShardfeedError
+
+# How libraries in C say it: libjpeg, Pillow, OpenCV, the dynamic linker.
+_NO_MEMORY = ("Insufficient memory", "out of memory", "Failed to allocate", "failed to map segment")
 
 
 class ReaderError(ShardfeedError):
@@ -24,3 +29,10 @@ class DecodeError(ValueError):
 
 class WorkerError(ReaderError):
     """A worker process failed, or keeps dying."""
+
+
+def lacks_memory(error: BaseException) -> bool:
+    """Whether an error says that memory ran out, which tells nothing of a sample."""
+    if isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM:
+        return True
+    return any(words in str(error) for words in _NO_MEMORY)

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import atheris
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "fuzz"))
+_TESTS = Path(__file__).parents[1] / "tests"
+sys.path[:0] = [str(_TESTS / "fuzz"), str(_TESTS)]
 
 _INSTRUMENTED = ["packer", "reader", "tarfile", "zipfile", "pickle", "gzip", "csv"]
 _MEMORY = 1 << 30  # bytes beyond what is imported

@@ -20,10 +20,12 @@ def guarded(shape: tuple[int, ...]) -> Iterator[NDArray[np.uint8]]:
     memory = np.full(size + 2 * _GUARD, _VALUE, np.uint8)
     inside = memory[_GUARD : _GUARD + size]
     inside[:] = 0
-    yield inside.reshape(shape)
-    written = np.count_nonzero(memory[:_GUARD] != _VALUE)
-    written += np.count_nonzero(memory[_GUARD + size :] != _VALUE)
-    assert not written, f"{written} bytes were written beside {size}"
+    try:
+        yield inside.reshape(shape)
+    finally:
+        written = np.count_nonzero(memory[:_GUARD] != _VALUE)
+        written += np.count_nonzero(memory[_GUARD + size :] != _VALUE)
+        assert not written, f"{written} bytes were written beside {size}"
 
 
 @contextmanager

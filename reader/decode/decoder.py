@@ -26,6 +26,7 @@ from reader.decode.splice import (
 from reader.errors import (
     DecodeError,
     SampleError,
+    lacks_memory,
 )
 from reader.format.jpeg import first_frame
 from reader.transforms import Geometry
@@ -167,17 +168,23 @@ class Decoder:
 
         Raises:
             ValueError: it does not decode without a warning.
+            MemoryError: there is not enough for it.
         """
         if self._pixels.size < height * width * 3:
             self._pixels = _room(height * width * 3)
-        pixels: Pixels = simplejpeg.decode_jpeg(
-            data,
-            "RGB",
-            min_height=-(-height * eighths // 8),
-            min_width=-(-width * eighths // 8),
-            min_factor=1 if eighths == 8 else 2,
-            buffer=self._pixels,
-        )
+        try:
+            pixels: Pixels = simplejpeg.decode_jpeg(
+                data,
+                "RGB",
+                min_height=-(-height * eighths // 8),
+                min_width=-(-width * eighths // 8),
+                min_factor=1 if eighths == 8 else 2,
+                buffer=self._pixels,
+            )
+        except ValueError as error:
+            if lacks_memory(error):
+                raise MemoryError(str(error)) from error
+            raise
         return pixels
 
     def _place(

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reader.decode.plan import StoredImage
-from reader.errors import DecodeError
+from reader.errors import DecodeError, lacks_memory
 from reader.format.pixels import in_8_bits
 
 if TYPE_CHECKING:
@@ -124,6 +124,8 @@ def _opened(image: StoredImage, data: memoryview) -> Iterator["Image.Image"]:
     except UnidentifiedImageError as error:  # its text has an address of this process
         raise DecodeError("it is not an image of a known format") from error
     except Exception as error:  # Pillow's plugins raise what they like
+        if lacks_memory(error):
+            raise MemoryError(str(error)) from error
         raise DecodeError(str(error) or type(error).__name__) from error
 
 

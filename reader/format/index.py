@@ -3,6 +3,7 @@
 Format of the file: https://huggingface.co/docs/safetensors (header length, JSON header, data).
 """
 
+import errno
 import json
 import mmap
 import os
@@ -272,6 +273,8 @@ def _open(path: Path, mapped: bool) -> tuple["mmap.mmap | bytes", int, dict[str,
     except (ValueError, RecursionError) as error:
         raise FormatError(f"{path} is not an index: its header is not JSON ({error}).") from error
     except OSError as error:
+        if error.errno == errno.ENOMEM:
+            raise MemoryError(f"{path}: there is no memory to map the index") from error
         raise FormatError(f"{path}: the index cannot be read: {error.strerror}.") from error
     if not isinstance(header, dict):
         raise FormatError(f"{path} is not an index: its header is not a JSON object.")

@@ -37,6 +37,7 @@ from reader.batch.ring import (
 from reader.errors import (
     SampleError,
     WorkerError,
+    lacks_memory,
 )
 from reader.format import ShardfeedError
 from reader.gpu_decode.parcels import (
@@ -103,9 +104,7 @@ class Worker:
         except ShardfeedError as error:
             return Failed(task.number, str(error), is_sample=True)
         except Exception as error:
-            text = traceback.format_exc()
-            if isinstance(error.__cause__ or error, MemoryError):  # or in the user's code
-                text += _MEMORY_ADVICE
+            text = _told(error)
             sample = self._setup.dataset.describe(self._place.read().sample)
             return Failed(task.number, f"At {sample}:\n{text}", is_sample=False)
         finally:
@@ -231,6 +230,12 @@ class Worker:
         return tuple(sample[name] for name in self._setup.loose)
 
 
+def _told(error: Exception) -> str:
+    """The traceback of the error in hand, with advice where memory ran out, also in user's code."""
+    text = traceback.format_exc()
+    return text + _MEMORY_ADVICE if lacks_memory(error.__cause__ or error) else text
+
+
 def serve(control: Connection, tasks: socket.socket, worker: Worker) -> None:
     """Answer the parent and take tasks until the parent sends `Retire`.
 
@@ -319,8 +324,8 @@ def main(arguments: list[str]) -> None:
             worker = Worker(setup, memory, Board(board_fd).place(place))
         except (EOFError, ConnectionError):
             raise
-        except Exception:
-            control.send(Failed(-1, traceback.format_exc(), is_sample=False))
+        except Exception as error:
+            control.send(Failed(-1, _told(error), is_sample=False))
             return
         control.send(Ready())
         try:

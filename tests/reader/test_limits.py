@@ -3,6 +3,7 @@
 import json
 import os
 import pickle
+import resource
 import struct
 import subprocess
 import zlib
@@ -19,12 +20,14 @@ from packer.writing.shard_writer import (
     shard_entry,
 )
 from reader import (
+    CenterCrop,
     Dataset,
     FormatError,
     Limits,
     Loader,
     ReaderError,
     SampleError,
+    WorkerError,
 )
 from reader.format import (
     Index,
@@ -248,3 +251,47 @@ def test_pillows_own_limit_is_neither_in_the_way_nor_changed(
     monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 100)
     assert Dataset(folder)[0][0].shape == (60, 80, 3)
     assert Image.MAX_IMAGE_PIXELS == 100
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "more"),
+    [
+        pytest.param("JPEG", {}, 4, id="memory for a JPEG"),
+        pytest.param("JPEG", {"progressive": True}, 24, id="memory within libjpeg"),
+        pytest.param("PNG", {}, 4, id="memory within OpenCV"),
+        pytest.param("WEBP", {}, 4, id="memory within Pillow"),
+    ],
+)
+def test_a_worker_without_address_space_says_so_and_masks_no_sample(
+    write_samples: WriteSamples,
+    jpeg: bytes,
+    make_image: Callable[..., Image.Image],
+    encode: Callable[..., bytes],
+    kind: str,
+    options: dict[str, Any],
+    more: int,
+) -> None:
+    large = encode(make_image(1, 2000, 3000), kind, **options)
+    extension = {"JPEG": "jpg"}.get(kind, kind.lower())
+    folder = write_samples({"a": {"jpg": jpeg}, "b": {extension: large}})
+    here = os.getpid()
+
+    def leave_little(sample: dict[str, Any]) -> dict[str, Any]:
+        if os.getpid() != here:
+            pages = int(Path("/proc/self/statm").read_text().split()[0])
+            most = pages * resource.getpagesize() + (more << 20)
+            resource.setrlimit(resource.RLIMIT_AS, (most, most))
+        return sample
+
+    loader = Loader(
+        folder,
+        transforms=[CenterCrop(32)],
+        batch_size=1,
+        workers=1,
+        map_sample=leave_little,
+        on_error="mask",
+        max_bad=1.0,
+    )
+    with loader, pytest.raises(WorkerError, match="Memory ran out: fewer workers"):
+        list(loader)
+    assert not loader.bad_samples
