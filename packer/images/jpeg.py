@@ -11,6 +11,7 @@ from reader.format.jpeg import (
     segments_of,
 )
 
+_PLAIN = frozenset({0xC4, 0xDA, 0xDB, 0xDD, 0xFE})  # DHT, SOS, DQT, DRI, COM
 _MARKER = re.compile(rb"\xff[^\x00\xd0-\xd7]", re.DOTALL)  # in a scan; neither stuffed nor RSTn
 
 # The code lengths of annex K's table for luminance AC coefficients (T.81, table K.5).
@@ -113,6 +114,20 @@ def is_plain(data: bytes, header: JpegHeader) -> bool:
         and after is not None
         and after[0] == b"\xff\xd9"
     )
+
+
+def is_bare(data: bytes, header: JpegHeader) -> bool:
+    """Whether a JPEG of 8 bits has nothing before its scan but its tables, JFIF and comments.
+
+    There is no metadata then that Pillow could stumble over, and no orientation.
+    """
+    begin = 2
+    for marker, at, end in header.segments:
+        is_jfif = marker == 0xE0 and data.startswith(b"JFIF\0", at + 2) and end - at >= 16
+        if at - 2 != begin or not (is_jfif or marker == header.process or marker in _PLAIN):
+            return False
+        begin = end
+    return header.precision == 8 and header.height > 0 and header.width > 0
 
 
 @lru_cache(maxsize=256)  # most files have the same few

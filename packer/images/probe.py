@@ -69,6 +69,10 @@ def probe(data: bytes, limits: Limits = Limits()) -> ImageInfo:  # noqa: B008  #
     Raises:
         BadImage: it is no image of a known format, cut short, damaged, or too large.
     """
+    proven = _proven(data) if data.startswith(b"\xff\xd8") else None
+    if proven is not None and jpeg.is_bare(data, proven):
+        _check_pixels(proven.height, proven.width, limits)
+        return ImageInfo("jpg", proven.height, proven.width, len(proven.sampling), 1)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Pillow's remarks on metadata; the pixels decide
@@ -78,7 +82,7 @@ def probe(data: bytes, limits: Limits = Limits()) -> ImageInfo:  # noqa: B008  #
             with Image.open(io.BytesIO(data), formats=PILLOW_FORMATS) as image:
                 _check_pixels(image.height, image.width, limits)
                 channels = 1 if image.mode in ONE_CHANNEL else len(image.getbands())
-                if not (data.startswith(b"\xff\xd8") and _is_proven(data)):
+                if proven is None:
                     image.load()  # cut short or damaged, it does not
                     _check_mode(image)
                 return ImageInfo(
@@ -95,16 +99,16 @@ def probe(data: bytes, limits: Limits = Limits()) -> ImageInfo:  # noqa: B008  #
         raise damaged(error) from error
 
 
-def _is_proven(data: bytes) -> bool:
-    """Whether a JPEG that Pillow opens has markers that prove that it decodes it, too."""
+def _proven(data: bytes) -> jpeg.JpegHeader | None:
+    """The header of a JPEG whose markers prove that Pillow decodes it, if it opens it."""
     try:
         header = jpeg.read_header(data)
         if header.process not in (0xC0, 0xC1) or len(header.sampling) not in (1, 3):
-            return False
+            return None
         check_for_reader(data)
     except ValueError:
-        return False
-    return jpeg.is_plain(data, header)
+        return None
+    return header if jpeg.is_plain(data, header) else None
 
 
 def check_for_reader(data: bytes) -> None:

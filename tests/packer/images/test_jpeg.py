@@ -127,3 +127,13 @@ def test_the_end_of_a_thumbnail_in_the_header_makes_no_stream_plain(
     assert data.index(b"\xff\xd9") < header.scan_offset
     assert jpeg.is_plain(data, header)
     assert not jpeg.is_plain(data[:-2], header)
+
+
+def test_bare_is_what_has_nothing_but_tables_jfif_and_comments(
+    make_image: Callable[..., Image.Image], encode: Callable[..., bytes], photo: bytes
+) -> None:
+    commented = encode(make_image(1), "JPEG", comment=b"hello", restart_marker_blocks=2)
+    exif = encode(make_image(1), "JPEG", exif=b"Exif\0\0" + bytes(20))
+    odd = [photo[:2] + b"\xff" + photo[2:], photo.replace(b"JFIF\0", b"JFXX\0"), exif]
+    bare = [jpeg.is_bare(data, jpeg.read_header(data)) for data in (photo, commented, *odd)]
+    assert bare == [True, True, False, False, False]

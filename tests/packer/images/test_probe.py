@@ -248,3 +248,18 @@ def test_whatever_pillow_raises_on_a_damaged_image_rejects_it(
     monkeypatch.setattr(ImageFile.ImageFile, "load", load)
     with pytest.raises(BadImage):
         probe(files["BMP"])
+
+
+def test_a_bare_jpeg_is_known_without_pillow_for_the_same(
+    make_image: Callable[..., Image.Image],
+    encode: Callable[..., bytes],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for mode in ("L", "RGB"):
+        data = encode(make_image(1, 30, 41, mode), "JPEG", comment=b"a heron")
+        found = probe(data)
+        with monkeypatch.context() as patch:
+            patch.setattr(jpeg, "is_bare", lambda *_: False)
+            assert probe(data) == found
+        with pytest.raises(BadImage, match="41 x 30 pixels"):
+            probe(data, Limits(pixels=1000))
