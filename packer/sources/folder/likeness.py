@@ -14,7 +14,7 @@ _OTHER_IMAGES = frozenset(  # which cannot be packed
 )
 _BEGINNINGS = (
     *(b"\xff\xd8", b"\x89PNG", b"GIF8", b"BM", b"II*\0", b"MM\0*", b"II+\0", b"MM\0+"),
-    *(b"P%d%c" % (number, space) for number in range(1, 7) for space in b" \t\r\n"),
+    *(b"P%c%c" % (kind, space) for kind in b"123456f" for space in b" \t\n\v\f\r"),
 )
 BEGINNING = 12  # bytes that tell
 
