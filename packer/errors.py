@@ -40,7 +40,7 @@ class Rejected(ShardfeedError):
             count, them = "1 file was", "it"
         again = f"Mend or remove {them} and run the same command again"
         if written:
-            again += "; finished shards stay where they are still right"
+            again += "; finished shards that are still right are kept"
         super().__init__(
             f"Nothing was {'committed' if written else 'packed'}, because {count} rejected. "
             f"{again}. Or give --on-error skip to go on without {them}."
