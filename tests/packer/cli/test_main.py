@@ -607,7 +607,8 @@ def test_a_killed_packer_leaves_neither_a_process_nor_a_warning(
 # What it starts stops, and the first of them tells it to end before: then it hears of nothing.
 HELD = """
 import subprocess, sys
-from packer import cli, processes
+from packer import processes
+from packer.cli.main import main
 
 subprocess.Popen.kill = lambda process: None
 processes.DYING_SECONDS = 0.1
@@ -620,7 +621,7 @@ except FileExistsError:
     pass
 os.kill(os.getpid(), signal.SIGSTOP)
 '''
-cli.main()
+main()
 """
 
 
