@@ -1,4 +1,4 @@
-"""Every block of code in README.md, SECURITY.md and docs runs, or says why it does not.
+"""Every block of code in README.md, its neighbours and docs runs, or says why it does not.
 
 The blocks of a page run in their order, in a folder that has `images` and `shards`: Python in one
 namespace, with `reader`, `torch` and a `train` step that does nothing; bash in a shell each, which
@@ -26,7 +26,7 @@ from markdown_it import MarkdownIt
 import reader
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", ROOT / "SECURITY.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 SCRIPTS = sorted((ROOT / "docs" / "tasks").glob("*.py"))
 PEERS = ROOT / "docs" / "coming-from"
 

@@ -1,5 +1,6 @@
-"""The references and the plan of the rooms are whole."""
+"""The references and the plan of the rooms are whole, and the files that pages name are there."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,9 @@ import pytest
 import packer
 import reader
 
-DOCS = Path(__file__).parents[2] / "docs"
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted(DOCS.rglob("*.md"))]
 
 
 @pytest.mark.parametrize("name", reader.__all__)
@@ -24,3 +27,9 @@ def test_every_room_is_described_and_drawn(package: object) -> None:
         described = "(format.md)" if room == "format" else f":: {folder.name}.{room}\n"
         assert described in page, room
         assert f">{room}<" in drawing, room
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_file_that_is_named_exists(page: Path) -> None:
+    named = set(re.findall(r"\b(?:scripts|tests|docs)/[\w/.-]*\w(?![\w*])", page.read_text()))
+    assert not [name for name in named if not (ROOT / name).exists()]
