@@ -9,6 +9,7 @@ import pytest
 
 from packer.errors import UnusableInput
 from packer.files.atomic import write_file
+from packer.images import tiling
 from packer.packing import (
     PackReport,
     pack,
@@ -191,3 +192,15 @@ def test_appending_a_further_split_is_no_mixture(
 def test_there_must_be_a_data_set_to_append_to(own_source: Path, run: Any) -> None:
     with pytest.raises(FormatError, match="There is no folder"):
         run(own_source, append=True)
+
+
+def test_both_versions_are_told_where_a_tiler_has_changed_since(
+    own_source: Path, run: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = {"policy": {"jpeg": "tiled"}}
+    run(own_source, **options)
+    add(own_source, "class0/new.jpg", "class0/image000.jpg")
+    before = tiling.VERSION
+    monkeypatch.setattr(tiling, "VERSION", "9")
+    run(own_source, append=True, **options)
+    assert Manifest.load(tmp_path / "dst").transcoders["tiler"] == f"{before}, 9"

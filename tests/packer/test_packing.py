@@ -1,5 +1,6 @@
 import errno
 import gc
+import io
 import os
 import re
 import shutil
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import PIL
 import pytest
 import simplejpeg
 import webdataset
@@ -19,12 +21,14 @@ from PIL import Image
 from safetensors import safe_open
 from safetensors.numpy import load_file
 
+from packer.checking.verify import verify
 from packer.errors import (
     NothingToPack,
     PackingFailed,
     Rejected,
     UnusableInput,
 )
+from packer.images import tiling
 from packer.keys import unescape
 from packer.packing import (
     PackOptions,
@@ -624,6 +628,42 @@ def test_a_stopped_run_goes_on_with_a_changed_source_to_the_bytes_of_a_fresh_one
         run_pack(root, dst, jpeg="verbatim", **cap)
         run_pack(root, Path(folder, "anew"), jpeg="verbatim", **cap)
         assert files_of(dst) == files_of(Path(folder, "anew"))
+
+
+def test_the_versions_of_what_tiles_are_told_and_other_ones_do_not_go_on(
+    tmp_path: Path, own_source: Path, run_pack: RunPack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dst, bad = tmp_path / "dst", own_source / "class0" / "bad.jpg"
+    bad.write_bytes(bytes(100) + b"\xff\xd8")
+    with pytest.raises(Rejected):
+        run_pack(own_source, dst)
+    with monkeypatch.context() as patch:
+        patch.setattr(tiling, "VERSION", "another")
+        with pytest.raises(UnusableInput, match="unfinished run"):
+            run_pack(own_source, dst, skip_rejected=True)
+    run_pack(own_source, dst, skip_rejected=True)
+    assert Manifest.load(dst).transcoders["tiler"] == tiling.VERSION
+    assert not verify(dst, 1).damages
+
+
+def test_re_encoded_images_name_pillow_and_verbatim_ones_nothing(
+    tmp_path: Path, source: Path, run_pack: RunPack
+) -> None:
+    run_pack(source, tmp_path / "verbatim", jpeg="verbatim")
+    run_pack(source, tmp_path / "raw", raw=(8, 8))
+    assert Manifest.load(tmp_path / "verbatim").transcoders == {}
+    assert Manifest.load(tmp_path / "raw").transcoders == {"Pillow": PIL.__version__}
+
+
+def test_who_waits_for_the_tiler_to_be_compiled_is_told_so(
+    tmp_path: Path, source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = io.StringIO()
+    monkeypatch.setattr(tiling, "is_compiled", lambda: False)
+    for number, jpeg in enumerate(("tiled", "verbatim")):
+        shown = Progress(stream=said)
+        pack(source, tmp_path / str(number), PackOptions(jpeg=jpeg), 1, progress=shown)
+    assert said.getvalue().count("Compiling what tiles JPEGs: once") == 1
 
 
 def test_a_file_that_vanishes_while_packing_is_rejected(tmp_path: Path, own_source: Path) -> None:

@@ -80,6 +80,11 @@ def test_a_manifest_reads_back_as_written(tmp_path: Path, manifest: Manifest) ->
     assert Manifest.load(tmp_path) == manifest
 
 
+def test_what_a_later_packer_tells_besides_is_ignored(tmp_path: Path) -> None:
+    write(tmp_path, content(weather="fair"))
+    assert Manifest.load(tmp_path) == MANIFEST
+
+
 def test_a_class_name_that_is_no_utf8_reads_back_as_written(tmp_path: Path) -> None:
     manifest = replace(MANIFEST, classes=(os.fsdecode(b"caf\xe9"),))
     (tmp_path / "dataset.json").write_text(manifest.dump(), "utf-8")
