@@ -168,7 +168,6 @@ def test_a_manifest_without_a_part_is_refused(tmp_path: Path, name: str) -> None
     "changes",
     [
         *({"shards": None}, {"shards": [None]}, {"shards": ["a"]}, {"shards": [[]]}),
-        *({"classes": None}, {"classes": 3}, {"fields": None}, {"unknown": 1}),
         *({"classes": "cat"}, {"fields": {"jpg": 1}}, {"options": 1}, {"options": []}),
         *({"packer": 1}, {"source": None}, {"rejected": "2"}),
     ],
