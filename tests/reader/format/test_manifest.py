@@ -169,6 +169,7 @@ def test_a_manifest_without_a_part_is_refused(tmp_path: Path, name: str) -> None
     [
         *({"shards": None}, {"shards": [None]}, {"shards": ["a"]}, {"shards": [[]]}),
         *({"classes": "cat"}, {"fields": {"jpg": 1}}, {"options": 1}, {"options": []}),
+        *({"classes": None}, {"classes": 3}, {"fields": None}, {"transcoders": ["tiler"]}),
         *({"packer": 1}, {"source": None}, {"rejected": "2"}),
     ],
     ids=str,
