@@ -1,7 +1,7 @@
 """`packer repair`: makes damaged shards again from their source, and proves that they are the same.
 
-Packing is deterministic: the same source and options give the same bytes. So a shard is mended if,
-and only if, its tar and its index have the checksums that dataset.json has kept.
+Packing is deterministic: the same source and options give the same bytes. So a shard is repaired
+if, and only if, its tar and its index have the checksums that dataset.json has kept.
 """
 
 import os
@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from packer.checking.mend import mend
 from packer.checking.shard import Damage
 from packer.checking.verify import verify
 from packer.errors import (
@@ -34,7 +33,7 @@ from packer.sources.archive.tar_reader import (
     members,
 )
 from packer.writing.jobs import Rejections, fatal_samples, run_jobs, tell_of_compiling
-from packer.writing.shard_writer import index_of, shard_entry
+from packer.writing.shard_writer import index_of
 from reader.format import (
     FormatError,
     Index,
@@ -82,13 +81,13 @@ def repair(dst: Path, src: Path, jobs: int, progress: Progress | None = None) ->
 
     Raises:
         FormatError: `dst` is no data set.
-        UnusableInput: `src` is not what was packed, or dataset.json is beyond mending.
+        UnusableInput: `src` is not what was packed, or dataset.json is damaged.
         PackingFailed: a shard cannot be written.
     """
     began = time.monotonic()
     progress = progress or Progress(quiet=True)
     report = RepairReport(str(dst))
-    content = _mended_manifest(dst, report)
+    content = _tidy_manifest(dst, report)
     for old in dst.glob(f"{_FOLDER}*"):
         shutil.rmtree(old)  # of a run that was killed
     found = verify(dst, jobs, progress=progress).damages
@@ -113,38 +112,28 @@ def repair(dst: Path, src: Path, jobs: int, progress: Progress | None = None) ->
     return report
 
 
-def _mended_manifest(dst: Path, report: RepairReport) -> Manifest:
-    """The data set's manifest, put right on disk where that is possible."""
+def _tidy_manifest(dst: Path, report: RepairReport) -> Manifest:
+    """The dataset's manifest, in the very bytes that it was written in.
+
+    Raises:
+        UnusableInput: it is damaged: what shaped the shards is told nowhere else.
+    """
     path = dst / manifest.FILENAME
     try:
         content = Manifest.load(dst)
-        if path.read_bytes() == content.dump().encode():
-            return content
-        report.damages.append(Damage(manifest.FILENAME, "it says the same in other bytes"))
     except FormatError as error:
         if not path.is_file():
             raise
-        mended = mend(path.read_bytes(), list(_entries(dst)))
-        if mended is None:
-            raise UnusableInput(
-                f"{path} is damaged beyond mending by its checksum. Restore it from a copy, or "
-                "pack the source again with the options of the first time and --overwrite."
-            ) from error
-        content = mended
-        report.damages.append(Damage(manifest.FILENAME, str(error).removesuffix(".")))
-    write_file(path, content.dump().encode())
-    report.repaired.append(manifest.FILENAME)
+        raise UnusableInput(
+            f"{error} It alone tells the options that the shards were made with, so repair cannot "
+            "make it again: restore it from a copy, or pack the source again with the options of "
+            "the first time and --overwrite."
+        ) from error
+    if path.read_bytes() != content.dump().encode():
+        report.damages.append(Damage(manifest.FILENAME, "it says the same in other bytes"))
+        write_file(path, content.dump().encode())
+        report.repaired.append(manifest.FILENAME)
     return content
-
-
-def _entries(dst: Path) -> Iterator[ShardEntry]:
-    """What the shards that lie there are, by their indexes."""
-    for path in sorted(dst.rglob("*.tar")):
-        split = path.parent.relative_to(dst).as_posix()
-        try:
-            yield shard_entry(path, "" if split == "." else split)
-        except FormatError:
-            continue
 
 
 def _same_work(dst: Path, src: Path, content: Manifest, progress: Progress) -> Work:

@@ -43,8 +43,8 @@ def flip(path: Path, at: int) -> None:
 @pytest.mark.parametrize(
     "damaged",
     [
-        *(["shard-000001.tar"], ["shard-000001.safetensors"], ["dataset.json"]),
-        ["dataset.json", "shard-000000.tar", "shard-000003.tar", "shard-000003.safetensors"],
+        *(["shard-000001.tar"], ["shard-000001.safetensors"]),
+        ["shard-000000.tar", "shard-000003.tar", "shard-000003.safetensors"],
     ],
     ids=str,
 )
@@ -141,10 +141,25 @@ def test_shards_that_nothing_tells_of_are_named(
     assert files_of(copy) == before
 
 
-def test_a_manifest_beyond_mending_is_refused_with_advice(copy: Path, source: Path) -> None:
-    (copy / "dataset.json").write_text("{}")
-    with pytest.raises(UnusableInput, match="Restore it from a copy, or pack the source again"):
+@pytest.mark.parametrize("damage", ["{}", "a flipped bit"])
+def test_a_damaged_manifest_is_refused_with_advice(
+    copy: Path, source: Path, files_of: FilesOf, damage: str
+) -> None:
+    path = copy / "dataset.json"
+    path.write_text(damage) if damage == "{}" else flip(path, 700)
+    before = files_of(copy)
+    with pytest.raises(UnusableInput, match="restore it from a copy, or pack the source again"):
         repair(copy, source, 1)
+    assert files_of(copy) == before
+
+
+def test_a_manifest_that_says_the_same_in_other_bytes_is_written_as_it_was(
+    copy: Path, source: Path, packed: Path, files_of: FilesOf
+) -> None:
+    path = copy / "dataset.json"
+    path.write_text(json.dumps(json.loads(path.read_text())))
+    assert repair(copy, source, 1).repaired == ["dataset.json"]
+    assert files_of(copy) == files_of(packed)
 
 
 def test_a_folder_that_is_no_data_set_is_refused(tmp_path: Path, source: Path) -> None:
