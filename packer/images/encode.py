@@ -1,7 +1,6 @@
 """What is stored for an image: its bytes as they are, tiled without loss, or re-encoded."""
 
 import io
-import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -21,7 +20,6 @@ from packer.images.jpegtran import NO_MEMORY
 from packer.images.probe import (
     ONE_CHANNEL,
     PILLOW_ERRORS,
-    PILLOW_FORMATS,
     ImageInfo,
     check_for_reader,
     damaged,
@@ -35,6 +33,7 @@ from packer.images.tiles import (
     tile,
 )
 from reader.format import Limits
+from reader.format.pictures import opened
 from reader.format.pixels import in_8_bits
 
 DEFAULT_QUALITY = 90
@@ -156,10 +155,8 @@ def _shrinks(height: int, width: int, policy: Policy) -> bool:
 def _opened(data: bytes) -> Iterator[Image.Image]:
     """The image as Pillow has it; what goes wrong with it is a BadImage."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            with Image.open(io.BytesIO(data), formats=PILLOW_FORMATS) as image:
-                yield image
+        with opened(data) as image:
+            yield image
     except PILLOW_ERRORS as error:
         raise damaged(error) from error
 

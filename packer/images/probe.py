@@ -5,9 +5,7 @@ does the reader, at the latest where its faster decoders give up. The markers of
 that it decodes; whatever looks odd, and every other format, is decoded.
 """
 
-import io
 import struct
-import warnings
 import zlib
 from dataclasses import dataclass
 
@@ -17,8 +15,7 @@ from PIL import Image, UnidentifiedImageError
 from packer.errors import BadImage, said
 from packer.images import jpeg
 from reader.format import Limits
-
-Image.MAX_IMAGE_PIXELS = None  # `Limits` has the limit, and this module says so in its own words
+from reader.format.pictures import PICTURES, opened
 
 # What Pillow's plugins raise on damaged files.
 PILLOW_ERRORS = (
@@ -36,17 +33,7 @@ PILLOW_ERRORS = (
     zlib.error,
 )
 
-_FORMATS = {
-    "JPEG": "jpg",
-    "PNG": "png",
-    "WEBP": "webp",
-    "BMP": "bmp",
-    "GIF": "gif",
-    "TIFF": "tiff",
-    "PPM": "ppm",
-}
-PILLOW_FORMATS = tuple(_FORMATS)  # it knows others, some of which start programs
-_NAMES = {**_FORMATS, "MPO": "jpg"}  # what Pillow calls a JPEG with further images behind it
+_NAMES = {**PICTURES, "MPO": "jpg"}  # what Pillow calls a JPEG with further images behind it
 _ORIENTATION = 0x0112
 _PNG = b"\x89PNG\r\n"
 ONE_CHANNEL = {"1", "L", "I", "F", "I;16", "I;16B", "I;16L", "I;16N"}
@@ -74,25 +61,23 @@ def probe(data: bytes, limits: Limits = Limits()) -> ImageInfo:  # noqa: B008  #
         _check_pixels(proven.height, proven.width, limits)
         return ImageInfo("jpg", proven.height, proven.width, len(proven.sampling), 1)
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # Pillow's remarks on metadata; the pixels decide
-            if data.startswith(_PNG):
-                with Image.open(io.BytesIO(data), formats=["PNG"]) as image:
-                    image.verify()  # the checksums, which decoding passes over
-            with Image.open(io.BytesIO(data), formats=PILLOW_FORMATS) as image:
-                _check_pixels(image.height, image.width, limits)
-                channels = 1 if image.mode in ONE_CHANNEL else len(image.getbands())
-                if proven is None:
-                    image.load()  # cut short or damaged, it does not
-                    _check_mode(image)
-                return ImageInfo(
-                    _NAMES[str(image.format)],
-                    image.height,
-                    image.width,
-                    channels,
-                    # Pillow turns a TIFF upright itself, and gives its upright size.
-                    1 if image.format == "TIFF" else _orientation(image),
-                )
+        if data.startswith(_PNG):
+            with opened(data, "PNG") as image:
+                image.verify()  # the checksums, which decoding passes over
+        with opened(data) as image:
+            _check_pixels(image.height, image.width, limits)
+            channels = 1 if image.mode in ONE_CHANNEL else len(image.getbands())
+            if proven is None:
+                image.load()  # cut short or damaged, it does not
+                _check_mode(image)
+            return ImageInfo(
+                _NAMES[str(image.format)],
+                image.height,
+                image.width,
+                channels,
+                # Pillow turns a TIFF upright itself, and gives its upright size.
+                1 if image.format == "TIFF" else _orientation(image),
+            )
     except UnidentifiedImageError:
         raise BadImage(_why_unknown(data)) from None
     except PILLOW_ERRORS as error:

@@ -5,10 +5,7 @@ the index has, and only as a format that is packed: Pillow knows some that start
 """
 
 import contextlib
-import io
 import struct
-import threading
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -19,6 +16,7 @@ from numpy.typing import NDArray
 
 from reader.decode.plan import StoredImage
 from reader.errors import DecodeError, lacks_memory
+from reader.format.pictures import opened
 from reader.format.pixels import in_8_bits
 
 if TYPE_CHECKING:
@@ -26,7 +24,6 @@ if TYPE_CHECKING:
 
 Pixels = NDArray[Any]
 
-_FORMATS = ("JPEG", "PNG", "WEBP", "BMP", "GIF", "TIFF", "PPM")  # Pillow's names
 _PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"
 _PNG_SIZE = struct.Struct(f">{len(_PNG)}xII")
 
@@ -48,8 +45,8 @@ def read_picture(image: StoredImage) -> Pixels:
             pixels = cv2.imdecode(np.frombuffer(data, np.uint8), flags)
         if pixels is not None:
             return pixels
-    with _opened(image, data) as opened:
-        return np.asarray(in_8_bits(opened).convert("RGB"))
+    with _opened(image, data) as picture:
+        return np.asarray(in_8_bits(picture).convert("RGB"))
 
 
 def read_mask(image: StoredImage, data: bytes) -> Pixels:
@@ -58,8 +55,8 @@ def read_mask(image: StoredImage, data: bytes) -> Pixels:
     Raises:
         DecodeError: it does not decode, or is not of the image's size.
     """
-    with _opened(image, memoryview(data)) as opened:
-        pixels = np.asarray(opened)
+    with _opened(image, memoryview(data)) as picture:
+        pixels = np.asarray(picture)
     return pixels.astype(np.uint8) if pixels.dtype == np.bool_ else pixels
 
 
@@ -75,34 +72,6 @@ def _is_still_png(data: memoryview) -> bool:
     return data[: len(_PNG)] == _PNG and len(data) >= _PNG_SIZE.size and b"acTL" not in bytes(data)
 
 
-class _OwnLimit:
-    """While a thread is inside, Pillow has no limit of pixels: the size is compared instead."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._inside = 0
-        self._pillows: int | None = None
-
-    def __enter__(self) -> None:
-        from PIL import Image
-
-        with self._lock:
-            if not self._inside:
-                self._pillows, Image.MAX_IMAGE_PIXELS = Image.MAX_IMAGE_PIXELS, None
-            self._inside += 1
-
-    def __exit__(self, *_: object) -> None:
-        from PIL import Image
-
-        with self._lock:
-            self._inside -= 1
-            if not self._inside:
-                Image.MAX_IMAGE_PIXELS = self._pillows
-
-
-_own_limit = _OwnLimit()
-
-
 @contextmanager
 def _opened(image: StoredImage, data: memoryview) -> Iterator["Image.Image"]:
     """The picture by Pillow, of the size of `image`.
@@ -111,14 +80,12 @@ def _opened(image: StoredImage, data: memoryview) -> Iterator["Image.Image"]:
         DecodeError: it is no such picture, or whatever goes wrong with it while it is open.
         MemoryError: it does not fit, which says nothing of the picture.
     """
-    from PIL import Image, UnidentifiedImageError  # few datasets need it; workers start fast
+    from PIL import UnidentifiedImageError  # few datasets need it; workers start fast
 
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # remarks on metadata
-            with _own_limit, Image.open(io.BytesIO(data), formats=_FORMATS) as opened:
-                _check_size(image, *opened.size)
-                yield opened
+        with opened(data) as picture:
+            _check_size(image, *picture.size)
+            yield picture
     except (DecodeError, MemoryError):
         raise
     except UnidentifiedImageError as error:  # its text has an address of this process

@@ -1,0 +1,51 @@
+"""Pictures are opened as what is packed alone, whatever limit Pillow has, which stays as it was."""
+
+import io
+import subprocess
+import sys
+
+import pytest
+from PIL import Image, UnidentifiedImageError
+
+from reader.format.pictures import opened
+
+
+def encoded(kind: str) -> bytes:
+    file = io.BytesIO()
+    Image.new("RGB", (80, 60)).save(file, kind)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize("kind", ["PNG", "TIFF", "WEBP", "JPEG"])
+def test_pillows_own_limit_is_neither_in_the_way_nor_changed(
+    monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 100)
+    with opened(encoded(kind)) as first, opened(encoded(kind)) as second:
+        first.load()
+        second.load()
+    assert Image.MAX_IMAGE_PIXELS == 100
+
+
+def test_a_picture_within_pillows_limit_leaves_it_alone() -> None:
+    before = Image.MAX_IMAGE_PIXELS
+    with opened(encoded("PNG")):
+        assert before == Image.MAX_IMAGE_PIXELS is not None
+
+
+def test_a_format_that_is_not_packed_is_not_opened() -> None:
+    with pytest.raises(UnidentifiedImageError), opened(encoded("ICO")):
+        pass
+
+
+def test_only_the_named_formats_are_opened() -> None:
+    with pytest.raises(UnidentifiedImageError), opened(encoded("BMP"), "PNG"):
+        pass
+
+
+def test_importing_what_packs_changes_no_limit_of_pillow() -> None:
+    program = (
+        "from PIL import Image; before = Image.MAX_IMAGE_PIXELS; "
+        "import packer.cli.main, packer.packing; assert before == Image.MAX_IMAGE_PIXELS"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
