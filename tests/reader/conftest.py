@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 import reader
 from packer.images.probe import (
@@ -19,6 +20,7 @@ from packer.images.probe import (
 )
 from packer.packing import PackReport
 from packer.writing.shard_writer import shard_entry
+from reader import Dataset
 from reader.format import (
     FORMATS,
     Manifest,
@@ -152,3 +154,15 @@ def run_script(tmp_path: Path) -> Callable[..., "subprocess.CompletedProcess[str
         )
 
     return run
+
+
+@pytest.fixture(scope="session")
+def truth(packed: Path) -> list[tuple[torch.Tensor, int, str]]:
+    """Each sample's pixels as `delivered.CROP` leaves them, its label and its key."""
+    dataset = Dataset(packed)
+    found = []
+    for (image, label), key in zip(dataset, dataset.keys, strict=True):
+        top, left = round((image.shape[0] - 48) / 2), round((image.shape[1] - 64) / 2)
+        pixels = image[top : top + 48, left : left + 64].transpose(2, 0, 1)
+        found.append((torch.from_numpy(pixels.copy()), label, key))
+    return found

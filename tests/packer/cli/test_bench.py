@@ -1,16 +1,23 @@
 """The sweep over numbers of workers: its points, its table, its verdict."""
 
 import json
+import os
 import signal
-from collections.abc import Iterator
+import subprocess
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 from click.testing import CliRunner, Result
 
 from packer.cli.bench import Point, sweep, verdict
 from packer.cli.main import main
 from reader import Statistics
+
+StartPacker = Callable[..., "subprocess.Popen[str]"]
+RunPacker = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 @pytest.fixture(autouse=True)
@@ -108,3 +115,56 @@ def test_a_split_that_is_not_there_is_named(packed: Path) -> None:
     found = run(packed, "--split", "nope")
     assert found.exit_code == 2
     assert "nope" in found.stderr
+
+
+def wait_until(condition: Callable[[], object], seconds: float = 30) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "it never came to pass"
+        time.sleep(0.002)
+
+
+def test_bench_prints_a_table_and_a_verdict(packed: Path, run_packer: RunPacker) -> None:
+    done = run_packer("bench", packed, "--seconds", 0.1, "--workers", 1)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("workers")
+    assert done.stdout.splitlines()[1].split()[0] == "1"
+    assert "1 worker gave" in done.stdout
+
+
+def test_bench_names_itself_as_the_other_commands_do(run_packer: RunPacker) -> None:
+    for command in ("bench", "info"):
+        assert f"Usage: python -m packer {command} " in run_packer(command, "--help").stdout
+
+
+def test_bench_of_what_is_no_data_set_exits_2(tmp_path: Path, run_packer: RunPacker) -> None:
+    done = run_packer("bench", tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.startswith("packer: ")
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("number", "send"),
+    [
+        (signal.SIGTERM, os.kill),
+        (signal.SIGINT, os.killpg),
+        (signal.SIGHUP, os.kill),
+        (signal.SIGHUP, os.killpg),
+    ],
+)
+def test_an_interrupted_bench_exits_130_and_leaves_no_process(
+    packed: Path,
+    start_packer: StartPacker,
+    number: signal.Signals,
+    send: Callable[[int, int], None],
+) -> None:
+    with start_packer("bench", packed, "--seconds", 60, "--workers", 2) as process:
+        wait_until(lambda: psutil.Process(process.pid).children(recursive=True))  # its worker
+        started = psutil.Process(process.pid).children(recursive=True)
+        send(process.pid, number)
+        _, stderr = process.communicate()
+    assert process.returncode == 130, stderr
+    assert "Traceback" not in stderr
+    psutil.wait_procs(started, timeout=30)
+    assert not any(child.is_running() for child in started)

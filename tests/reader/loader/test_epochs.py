@@ -1,18 +1,19 @@
-"""The epochs of a loader whose rank, or place, changes while it lives."""
+"""Loops over a loader, of every kind, and the epochs of one whose rank, or place, changes."""
 
 import gc
 import pickle
+import threading
 from collections.abc import Callable, Iterable
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
+from delivered import AUGMENT, COUNT, CROP, EVERYTHING, digest, indexes
 
 from reader import ArgumentError, CenterCrop, Loader, ReaderError
-
-COUNT = 39
 
 pytestmark = pytest.mark.usefixtures("no_leftovers")
 
@@ -146,3 +147,131 @@ def test_a_closed_loader_is_not_pickled(packed: Path) -> None:
     loader.close()
     with pytest.raises(ReaderError, match="closed"):
         pickle.dumps(loader)
+
+
+def test_a_list_of_a_loader_holds_every_batch_as_it_was(packed: Path) -> None:
+    with Loader(
+        packed, batch_size=1, workers=2, transforms=AUGMENT, shuffle=True, fields=EVERYTHING
+    ) as loader:
+        copies = [
+            [field.clone() if isinstance(field, torch.Tensor) else list(field) for field in batch]
+            for batch in loader
+        ]
+        loader.set_epoch(0)
+        kept = list(loader)
+        later = list(loader)
+    assert len(kept) == COUNT
+    assert digest(kept) == digest(copies) != digest(later)
+
+
+def test_breaking_out_of_a_loop_and_starting_again_works(packed: Path) -> None:
+    with Loader(
+        packed, batch_size=4, workers=2, transforms=[CROP], shuffle=True, fields=["index"]
+    ) as loader:
+        firsts = []
+        for stop in (0, 1, 5, 9):
+            for number, (index,) in enumerate(loader):
+                if number == 0:
+                    firsts.append(tuple(index.tolist()))
+                if number == stop:
+                    break
+        assert len(set(firsts)) == 4  # every loop is another epoch
+        assert sorted(indexes(loader)) == list(range(COUNT))
+        loader.set_epoch(2)
+        assert tuple(next(iter(loader))[0].tolist()) == firsts[2]
+
+
+def test_nested_loops_over_one_loader_are_epochs_of_their_own(packed: Path) -> None:
+    options: dict[str, Any] = {
+        "batch_size": 13,
+        "workers": 2,
+        "transforms": AUGMENT,
+        "shuffle": True,
+        "fields": EVERYTHING,
+    }
+    with Loader(packed, **options) as loader:
+        expected = [digest(loader) for _ in range(4)]
+    with Loader(packed, **options) as loader:
+        outer, inner = [], []
+        for batch in loader:
+            outer.append(batch)
+            inner.append(digest(loader))
+    assert digest(outer) == expected[0]
+    assert inner == expected[1:]
+
+
+def test_iterators_of_one_loader_may_advance_in_any_order(packed: Path) -> None:
+    with Loader(
+        packed, batch_size=2, workers=2, transforms=[CROP], shuffle=True, fields=["index"]
+    ) as loader:
+        expected = [indexes(loader) for _ in range(5)]
+        loader.set_epoch(0)
+        iterators = [iter(loader) for _ in range(5)]
+        seen: list[list[int]] = [[] for _ in iterators]
+        rng = np.random.default_rng(0)
+        left = [number for number in range(5) for _ in range(20)]
+        for number in rng.permutation(left).tolist():
+            seen[number] += next(iterators[number])[0].tolist()
+        assert [next(iterator, None) for iterator in iterators] == [None] * 5
+    assert seen == expected
+
+
+def test_an_iterator_that_is_gone_before_its_first_batch_leaves_its_epoch_to_the_next(
+    packed: Path,
+) -> None:
+    with Loader(
+        packed, batch_size=10, workers=2, transforms=[CROP], shuffle=True, fields=["index"]
+    ) as loader:
+        expected = [indexes(loader) for _ in range(4)]
+        loader.set_epoch(0)
+        iter(loader)
+        before = loader.state_dict()
+        assert indexes(loader) == expected[0]
+        iter(loader)
+        loader.set_epoch(2)  # not the one that was left, which would be 1
+        kept = iter(loader)
+        iter(loader)
+        iter(loader)
+        assert indexes(loader) == expected[3]
+        assert [number for (index,) in kept for number in index.tolist()] == expected[2]
+        loader.load_state_dict(before)
+        iter(loader)
+        assert [indexes(loader), indexes(loader)] == expected[:2]
+
+
+def test_an_iterator_knows_how_many_steps_are_left_and_stays_at_its_end(packed: Path) -> None:
+    with Loader(packed, batch_size=20, workers=1, transforms=[CROP]) as loader:
+        iterator = iter(loader)
+        lengths = [len(iterator)]
+        for _ in iterator:
+            lengths.append(len(iterator))
+        assert lengths == [2, 1, 0]
+        assert next(iterator, None) is next(iterator, None) is None
+
+
+def test_an_epoch_may_be_iterated_in_another_thread(packed: Path) -> None:
+    with Loader(
+        packed, batch_size=4, workers=2, transforms=AUGMENT, shuffle=True, fields=EVERYTHING
+    ) as loader:
+        expected = digest(loader)
+        loader.set_epoch(0)
+        found: list[str] = []
+        thread = threading.Thread(target=lambda: found.append(digest(loader)))
+        thread.start()
+        thread.join(60)
+    assert found == [expected]
+
+
+def test_two_threads_may_each_iterate_an_epoch_at_once(packed: Path) -> None:
+    with Loader(
+        packed, batch_size=2, workers=2, transforms=[CROP], shuffle=True, fields=["index"]
+    ) as loader:
+        expected = sorted(indexes(loader) for _ in range(4))
+        loader.set_epoch(0)
+        found: list[list[int]] = []
+        threads = [threading.Thread(target=lambda: found.append(indexes(loader))) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(60)
+    assert sorted(found) == expected

@@ -1,5 +1,6 @@
 """A run that is cut into pieces, each with other ranks and batches, reads what a whole one does."""
 
+import json
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from delivered import augmented, digest, valid_rows
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from PIL import Image
@@ -185,3 +187,70 @@ def test_loaders_that_are_killed_and_started_again_deliver_the_linear_order(
         order = BlockShuffled([5, 5, 5, 5, 3], 2, 8)
     seen = run(small, shuffle, [*plan, Piece(1, 5, 1, 1000)], epochs)
     assert seen == [sample for epoch in whole(order, epochs) for sample in epoch]
+
+
+@pytest.mark.parametrize(
+    ("consumed", "batch_size", "world_size", "count"),
+    [(0, 7, 1, 1), (1, 4, 1, 2), (3, 1, 1, 1), (3, 3, 2, 1), (9, 7, 1, 1), (9, 5, 3, 1)],
+)
+def test_an_epoch_resumes_with_exactly_the_samples_not_yet_seen_in_the_same_order(
+    packed: Path, consumed: int, batch_size: int, world_size: int, count: int
+) -> None:
+    with augmented(packed) as loader:
+        whole = valid_rows(loader)
+        following = valid_rows(loader)
+        loader.set_epoch(0)
+        iterator = iter(loader)
+        for _ in range(consumed):
+            next(iterator)
+        state = json.loads(json.dumps(loader.state_dict()))
+        del iterator
+    ranks = []
+    for rank in range(world_size):
+        with augmented(
+            packed, batch_size=batch_size, workers=count, rank=rank, world_size=world_size
+        ) as loader:
+            loader.load_state_dict(state)
+            ranks.append((list(loader), list(loader)))
+    for epoch, expected in ((0, whole[4 * consumed :]), (1, following)):
+        steps = zip(*(rank[epoch] for rank in ranks), strict=True)
+        assert valid_rows(batch for step in steps for batch in step) == expected
+
+
+def test_the_state_of_many_ranks_resumes_on_one(packed: Path) -> None:
+    with augmented(packed) as loader:
+        whole = valid_rows(loader)
+    states = []
+    for rank in range(2):
+        with augmented(packed, rank=rank, world_size=2) as loader:
+            iterator = iter(loader)
+            for _ in range(3):
+                next(iterator)
+            states.append(loader.state_dict())
+    assert states[0] == states[1]
+    with augmented(packed) as loader:
+        loader.load_state_dict(states[0])
+        assert valid_rows(loader) == whole[24:]
+
+
+def test_the_state_after_an_epoch_is_the_beginning_of_the_next(packed: Path) -> None:
+    with augmented(packed) as loader, augmented(packed) as other:
+        for _ in loader:
+            state = loader.state_dict()
+        other.load_state_dict(state)
+        assert digest(other) == digest(loader)
+        other.load_state_dict(loader.state_dict())
+        assert digest(other) == digest(loader)
+
+
+def test_a_loader_may_load_its_own_state_again(packed: Path) -> None:
+    with augmented(packed) as loader:
+        whole = valid_rows(loader)
+        loader.set_epoch(0)
+        iterator = iter(loader)
+        next(iterator)
+        state = loader.state_dict()
+        next(iterator)
+        loader.load_state_dict(state)
+        assert loader.state_dict() == state
+        assert valid_rows(loader) == whole[4:]

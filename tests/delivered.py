@@ -1,0 +1,82 @@
+"""What loaders deliver, and transforms that let something happen in a worker."""
+
+import hashlib
+import os
+import time
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from reader import (
+    CenterCrop,
+    Geometry,
+    Loader,
+    RandomHorizontalFlip,
+    RandomResizedCrop,
+    Transform,
+)
+from reader.rng import SampleRandom
+
+COUNT = 39
+CROP = CenterCrop((48, 64))  # no image is smaller
+AUGMENT = (RandomResizedCrop((24, 32)), RandomHorizontalFlip())
+EVERYTHING = ("image", "label", "index", "valid", "key")
+
+
+def digest(batches: Iterable[Sequence[Any]]) -> str:
+    """A checksum of all that is in the batches, and of their order."""
+    found = hashlib.sha256()
+    for batch in batches:
+        for field in batch:
+            is_tensor = isinstance(field, torch.Tensor)
+            found.update(field.numpy().tobytes() if is_tensor else repr(field).encode())
+    return found.hexdigest()
+
+
+def indexes(batches: Iterable[Sequence[Any]], field: int = 0) -> list[int]:
+    return [number for batch in batches for number in batch[field].tolist()]
+
+
+def valid_rows(steps: Iterable[Sequence[Any]]) -> list[tuple[int, str]]:
+    """(index, checksum of the pixels) of each row that is no padding, in order."""
+    return [
+        (int(index[row]), hashlib.sha256(image[row].numpy().tobytes()).hexdigest())
+        for image, _, index, valid, _ in steps
+        for row in np.flatnonzero(valid).tolist()
+    ]
+
+
+def augmented(packed: Path, **options: Any) -> Loader:
+    """A loader of which order and pixels are drawn, and all fields are told."""
+    arguments: dict[str, Any] = {
+        "batch_size": 4,
+        "workers": 1,
+        "transforms": AUGMENT,
+        "shuffle": True,
+        "seed": 5,
+        "fields": EVERYTHING,
+    }
+    return Loader(packed, **{**arguments, **options})
+
+
+def slow(seconds: float = 0.005) -> Transform:
+    class Slow:
+        def apply(self, geometry: Geometry, dice: SampleRandom) -> None:
+            time.sleep(seconds)
+
+    return Slow()
+
+
+def in_a_worker(act: Callable[[Geometry], None]) -> Transform:
+    """A transform that calls `act` with the geometry, but not in this process."""
+    parent = os.getpid()
+
+    class Act:
+        def apply(self, geometry: Geometry, dice: SampleRandom) -> None:
+            if os.getpid() != parent:
+                act(geometry)
+
+    return Act()

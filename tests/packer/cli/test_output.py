@@ -1,0 +1,76 @@
+"""What is printed reaches the terminal, or the exit code tells that it did not."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+RunPacker = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+def test_names_that_are_no_utf8_are_told_all_the_same(
+    tmp_path: Path, bad_source: Path, run_packer: RunPacker
+) -> None:
+    dst = tmp_path / os.fsdecode(b"dst \xff")
+    done = run_packer("pack", bad_source, dst, "--on-error", "skip")
+    assert done.returncode == 1
+    assert r"\xff empty.jpg: it is empty" in done.stderr
+    assert "39 samples" in done.stdout
+    again = run_packer("pack", bad_source, dst, "--on-error", "skip", "--json")
+    assert json.loads(again.stdout)["dataset"] == str(dst)
+
+
+def test_half_a_surrogate_pair_out_of_json_is_told_as_an_escape(
+    tmp_path: Path, source: Path, run_packer: RunPacker
+) -> None:
+    rows = [
+        {"image": "class0/image000.jpg", "label": "\ud800"},
+        {"image": "\udbff.jpg", "label": "cat"},
+    ]
+    (tmp_path / "list.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    options = ("--root", source, "--on-error", "skip")
+    done = run_packer("pack", tmp_path / "list.jsonl", tmp_path / "dst", *options)
+    assert done.returncode == 1
+    assert "\\udbff.jpg': its path is no text" in done.stderr
+    shown = run_packer("info", tmp_path / "dst")
+    assert shown.returncode == 0
+    assert "\\ud800" in shown.stdout
+
+
+@pytest.mark.parametrize("json", [(), ("--json",)], ids=["plain", "json"])
+def test_a_report_that_cannot_be_written_is_told_and_exits_2(
+    packed: Path, tmp_path: Path, json: tuple[str, ...]
+) -> None:
+    with open("/dev/full", "w") as full:
+        command = [sys.executable, "-m", "packer", "info", str(packed), *json]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+    assert done.returncode == 2
+    assert "standard output: No space left on device" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "full"), [(["--help"], "stdout"), (["info", "/nowhere"], "stderr")]
+)
+def test_help_or_a_usage_error_that_cannot_be_written_exits_2(
+    arguments: list[str], full: str
+) -> None:
+    with open("/dev/full", "w") as disk:
+        streams: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, full: disk}
+        command = [sys.executable, "-m", "packer", *arguments]
+        done = subprocess.run(command, **streams, text=True, timeout=60)
+    assert done.returncode == 2
+    assert "Traceback" not in f"{done.stdout}{done.stderr}"
+
+
+def test_a_full_disk_under_the_log_does_not_stop_the_work(tmp_path: Path, source: Path) -> None:
+    with open("/dev/full", "w") as full:
+        command = [sys.executable, "-m", "packer", "pack", str(source), str(tmp_path / "dst")]
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=full, text=True, timeout=60)
+    assert done.returncode == 0
+    assert "39 samples" in done.stdout

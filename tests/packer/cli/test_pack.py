@@ -1,0 +1,237 @@
+"""`packer pack`: its report, its plan, and what it refuses."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from packer.writing import journal
+from reader.format import Manifest
+
+RunPacker = Callable[..., "subprocess.CompletedProcess[str]"]
+FilesOf = Callable[[Path], dict[str, bytes]]
+
+
+def shards(dst: Path) -> int:
+    return len(list(dst.glob("shard-*.safetensors")))
+
+
+def test_packing_tells_what_it_did_and_exits_0(
+    tmp_path: Path, source: Path, run_packer: RunPacker
+) -> None:
+    done = run_packer("pack", source, tmp_path / "dst", "--jobs", 1, "--shard-samples", 10)
+    assert done.returncode == 0
+    assert re.fullmatch(
+        r".*/dst: 39 samples in 3 classes, 4 shards \(4 written now\), .* 0 files rejected.*\n",
+        done.stdout,
+    )
+    assert Manifest.load(tmp_path / "dst").classes == ("class0", "class1", "class2")
+
+
+def test_the_command_line_and_the_function_write_the_same(
+    tmp_path: Path, source: Path, packed: Path, run_packer: RunPacker, files_of: FilesOf
+) -> None:
+    run_packer("pack", source, tmp_path / "dst", "--jobs", 3, "--shard-samples", 10)
+    assert files_of(tmp_path / "dst") == files_of(packed)
+
+
+def test_a_second_run_writes_nothing(source: Path, packed: Path, run_packer: RunPacker) -> None:
+    done = run_packer("pack", source, packed, "--shard-samples", 10)
+    assert done.returncode == 0
+    assert "4 shards (0 written now)" in done.stdout
+
+
+def test_piped_progress_is_plain_lines(tmp_path: Path, source: Path, run_packer: RunPacker) -> None:
+    done = run_packer("pack", source, tmp_path / "dst", "--jobs", 2)
+    assert re.search(r"^scan: 39 files, \d+/s$", done.stderr, re.MULTILINE)
+    assert re.search(r"^pack: 39 of 39 samples, \d+/s, 0 s left$", done.stderr, re.MULTILINE)
+    assert "\r" not in done.stderr + done.stdout
+    assert "\x1b" not in done.stderr + done.stdout
+
+
+def test_quiet_prints_nothing(tmp_path: Path, source: Path, run_packer: RunPacker) -> None:
+    done = run_packer("pack", source, tmp_path / "dst", "--quiet")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_quiet_still_names_what_is_wrong(
+    tmp_path: Path, bad_source: Path, run_packer: RunPacker
+) -> None:
+    done = run_packer("pack", bad_source, tmp_path / "dst", "-q", "--on-error", "skip")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert len(done.stderr.splitlines()) == 2
+
+
+def test_json_is_the_whole_of_the_output(
+    tmp_path: Path, bad_source: Path, run_packer: RunPacker
+) -> None:
+    done = run_packer("pack", bad_source, tmp_path / "dst", "--json", "--on-error", "skip")
+    report = json.loads(done.stdout)
+    assert done.returncode == 1
+    assert (report["committed"], report["samples"], report["classes"]) == (True, 39, 3)
+    assert report["dataset"] == str(tmp_path / "dst")
+    assert {entry["file"]: entry["reason"] for entry in report["rejected"]} == {
+        "class0/text.jpg": "it is not an image of a known format",
+        os.fsdecode(b"class1/\xff empty.jpg"): "it is empty",
+    }
+
+
+def test_bad_files_stop_and_can_then_be_skipped(
+    tmp_path: Path, bad_source: Path, run_packer: RunPacker
+) -> None:
+    dst = tmp_path / "dst"
+    command = ("pack", bad_source, dst, "--shard-samples", 10, "--json")
+    empty = bad_source / "class1" / os.fsdecode(b"\xff empty.jpg")
+    stopped = run_packer(*command, "--on-error", "stop")
+    assert stopped.returncode == 2
+    assert r"class1/\xff empty.jpg: it is empty" in stopped.stderr
+    assert "class0/text.jpg" not in stopped.stderr
+    assert len(json.loads(stopped.stdout)["rejected"]) == 1
+    assert not dst.exists()
+    empty.unlink()
+    stopped = run_packer(*command, "--on-error", "stop")
+    assert stopped.returncode == 2
+    assert "class0/text.jpg: it is not an image" in stopped.stderr
+    assert "Traceback" not in stopped.stderr
+    assert json.loads(stopped.stdout)["committed"] is False
+    assert len(json.loads(stopped.stdout)["rejected"]) == 1
+    assert not (dst / "dataset.json").exists()
+    before = {path: path.stat() for path in dst.glob("shard-*")}
+    skipped = run_packer(*command, "--on-error", "skip")
+    assert skipped.returncode == 1
+    assert json.loads(skipped.stdout)["shards_written"] == 0
+    assert len(before) == 8
+    for path, stat in before.items():
+        assert (path.stat().st_ino, path.stat().st_mtime_ns) == (stat.st_ino, stat.st_mtime_ns)
+    assert run_packer(*command, "--on-error", "skip").returncode == 1
+
+
+def test_many_strange_files_take_a_few_lines_and_all_of_the_json(
+    tmp_path: Path, own_source: Path, run_packer: RunPacker
+) -> None:
+    for number in range(300):
+        (own_source / "class0" / f"{number}.txt").write_text("notes")
+        (own_source / "class1" / f"{number}.jpg").touch()
+    stopped = run_packer("pack", own_source, tmp_path / "dst", "--json")
+    assert stopped.returncode == 2
+    assert "rejected: 300 files: it is empty\n  class1/0.jpg\n" in stopped.stderr
+    assert len(stopped.stderr.splitlines()) < 20
+    assert len(json.loads(stopped.stdout)["rejected"]) == 300
+    assert not (tmp_path / "dst").exists()
+    done = run_packer("pack", own_source, tmp_path / "dst", "--on-error", "skip")
+    assert done.returncode == 1
+    assert done.stderr.index("300 files: it is empty") < done.stderr.index("pack: ")
+    assert done.stderr.count("300 files: it is empty") == 1
+    assert "ignored: 300 files: it is not an image" in done.stderr
+    assert len((done.stderr + done.stdout).splitlines()) < 40
+
+
+def test_a_source_of_nothing_that_can_be_packed_is_told_as_json_too(
+    tmp_path: Path, run_packer: RunPacker
+) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "empty.jpg").touch()
+    for dry in ((), ("--dry-run",)):
+        done = run_packer("pack", tmp_path / "src", tmp_path / "dst", "--json", *dry)
+        assert done.returncode == 2
+        assert json.loads(done.stdout) == {
+            "committed": False,
+            "rejected": [{"file": "empty.jpg", "reason": "it is empty"}],
+        }
+
+
+def test_the_shard_size_is_kept(tmp_path: Path, source: Path, run_packer: RunPacker) -> None:
+    run_packer("pack", source, tmp_path / "dst", "--shard-size", "20kB", "--jpeg", "verbatim")
+    sizes = [path.stat().st_size for path in (tmp_path / "dst").glob("*.tar")]
+    assert len(sizes) > 1
+    assert max(sizes) <= 20_000
+
+
+def test_a_dry_run_that_would_reject_a_file_ends_with_1(
+    tmp_path: Path, source: Path, run_packer: RunPacker
+) -> None:
+    shutil.copytree(source, tmp_path / "src")
+    next((tmp_path / "src").rglob("*.jpg")).write_bytes(b"")
+    done = run_packer("pack", tmp_path / "src", tmp_path / "dst", "--dry-run")
+    assert done.returncode == 1
+    assert "it is empty" in done.stderr
+
+
+def test_a_dry_run_says_what_would_be_written_and_writes_nothing(
+    tmp_path: Path, source: Path, run_packer: RunPacker
+) -> None:
+    shares = ("--split", "train=0.75,val=0.25", "--shard-samples", 10)
+    done = run_packer("pack", source, tmp_path / "dst", *shares, "--dry-run", "--json", "--quiet")
+    assert done.returncode == 0
+    plan = json.loads(done.stdout)
+    assert not (tmp_path / "dst").exists()
+    assert plan["ignored"] == plan["rejected"] == []
+    assert plan["samples"] == sum(plan["splits"].values()) == sum(plan["classes"].values()) == 39
+    done = run_packer("pack", source, tmp_path / "dst", *shares, "--jpeg", "verbatim")
+    shards = Manifest.load(tmp_path / "dst").shards
+    assert [(item["file"], item["samples"]) for item in plan["shards"]] == [
+        (shard.file, shard.samples) for shard in shards
+    ]
+    written = sum(path.stat().st_size for path in (tmp_path / "dst").rglob("*.*"))
+    assert written <= plan["bytes_needed"] < 2 * written
+    spoken = run_packer("pack", source, tmp_path / "dst", *shares, "--dry-run", "--quiet")
+    assert "GB free. Nothing was written" in spoken.stdout
+
+
+def test_one_of_a_kind_is_told_in_the_singular(
+    tmp_path: Path, source: Path, run_packer: RunPacker
+) -> None:
+    one = tmp_path / "src" / "cat"
+    one.mkdir(parents=True)
+    shutil.copy(next(source.rglob("*.jpg")), one)
+    (one / ".DS_Store").touch()
+    (one / "broken.jpg").touch()
+    command = ("pack", tmp_path / "src", tmp_path / "dst")
+    plan = json.loads(run_packer(*command, "--dry-run", "--json").stdout)
+    assert [len(plan[kind]) for kind in ("rejected", "ignored")] == [1, 1]
+    assert "1 file was rejected" in run_packer(*command).stderr
+    done = run_packer(*command, "--on-error", "skip")
+    assert re.search(r"1 sample in 1 class, 1 shard \(.* 1 file rejected, 1 ignored\n", done.stdout)
+
+
+def test_the_order_of_the_classes_comes_from_a_file(
+    tmp_path: Path, source: Path, run_packer: RunPacker
+) -> None:
+    (tmp_path / "classes.txt").write_text("class2\nnone\nclass0\nclass1\n")
+    done = run_packer("pack", source, tmp_path / "dst", "--classes", tmp_path / "classes.txt")
+    assert done.returncode == 0, done.stderr
+    assert Manifest.load(tmp_path / "dst").classes == ("class2", "none", "class0", "class1")
+
+
+def test_other_options_are_refused_until_overwrite(
+    tmp_path: Path, source: Path, run_packer: RunPacker, files_of: FilesOf
+) -> None:
+    dst = tmp_path / "dst"
+    run_packer("pack", source, dst)
+    (dst / "notes.txt").write_text("mine")
+    before = files_of(dst)
+    refused = run_packer("pack", source, dst, "--seed", 1)
+    assert refused.returncode == 2
+    assert "--overwrite" in refused.stderr
+    assert files_of(dst) == before
+    assert run_packer("pack", source, dst, "--seed", 1, "--overwrite").returncode == 0
+    after = files_of(dst)
+    assert after["notes.txt"] == b"mine"
+    assert after["shard-000000.tar"] != before["shard-000000.tar"]
+    assert json.loads(after["dataset.json"])["options"]["seed"] == 1
+
+
+@pytest.mark.parametrize("overwrite", [(), ("--overwrite",)], ids=["plain", "overwrite"])
+def test_a_destination_at_which_another_packer_works_is_refused(
+    tmp_path: Path, source: Path, run_packer: RunPacker, overwrite: tuple[str, ...]
+) -> None:
+    with journal.packing(tmp_path / "dst", journal.Run({"of": "another"}), overwrite=False):
+        done = run_packer("pack", source, tmp_path / "dst", *overwrite)
+    assert done.returncode == 2
+    assert "another packer is at work" in done.stderr
+    assert [path.name for path in (tmp_path / "dst").iterdir()] == [journal.FILENAME]

@@ -1,0 +1,287 @@
+"""A run that is interrupted or killed at any moment is finished by the next, byte for byte."""
+
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+import pytest
+
+import packer
+from packer.packing import PackReport
+
+StartPacker = Callable[..., "subprocess.Popen[str]"]
+RunPacker = Callable[..., "subprocess.CompletedProcess[str]"]
+FilesOf = Callable[[Path], dict[str, bytes]]
+
+
+# Enough shards of the fixture `many` to be interrupted among.
+SMALL_SHARDS = ("--shard-samples", 1, "--jpeg", "verbatim")
+
+
+@pytest.fixture(scope="module")
+def packed_many(
+    tmp_path_factory: pytest.TempPathFactory,
+    many: Path,
+    run_pack: Callable[..., PackReport],
+    files_of: FilesOf,
+) -> dict[str, bytes]:
+    """The files of `many` packed with SMALL_SHARDS and never interrupted."""
+    dst = tmp_path_factory.mktemp("packed") / "many"
+    run_pack(many, dst, jobs=2, shard_samples=1, jpeg="verbatim")
+    return files_of(dst)
+
+
+def wait_until(condition: Callable[[], object], seconds: float = 30) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "it never came to pass"
+        time.sleep(0.002)
+
+
+def packing_processes(process: "subprocess.Popen[str]") -> list[psutil.Process]:
+    """Those of the packer's processes that pack."""
+    found = []
+    for child in psutil.Process(process.pid).children(recursive=True):
+        try:
+            if "packer.processes" in " ".join(child.cmdline()):
+                found.append(child)
+        except psutil.Error:
+            continue
+    return found
+
+
+def is_alive(process: psutil.Process) -> bool:
+    """Whether it still runs; one that has ended may wait for its parent to notice."""
+    try:
+        return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+def send_until_it_ends(process: "subprocess.Popen[str]", number: signal.Signals) -> None:
+    """Send all its processes the signal, again and again."""
+    while process.poll() is None:
+        os.killpg(process.pid, number)
+        time.sleep(0.002)
+
+
+def shards(dst: Path) -> int:
+    return len(list(dst.glob("shard-*.safetensors")))
+
+
+@pytest.mark.parametrize(
+    ("jobs", "number", "send"),
+    [
+        (1, signal.SIGTERM, os.kill),
+        (2, signal.SIGTERM, os.kill),
+        (1, signal.SIGINT, os.killpg),  # Ctrl-C goes to all processes of a terminal
+        (2, signal.SIGINT, os.killpg),
+        (1, signal.SIGHUP, os.kill),
+        (2, signal.SIGHUP, os.kill),
+        (1, signal.SIGHUP, os.killpg),  # so does the end of a terminal
+        (2, signal.SIGHUP, os.killpg),
+    ],
+)
+def test_an_interrupted_run_exits_130_and_is_finished_by_the_next(
+    tmp_path: Path,
+    many: Path,
+    packed_many: dict[str, bytes],
+    start_packer: StartPacker,
+    run_packer: RunPacker,
+    files_of: FilesOf,
+    jobs: int,
+    number: signal.Signals,
+    send: Callable[[int, int], None],
+) -> None:
+    dst = tmp_path / "dst"
+    command = ("pack", many, dst, "--jobs", jobs, *SMALL_SHARDS)
+    with start_packer(*command) as process:
+        wait_until(lambda: shards(dst) > 5)
+        children = psutil.Process(process.pid).children(recursive=True)
+        send(process.pid, number)
+        _, stderr = process.communicate()
+    assert process.returncode == 130, stderr
+    assert "Run the same command again" in stderr
+    assert "Traceback" not in stderr
+    wait_until(lambda: not any(map(is_alive, children)))
+    assert not [name for name in files_of(dst) if ".tmp-" in name]
+    assert not (dst / "dataset.json").exists()
+    assert run_packer(*command).returncode == 0
+    assert files_of(dst) == packed_many
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_more_signals_of_a_terminal_that_is_closed_do_not_disturb_the_end(
+    tmp_path: Path, many: Path, start_packer: StartPacker, files_of: FilesOf, jobs: int
+) -> None:
+    dst = tmp_path / "dst"
+    with start_packer("pack", many, dst, "--jobs", jobs, *SMALL_SHARDS) as process:
+        wait_until(lambda: shards(dst) > 5)
+        send_until_it_ends(process, signal.SIGHUP)
+        _, stderr = process.communicate()
+    assert process.returncode == 130, stderr
+    assert "packer: interrupted." in stderr
+    assert "Traceback" not in stderr
+    assert not [name for name in files_of(dst) if ".tmp-" in name]
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGINT])
+def test_a_signal_that_is_ignored_from_the_start_as_under_nohup_ends_nothing(
+    tmp_path: Path,
+    many: Path,
+    packed_many: dict[str, bytes],
+    start_packer: StartPacker,
+    files_of: FilesOf,
+    number: signal.Signals,
+    jobs: int,
+) -> None:
+    dst = tmp_path / "dst"
+    before = signal.signal(number, signal.SIG_IGN)  # which a process that is started inherits
+    try:
+        process = start_packer("pack", many, dst, "--jobs", jobs, *SMALL_SHARDS)
+    finally:
+        signal.signal(number, before)
+    with process:
+        send_until_it_ends(process, number)
+        _, stderr = process.communicate()
+    assert process.returncode == 0, stderr
+    assert files_of(dst) == packed_many
+
+
+def test_ctrl_c_while_the_processes_start_shows_no_traceback(
+    tmp_path: Path, many: Path, start_packer: StartPacker
+) -> None:
+    with start_packer("pack", many, tmp_path / "dst", "--jobs", 2, *SMALL_SHARDS) as process:
+        wait_until(lambda: len(packing_processes(process)) == 2)
+        os.killpg(process.pid, signal.SIGINT)
+        _, stderr = process.communicate()
+    assert process.returncode == 130, stderr
+    assert "Traceback" not in stderr
+
+
+def test_runs_killed_at_random_moments_lead_to_the_same_files(
+    tmp_path: Path,
+    many: Path,
+    packed_many: dict[str, bytes],
+    start_packer: StartPacker,
+    run_packer: RunPacker,
+    files_of: FilesOf,
+) -> None:
+    dst = tmp_path / "dst"
+    command = ("pack", many, dst, "--jobs", 2, *SMALL_SHARDS)
+    rng = random.Random()
+    interrupted = 0
+    for _ in range(5):
+        with start_packer(*command) as process:
+            wait_until(lambda: dst.exists() or process.poll() is not None)
+            time.sleep(rng.uniform(0, 0.3))
+            process.kill()
+            process.communicate()
+        interrupted += not (dst / "dataset.json").exists()
+    assert interrupted
+    assert run_packer(*command).returncode == 0
+    assert files_of(dst) == packed_many
+
+
+def test_a_killed_packer_leaves_neither_a_process_nor_a_warning(
+    tmp_path: Path, many: Path, start_packer: StartPacker
+) -> None:
+    dst = tmp_path / "dst"
+    with start_packer("pack", many, dst, "--jobs", 2, *SMALL_SHARDS) as process:
+        wait_until(lambda: shards(dst) > 5)
+        children = psutil.Process(process.pid).children(recursive=True)
+        assert len(packing_processes(process)) == 2
+        process.kill()
+        wait_until(lambda: not any(map(is_alive, children)), seconds=5)
+        _, stderr = process.communicate()
+    assert [line for line in stderr.splitlines() if not line.startswith("scan: ")] == []
+
+
+# What it starts stops, and the first of them tells it to end before: then it hears of nothing.
+HELD = """
+import subprocess, sys
+from packer import processes
+from packer.cli.main import main
+
+subprocess.Popen.kill = lambda process: None
+processes.DYING_SECONDS = 0.1
+processes._START = f'''
+import os, signal
+try:
+    os.mkdir({sys.argv[2] + ".marker"!r})
+    os.kill(os.getppid(), signal.SIGTERM)
+except FileExistsError:
+    pass
+os.kill(os.getpid(), signal.SIGSTOP)
+'''
+main()
+"""
+
+
+def test_an_interrupted_run_ends_though_a_disk_holds_its_processes(
+    tmp_path: Path, packed: Path
+) -> None:
+    script, said = tmp_path / "held.py", tmp_path / "said"
+    script.write_text(HELD)
+    copy = shutil.copytree(packed, tmp_path / "copy")
+    with said.open("w") as file:
+        process = subprocess.Popen(
+            [sys.executable, script, "verify", copy, "--jobs", "2"],
+            env=os.environ | {"PYTHONPATH": str(Path(packer.__file__).parent.parent)},
+            stdin=subprocess.DEVNULL,
+            stdout=file,
+            stderr=file,
+            start_new_session=True,
+        )
+    try:
+        assert process.wait() == 130
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+    assert "packer: interrupted." in said.read_text()
+    assert "packer: killed, but not ended yet: " in said.read_text()
+
+
+def test_a_killed_packing_process_is_told_and_the_next_run_finishes(
+    tmp_path: Path,
+    many: Path,
+    packed_many: dict[str, bytes],
+    start_packer: StartPacker,
+    run_packer: RunPacker,
+    files_of: FilesOf,
+) -> None:
+    dst = tmp_path / "dst"
+    command = ("pack", many, dst, "--jobs", 2, *SMALL_SHARDS)
+    with start_packer(*command) as process:
+        wait_until(lambda: shards(dst) > 5)
+        packing_processes(process)[0].kill()
+        _, stderr = process.communicate()
+    assert process.returncode == 2
+    assert "A process died" in stderr
+    assert "Traceback" not in stderr
+    assert run_packer(*command).returncode == 0
+    assert files_of(dst) == packed_many
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_file_that_may_grow_no_more_is_told_and_the_next_run_finishes(
+    tmp_path: Path, source: Path, run_packer: RunPacker, files_of: FilesOf, jobs: int
+) -> None:
+    dst = tmp_path / "dst"
+    command = ("pack", source, dst, "--shard-samples", 10, "--jpeg", "verbatim", "--jobs", jobs)
+    failed = run_packer(*command, ulimit="16")
+    assert failed.returncode == 2
+    assert re.search(r"shard-00000\d\.tar cannot be written: File too large", failed.stderr)
+    assert "Traceback" not in failed.stderr
+    assert not (dst / "dataset.json").exists()
+    assert not list(dst.glob(".shard-*")), "what was half written was left behind"
+    assert run_packer(*command).returncode == 0
+    assert not list(dst.glob(".*"))

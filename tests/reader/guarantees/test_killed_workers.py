@@ -1,0 +1,124 @@
+"""Workers that are killed at any moment change nothing, or are told of."""
+
+import os
+import random
+import signal
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from delivered import AUGMENT, COUNT, CROP, augmented, digest, in_a_worker, slow
+from live_workers import workers
+
+from reader import (
+    Dataset,
+    Geometry,
+    Loader,
+    ReaderError,
+    WorkerError,
+)
+
+pytestmark = pytest.mark.usefixtures("no_leftovers")
+
+
+def test_workers_that_are_killed_in_mid_epoch_change_nothing(packed: Path) -> None:
+    options: dict[str, Any] = {"transforms": (slow(), *AUGMENT), "workers": 2}
+    with augmented(packed, **options) as loader:
+        expected = [digest(loader) for _ in range(3)]
+        assert loader.statistics().restarts == 0
+    with augmented(packed, **options) as loader:
+        for number in range(3):
+            found = []
+            for step, batch in enumerate(loader):
+                found.append(batch)
+                if step % 3 == number:
+                    workers()[step % 2].kill()
+            assert digest(found) == expected[number]
+        assert loader.statistics().restarts > 3
+
+
+def test_all_workers_killed_at_once_are_replaced(packed: Path) -> None:
+    with augmented(packed, workers=3, transforms=(slow(), *AUGMENT)) as loader:
+        expected = digest(loader)
+        loader.set_epoch(0)
+        iterator = iter(loader)
+        found = [next(iterator)]
+        for worker in workers():
+            worker.kill()
+        found += iterator
+        assert digest(found) == expected
+        assert len(workers()) == 3
+
+
+def test_workers_killed_before_they_are_ready_are_replaced(packed: Path) -> None:
+    with augmented(packed, workers=2) as loader:
+        for worker in workers():
+            worker.kill()
+        assert len(list(loader)) == 10
+        assert loader.statistics().restarts >= 2
+
+
+def test_a_worker_killed_between_two_epochs_is_replaced(packed: Path) -> None:
+    with augmented(packed, workers=2) as loader:
+        expected = [digest(loader) for _ in range(4)]
+    with augmented(packed, workers=2) as loader:
+        assert digest(loader) == expected[0]
+        time.sleep(0.3)  # idle by now, or not: neither must matter
+        workers()[0].kill()
+        assert [digest(loader) for _ in range(3)] == expected[1:]
+        assert loader.statistics().restarts == 1
+
+
+def test_a_worker_killed_after_hours_is_replaced(
+    packed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = time.monotonic
+    with augmented(packed, workers=2, transforms=(slow(), *AUGMENT)) as loader:
+        next(iter(loader))
+        monkeypatch.setattr(time, "monotonic", lambda: now() + 7200)
+        for worker in workers():
+            worker.kill()
+        assert len(list(loader)) == 10
+        assert len(list(loader)) == 10
+
+
+def test_a_sample_that_kills_every_worker_is_named_and_closes_the_loader(packed: Path) -> None:
+    dataset = Dataset(packed)
+    deadly = next(number for number in range(10, COUNT) if dataset[number][0].shape[0] == 78)
+
+    def die(geometry: Geometry) -> None:
+        if geometry.height == 78:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    with Loader(packed, workers=1, transforms=[in_a_worker(die), CROP], fields=["index"]) as loader:
+        loader.load_state_dict({**loader.state_dict(), "position": deadly})
+        with pytest.raises(WorkerError, match=rf"SIGKILL.* sample {deadly} '.*' of .*\.tar"):
+            list(loader)
+        with pytest.raises(ReaderError, match="closed"):
+            next(iter(loader))
+
+
+def test_a_random_worker_killed_every_tenth_of_a_second_changes_nothing(packed: Path) -> None:
+    options: dict[str, Any] = {"transforms": (slow(0.01), *AUGMENT), "workers": 2}
+    with augmented(packed, **options) as loader:
+        expected = digest(loader)
+    rng = random.Random(0)
+    with augmented(packed, **options) as loader:
+        iterator = iter(loader)
+        found = [next(iterator)]
+        is_over = threading.Event()
+
+        def kill() -> None:
+            for _ in range(15):  # a machine under load needs longer than this to start one
+                if not is_over.wait(0.1) and (alive := workers()):
+                    rng.choice(alive).kill()
+
+        killer = threading.Thread(target=kill)
+        killer.start()
+        found += iterator
+        is_over.set()
+        killer.join()
+        assert digest(found) == expected
+        assert loader.statistics().restarts > 0

@@ -1,0 +1,210 @@
+"""Loaders that are made, used, left and forgotten in every way leave nothing behind."""
+
+import gc
+import subprocess
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+from delivered import CROP
+from live_workers import workers
+from PIL import Image
+
+from reader import (
+    Geometry,
+    Loader,
+)
+from reader.rng import SampleRandom
+
+Script = Callable[..., "subprocess.CompletedProcess[str]"]
+
+COUNT = 24
+
+pytestmark = pytest.mark.usefixtures("no_leftovers")
+
+
+@pytest.fixture(scope="module")
+def folder(
+    make_dataset: Callable[..., Path],
+    make_image: Callable[..., Image.Image],
+    encode: Callable[..., bytes],
+) -> Path:
+    """24 tiny images in 3 shards."""
+    files = {f"{n:02d}.png": encode(make_image(n, 8, 8), "PNG") for n in range(COUNT)}
+    return make_dataset(files, shard_samples=10)
+
+
+def load(folder: Path, **options: Any) -> Loader:
+    return Loader(folder, **{"batch_size": 8, "workers": 1, "fields": ["index"], **options})
+
+
+def read(batches: Any) -> int:
+    return sum(len(index) for (index,) in batches)
+
+
+def held() -> tuple[list[int], list[int]]:
+    """The processes of this one and its workers, and the descriptors of each."""
+    processes = [psutil.Process(), *psutil.Process().children()]
+    return [process.pid for process in processes], [process.num_fds() for process in processes]
+
+
+def memory() -> int:
+    """Bytes that this process and its workers hold alone."""
+    processes = [psutil.Process(), *psutil.Process().children()]
+    return sum(process.memory_full_info().uss for process in processes)
+
+
+def test_a_thousand_epochs_leave_processes_descriptors_and_memory_as_they_were(
+    folder: Path,
+) -> None:
+    with load(folder, shuffle=True) as loader:
+        for _ in range(100):
+            assert read(loader) == COUNT
+        before, bytes_before = held(), memory()
+        for _ in range(900):
+            assert read(loader) == COUNT
+        assert held() == before
+        assert memory() - bytes_before < 2 << 20  # a leak of 2 KB an epoch
+        assert loader.statistics().copied == 0
+
+
+def leave(folder: Path, number: int) -> None:
+    """Make a pair of loaders and part with them in one of six ways."""
+    train, val = load(folder, shuffle=True), load(folder, batch_size=5)
+    if number == 0:
+        return
+    for step, _ in enumerate(train):
+        if number == 1:
+            break
+        assert read(val) == COUNT
+        if number == 2:
+            raise ZeroDivisionError
+        if number == 3 and step == 1:
+            val.close()
+            train.close()
+            return
+    if number == 4:
+        with train, val:
+            next(iter(train))
+            return
+    thread = threading.Thread(target=lambda: read(train))
+    thread.start()
+    thread.join()
+    cycle: list[Any] = [train, val, iter(train), iter(val)]
+    cycle.append(cycle)
+
+
+def test_pairs_of_loaders_left_in_every_way_are_cleaned_up_without_close(folder: Path) -> None:
+    leave(folder, 5)
+    gc.collect()
+    before = held()
+    for number in range(6):
+        with suppress(ZeroDivisionError):
+            leave(folder, number)
+        gc.collect()
+        assert held() == before
+
+
+def test_a_loader_that_is_forgotten_ends_its_workers(packed: Path) -> None:
+    loader = Loader(packed, batch_size=4, workers=2, transforms=[CROP])
+    iterator = iter(loader)
+    batch = next(iterator)
+    assert len(workers()) == 2
+    del loader, iterator
+    gc.collect()
+    assert workers() == []
+    assert batch[0].any()
+
+
+def test_an_exception_in_the_loop_ends_the_workers(packed: Path) -> None:
+    def train() -> None:
+        with Loader(packed, batch_size=4, workers=2, transforms=[CROP]) as loader:
+            for _ in loader:
+                raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        train()
+    assert workers() == []
+
+
+def test_a_constructor_that_fails_leaves_no_workers(packed: Path) -> None:
+    class Broken:
+        def apply(self, geometry: Geometry, dice: SampleRandom) -> None:
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        Loader(packed, workers=2, transforms=[Broken()])
+    assert workers() == []
+
+
+def test_an_interrupt_from_the_keyboard_leaves_the_loader_usable(
+    packed: Path, run_script: Script
+) -> None:
+    done = run_script(
+        """
+        import os
+        import signal
+        import sys
+        import threading
+        import time
+
+        import reader
+
+        class Slow:
+            def apply(self, geometry, dice):
+                time.sleep(0.02)
+
+        loader = reader.Loader(
+            sys.argv[1], batch_size=3, workers=2, transforms=[Slow()], fields=["index"]
+        )
+        for _ in range(2):
+            try:
+                for number, _ in enumerate(loader):
+                    if number == 2:  # Ctrl-C reaches the whole process group
+                        threading.Timer(0.05, os.killpg, (0, signal.SIGINT)).start()
+            except KeyboardInterrupt:
+                print("interrupted")
+        print(sum(len(index) for (index,) in loader))
+        """,
+        packed,
+        start_new_session=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["interrupted", "interrupted", "39"]
+
+
+def test_a_forked_child_that_ends_leaves_the_parents_workers_alone(
+    packed: Path, run_script: Script
+) -> None:
+    done = run_script(
+        """
+        import os
+        import sys
+
+        import reader
+
+        loader = reader.Loader(sys.argv[1], batch_size=3, workers=2, fields=["index"])
+        batches = iter(loader)
+        next(batches)
+        child = os.fork()
+        if child == 0:
+            for use in (lambda: next(batches), lambda: iter(loader), lambda: loader.set_epoch(3)):
+                try:
+                    use()
+                except reader.ReaderError as error:
+                    assert "forked" in str(error)
+                else:
+                    sys.exit(8)
+            loader.close()
+            sys.exit(7)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+        print(1 + len(list(batches)), len(list(loader)), loader.statistics().restarts)
+        """,
+        packed,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == ["13", "13", "0"]

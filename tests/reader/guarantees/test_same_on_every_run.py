@@ -1,0 +1,121 @@
+"""Order and pixels depend on the seed and the epoch, and on nothing else."""
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+import torch
+from delivered import AUGMENT, CROP, EVERYTHING, augmented, digest
+
+from reader import (
+    Geometry,
+    Loader,
+)
+from reader.rng import SampleRandom
+
+Script = Callable[..., "subprocess.CompletedProcess[str]"]
+pytestmark = pytest.mark.usefixtures("no_leftovers")
+
+
+def two_epochs(packed: Path, count: int, **options: Any) -> list[str]:
+    arguments: dict[str, Any] = {
+        "batch_size": 7,
+        "transforms": AUGMENT,
+        "shuffle": True,
+        "seed": 3,
+        "fields": EVERYTHING,
+        **options,
+    }
+    with Loader(packed, workers=count, **arguments) as loader:
+        return [digest(loader), digest(loader)]
+
+
+def test_neither_the_number_of_workers_nor_the_run_changes_anything(packed: Path) -> None:
+    expected = two_epochs(packed, 1)
+    assert expected[0] != expected[1]
+    assert [two_epochs(packed, count) for count in (1, 2, 4)] == [expected] * 3
+
+
+def test_a_seed_changes_the_order_and_the_augmentation(packed: Path) -> None:
+    order: dict[str, Any] = {"fields": ["index"], "transforms": [CROP]}
+    augmented: dict[str, Any] = {"fields": ["image"], "shuffle": False}
+    for options in (order, augmented):
+        digests = [*two_epochs(packed, 2, **options), *two_epochs(packed, 2, **options, seed=4)]
+        assert len(set(digests)) == 4
+
+
+def test_without_chance_every_epoch_is_the_same(packed: Path) -> None:
+    first, second = two_epochs(packed, 2, transforms=[CROP], shuffle=False)
+    assert first == second
+
+
+def test_the_batch_size_does_not_change_a_sample(packed: Path) -> None:
+    found = []
+    for size in (1, 7, 39):
+        with Loader(
+            packed, batch_size=size, workers=2, transforms=AUGMENT, shuffle=True, fields=EVERYTHING
+        ) as loader:
+            images, _, numbers, _, _ = zip(*loader, strict=True)
+            found.append((torch.cat(images), torch.cat(numbers)))
+    assert all(torch.equal(images, found[0][0]) for images, _ in found)
+    assert all(torch.equal(numbers, found[0][1]) for _, numbers in found)
+
+
+def test_a_script_without_main_guard_and_close_but_with_its_own_transform_delivers_the_same(
+    packed: Path, run_script: Script
+) -> None:
+    class Mine:
+        def apply(self, geometry: Geometry, dice: SampleRandom) -> None:
+            geometry.crop(dice.integer(9), dice.integer(9), 40, 50)
+
+    done = run_script(
+        """
+        import hashlib
+        import sys
+
+        import psutil
+        import reader
+
+        class Mine:
+            def apply(self, geometry, dice):
+                geometry.crop(dice.integer(EDGE), dice.integer(EDGE), 40, 50)
+
+        EDGE = 9
+        loader = reader.Loader(
+            sys.argv[1], batch_size=7, workers=2, transforms=[Mine()], shuffle=True, seed=3
+        )
+        for _ in range(2):
+            found = hashlib.sha256()
+            for batch in loader:
+                for field in batch:
+                    found.update(field.numpy().tobytes())
+            print(found.hexdigest())
+        print(*[child.pid for child in psutil.Process().children()])
+        """,
+        packed,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    *digests, pids = done.stdout.splitlines()
+    assert digests == two_epochs(packed, 1, transforms=[Mine()], fields=["image", "label"])
+    assert len(pids.split()) == 2
+    assert not any(psutil.pid_exists(int(pid)) for pid in pids.split())
+
+
+def test_any_epoch_can_be_chosen(packed: Path) -> None:
+    with augmented(packed) as loader:
+        expected = [digest(loader) for _ in range(4)]
+        loader.set_epoch(2)
+        assert [digest(loader), digest(loader)] == expected[2:]
+        loader.set_epoch(1)
+        assert digest(loader) == expected[1]
+        iterator = iter(loader)
+        next(iterator)
+        loader.set_epoch(3)
+        assert digest(loader) == expected[3]
+        assert len(list(iterator)) == 9  # what was begun goes on
+    with augmented(packed) as loader:
+        loader.set_epoch(3)
+        assert digest(loader) == expected[3]

@@ -1,0 +1,125 @@
+"""Slots of batches: lent to the consumer, taken back, and never mixed up."""
+
+import gc
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from delivered import (
+    AUGMENT,
+    COUNT,
+    CROP,
+    digest,
+    in_a_worker,
+    indexes,
+    slow,
+)
+from live_workers import workers
+
+from reader import (
+    Geometry,
+    Loader,
+)
+
+pytestmark = pytest.mark.usefixtures("no_leftovers")
+
+
+def test_two_loaders_run_side_by_side(packed: Path) -> None:
+    options: dict[str, Any] = {"batch_size": 5, "workers": 1, "transforms": AUGMENT}
+    with Loader(packed, **options, seed=1) as one, Loader(packed, **options, seed=2) as other:
+        pairs = list(zip(one, other, strict=True))
+        one.set_epoch(0)
+        other.set_epoch(0)
+        assert digest(pair[0] for pair in pairs) == digest(one)
+        assert digest(pair[1] for pair in pairs) == digest(other)
+
+
+def test_tensors_stay_valid_after_close_and_after_the_loader_is_gone(
+    packed: Path, truth: list[tuple[torch.Tensor, int, str]]
+) -> None:
+    loader = Loader(packed, batch_size=4, workers=1, transforms=[CROP], fields=["image", "index"])
+    iterator = iter(loader)
+    image, index = next(iterator)
+    row = next(iterator)[0][1]  # a view of a batch that nothing else holds
+    loader.close()
+    del loader, iterator
+    gc.collect()
+    with Loader(packed, batch_size=4, workers=1, transforms=[CROP]) as other:
+        list(other)
+    assert torch.equal(image, torch.stack([truth[number][0] for number in index.tolist()]))
+    assert torch.equal(row, truth[5][0])
+    image.zero_()  # the memory is the consumer's
+
+
+def test_many_epochs_leak_no_slots(packed: Path) -> None:
+    with Loader(packed, batch_size=8, workers=2, transforms=[CROP], fields=["index"]) as loader:
+        for _ in range(40):
+            assert len(indexes(loader)) == COUNT
+        statistics = loader.statistics()
+    assert (statistics.batches, statistics.samples) == (200, 40 * COUNT)
+    assert statistics.copied == 0
+
+
+def test_many_abandoned_epochs_leak_no_slots(packed: Path) -> None:
+    with Loader(packed, batch_size=2, workers=2, transforms=[CROP], fields=["index"]) as loader:
+        for number in range(60):
+            iterator = iter(loader)
+            for _ in range(number % 7):
+                next(iterator)
+            del iterator
+        assert indexes(loader) == list(range(COUNT))
+        assert loader.statistics().copied == 0
+
+
+def test_iterators_that_the_garbage_collector_drops_at_any_moment_do_no_harm(packed: Path) -> None:
+    with Loader(packed, batch_size=2, workers=2, transforms=[CROP], fields=["index"]) as loader:
+        thresholds = gc.get_threshold()
+        try:
+            for number in range(150):
+                gc.disable()
+                abandoned: list[Any] = [iter(loader)]
+                abandoned.append(abandoned)  # a cycle, as exceptions with a traceback make them
+                next(abandoned[0])
+                iterator = iter(loader)
+                gc.collect(0)
+                del abandoned
+                gc.set_threshold(1 + number)  # from here on it comes after so many allocations
+                gc.enable()
+                assert indexes(iterator) == list(range(COUNT))
+        finally:
+            gc.set_threshold(*thresholds)
+            gc.enable()
+
+
+def test_workers_do_not_import_torch(packed: Path) -> None:
+    def look(geometry: Geometry) -> None:
+        if "torch" in sys.modules:
+            raise AssertionError("torch is imported")
+
+    with Loader(packed, batch_size=8, workers=2, transforms=[in_a_worker(look), CROP]) as loader:
+        assert len(list(loader)) == 5
+
+
+def test_the_batches_lie_in_memory_without_a_name(packed: Path) -> None:
+    with Loader(packed, batch_size=4, workers=2, transforms=[CROP]) as loader:
+        next(iter(loader))
+        for process in workers():
+            mapped = ""
+            while "memfd:shardfeed" not in mapped:  # a worker may still be starting
+                mapped = Path(f"/proc/{process.pid}/maps").read_text()
+            assert "/dev/shm" not in mapped
+
+
+def test_the_statistics_count_what_was_delivered(packed: Path) -> None:
+    with Loader(packed, batch_size=8, workers=2, transforms=[slow(), CROP]) as loader:
+        assert loader.statistics().batches == 0
+        iterator = iter(loader)
+        next(iterator)
+        next(iterator)
+        statistics = loader.statistics()
+    assert (statistics.batches, statistics.samples, statistics.workers) == (2, 16, 2)
+    assert 0 <= statistics.waited <= statistics.elapsed
+    assert statistics.busy > 0
+    assert statistics.slot_bytes >= 8 * 48 * 64 * 3

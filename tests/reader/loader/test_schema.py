@@ -1,0 +1,85 @@
+"""The arrays of a batch, which a first sample tells in the consumer's own process."""
+
+import random
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from delivered import COUNT, CROP, EVERYTHING, indexes
+from PIL import Image
+
+from reader import (
+    Dataset,
+    Loader,
+    WorkerError,
+)
+
+pytestmark = pytest.mark.usefixtures("no_leftovers")
+
+
+def test_images_lie_in_channels_last_memory_and_the_types_are_as_promised(packed: Path) -> None:
+    with Loader(packed, batch_size=5, workers=1, transforms=[CROP], fields=EVERYTHING) as loader:
+        image, label, index, valid, key = next(iter(loader))
+    assert image.shape == (5, 3, 48, 64)
+    assert image.is_contiguous(memory_format=torch.channels_last)
+    assert (image.dtype, label.dtype, index.dtype) == (torch.uint8, torch.int64, torch.int64)
+    assert (valid.dtype, valid.shape) == (torch.bool, (5,))
+    assert isinstance(key, list)
+
+
+def test_images_of_different_sizes_come_as_a_list(packed: Path) -> None:
+    dataset = Dataset(packed)
+    with Loader(packed, batch_size=8, workers=2, shuffle=True, fields=EVERYTHING) as loader:
+        seen = list(loader)
+    assert sorted(indexes(seen, 2)) == list(range(COUNT))
+    for images, _, index, _, _ in seen:
+        assert isinstance(images, list)
+        for image, number in zip(images, index.tolist(), strict=True):
+            assert np.array_equal(image.permute(1, 2, 0).numpy(), dataset[number][0])
+
+
+def test_images_of_one_size_come_as_one_tensor_without_transforms(
+    make_dataset: Callable[..., Path],
+    make_image: Callable[..., Image.Image],
+    encode: Callable[..., bytes],
+) -> None:
+    images = [make_image(seed, 20, 30) for seed in range(5)]
+    folder = make_dataset({f"{n}.png": encode(image, "PNG") for n, image in enumerate(images)})
+    with Loader(folder, batch_size=5, workers=1) as loader:
+        ((seen, label),) = loader
+    assert torch.equal(seen, torch.from_numpy(np.stack(images)).permute(0, 3, 1, 2))
+    assert label.tolist() == [-1] * 5
+
+
+def test_a_map_sample_that_hangs_in_the_constructor_is_ended_by_the_timeout(packed: Path) -> None:
+    let_go = threading.Event()
+    options = {"map_sample": lambda sample: let_go.wait() and sample, "timeout": 0.2}
+    before = random.getstate()
+    try:
+        with pytest.raises(WorkerError, match=r"sample 0 '.*' of .* longer than timeout=0\.2"):
+            Loader(packed, transforms=[CROP], workers=1, **options)
+        assert random.getstate() == before
+    finally:
+        let_go.set()
+
+
+def test_a_timeout_leaves_what_map_sample_gives_and_raises_as_it_is(packed: Path) -> None:
+    def throw(sample: dict[str, Any]) -> dict[str, Any]:
+        return sample | {"label": sample["label"] + random.random()}
+
+    def fail(sample: dict[str, Any]) -> dict[str, Any]:
+        raise TimeoutError("of its own")
+
+    seen = []
+    for timeout in (0, 60):
+        options: dict[str, Any] = {"timeout": timeout, "transforms": [CROP], "workers": 1}
+        with Loader(packed, batch_size=39, map_sample=throw, **options) as loader:
+            seen.append(next(iter(loader))[1].tolist())
+        with pytest.raises(RuntimeError, match="map_sample failed") as caught:
+            Loader(packed, map_sample=fail, **options)
+        assert isinstance(caught.value.__cause__, TimeoutError)
+    assert seen[0] == seen[1]

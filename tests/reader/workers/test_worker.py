@@ -1,0 +1,143 @@
+"""What a worker answers: rows, or what went wrong with them."""
+
+import os
+import re
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import torch
+from delivered import COUNT, CROP, in_a_worker
+
+from reader import (
+    CenterCrop,
+    Dataset,
+    Geometry,
+    Loader,
+    ReaderError,
+    SampleError,
+    WorkerError,
+)
+
+pytestmark = pytest.mark.usefixtures("no_leftovers")
+
+
+def test_workers_that_cannot_be_set_up_close_the_loader(packed: Path) -> None:
+    class Unloadable(CenterCrop):
+        def __reduce__(self) -> tuple[Callable[[], None], tuple[()]]:
+            def load() -> None:
+                raise RuntimeError("it is not here")
+
+            return load, ()
+
+    with Loader(packed, workers=2, transforms=[Unloadable(8)]) as loader:
+        with pytest.raises(WorkerError, match="it is not here"):
+            list(loader)
+        with pytest.raises(ReaderError, match="closed"):
+            iter(loader)
+
+
+def test_a_transform_that_cannot_be_sent_leaves_nothing_behind(packed: Path) -> None:
+    class Locked(CenterCrop):
+        def __init__(self) -> None:
+            super().__init__(8)
+            object.__setattr__(self, "lock", threading.Lock())
+
+    with pytest.raises(TypeError, match="pickle"):
+        Loader(packed, workers=2, transforms=[Locked()])
+
+
+def test_an_exception_in_a_transform_comes_with_its_traceback_and_the_loader_goes_on(
+    packed: Path, truth: list[tuple[torch.Tensor, int, str]]
+) -> None:
+    def refuse(geometry: Geometry) -> None:
+        if geometry.height == 78:
+            raise ZeroDivisionError("no image of 78 rows")
+
+    dataset = Dataset(packed)
+    expected = {number for number in range(COUNT) if dataset[number][0].shape[0] != 78}
+    assert 0 < len(expected) < COUNT
+    with Loader(
+        packed, workers=2, transforms=[in_a_worker(refuse), CROP], fields=["image", "index"]
+    ) as loader:
+        for _ in range(2):
+            iterator, seen = iter(loader), []
+            for _ in range(COUNT):
+                try:
+                    image, index = next(iterator)
+                except WorkerError as error:
+                    text = str(error)
+                    continue
+                seen.append(int(index))
+                assert torch.equal(image[0], truth[seen[-1]][0])
+            assert next(iterator, None) is None
+            assert set(seen) == expected
+            assert len(seen) == len(expected)
+            assert "Traceback" in text
+            assert "in refuse" in text
+            assert "ZeroDivisionError: no image of 78 rows" in text
+
+
+def test_a_transform_that_gives_an_unforeseen_size_is_an_error(packed: Path) -> None:
+    def grow(geometry: Geometry) -> None:
+        geometry.resize(500, 500)
+
+    with (
+        Loader(packed, workers=1, transforms=[CROP, in_a_worker(grow)]) as loader,
+        pytest.raises(WorkerError, match="500 x 500"),
+    ):
+        list(loader)
+
+
+@pytest.mark.parametrize("batch_size", [1, 8])
+def test_a_damaged_sample_is_named_and_all_other_batches_come(
+    packed_copy: Path, batch_size: int
+) -> None:
+    dataset = Dataset(packed_copy)
+    shard, row = dataset.locate(17)
+    offset = int(shard.index.columns["offset"][row])
+    with shard.path.open("r+b") as file:
+        file.seek(offset)
+        file.write(bytes(255 - byte for byte in dataset.read(17, "jpg")))
+    with Loader(
+        packed_copy, batch_size=batch_size, workers=2, transforms=[CROP], fields=["index", "image"]
+    ) as loader:
+        for _ in range(2):
+            iterator, seen, errors = iter(loader), [], []
+            for _ in range(len(loader)):
+                try:
+                    seen += next(iterator)[0].tolist()
+                except SampleError as error:
+                    errors.append(str(error))
+            assert len(errors) == 1
+            for part in (str(shard.path), repr(loader.dataset.keys[17]), str(offset)):
+                assert part in errors[0]
+            first = 17 - 17 % batch_size
+            assert seen == [n for n in range(COUNT) if n not in range(first, first + batch_size)]
+
+
+def test_a_shard_that_is_cut_short_exchanged_or_lost_is_an_error(packed_copy: Path) -> None:
+    first, second = sorted(packed_copy.glob("*.tar"))[:2]
+    whole = first.read_bytes()
+    for damage in (
+        lambda: first.write_bytes(whole[:-512]),
+        lambda: first.write_bytes(second.read_bytes()),
+        lambda: first.unlink(),
+    ):
+        damage()
+        with (
+            Loader(packed_copy, batch_size=39, workers=1, transforms=[CROP]) as loader,
+            pytest.raises(ReaderError, match=re.escape(str(first))),
+        ):
+            list(loader)
+
+
+def test_a_shard_that_is_cut_short_while_it_is_read_is_an_error(packed_copy: Path) -> None:
+    with Loader(packed_copy, workers=1, transforms=[CROP]) as loader:
+        list(loader)  # the worker has opened every shard
+        list(loader)
+        for path in packed_copy.glob("*.tar"):
+            os.truncate(path, 1024)
+        with pytest.raises(SampleError, match="cut short"):
+            list(loader) + list(loader)
