@@ -15,10 +15,8 @@ import cv2
 import numpy as np
 import simplejpeg
 
-from reader.batch.ring import (
-    BatchLayout,
-    RingMemory,
-)
+from reader.batch.layout import BatchLayout
+from reader.batch.ring import RingMemory
 from reader.dataset import shard
 from reader.dataset.dataset import Dataset
 from reader.decode import (

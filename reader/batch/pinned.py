@@ -15,7 +15,7 @@ import warnings
 import weakref
 from typing import Protocol
 
-from reader.batch.ring import Bytes
+from reader.batch.layout import Bytes
 
 
 class HostMemory(Protocol):

@@ -183,7 +183,7 @@ class Shard:
 
     def read_ahead(self, row: int, start: int, stop: int) -> None:
         """Ask the system for a range of the bytes of the row's image."""
-        if hasattr(os, "posix_fadvise"):
+        if start < stop and hasattr(os, "posix_fadvise"):  # which takes 0 bytes for all that follow
             offset = int(self.index.columns["offset"][row]) + start
             began = time.perf_counter_ns()
             with contextlib.suppress(OSError):  # a hint; what is wrong is told by the reading

@@ -1,8 +1,8 @@
 """Images that travel to the GPU as JPEGs: what a worker does where it does not decode.
 
-A worker cuts out of each JPEG the tiles that a view touches (`reader.decode.splice`) and puts these
-bytes into the batch's slot, one sample behind the other, with a row of numbers, a `Parcel`, that
-says what is to become of them. A JPEG that nvJPEG does not decode, and any other format, is decoded
+A worker cuts out of each JPEG the tiles that a view touches (`reader.decode.splice`). These bytes
+lie in the batch's slot, one sample behind the other, with a row of numbers, a `Parcel`, that says
+what is to become of them. A JPEG that nvJPEG does not decode, and any other format, is decoded
 by the worker: its finished pixels travel in place of the bytes.
 """
 
@@ -13,10 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from reader.batch.ring import (
-    BatchArrays,
-    Column,
-)
+from reader.batch.layout import Column
 from reader.dataset.dataset import Dataset
 from reader.decode.decoder import Decoder
 from reader.decode.plan import View
@@ -174,30 +171,6 @@ def _is_plain_frame(frame: Frame, height: int, width: int) -> bool:
     if not chroma:
         return True
     return luma in _SUBSAMPLINGS and chroma == [(1, 1), (1, 1)] and frame.components[::3] != b"RGB"
-
-
-class Room:
-    """The bytes of a chunk of rows, filled from the front."""
-
-    def __init__(self, arrays: BatchArrays, row: int, rows: int) -> None:
-        """The chunk is `rows` rows from `row` on."""
-        content = arrays.columns[CONTENT]
-        self._parcels = arrays.columns[PARCEL]
-        self._content = content.reshape(-1)
-        self._next, self._end = row * content.shape[1], (row + rows) * content.shape[1]
-
-    def put(self, row: int, packed: Packed) -> bytes | None:
-        """Put a sample into its row; where there is no room, its bytes are given back."""
-        size = sum(len(part) for part in packed.parts)
-        fits = self._next + size <= self._end
-        offset = self._next if fits else -1
-        self._parcels[row] = packed.parcel._replace(offset=offset)
-        if not fits:
-            return b"".join(map(bytes, packed.parts))
-        for part in packed.parts:
-            self._content[self._next : self._next + len(part)] = part
-            self._next += len(part)
-        return None
 
 
 def columns_for(dataset: Dataset, size: tuple[int, int]) -> list[Column]:

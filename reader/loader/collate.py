@@ -6,20 +6,14 @@ from typing import Any
 import numpy as np
 import torch
 
-from reader.batch.ring import (
-    BatchArrays,
-    BatchLayout,
-)
+from reader.batch.layout import BatchArrays, BatchLayout
 from reader.errors import ReaderError
 from reader.gpu_decode.images import EncodedImages
 from reader.gpu_decode.parcels import (
     CONTENT,
     PARCEL,
 )
-from reader.samples.sample import (
-    InArray,
-    as_array,
-)
+from reader.samples.row_writer import InArray, as_array
 
 Collate = Callable[[list[tuple[Any, ...]]], Any]
 

@@ -19,16 +19,12 @@ from collections.abc import Sequence, Set
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from reader.batch.layout import BatchArrays, BatchLayout
 from reader.batch.pinned import (
     HostMemory,
     page_lock,
 )
-from reader.batch.ring import (
-    BatchArrays,
-    BatchLayout,
-    Ring,
-    RingMemory,
-)
+from reader.batch.ring import Ring, RingMemory
 from reader.dataset.dataset import Dataset
 from reader.errors import (
     ReaderError,
@@ -45,6 +41,7 @@ from reader.order.shuffle import Order
 from reader.order.steps import Step, Steps
 from reader.samples.decoded_cache import DecodedImages
 from reader.samples.raw import can_gather
+from reader.samples.row_writer import loose_fields
 from reader.samples.sample import Recipe
 from reader.system import (
     running_on,
@@ -137,7 +134,7 @@ class Feed:
         self._depth = _depth(layout.slot_bytes, batch_size, most * chunk)
         memory = RingMemory.create(self._depth + 2, layout)
         setup = Setup(dataset, recipe, memory.slots, layout, on_error, is_gathered, decoded)
-        self._loose = setup.loose
+        self._loose = loose_fields(layout, recipe)
         self._work = "splice" if recipe.is_encoded else "decode"
         self._ring = Ring(memory)
         try:

@@ -6,10 +6,7 @@ from itertools import islice
 from typing import NoReturn
 
 from reader.arguments import is_count
-from reader.batch.ring import (
-    BatchLayout,
-    Column,
-)
+from reader.batch.layout import BatchLayout, Column
 from reader.dataset.dataset import Dataset
 from reader.errors import (
     ArgumentError,
@@ -21,14 +18,8 @@ from reader.gpu_decode.parcels import (
     check,
     columns_for,
 )
-from reader.samples.sample import (
-    Recipe,
-    Sample,
-    SampleReader,
-    apart,
-    are_views,
-    as_array,
-)
+from reader.samples.row_writer import apart, are_views, as_array
+from reader.samples.sample import Recipe, Sample, SampleReader
 from reader.samples.seeding import kept_generators
 from reader.transforms import (
     Transform,

@@ -13,7 +13,6 @@ import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from reader.batch.ring import BatchArrays
 from reader.dataset.dataset import Dataset
 from reader.errors import ReaderError
 from reader.format import FORMATS
@@ -58,7 +57,7 @@ def can_gather(dataset: Dataset, recipe: Recipe) -> bool:
 
 
 class Gatherer:
-    """Fills batches with raw images."""
+    """Copies raw images to where they are wanted."""
 
     def __init__(self, dataset: Dataset, recipe: Recipe, turn_to: Callable[[int], None]) -> None:
         """Take a data set and recipe of which `can_gather` is true.
@@ -76,27 +75,34 @@ class Gatherer:
         self._bytes = self._height * self._width * self._channels  # of an image
 
     def fill(
-        self, arrays: BatchArrays, samples: NDArray[np.int64], epoch: int, position: int
+        self,
+        images: Bytes,
+        labels: NDArray[np.int64],
+        samples: NDArray[np.int64],
+        epoch: int,
+        position: int,
     ) -> None:
-        """Fill `arrays`, a row for each sample, of which the first is at `position`."""
+        """Fill `images`, (N, height, width, 3), and `labels`, (N,), of samples from `position` on.
+
+        Raises:
+            ShardfeedError: one of them cannot be read.
+        """
         geometry: Any = Geometry.of(self._height, self._width)
         if self._recipe.transforms:
             dice: Any = BatchRandom(self._recipe.seed, epoch, position + np.arange(len(samples)))
             for transform in self._recipe.transforms:
                 transform.apply(geometry, dice)
         size = geometry.height, geometry.width
-        arrays.index[:] = samples
-        arrays.shape[:] = size
-        out = arrays.image
+        out = images
         if self._channels == 1:
             out = np.empty((len(samples), *size, 1), np.uint8)
         if self._recipe.transforms:
-            self._show(geometry, samples, arrays.label, out)
+            self._show(geometry, samples, labels, out)
         else:
             whole = out.reshape(len(samples), 1, -1)
-            self._read(samples, arrays.label, np.zeros(whole.shape[:2], np.int64), whole)
+            self._read(samples, labels, np.zeros(whole.shape[:2], np.int64), whole)
         if self._channels == 1:
-            arrays.image[:] = out
+            images[:] = out
 
     def _show(
         self, geometry: Any, samples: NDArray[np.int64], labels: NDArray[np.int64], out: Bytes

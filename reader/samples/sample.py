@@ -1,23 +1,18 @@
 """One sample: from its number to the values of its fields."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from reader.batch.ring import (
-    BatchArrays,
-    Column,
-)
 from reader.dataset.dataset import Dataset
 from reader.dataset.shard import Shard
 from reader.decode.decoder import (
     Decoder,
     Pixels,
     draw_mask,
-    mirror,
     plan,
 )
 from reader.decode.formats import read_mask
@@ -31,7 +26,7 @@ from reader.format.members import picture_format
 from reader.gpu_decode.parcels import pack
 from reader.rng import SampleRandom
 from reader.samples.boxes import Boxes
-from reader.samples.decoded_cache import DecodedImages
+from reader.samples.decoded_cache import DecodedImages, drawing
 from reader.samples.fields import (
     PHOTOGRAPHS,
     Mask,
@@ -46,8 +41,6 @@ from reader.transforms import (
 Sample = dict[str, Any]
 
 READ_ONLY = frozenset({"index", "valid", "key"})  # fields that `map_sample` does not decide
-
-_TENSOR_TYPES = "?efdFD" + np.typecodes["AllInteger"]  # NumPy's types that torch has too
 
 
 @dataclass(frozen=True)
@@ -112,7 +105,6 @@ class SampleReader:
     """Reads samples by number; one for each thread.
 
     Attributes:
-        cached: samples so far whose image came from `decoded` without a decode.
         dropped_boxes: so far, that were too small or outside of their image, whatever was cropped.
     """
 
@@ -121,11 +113,15 @@ class SampleReader:
     ) -> None:
         self._dataset = dataset
         self._recipe = recipe
-        self._decoded = decoded
         self._decoder = Decoder()
-        self.cached = 0
+        self._drawing = drawing(self._decoder, decoded)
         self.dropped_boxes = 0
         self.transforming = 0  # ns spent in the transforms' and the user's code
+
+    @property
+    def cached(self) -> int:
+        """Samples so far whose image came from `decoded` without a decode."""
+        return self._drawing.cached
 
     def plan(self, number: int, epoch: int, position: int) -> Planned:
         """Decide what a sample will show, and let the system fetch the bytes meanwhile.
@@ -134,9 +130,7 @@ class SampleReader:
             SampleError: its segment table is wrong, or a transform does not fit it.
         """
         shard, row = self._dataset.locate(number)
-        image, result = self._dataset.image_of(shard, row), None
-        if self._decoded is not None and not self._decoded.of_results:
-            image = replace(image, pixels=self._decoded.find(number, image.height, image.width))
+        image = self._drawing.found(number, self._dataset.image_of(shard, row))
         label = int(shard.index.columns["label"][row])
         dice = SampleRandom(self._recipe.seed, epoch, position)
         try:
@@ -144,8 +138,7 @@ class SampleReader:
             views = [plan(image, geometry) for geometry in geometries]
         except (DecodeError, ReaderError) as error:
             raise shard.error(row, str(error)) from error
-        if self._decoded is not None and self._decoded.of_results:
-            result = self._decoded.find(number, *views[0].size)
+        result = self._drawing.result(number, views[0].size)
         if "image" in self._recipe.names and result is None:
             needs = [view.needs for view in views]
             shard.read_ahead(row, min(need[0] for need in needs), max(need[1] for need in needs))
@@ -198,36 +191,9 @@ class SampleReader:
         if self._recipe.is_encoded:
             return pack(planned.view, self._decoder)
         outs = outs or [np.empty((*view.size, 3), np.uint8) for view in planned.views]
-        self._draw(planned, outs)
+        result = planned.result
+        self._drawing.draw(planned.number, planned.views, planned.mirrored, result, outs)
         return list(outs) if self._recipe.further else outs[0]
-
-    def _draw(self, planned: Planned, outs: Sequence[Pixels]) -> None:
-        """Fill `outs` with the views, and keep what was decoded for that."""
-        if self._decoded is None:
-            self._decoder.draw_all(planned.views, outs)
-            return
-        before = self._decoder.decodes
-        if planned.result is not None:
-            mirror(planned.result, *planned.mirrored, outs[0])
-        elif self._decoded.of_results:
-            self._decoder.draw_all(planned.views, outs)
-            plain = np.empty_like(outs[0])
-            mirror(outs[0], *planned.mirrored, plain)
-            self._decoded.keep(planned.number, plain)
-        else:
-            self._decoder.draw_all(self._of_whole(planned, self._decoded), outs)
-        self.cached += self._decoder.decodes == before
-
-    def _of_whole(self, planned: Planned, decoded: DecodedImages) -> Sequence[View]:
-        """The views over the whole image, which is decoded and kept if one of them can use it."""
-        image = planned.view.image
-        if image.pixels is not None or all(view.eighths < 8 for view in planned.views):
-            return planned.views
-        pixels = self._decoder.stored(image)
-        if pixels is None:
-            return planned.views
-        image = replace(image, pixels=decoded.keep(planned.number, pixels))
-        return [replace(view, image=image) for view in planned.views]
 
     def _member(self, planned: Planned, member: Member) -> Any:
         shard, row = planned.shard, planned.row
@@ -299,79 +265,3 @@ class SampleReader:
                     f"map_sample changed {name!r} of the sample {key!r}, which stays as it was "
                     f'read: give it another name, with "my_{name}?" among the fields.'
                 )
-
-
-def apart(sample: Sample, views: Mapping[str, Sequence[str]]) -> Sample:
-    """The sample with each field's views under their names of `BatchLayout.views`.
-
-    Raises:
-        ValueError: a field is no list of its views.
-    """
-    parts: Sample = {}
-    for name, names in views.items():
-        if not are_views(sample[name], len(names)):
-            raise ValueError(
-                f"its {name} is no list of {len(names)} views, but that of the first sample is; "
-                "give collate_fn= to batch values that differ"
-            )
-        parts.update(zip(names, sample[name], strict=True))
-    return sample | parts
-
-
-def are_views(value: Any, count: int) -> bool:
-    """Whether a field's value is a list of so many views."""
-    return isinstance(value, (list, tuple)) and len(value) == count
-
-
-class InArray:
-    """Stands where a value would, that has its place in an array of the batch."""
-
-
-def store(given: Any, column: Column, arrays: BatchArrays, row: int) -> Any:
-    """Put a field's value into its row.
-
-    Returns:
-        `InArray`; or the value, where it does not fit a column that `spills`.
-
-    Raises:
-        ValueError: it is no array of the column's type and shape.
-    """
-    if given is None and column.spills:
-        return None
-    value = as_array(given)
-    if value is None or value.dtype.str != column.dtype:
-        found = "no array" if value is None else f"of type {value.dtype}"
-        raise ValueError(_differs(column, found))
-    if column.spills and value.shape != column.shape:
-        return value
-    if column.is_picture:
-        out = arrays.picture_of(column.name, row, *value.shape[:2])
-    else:
-        out = arrays.columns[column.name][row : row + 1].reshape(column.shape)
-    if out.shape != value.shape:
-        raise ValueError(_differs(column, f"of shape {value.shape}"))
-    out[...] = value
-    return InArray
-
-
-def _differs(column: Column, found: str) -> str:
-    return (
-        f"its {column.name} is {found}, but that of the first sample {np.dtype(column.dtype)} "
-        f"{column.shape}; give collate_fn= to batch values that differ"
-    )
-
-
-def as_array(value: Any) -> Pixels | None:
-    """A value that can become a tensor of its own type and shape, in this machine's byte order.
-
-    Numbers, arrays of them and torch's tensors are such; strings, dates and structures are not.
-    """
-    if isinstance(value, (str, bytes, dict, list, tuple)) or value is None:
-        return None
-    try:
-        array = np.asarray(value)
-    except (TypeError, RuntimeError):  # torch's tensors of bfloat16, or with a gradient
-        return None
-    if array.dtype.char not in _TENSOR_TYPES:
-        return None
-    return array.astype(array.dtype.newbyteorder("="), copy=False)

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from reader.batch.ring import BatchLayout
+from reader.batch.layout import BatchLayout
 from reader.dataset.dataset import Dataset
 from reader.errors import WorkerError
 from reader.samples.decoded_cache import DecodedImages
@@ -45,17 +45,6 @@ class Setup:
     on_error: str = "raise"
     is_gathered: bool = False
     decoded: DecodedImages | None = None
-
-    @property
-    def loose(self) -> list[str]:
-        """The fields, or their views, that may lie in no array of a batch, and travel in `Done`."""
-        in_arrays = {column.name for column in self.layout.columns if not column.spills}
-        mapped = self.recipe.mapped_names if self.recipe.map_sample else set()
-        own = {"image", "label", "index", "valid", "key"} - mapped
-        if self.recipe.is_encoded:  # what has no room in its slot
-            own.discard("image")
-        parts = [part for name in self.recipe.names for part in self.layout.parts(name)]
-        return [part for part in parts if part not in in_arrays | own]
 
 
 @dataclass(frozen=True)
@@ -160,7 +149,7 @@ class Done:
 
     Attributes:
         bad: (sample number, reason) of what could not be read and was substituted or masked.
-        loose: each row's values of `Setup.loose`; `InArray` for one that has its place there.
+        loose: what `RowWriter` gave back for each row.
     """
 
     number: int

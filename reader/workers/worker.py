@@ -30,33 +30,13 @@ from typing import Any
 
 import numpy as np
 
-from reader.batch.ring import (
-    BatchArrays,
-    RingMemory,
-)
-from reader.errors import (
-    SampleError,
-    WorkerError,
-    lacks_memory,
-)
+from reader.batch.ring import RingMemory
+from reader.errors import SampleError, WorkerError, lacks_memory
 from reader.format import ShardfeedError
-from reader.gpu_decode.parcels import (
-    CONTENT,
-    PARCEL,
-    Room,
-)
 from reader.samples.raw import Gatherer
-from reader.samples.sample import (
-    InArray,
-    Planned,
-    SampleReader,
-    apart,
-    store,
-)
-from reader.workers.in_hand import (
-    Board,
-    Place,
-)
+from reader.samples.row_writer import RowWriter
+from reader.samples.sample import Planned, SampleReader
+from reader.workers.in_hand import Board, Place
 from reader.workers.messages import (
     MAX_TASK_BYTES,
     Done,
@@ -88,13 +68,8 @@ class Worker:
         self._place = place
         self._memory = memory
         self._reader = SampleReader(setup.dataset, setup.recipe, setup.decoded)
-        self._in_place = setup.layout.image != (0, 0)
+        self._writer = RowWriter(setup.layout, setup.recipe)
         self._gatherer: Gatherer | None = None
-        # Views that are drawn where they lie; what `map_sample` makes of them is stored.
-        self._further = setup.layout.parts("image")[1:] if self._in_place else ()
-        own = {*self._further, CONTENT, PARCEL}
-        self._columns = [column for column in setup.layout.columns if column.name not in own]
-        self._room: Room | None = None  # of the task in hand, where images are not decoded
 
     def run(self, task: Task) -> Done | Failed:
         """Fill the task's rows."""
@@ -112,54 +87,43 @@ class Worker:
 
     def _done(self, task: Task) -> Done:
         before = self._clocks()
-        arrays = self._setup.layout.arrays(self._memory.slot(task.slot))
+        self._writer.begin(self._memory.slot(task.slot), task.row, len(task.samples))
         bad: list[tuple[int, str]] = []
         loose: list[tuple[Any, ...]] = []
-        if not self._setup.is_gathered or not self._is_gathered(task, arrays):
-            self._decode(task, arrays, bad, loose)
+        if not self._setup.is_gathered or not self._is_gathered(task):
+            self._decode(task, bad, loose)
         return Done(task.number, self._clocks().since(before), tuple(bad), tuple(loose))
 
-    def _is_gathered(self, task: Task, arrays: BatchArrays) -> bool:
+    def _is_gathered(self, task: Task) -> bool:
         """Fill the task's rows at once; False where bad samples have to be told from good ones."""
-        part = arrays.part(task.row, task.row + len(task.samples))
-        part.valid[:] = np.arange(len(task.samples)) < task.valid
         try:
             if self._gatherer is None:
                 setup = self._setup
                 self._gatherer = Gatherer(setup.dataset, setup.recipe, self._place.turn_to)
-            self._gatherer.fill(part, task.samples, task.epoch, task.position)
+            self._writer.gather(self._gatherer, task.samples, task.epoch, task.position, task.valid)
         except ShardfeedError:
             if self._setup.on_error == "raise":
                 raise
             return False
         return True
 
-    def _decode(
-        self,
-        task: Task,
-        arrays: BatchArrays,
-        bad: list[tuple[int, str]],
-        loose: list[tuple[Any, ...]],
-    ) -> None:
+    def _decode(self, task: Task, bad: list[tuple[int, str]], loose: list[tuple[Any, ...]]) -> None:
         """Fill the task's rows one by one, and the lists of `Done`."""
-        if self._setup.layout.encoded:
-            self._room = Room(arrays, task.row, len(task.samples))
         # All of the chunk first, so that the system reads one sample while another is decoded.
         planned = [
             self._plan_or_error(sample, task.epoch, task.position + step)
             for step, sample in enumerate(task.samples.tolist())
         ]
         for step, found in enumerate(planned):
-            sample, row = int(task.samples[step]), task.row + step
+            sample = int(task.samples[step])
             self._place.turn_to(sample)
-            arrays.index[row], arrays.valid[row] = sample, step < task.valid
             try:
-                loose.append(self._fill(arrays, row, found))
+                loose.append(self._written(found, task, step))
             except SampleError as error:
                 if self._setup.on_error == "raise":
                     raise
                 bad.append((sample, str(error)))
-                loose.append(self._replace(arrays, task, step))
+                loose.append(self._replaced(sample, task, step))
 
     def _clocks(self) -> Spent:
         """What was spent since the worker began; `busy` by the clock on the wall."""
@@ -174,27 +138,7 @@ class Worker:
             self._reader.dropped_boxes,
         )
 
-    def _replace(self, arrays: BatchArrays, task: Task, step: int) -> tuple[Any, ...]:
-        """Put the next sound sample into a row, or, to mask it, black that is not valid."""
-        row = task.row + step
-        if self._setup.on_error == "substitute":
-            following = np.concatenate([task.samples[step + 1 :], task.spare])[: len(task.spare)]
-            for sample in following.tolist():
-                try:
-                    planned = self._plan_or_error(sample, task.epoch, task.position + step)
-                    loose = self._fill(arrays, row, planned)
-                except SampleError:
-                    continue
-                arrays.index[row] = sample
-                return loose
-        for name, values in (("image", arrays.image), *arrays.columns.items()):
-            if name != CONTENT:  # where other rows' bytes may be
-                values[row] = -1 if name == "label" and values.dtype.kind in "if" else 0
-        arrays.label[row], arrays.valid[row] = -1, False
-        arrays.shape[row] = self._setup.layout.image
-        return tuple(InArray if name in arrays.columns else None for name in self._setup.loose)
-
-    def _plan_or_error(self, sample: int, epoch: int, position: int) -> "Planned | SampleError":
+    def _plan_or_error(self, sample: int, epoch: int, position: int) -> Planned | SampleError:
         self._place.turn_to(sample)
         try:
             return self._reader.plan(sample, epoch, position)
@@ -203,31 +147,26 @@ class Worker:
         except ShardfeedError as error:  # the shard cannot be opened
             return SampleError(str(error))
 
-    def _fill(
-        self, arrays: BatchArrays, row: int, planned: "Planned | SampleError"
-    ) -> tuple[Any, ...]:
-        """Put a sample into its row; what does not lie there comes back."""
+    def _written(self, planned: Planned | SampleError, task: Task, step: int) -> tuple[Any, ...]:
+        """Read a sample into the row of a step of the task.
+
+        Raises:
+            SampleError: it cannot be read.
+        """
         if isinstance(planned, SampleError):
             raise planned
-        size = planned.view.size
-        outs = None
-        if self._in_place:
-            outs = [
-                arrays.image_of(row, *size),
-                *(arrays.columns[name][row] for name in self._further),
-            ]
-        sample = self._reader.read(planned, outs)
-        if self._room is not None:
-            sample["image"] = self._room.put(row, sample["image"])
-        arrays.label[row] = planned.label
-        arrays.shape[row] = size
-        try:
-            sample = apart(sample, self._setup.layout.views)
-            for column in self._columns:
-                sample[column.name] = store(sample[column.name], column, arrays, row)
-        except ValueError as error:
-            raise planned.shard.error(planned.row, str(error)) from error
-        return tuple(sample[name] for name in self._setup.loose)
+        row, is_valid = task.row + step, step < task.valid
+        return self._writer.write(row, self._reader, planned, is_valid=is_valid)
+
+    def _replaced(self, bad: int, task: Task, step: int) -> tuple[Any, ...]:
+        """Read the next sound sample in place of a bad one, or mask it."""
+        if self._setup.on_error == "substitute":
+            following = np.concatenate([task.samples[step + 1 :], task.spare])[: len(task.spare)]
+            for sample in following.tolist():
+                planned = self._plan_or_error(sample, task.epoch, task.position + step)
+                with contextlib.suppress(SampleError):
+                    return self._written(planned, task, step)
+        return self._writer.mask(task.row + step, bad)
 
 
 def _told(error: Exception) -> str:

@@ -20,7 +20,7 @@ from reader import (
     RandomHorizontalFlip,
     RandomResizedCrop,
 )
-from reader.batch.ring import BatchLayout
+from reader.batch.layout import BatchLayout
 from reader.errors import DecodeError
 from reader.format import (
     FORMATS,
@@ -117,4 +117,5 @@ def _gather(found: Dataset) -> None:
         if can_gather(found, recipe):
             layout = BatchLayout(len(found), (4, 4))
             arrays = layout.arrays(np.zeros(layout.slot_bytes, np.uint8))
-            Gatherer(found, recipe, lambda sample: None).fill(arrays, np.arange(len(found)), 0, 0)
+            gatherer = Gatherer(found, recipe, lambda sample: None)
+            gatherer.fill(arrays.image, arrays.label, np.arange(len(found)), 0, 0)

@@ -25,7 +25,7 @@ from reader import (
     Dataset,
     WorkerError,
 )
-from reader.batch.ring import BatchLayout
+from reader.batch.layout import BatchLayout
 from reader.samples.sample import Recipe
 from reader.workers import pool
 from reader.workers.messages import (

@@ -14,11 +14,9 @@ from reader import (
     CenterCrop,
     Loader,
 )
+from reader.batch.layout import BatchLayout
 from reader.batch.pinned import page_lock
-from reader.batch.ring import (
-    BatchLayout,
-    RingMemory,
-)
+from reader.batch.ring import RingMemory
 
 SIZE = 3 * BatchLayout(2, (4, 6)).slot_bytes
 

@@ -11,12 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reader import ReaderError
-from reader.batch.ring import (
-    BatchArrays,
-    BatchLayout,
-    Ring,
-    RingMemory,
-)
+from reader.batch.layout import BatchArrays, BatchLayout
+from reader.batch.ring import Ring, RingMemory
 
 SLOTS = 5
 LAYOUT = BatchLayout(rows=3, image=(4, 6))

@@ -26,10 +26,8 @@ from reader import (
     Transform,
     WorkerError,
 )
-from reader.batch.ring import (
-    BatchLayout,
-    RingMemory,
-)
+from reader.batch.layout import BatchLayout
+from reader.batch.ring import RingMemory
 from reader.rng import SampleRandom
 from reader.samples.sample import Recipe
 from reader.workers.messages import (
