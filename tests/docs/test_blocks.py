@@ -8,7 +8,7 @@ has to succeed. A comment above a block says more:
 - ``<!-- file: name -->``: it is what that file holds, and written there.
 
 A block of ``text`` is a drawing, or what a command prints. The Python of docs/coming-from is run by
-tests/reader/test_coming_from.py.
+tests/reader/peers/test_coming_from.py.
 """
 
 import os

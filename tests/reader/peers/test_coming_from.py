@@ -27,7 +27,7 @@ import reader
 from packer.packing import PackReport
 from reader.cuda.transfer import default_device
 
-FOLDER = Path(__file__).parents[2] / "docs/coming-from"
+FOLDER = Path(__file__).parents[3] / "docs/coming-from"
 LEVELS = (20, 70, 120, 170, 220)
 COLOURS = list(product(LEVELS, LEVELS, LEVELS))
 CLASSES = 3
