@@ -170,6 +170,21 @@ def plan_view(image: StoredImage, geometry: Geometry) -> View:
     )
 
 
+def from_upright(
+    points: NDArray[Any], size: tuple[int, int], orientation: int
+) -> NDArray[np.float64]:
+    """Where points of an upright image, (N, 2) as x and y, are in the image as stored.
+
+    Args:
+        size: (height, width) as stored.
+        orientation: EXIF's, that makes it upright.
+    """
+    transpose, hflip, vflip = _UPRIGHT[orientation]
+    width, height = size if transpose else size[::-1]
+    turned = np.where((hflip, vflip), (width, height) - points, points)
+    return turned[:, ::-1] if transpose else turned
+
+
 def join(views: Sequence[View]) -> View | None:
     """One view whose box holds those of several of one image, to decode it once for all of them.
 

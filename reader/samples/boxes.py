@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reader.arguments import FLAG, TEXT, Rule, check, is_number, is_text, or_none
-from reader.decode.plan import View
+from reader.arguments import FLAG, TEXT, Rule, check, is_flag, is_number, is_text, or_none
+from reader.decode.plan import StoredImage, View, from_upright
 from reader.errors import ArgumentError
+from reader.format.members import kind_of
 
 _BEYOND = 0.5  # of the image's size: fractions may lie so far outside, pixels lie farther
 
@@ -21,12 +22,13 @@ _RULES: dict[str, Rule] = {
     "labels": (or_none(is_text), "a path, or None"),
     "min_size": (lambda given: is_number(given) and given >= 0, "a number of pixels from 0"),
     "normalized": FLAG,
+    "upright": (or_none(is_flag), "True, False or None"),
 }
 
 
 @dataclass(frozen=True)
 class Boxes:
-    """The boxes of a member, in coordinates of the image as it is stored.
+    """The boxes of a member, in coordinates of the image as it is stored, or as people see it.
 
     They go through the image's transforms, are clipped to what is seen of the image, and those
     with a side below `min_size` are dropped (torchvision's SanitizeBoundingBoxes). The field is a
@@ -37,7 +39,9 @@ class Boxes:
     A member ``json`` says where its boxes are by paths. `packer pack` writes COCO's annotations so
     that they are ``Boxes("json", format="xywh", labels="categories")``. A member ``txt`` has
     lines of a class and four numbers, and always gives ``labels``: YOLO's label files are
-    ``Boxes("txt", format="cxcywh", normalized=True)``.
+    ``Boxes("txt", format="cxcywh", normalized=True)``. They are those of the upright image, as
+    YOLO's tools read it, and COCO's those of the stored one: that differs in photographs with an
+    EXIF orientation, whatever the data set's own ``upright`` is.
 
     What other boxes would make of it is refused with the sample's name: fractions without
     `normalized` and pixels with it, a box that ends before it begins. Boxes that are too small
@@ -53,6 +57,8 @@ class Boxes:
         labels: path of as many whole numbers.
         min_size: pixels of the output.
         normalized: the coordinates are fractions of the image's width and height, from 0 to 1.
+        upright: they are those of the image that the EXIF orientation has turned upright; False:
+            of the image as it is stored. None: True for a ``txt``, False for any other member.
     """
 
     member: str
@@ -61,14 +67,27 @@ class Boxes:
     labels: str | None = None
     min_size: float = 1.0
     normalized: bool = False
+    upright: bool | None = None
 
     def __post_init__(self) -> None:
         check(vars(self), _RULES)
         if self.format not in _FORMATS:
             raise ArgumentError(f"{self}: format is one of {', '.join(_FORMATS)}.")
 
-    def place(self, content: Any, view: View) -> tuple[dict[str, NDArray[Any]], int]:
+    @property
+    def is_upright(self) -> bool:
+        """Whether the coordinates are those of the upright image."""
+        if self.upright is None:
+            return kind_of(self.member.removesuffix("?")) == "txt"
+        return self.upright
+
+    def place(
+        self, content: Any, view: View, orientation: int
+    ) -> tuple[dict[str, NDArray[Any]], int]:
         """The boxes of a parsed member as `view` shows them, and how many no crop explains.
+
+        Args:
+            orientation: EXIF's of the image, whether `view` is upright or not.
 
         Raises:
             ValueError: there are no boxes, or not as many labels, at the paths; or they are boxes
@@ -82,8 +101,7 @@ class Boxes:
         into, back = _FORMATS[self.format]
         corners = given @ into
         self._check_order(corners)
-        if self.normalized:
-            corners *= (view.image.width, view.image.height) * 2
+        corners = self._as_stored(corners, view.image, orientation if self.is_upright else 1)
         low, high = _carried(corners, view)
         top, left, height, width = view.target
         edges = (left, top), (left + width, top + height)
@@ -97,6 +115,17 @@ class Boxes:
             is_small = ((high_inside - low_inside) < self.min_size).any(axis=1)
             dropped = int((is_small & ~is_kept).sum())
         return _field(np.hstack([low, high])[kept] @ back, kept, labels), dropped
+
+    def _as_stored(
+        self, corners: NDArray[np.float64], image: StoredImage, orientation: int
+    ) -> NDArray[np.float64]:
+        """Opposite corners of each box in pixels of the stored image, which `orientation` turns."""
+        points, size = corners.reshape(-1, 2), (image.height, image.width)
+        if self.normalized:
+            points = from_upright(points, (1, 1), orientation) * size[::-1]
+        else:
+            points = from_upright(points, size, orientation)
+        return points.reshape(-1, 4)
 
     def none(self) -> dict[str, NDArray[Any]]:
         """The field of a sample without the member."""

@@ -202,7 +202,7 @@ class SampleReader:
         if shard.index.span(member.ext, row) is not None:
             data = shard.read(row, member.ext)
             try:
-                shown = self._shown(planned.views, member, data)
+                shown = self._shown(planned, member, data)
             except MemoryError:
                 raise  # which says nothing of the member
             except Exception as error:  # a user's decoder may raise anything
@@ -213,16 +213,17 @@ class SampleReader:
             raise shard.error(row, f"it has no member .{member.ext}; {advice}")
         return shown if self._recipe.further and member.follows_image else shown[0]
 
-    def _shown(self, views: Sequence[View], member: Member, data: bytes) -> Sequence[Any]:
+    def _shown(self, planned: Planned, member: Member, data: bytes) -> Sequence[Any]:
         """A member as each view shows it; once, if it does not follow the image."""
         if member.decode is None:
-            return self._pictures(views, member, data)
+            return self._pictures(planned.views, member, data)
         content = member.decode(data)
         if not isinstance(member.field, Boxes):
             return [content]
-        placed, dropped = zip(*(member.field.place(content, view) for view in views), strict=True)
-        self.dropped_boxes += sum(dropped)
-        return placed
+        orientation = int(planned.shard.index.columns["orientation"][planned.row])
+        placed = [member.field.place(content, view, orientation) for view in planned.views]
+        self.dropped_boxes += sum(dropped for _, dropped in placed)
+        return [boxes for boxes, _ in placed]
 
     def _pictures(self, views: Sequence[View], member: Member, data: bytes) -> list[Pixels]:
         """A picture that lies over the image, decoded once, as each view shows it."""

@@ -1,5 +1,6 @@
 """Boxes over an image: carried through its transforms, and never misread or dropped in silence."""
 
+import io
 import json
 import re
 import warnings
@@ -12,7 +13,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from PIL import Image
+from PIL import Image, ImageOps
 
 import reader
 from packer.sources.options import SourceOptions
@@ -102,9 +103,9 @@ def test_fractions_give_the_boxes_that_their_pixels_give(
         view = plan_view(image, geometry)
         pixels = [write_as(*box) for box in boxes]
         fractions = (np.array(pixels) / ([WIDTH, HEIGHT] * 2)).tolist()
-        as_pixels, _ = Boxes("json", format=format).place({"boxes": pixels}, view)
+        as_pixels, _ = Boxes("json", format=format).place({"boxes": pixels}, view, orientation)
         field = Boxes("json", format=format, normalized=True)
-        as_fractions, dropped = field.place({"boxes": fractions}, view)
+        as_fractions, dropped = field.place({"boxes": fractions}, view, orientation)
         assert dropped == 0
         assert as_fractions["kept"].tolist() == as_pixels["kept"].tolist()
         np.testing.assert_allclose(as_fractions["boxes"], as_pixels["boxes"], atol=1e-4)
@@ -171,6 +172,68 @@ def test_boxes_that_a_crop_cuts_off_are_no_loss(write: Callable[..., Path]) -> N
         with pytest.warns(UserWarning, match="6 boxes so far"):
             list(loader)  # at that scale every box is too small, in both views
         assert loader.statistics().dropped_boxes == 6
+
+
+# What makes a stored image of the upright one, by the EXIF orientation that turns it back.
+LAID = {
+    2: Image.Transpose.FLIP_LEFT_RIGHT,
+    3: Image.Transpose.ROTATE_180,
+    4: Image.Transpose.FLIP_TOP_BOTTOM,
+    5: Image.Transpose.TRANSPOSE,
+    6: Image.Transpose.ROTATE_90,
+    7: Image.Transpose.TRANSVERSE,
+    8: Image.Transpose.ROTATE_270,
+}
+
+
+def white_part(image: Any) -> list[int]:
+    """Left, top, right and bottom of what is white in (height, width, 3) pixels."""
+    rows, columns = np.nonzero(np.asarray(image)[:, :, 0])
+    found = columns.min(), rows.min(), columns.max() + 1, rows.max() + 1
+    return [int(edge) for edge in found]
+
+
+@pytest.mark.parametrize("upright", [True, False])
+@pytest.mark.parametrize(
+    "field",
+    [
+        Boxes("txt", format="cxcywh", normalized=True),
+        Boxes("txt?", format="cxcywh", normalized=True, upright=True),
+        Boxes("json", path="seen", upright=True),
+        Boxes("json", path="stored"),
+        Boxes("json", path="stored", upright=False),
+    ],
+)
+def test_boxes_lie_where_they_were_drawn_whatever_the_orientation(
+    write_samples: Callable[..., Path], encode: Callable[..., bytes], field: Boxes, upright: bool
+) -> None:
+    pixels = np.zeros((HEIGHT, WIDTH, 3), np.uint8)
+    pixels[4:24, 20:60] = 255
+    seen = Image.fromarray(pixels)
+    samples = {}
+    for orientation in range(1, 9):
+        stored = seen.transpose(LAID[orientation]) if orientation > 1 else seen
+        exif = Image.Exif()
+        exif[0x0112] = orientation
+        png = encode(stored, "PNG", exif=exif)
+        assert np.array_equal(ImageOps.exif_transpose(Image.open(io.BytesIO(png))), pixels)
+        boxes = {"seen": [white_part(seen)], "stored": [white_part(stored)]}
+        samples[f"s{orientation}"] = {
+            "png": png,
+            "json": json.dumps(boxes).encode(),
+            "txt": b"5 0.5 0.35 0.5 0.5",
+        }
+    dataset = reader.Dataset(write_samples(samples), upright=upright)
+    transforms = [reader.RandomCrop((28, 32)), RandomHorizontalFlip(1.0)]
+    with Loader(
+        dataset, fields=("image", field), transforms=transforms, workers=1, batch_size=8
+    ) as loader:
+        ((images, found),) = loader
+    for image, its in zip(images, found, strict=True):
+        first, last = its["boxes"][0, :2], its["boxes"][0, 2:]
+        if field.format == "cxcywh":
+            first, last = first - last / 2, first + last / 2
+        assert [*first.tolist(), *last.tolist()] == white_part(image.permute(1, 2, 0))
 
 
 def test_what_is_packed_of_cocos_annotations_is_read_as_the_documentation_says(
