@@ -1,19 +1,20 @@
 """Parquet files as a table: read a row group at a time, of which a process keeps the last two.
 
-The scan reads every value once, because Parquet does not tell how large each of them is. Which
-columns are labels, and the names of their classes, are told by the schema's metadata "huggingface"
-(https://huggingface.co/docs/datasets/about_dataset_features).
+The scan reads every value once, because Parquet does not tell how large each of them is. It does so
+in a process of its own: a damaged file may end one in Arrow, and a hostile one may take all memory.
+Which columns are labels, and the names of their classes, are told by the schema's metadata
+"huggingface" (https://huggingface.co/docs/datasets/about_dataset_features).
 
 Concurrency: the threads of a packing process share the row groups; one thread reads at a time.
 """
 
 import json
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -24,17 +25,16 @@ from packer.errors import (
     UnusableInput,
 )
 from packer.files.snapshot import Watched
+from packer.processes import Advance, map_unordered
 from packer.sources.records import LeftOut
-from packer.sources.table.parquet_pages import (
-    RowGroup,
-    page_sizes,
-    row_groups,
-)
 from packer.sources.table.table import Record
 
 MAX_GROUP = 2 << 30  # bytes of a row group in memory
 _BATCH = 64  # rows in memory while scanning
 _ERRORS = (pa.ArrowException, OSError, ValueError, OverflowError)
+
+Found = TypeVar("Found")
+Look = Callable[[Iterator[Record]], Iterable[Found]]
 
 _lock = threading.Lock()
 
@@ -46,13 +46,17 @@ class ParquetTable:
     Attributes:
         folder: what the files' names are relative to.
         schema: of all of them.
+        rows: of each row group of each file.
         class_names: of the columns that are a ``ClassLabel`` of the library datasets.
+        most: bytes that a row group may take in memory.
     """
 
     folder: Path
     files: tuple[Watched, ...]
     schema: pa.Schema
+    rows: tuple[tuple[int, ...], ...]
     class_names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    most: int = MAX_GROUP
 
     @classmethod
     def open(cls, folder: Path, paths: Sequence[Path]) -> "ParquetTable":
@@ -62,7 +66,13 @@ class ParquetTable:
             UnusableInput: one is no Parquet file, or has other columns than the first.
         """
         files = tuple(map(Watched.of, paths))
-        schemas = [_schema(file.path) for file in files]
+        schemas, rows = [], []
+        footers = map_unordered(footer, paths, 1, _unseen, str, _ended)
+        for path, found in zip(paths, footers, strict=True):
+            if isinstance(found, str):
+                raise UnusableInput(f"{path} is not a sound Parquet file: {found}.")
+            schemas.append(found[0])
+            rows.append(found[1])
         for file, schema in zip(files, schemas, strict=True):
             if not schema.equals(schemas[0]):
                 raise UnusableInput(f"{file.path} has other columns than {files[0].path}.")
@@ -77,7 +87,7 @@ class ParquetTable:
                     f"{file.path} has other classes, or in another order, than "
                     f"{declared[0][0].path}: their labels would not mean the same."
                 )
-        return cls(folder, files, schemas[0], declared[0][1] if declared else {})
+        return cls(folder, files, schemas[0], tuple(rows), declared[0][1] if declared else {})
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -105,25 +115,27 @@ class ParquetTable:
 
     def records(self, columns: Sequence[str] | None = None) -> Iterator[Record | LeftOut]:
         """Every row in order, with these columns alone; an unsound row group is left out."""
+        return self.through(iter, columns)
+
+    def through(
+        self, look: Look[Found], columns: Sequence[str] | None = None
+    ) -> Iterator[Found | LeftOut]:
+        """What `look` makes of the rows of each row group, in order, in another process.
+
+        An unsound row group is left out as a whole.
+        """
+        tasks = self._tasks(look, columns)
+        for found in map_unordered(look_at, tasks, 1, _unseen, str, _left_out):
+            yield from found
+
+    def _tasks(self, look: Look[Any], columns: Sequence[str] | None) -> Iterator["RowGroup"]:
         block = 0
-        for number, watched in enumerate(self.files):
-            name, first = self.name(number), 0
-            with pq.ParquetFile(watched.path, buffer_size=1 << 20, pre_buffer=False) as file:
-                for group, header in enumerate(_row_groups(watched)):
-                    count = 0
-                    try:
-                        batches = _batches(watched, file, group, columns)
-                        rows = (fields for batch in batches for fields in batch.to_pylist())
-                        for count, fields in enumerate(rows, 1):
-                            row = first + count - 1
-                            locator = f"{number}:{group}:{count - 1}:{row}"
-                            yield Record(f"{name}: row {row}", fields, locator, block)
-                        if count != header.rows:
-                            raise BadImage(f"it holds {count} rows instead of {header.rows}")
-                    except (*_ERRORS, BadImage) as error:
-                        yield LeftOut(f"{name}: row group {group}", _reason(error, watched.path))
-                    first += header.rows
-                    block += 1
+        for file, groups in enumerate(self.rows):
+            first = 0
+            for group, rows in enumerate(groups):
+                yield RowGroup(self, look, columns, file, group, first, block)
+                first += rows
+                block += 1
 
     def fields(self, locator: str) -> dict[str, Any]:
         """The row that `locator` (file, row group, row in it, row in the file) tells.
@@ -141,12 +153,82 @@ class ParquetTable:
         return dict(table.slice(row, 1).to_pylist()[0])
 
 
-def _schema(path: Path) -> pa.Schema:
+@dataclass(frozen=True)
+class RowGroup:
+    """A row group to be looked at.
+
+    Attributes:
+        first: row of the file that it begins with.
+        block: its number among those of all files.
+    """
+
+    table: ParquetTable
+    look: Look[Any]
+    columns: Sequence[str] | None
+    file: int
+    group: int
+    first: int
+    block: int
+
+    def __str__(self) -> str:
+        return f"{self.table.name(self.file)}: row group {self.group}"
+
+
+def look_at(task: RowGroup, _: Advance) -> list[Any]:
+    """What is made of a row group's rows, or why there is nothing; it may end the process."""
+    path = task.table.files[task.file].path
     try:
-        row_groups(path)
-        return pq.read_schema(path)
+        return list(task.look(_records(task, path)))
     except (*_ERRORS, BadImage) as error:
-        raise UnusableInput(f"{path} is no sound Parquet file: {error}.") from error
+        return [LeftOut(str(task), _reason(error, path))]
+
+
+def _records(task: RowGroup, path: Path) -> Iterator[Record]:
+    """The rows of a row group.
+
+    Raises:
+        BadImage: they do not fit into memory all together, or are not as many as there should be.
+    """
+    name, most, count, size = task.table.name(task.file), task.table.most, 0, 0
+    with pq.ParquetFile(path, buffer_size=1 << 20, pre_buffer=False) as file:
+        whole = file.metadata.row_group(task.group).total_byte_size
+        if whole > most:
+            raise BadImage(_too_large(most))
+        rows = min(_BATCH, most // max(whole, 1))  # one value may stand for many of them
+        for batch in file.iter_batches(rows, [task.group], task.columns, use_threads=False):
+            size += batch.nbytes
+            if size > most:
+                raise BadImage(_too_large(most))
+            for fields in batch.to_pylist():
+                row = task.first + count
+                locator = f"{task.file}:{task.group}:{count}:{row}"
+                yield Record(f"{name}: row {row}", fields, locator, task.block)
+                count += 1
+    if count != (wanted := task.table.rows[task.file][task.group]):
+        raise BadImage(f"it holds {count} rows instead of {wanted}")
+
+
+def _left_out(task: RowGroup, cause: str) -> list[LeftOut]:
+    return [LeftOut(str(task), _ended(task, cause))]
+
+
+def footer(path: Path, _: Advance) -> tuple[pa.Schema, tuple[int, ...]] | str:
+    """The schema and the rows of each row group, or why there are none; may end the process."""
+    try:
+        with pq.ParquetFile(path) as file:
+            groups = map(file.metadata.row_group, range(file.num_row_groups))
+            rows = tuple(group.num_rows for group in groups)
+            return (file.schema_arrow, rows) if min(rows, default=0) >= 0 else "a size is damaged"
+    except _ERRORS as error:
+        return str(error)
+
+
+def _ended(_: object, cause: str) -> str:
+    return f"to read it ends the process ({cause})"
+
+
+def _unseen(_: int) -> None:
+    """Nobody is shown how far this is: the scan itself tells."""
 
 
 def _class_names(schema: pa.Schema) -> dict[str, tuple[str, ...]]:
@@ -172,47 +254,16 @@ def _is_plain(kind: pa.DataType) -> bool:
 
 @lru_cache(maxsize=2)
 def _group(watched: Watched, group: int) -> pa.Table | BadImage:
-    """A row group, or why it cannot be read."""
+    """A row group, which the scan has found to fit, or why it cannot be read."""
     try:
         with pq.ParquetFile(watched.path) as file:
-            return pa.Table.from_batches(_batches(watched, file, group))
-    except BadImage as error:
-        return error
+            return file.read_row_group(group, use_threads=False)
     except _ERRORS as error:
         return Unreadable(_reason(error, watched.path))
 
 
-def _batches(
-    watched: Watched, file: pq.ParquetFile, group: int, columns: Sequence[str] | None = None
-) -> Iterator[pa.RecordBatch]:
-    """The rows of a row group, as long as they fit into memory all together.
-
-    Raises:
-        BadImage: they do not.
-    """
-    size, largest = 0, 1
-    for page in page_sizes(watched.path, _row_groups(watched)[group].chunks):
-        size += page
-        largest = max(largest, page)
-        if size > MAX_GROUP:
-            raise BadImage(_TOO_LARGE)
-    size = 0
-    rows = min(_BATCH, MAX_GROUP // largest)  # a page of one value may stand for many of them
-    for batch in file.iter_batches(rows, [group], columns, use_threads=False):
-        size += batch.nbytes
-        if size > MAX_GROUP:
-            raise BadImage(_TOO_LARGE)
-        yield batch
-
-
-_TOO_LARGE = (
-    f"it takes more than {MAX_GROUP} bytes of memory: write the file anew with smaller row groups"
-)
-
-
-@lru_cache(maxsize=4)
-def _row_groups(watched: Watched) -> tuple[RowGroup, ...]:
-    return row_groups(watched.path)
+def _too_large(most: int) -> str:
+    return f"it takes more than {most} bytes of memory: write the file anew with smaller row groups"
 
 
 def _reason(error: Exception, path: Path) -> str:

@@ -38,6 +38,7 @@ from packer.sources.table.columns import (
 )
 from packer.sources.table.parquet import ParquetTable
 from packer.sources.table.source import find_labels
+from packer.sources.table.table import Record
 
 _PART = re.compile(r"(.+?)-\d{5}-of-\d{5}.*")  # of a split that lies in several files
 
@@ -102,11 +103,11 @@ class ParquetImages:
             LeftOut(name, "it is no Parquet file of the data set", ignored=True)
             for name in self.strangers
         )
+        yield from self.table.through(self._samples)
+
+    def _samples(self, records: Iterator[Record]) -> Iterator[SourceSample | LeftOut]:
         number_of = self.labels.numbering()
-        for record in self.table.records():
-            if isinstance(record, LeftOut):
-                yield record
-                continue
+        for record in records:
             file, row = self.table.place(record.locator)
             try:
                 content = self._content(record.fields)
