@@ -8,7 +8,7 @@ import os
 import re
 
 from packer.errors import UnusableInput
-from packer.interop.export import Export
+from packer.interop.tool_files import Export
 
 _SEPARATOR = re.compile(r"\s")
 

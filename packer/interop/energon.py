@@ -22,7 +22,7 @@ from packer.errors import (
     PackingFailed,
     UnusableInput,
 )
-from packer.interop.export import Export
+from packer.interop.tool_files import Export
 from packer.sources.archive.tar_reader import Member
 from reader.format import (
     FORMATS,

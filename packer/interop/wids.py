@@ -10,7 +10,7 @@ import os
 from pathlib import PurePosixPath
 
 from packer.errors import UnusableInput
-from packer.interop.export import Export
+from packer.interop.tool_files import Export
 from reader.format import ShardEntry
 
 _LONGEST = 100

@@ -1,0 +1,121 @@
+"""Writes the files that another tool needs, beside tars that stay as they are."""
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from packer.errors import (
+    UnusableInput,
+    cannot_write,
+    naming,
+)
+from packer.files.atomic import (
+    remove_leavings,
+    sync_folder,
+    write_file,
+)
+from packer.files.hashed_file import (
+    checksum_of,
+    measure,
+)
+from packer.sources.archive.tar_reader import (
+    Member,
+    members,
+    samples,
+)
+from packer.sources.records import LeftOut
+from reader.format import (
+    FORMATS,
+    FormatError,
+    Index,
+    Manifest,
+    ShardEntry,
+    tar,
+)
+
+
+@dataclass
+class Export:
+    """One run: the data set, and the files that were written for the tool.
+
+    Attributes:
+        overwrite: replace files that are there with other content.
+        files: that the tool needs, relative to the data set.
+    """
+
+    folder: Path
+    content: Manifest
+    overwrite: bool
+    advance: Callable[[int], None] = lambda count: None
+    files: list[str] = field(default_factory=list)
+
+    def write(self, name: str, content: bytes) -> None:
+        """Write the file `name` if it is not there with this content.
+
+        Raises:
+            UnusableInput: something else is there.
+            PackingFailed: it cannot be written.
+            OSError: the disk fails.
+        """
+        path = self.folder / name
+        remove_leavings([path])
+        if self._is_wanted(name, lambda: (len(content), checksum_of(content))):
+            with naming(path):
+                path.parent.mkdir(exist_ok=True)
+            write_file(path, content)
+
+    def place(self, name: str, made: Path) -> None:
+        """Move a finished file to where the tool looks for it, as `write` does."""
+        path = self.folder / name
+        if self._is_wanted(name, lambda: measure(made)):
+            try:
+                path.parent.mkdir(exist_ok=True)
+                os.replace(made, path)
+                sync_folder(path.parent)
+            except OSError as error:
+                raise cannot_write(path, error) from error
+
+    def _is_wanted(self, name: str, new: Callable[[], tuple[int, str]]) -> bool:
+        """Whether the file `name`, which measures `new`, is to be written."""
+        path = self.folder / name
+        self.files.append(name)
+        if self.overwrite or not path.exists():
+            return True
+        with naming(path):
+            if measure(path) == new():
+                return False
+        raise UnusableInput(
+            f"{path} is there already, with other content. Remove it, or give --overwrite."
+        )
+
+    def samples(self, shard: ShardEntry) -> Iterator[list[Member]]:
+        """The members of each sample in the order of the tar, as other tools group them."""
+        if self.content.foreign:
+            runs: Iterator[list[Member] | LeftOut] = samples(members(self.folder / shard.file))
+        else:
+            runs = _by_index(Index(self.folder / shard.index, mapped=False))
+        for run in runs:
+            if not isinstance(run, LeftOut):
+                yield run
+                self.advance(1)
+
+
+def _by_index(index: Index) -> Iterator[list[Member] | LeftOut]:
+    """Without reading the tar: a tar of ours is determined by its index."""
+    columns = index.columns
+    for row in range(len(index)):
+        key = index.key(row)
+        run = []
+        for ext in (FORMATS[int(columns["format"][row])], *index.members):
+            span = index.span(ext, row)
+            if span is not None:
+                name = f"{key}.{ext}"
+                start = span[0] - len(tar.header(name, 0))  # of one length for any size
+                if start < 0:
+                    raise FormatError(
+                        f"{index.path} is damaged: there is no room for a header before the "
+                        f".{ext} of row {row}. Restore it from a copy, or pack the data set again."
+                    )
+                run.append(Member(name, start, *span))
+        yield sorted(run, key=lambda member: member.offset)
