@@ -4,13 +4,19 @@ A key is the path relative to the source without its extension. What WebDataset 
 would misread is percent-encoded (RFC 3986, section 2.1, on the bytes of the name): dots of the
 basename, white space, control characters, bytes that are not UTF-8, the per cent sign itself, and
 a leading underscore of what webdataset takes for metadata (``__name__/``).
+
+Which of millions of keys occur more than once is found by their hashes, in 8 bytes a key.
 """
 
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from urllib.parse import unquote_to_bytes
+
+import numpy as np
+import xxhash
+from numpy.typing import NDArray
 
 MAX_NAME = 4096  # bytes of a name in an archive; no longer path can be opened
 
@@ -54,3 +60,22 @@ def _quote(text: str) -> str:
     return _UNSAFE.sub(
         lambda match: "".join(f"%{byte:02X}" for byte in os.fsencode(match.group())), text
     )
+
+
+Hashes = NDArray[np.uint64]
+
+
+def hashes_of(names: Iterable[bytes]) -> Hashes:
+    """The xxh3-64 of each name, uint64."""
+    return np.fromiter(map(xxhash.xxh3_64_intdigest, names), np.uint64)
+
+
+def repeated(parts: Sequence[Hashes]) -> Hashes:
+    """The values, in order, that come more than once in all `parts` together.
+
+    Different names may share a hash (one chance in 370,000 among ten million), so compare the names
+    themselves next.
+    """
+    ordered = np.concatenate([np.empty(0, np.uint64), *parts])
+    ordered.sort()
+    return np.unique(ordered[1:][ordered[1:] == ordered[:-1]])

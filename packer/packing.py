@@ -12,6 +12,7 @@ import xxhash
 
 from packer import __version__
 from packer.errors import (
+    EXAMPLES,
     NothingToPack,
     Rejected,
     UnusableInput,
@@ -23,7 +24,6 @@ from packer.planning.prepare import (
     prepare,
 )
 from packer.progress import Progress
-from packer.reasons import EXAMPLES
 from packer.writing import journal
 from packer.writing.jobs import (
     Rejections,

@@ -20,7 +20,7 @@ from packer.files.hashed_file import (
     HashedFile,
     measure,
 )
-from packer.repeats import hashes_of
+from packer.keys import hashes_of
 from reader.format import (
     FORMATS,
     FormatError,

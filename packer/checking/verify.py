@@ -13,12 +13,12 @@ from packer.checking.shard import (
     Shard,
     check_shard,
 )
+from packer.keys import repeated
 from packer.processes import (
     Advance,
     map_unordered,
 )
 from packer.progress import Progress
-from packer.repeats import repeated
 from reader.format import (
     FormatError,
     Index,

@@ -15,7 +15,7 @@ from packer.cli.output import (
 )
 
 if TYPE_CHECKING:
-    from packer.info import Info
+    from packer.checking.info import Info
 
 _BAR = 40
 _MOST_CLASSES = 20
@@ -26,7 +26,7 @@ _MOST_CLASSES = 20
 @options.as_json
 def info(dst: Path, as_json: bool) -> int:
     """Tell what the data set DST consists of, from its indexes alone."""
-    from packer.info import info as run
+    from packer.checking.info import info as run
 
     found = run(dst)
     if as_json:

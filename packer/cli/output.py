@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from packer.reasons import told
+from packer.errors import told
 
 
 def say(text: str, err: bool = True, lines: bool = False) -> None:

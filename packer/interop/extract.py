@@ -19,16 +19,12 @@ from packer.files.output_folder import (
     Refused,
 )
 from packer.files.transfer import read_span
-from packer.keys import unescape
+from packer.keys import hashes_of, repeated, unescape
 from packer.processes import (
     Advance,
     map_unordered,
 )
 from packer.progress import Progress
-from packer.repeats import (
-    hashes_of,
-    repeated,
-)
 from reader.format import (
     FORMATS,
     Index,

@@ -18,6 +18,8 @@ from packer.files.atomic import (
 from packer.interop.rows import index_tar
 from packer.keys import (
     escape,
+    hashes_of,
+    repeated,
     unescape,
 )
 from packer.processes import (
@@ -25,10 +27,6 @@ from packer.processes import (
     map_unordered,
 )
 from packer.progress import Progress
-from packer.repeats import (
-    hashes_of,
-    repeated,
-)
 from packer.writing.shard_writer import (
     index_of,
     shard_entry,

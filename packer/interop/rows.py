@@ -20,12 +20,8 @@ from packer.images.probe import (
     ImageInfo,
     probe,
 )
-from packer.keys import escape
+from packer.keys import escape, hashes_of, repeated
 from packer.processes import Advance
-from packer.repeats import (
-    hashes_of,
-    repeated,
-)
 from packer.sources.archive.tar_reader import (
     MAX_MEMBERS,
     Member,

@@ -6,7 +6,6 @@ from packer.errors import (
     BadImage,
     UnusableInput,
 )
-from packer.printable import printable
 
 MAX_TEXT = 20  # bytes of a .cls file
 MAX_CLASSES = 1_000_000  # each has a name in dataset.json
@@ -33,7 +32,7 @@ def class_order(
         more = f" and {len(unknown) - _NAMED} more" * (len(unknown) > _NAMED)
         raise UnusableInput(
             f"{source} has classes that are not in the list of classes: "
-            f"{', '.join(map(printable, unknown[:_NAMED]))}{more}."
+            f"{', '.join(unknown[:_NAMED])}{more}."
         )
     return tuple(classes)
 

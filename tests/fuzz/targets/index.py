@@ -11,8 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
+from packer.checking.info import info
 from packer.checking.verify import verify
-from packer.info import info
 from reader import (
     CenterCrop,
     Dataset,

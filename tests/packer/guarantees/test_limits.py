@@ -12,13 +12,13 @@ import pytest
 from PIL import Image
 
 import packer
+from packer.checking.info import info
 from packer.checking.verify import verify
 from packer.errors import (
     BadImage,
     Rejected,
 )
 from packer.images.probe import probe
-from packer.info import info
 from packer.interop.extract import extract
 from packer.interop.index import index
 from packer.packing import PackReport

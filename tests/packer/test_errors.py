@@ -1,4 +1,4 @@
-from packer.reasons import told
+from packer.errors import told
 
 
 def test_a_few_files_are_named_each_with_its_reason() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from packer.info import info
+from packer.checking.info import info
 from reader.format import (
     FormatError,
     Index,
