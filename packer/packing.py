@@ -4,7 +4,6 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,10 +18,8 @@ from packer.errors import (
 )
 from packer.images.encode import transcoders
 from packer.planning.options import PackOptions
-from packer.planning.prepare import (
-    Work,
-    prepare,
-)
+from packer.planning.prepare import prepare
+from packer.planning.work import Work, bytes_needed, digests, shard_job, tars
 from packer.progress import Progress
 from packer.writing import journal
 from packer.writing.jobs import (
@@ -97,7 +94,7 @@ def pack(
                 finished = _finished(work, dst).rejected
                 raise Rejected(sorted(by_scan + finished + unread), written=True)
             count = len(missing)
-            written = read_shards(work.paths(dst), work.plan.splits)
+            written = read_shards(tars(work, dst), work.plan.splits)
             rejected = _rejected(work, written)
             if rejected and not skip_rejected:
                 raise Rejected(rejected, written=True)
@@ -164,7 +161,7 @@ def _read(dst: Path, content: Manifest) -> Written:
 
 def _missing(work: Work, dst: Path) -> list[int]:
     """The numbers of the shards that are not there yet."""
-    return [number for number, path in enumerate(work.paths(dst)) if not is_finished(path)]
+    return [number for number, path in enumerate(tars(work, dst)) if not is_finished(path)]
 
 
 def _write_shards(
@@ -176,7 +173,7 @@ def _write_shards(
     progress: Progress,
 ) -> Rejections:
     """Write the shards with these numbers; what could not be read, so that some are left out."""
-    paths = work.paths(dst)
+    paths = tars(work, dst)
     for folder in {path.parent for path in paths}:
         folder.mkdir(exist_ok=True)
     _refuse_full_disk(work, dst, missing)
@@ -187,11 +184,7 @@ def _write_shards(
     tell_of_compiling(work.options.policy, progress)
     with progress.phase("pack", total, "samples", total - todo) as advance:
         tasks = (
-            replace(
-                work.job(paths[number], work.plan.shard(number)),
-                threads=threads,
-                needs_all=not skip_rejected,
-            )
+            shard_job(work, paths[number], work.plan.shard(number), threads, not skip_rejected)
             for number in missing
         )
         return run_jobs(tasks, processes, advance)
@@ -199,14 +192,14 @@ def _write_shards(
 
 def _finished(work: Work, dst: Path) -> Written:
     """What lies in the shards that are finished, where not all are."""
-    planned = zip(work.paths(dst), work.plan.splits, strict=True)
+    planned = zip(tars(work, dst), work.plan.splits, strict=True)
     finished = [(path, split) for path, split in planned if is_finished(path)]
     return read_shards([path for path, _ in finished], [split for _, split in finished])
 
 
 def _refuse_full_disk(work: Work, dst: Path, missing: Sequence[int]) -> None:
     """Tell before hours of work that the disk is too small for it."""
-    needed, free = work.bytes_needed(missing), shutil.disk_usage(dst).free
+    needed, free = bytes_needed(work, missing), shutil.disk_usage(dst).free
     if needed is not None and needed > free:
         raise UnusableInput(
             f"{dst}: the shards to be written take {needed / 1e9:.3g} GB, and the disk has "
@@ -225,7 +218,7 @@ def _run(src: Path, work: Work) -> journal.Run:
         source=work.scanned.fingerprint,
         place=xxhash.xxh3_128_hexdigest(os.fsencode(src)),
         splits=sorted(set(work.plan.splits)),
-        shards=work.digests(),
+        shards=digests(work),
     )
 
 

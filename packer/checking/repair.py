@@ -22,11 +22,9 @@ from packer.files.atomic import sync_folder, write_file
 from packer.files.hashed_file import measure
 from packer.planning.listing import Listing
 from packer.planning.options import PackOptions
-from packer.planning.prepare import (
-    Work,
-    prepare,
-)
+from packer.planning.prepare import prepare
 from packer.planning.shard_job import ShardJob
+from packer.planning.work import Work, shard_job
 from packer.progress import Progress
 from packer.sources.archive.tar_reader import (
     Member,
@@ -182,7 +180,7 @@ def _remake(
     for place, shard in enumerate(damaged):
         path = folder / str(place) / Path(shard.entry.file).name
         path.parent.mkdir()
-        tasks.append(work.job(path, _samples(shard, work, numbers)))
+        tasks.append(shard_job(work, path, _samples(shard, work, numbers)))
     total = sum(len(job.samples) for job in tasks)
     ended: dict[Path, str] = {}
 

@@ -280,8 +280,10 @@ def _say_plan(
 ) -> int:
     """Print what would be written; the exit code."""
     from packer.planning.prepare import prepare
+    from packer.planning.work import outline as outlined
 
-    outline = prepare(src, chosen, progress, names, onto=dst if append else None).outline(dst)
+    work = prepare(src, chosen, progress, names, onto=dst if append else None)
+    outline = outlined(work, dst)
     if as_json:
         print_json(outline)
         return 1 if outline["rejected"] else 0

@@ -1,15 +1,8 @@
 """What is to be done: the source scanned and its shards planned, with nothing written yet."""
 
 import re
-import shutil
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
-
-import numpy as np
-import xxhash
-from numpy.typing import NDArray
 
 from packer.errors import (
     NothingToPack,
@@ -17,111 +10,23 @@ from packer.errors import (
 )
 from packer.planning.options import PackOptions
 from packer.planning.plan import (
-    Plan,
     plan_shards,
 )
 from packer.planning.scan import (
-    Scanned,
     scan,
 )
-from packer.planning.shard_job import Origin, ShardJob
+from packer.planning.shard_job import Origin
+from packer.planning.work import Work
 from packer.progress import Progress
 from packer.sources.coco.coco import CocoSource
 from packer.sources.detect import open_source
 from packer.sources.folder.files import NO_FILE
 from packer.sources.records import (
-    LeftOut,
     Source,
 )
 from packer.sources.table.source import ManifestSource
 from packer.sources.unlabelled import remarks
 from reader.format import Manifest
-
-_INDEX_BYTES = 4096  # an index without samples
-_ROW_BYTES = 200  # a sample in it, at usual name lengths
-
-
-@dataclass(frozen=True)
-class Work:
-    """A source, and how its samples are to be laid out in a data set.
-
-    Attributes:
-        origin: where the source lies.
-        base: what the destination holds already and keeps.
-        remarks: sentences on how the source was understood.
-    """
-
-    origin: Origin
-    scanned: Scanned
-    plan: Plan
-    options: PackOptions
-    base: Manifest | None = None
-    remarks: tuple[str, ...] = ()
-
-    def paths(self, dst: Path) -> list[Path]:
-        """The tars to be written."""
-        return [dst / file for file in self.plan.files]
-
-    def outline(self, dst: Path) -> dict[str, Any]:
-        """What would be written, as a person would want to know it beforehand."""
-        listing = self.scanned.listing
-        labels = np.bincount(
-            listing.labels[listing.labels >= 0], minlength=len(self.scanned.classes)
-        )
-        splits, counts = np.unique(listing.splits, return_counts=True)
-        there = next(path for path in (dst, *dst.absolute().parents) if path.exists())
-        return {
-            "remarks": list(self.remarks),
-            "samples": len(listing),
-            "classes": dict(zip(self.scanned.classes, labels.tolist(), strict=True)),
-            "splits": {
-                name: n for name, n in zip(splits.tolist(), counts.tolist(), strict=True) if name
-            },
-            "shards": [
-                {
-                    "file": file,
-                    "samples": len(self.plan.shard(number)),
-                    "bytes": self.plan.tar_bytes(number),
-                }
-                for number, file in enumerate(self.plan.files)
-            ],
-            "bytes_needed": self.bytes_needed(range(len(self.plan))),
-            "bytes_free": shutil.disk_usage(there).free,
-            "rejected": _named(item for item in listing.left_out if not item.ignored),
-            "ignored": _named(item for item in listing.left_out if item.ignored),
-        }
-
-    def bytes_needed(self, shards: Iterable[int]) -> int | None:
-        """What these shards take on disk, at most; None if only encoding the images tells."""
-        policy = self.options.policy
-        if policy.raw is None and (policy.max_side or policy.quality):
-            return None
-        tars = sum(
-            self.plan.tar_bytes(number) + _INDEX_BYTES + _ROW_BYTES * len(self.plan.shard(number))
-            for number in shards
-        )
-        return tars + tars // 100 if policy.tiled else tars
-
-    def digests(self) -> dict[str, str]:
-        """For each shard a checksum of the samples that it is made from."""
-        classes = xxhash.xxh3_128_hexdigest(
-            "\0".join(self.scanned.classes).encode("utf-8", "surrogatepass")
-        )
-        listing, plan = self.scanned.listing, self.plan
-        return {
-            file: f"{classes} {listing.digest(plan.shard(number))}"
-            for number, file in enumerate(plan.files)
-        }
-
-    def job(self, path: Path, samples: Sequence[int] | NDArray[np.int64]) -> ShardJob:
-        """What writes these samples into the tar at `path`."""
-        listing = self.scanned.listing.take(samples)
-        source, policy = self.scanned.source, self.options.policy
-        return ShardJob(path, source, listing, policy, origin=self.origin)
-
-
-def _named(items: Iterable[LeftOut]) -> list[dict[str, str]]:
-    return [{"file": item.name, "reason": item.reason} for item in items]
 
 
 def prepare(

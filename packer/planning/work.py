@@ -1,0 +1,106 @@
+"""What a packing run is to do, as plain data, and what it asks of that."""
+
+import shutil
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import xxhash
+from numpy.typing import NDArray
+
+from packer.planning.options import PackOptions
+from packer.planning.plan import Plan
+from packer.planning.scan import Scanned
+from packer.planning.shard_job import Origin, ShardJob
+from packer.sources.records import LeftOut
+from reader.format import Manifest
+
+_INDEX_BYTES = 4096  # an index without samples
+_ROW_BYTES = 200  # a sample in it, at usual name lengths
+
+
+@dataclass(frozen=True)
+class Work:
+    """A source, and how its samples are to be laid out in a dataset.
+
+    Attributes:
+        origin: where the source lies.
+        base: what the destination holds already and keeps.
+        remarks: sentences on how the source was understood.
+    """
+
+    origin: Origin
+    scanned: Scanned
+    plan: Plan
+    options: PackOptions
+    base: Manifest | None = None
+    remarks: tuple[str, ...] = ()
+
+
+def tars(work: Work, dst: Path) -> list[Path]:
+    """The tars to be written."""
+    return [dst / file for file in work.plan.files]
+
+
+def shard_job(
+    work: Work,
+    path: Path,
+    samples: Sequence[int] | NDArray[np.int64],
+    threads: int = 1,
+    needs_all: bool = False,
+) -> ShardJob:
+    """What writes these samples into the tar at `path`; for the rest see `ShardJob`."""
+    source, listing = work.scanned.source, work.scanned.listing.take(samples)
+    return ShardJob(path, source, listing, work.options.policy, threads, work.origin, needs_all)
+
+
+def digests(work: Work) -> dict[str, str]:
+    """For each shard a checksum of the samples that it is made from."""
+    names = "\0".join(work.scanned.classes).encode("utf-8", "surrogatepass")
+    classes, listing, plan = xxhash.xxh3_128_hexdigest(names), work.scanned.listing, work.plan
+    return {
+        file: f"{classes} {listing.digest(plan.shard(number))}"
+        for number, file in enumerate(plan.files)
+    }
+
+
+def bytes_needed(work: Work, shards: Iterable[int]) -> int | None:
+    """What these shards take on disk, at most; None if only encoding the images tells."""
+    plan, policy = work.plan, work.options.policy
+    if policy.raw is None and (policy.max_side or policy.quality):
+        return None
+    total = sum(
+        plan.tar_bytes(number) + _INDEX_BYTES + _ROW_BYTES * len(plan.shard(number))
+        for number in shards
+    )
+    return total + total // 100 if policy.tiled else total
+
+
+def outline(work: Work, dst: Path) -> dict[str, Any]:
+    """What would be written, as a person would want to know it beforehand."""
+    listing, plan, classes = work.scanned.listing, work.plan, work.scanned.classes
+    labels = np.bincount(listing.labels[listing.labels >= 0], minlength=len(classes))
+    splits, counts = np.unique(listing.splits, return_counts=True)
+    there = next(path for path in (dst, *dst.absolute().parents) if path.exists())
+    return {
+        "remarks": list(work.remarks),
+        "samples": len(listing),
+        "classes": dict(zip(classes, labels.tolist(), strict=True)),
+        "splits": {
+            name: n for name, n in zip(splits.tolist(), counts.tolist(), strict=True) if name
+        },
+        "shards": [
+            {"file": file, "samples": len(plan.shard(number)), "bytes": plan.tar_bytes(number)}
+            for number, file in enumerate(plan.files)
+        ],
+        "bytes_needed": bytes_needed(work, range(len(plan))),
+        "bytes_free": shutil.disk_usage(there).free,
+        "rejected": _named(item for item in listing.left_out if not item.ignored),
+        "ignored": _named(item for item in listing.left_out if item.ignored),
+    }
+
+
+def _named(items: Iterable[LeftOut]) -> list[dict[str, str]]:
+    return [{"file": item.name, "reason": item.reason} for item in items]
