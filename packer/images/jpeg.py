@@ -1,8 +1,9 @@
 """The parts of a JPEG stream (ITU-T T.81, annex B) that lie before its entropy-coded data."""
 
-import re
-from dataclasses import dataclass
-from functools import lru_cache
+from operator import mul
+from typing import NamedTuple
+
+import numpy as np
 
 from reader.format.jpeg import (
     FRAMES,
@@ -12,14 +13,14 @@ from reader.format.jpeg import (
 )
 
 _PLAIN = frozenset({0xC4, 0xDA, 0xDB, 0xDD, 0xFE})  # DHT, SOS, DQT, DRI, COM
-_MARKER = re.compile(rb"\xff[^\x00\xd0-\xd7]", re.DOTALL)  # in a scan; neither stuffed nor RSTn
+_ROOM = [1 << 16 - length for length in range(1, 17)]  # that a code of this length takes of 2**16
+_ICC = b"ICC_PROFILE\0"
 
 # The code lengths of annex K's table for luminance AC coefficients (T.81, table K.5).
 _ANNEX_K_COUNTS = bytes.fromhex("0002010303020403050504040000017d")
 
 
-@dataclass(frozen=True)
-class JpegHeader:
+class JpegHeader(NamedTuple):
     """What a decoder learns before the first scan.
 
     Attributes:
@@ -71,9 +72,25 @@ def read_header(data: bytes) -> JpegHeader:
         frame_offset=frame.offset,
         scan_offset=end,
         restart_interval=restart_interval,
-        is_optimized=_ANNEX_K_COUNTS not in data[:end],
+        is_optimized=data.find(_ANNEX_K_COUNTS, 0, end) < 0,
         segments=segments,
     )
+
+
+def next_marker(data: bytes, start: int) -> int:
+    """Where the first marker from `start` on lies, in a scan: stuffing and RSTn are none.
+
+    The size of `data` where there is none.
+    """
+    scan = np.frombuffer(data, np.uint8)[start:]
+    found = (scan[:-1] == 0xFF).view(np.uint8)
+    np.minimum(found, scan[1:], out=found)  # 0xFF, and something else than 0 behind it
+    at = int(found.argmax()) if len(found) else 0
+    if at < len(found) and found[at] and data[start + at + 1] & 0xF8 == 0xD0:
+        places = np.flatnonzero(found)
+        others = places[scan[places + 1] & 0xF8 != 0xD0]
+        return start + int(others[0]) if len(others) else len(data)
+    return start + at if at < len(found) and found[at] else len(data)
 
 
 def is_plain(data: bytes, header: JpegHeader) -> bool:
@@ -93,8 +110,9 @@ def is_plain(data: bytes, header: JpegHeader) -> bool:
                 body = body[129 if body[0] >> 4 else 65 :]
         elif marker == 0xC4:
             while body:
-                size = 17 + sum(body[1:17])
-                if not _is_code(body[:size]):
+                counts = body[1:17]
+                size = 17 + sum(counts)
+                if not _is_code(body[0], counts, body[17:size]):
                     return False
                 codes.add(body[0])
                 body = body[size:]
@@ -104,40 +122,38 @@ def is_plain(data: bytes, header: JpegHeader) -> bool:
             scan = body
     count = len(header.sampling)
     tables = scan[2 : 2 + 2 * count : 2]
-    after = _MARKER.search(data, header.scan_offset)
     return (
         len(scan) == 4 + 2 * count
         and scan[1 : 1 + 2 * count : 2] == frame[6::3]
         and quantisers.issuperset(frame[8::3])
-        and codes.issuperset(table >> 4 for table in tables)
-        and codes.issuperset(16 + (table & 15) for table in tables)
-        and after is not None
-        and after[0] == b"\xff\xd9"
+        and codes.issuperset([table >> 4 for table in tables])
+        and codes.issuperset([16 + (table & 15) for table in tables])
+        and data.startswith(b"\xff\xd9", next_marker(data, header.scan_offset))
     )
 
 
 def is_bare(data: bytes, header: JpegHeader) -> bool:
-    """Whether a JPEG of 8 bits has nothing before its scan but its tables, JFIF and comments.
+    """Whether a JPEG of 8 bits has nothing before its scan but tables, JFIF, ICC and comments.
 
     There is no metadata then that Pillow could stumble over, and no orientation.
     """
     begin = 2
     for marker, at, end in header.segments:
-        is_jfif = marker == 0xE0 and data.startswith(b"JFIF\0", at + 2) and end - at >= 16
-        if at - 2 != begin or not (is_jfif or marker == header.process or marker in _PLAIN):
+        if at - 2 != begin or not (
+            marker == header.process
+            or marker in _PLAIN
+            or (marker == 0xE0 and end - at >= 16 and data.startswith(b"JFIF\0", at + 2))
+            or (marker == 0xE2 and end - at >= 16 and data.startswith(_ICC, at + 2))
+        ):
             return False
         begin = end
     return header.precision == 8 and header.height > 0 and header.width > 0
 
 
-@lru_cache(maxsize=256)  # most files have the same few
-def _is_code(table: bytes) -> bool:
+def _is_code(number: int, counts: bytes, symbols: bytes) -> bool:
     """Whether libjpeg accepts a Huffman table (T.81, C.2): class and number, counts, symbols."""
-    counts, symbols = table[1:17], table[17:]
-    room = sum(count << 16 - length for length, count in enumerate(counts, 1))
-    is_dc = table[0] < 16
     return (
-        room < 1 << 16  # all ones is no code
+        sum(map(mul, counts, _ROOM)) < 1 << 16  # all ones is no code
         and len(symbols) == sum(counts)
-        and not (is_dc and max(symbols, default=0) > 15)
+        and not (number < 16 and max(symbols, default=0) > 15)
     )

@@ -3,12 +3,11 @@
 What libjpeg complains of is refused here, and so is what it forgives in silence but few files have.
 """
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from packer.errors import Untileable
-from packer.images.jpeg import JpegHeader
+from packer.images.jpeg import JpegHeader, next_marker
 
 APP0, APP1, APP14, COM = 0xE0, 0xE1, 0xEE, 0xFE
 DHT, EOI, SOS, DQT, DRI = 0xC4, 0xD9, 0xDA, 0xDB, 0xDD
@@ -18,7 +17,6 @@ MOST_SIDE = 65500  # libjpeg's JPEG_MAX_DIMENSION
 MOST_SCANS = 100  # a hostile progressive file has thousands
 MOST_BLOCKS = 10  # of an MCU (T.81, B.2.3)
 
-_MARKER = re.compile(rb"\xff[^\x00\xd0-\xd7]", re.DOTALL)  # neither stuffing nor RSTn
 _JFIF = b"\1\1\0\0\1\0\1"  # version 1.1, no unit, and square pixels
 _YCBCR, _GREY, _RGB, _CMYK, _YCCK = "YCbCr", "grey", "RGB", "CMYK", "YCCK"
 
@@ -276,11 +274,10 @@ def _scans(data: bytes, at: int, tables: _Tables, process: int) -> Iterator[Scan
         body = data[at + 2 : end]
         if marker == SOS:
             count += 1
-            found = _MARKER.search(data, end)
-            if found is None:
+            start, end = end, next_marker(data, end)
+            if end == len(data):
                 raise Untileable("its last scan is not followed by the end of the image")
-            yield _scan(body, ids, tables, data[end : found.start()])
-            end = found.start()
+            yield _scan(body, ids, tables, data[start:end])
         elif marker in (DHT, DRI):
             _read_segment(tables, marker, body, process)
         else:

@@ -1,3 +1,4 @@
+import re
 from collections.abc import Callable
 
 import pytest
@@ -129,11 +130,30 @@ def test_the_end_of_a_thumbnail_in_the_header_makes_no_stream_plain(
     assert not jpeg.is_plain(data[:-2], header)
 
 
-def test_bare_is_what_has_nothing_but_tables_jfif_and_comments(
+@given(
+    st.lists(st.sampled_from([b"\xff", b"\0", b"\xd0", b"\xd7", b"\xd9", b"\xcf", b"\xd8", b"a"])),
+    st.integers(0, 5),
+)
+def test_the_next_marker_in_a_scan_is_neither_stuffing_nor_a_restart_marker(
+    parts: list[bytes], start: int
+) -> None:
+    data = bytes(start) + b"".join(parts)
+    marker = re.compile(rb"\xff[^\x00\xd0-\xd7]", re.DOTALL).search(data, start)
+    assert jpeg.next_marker(data, start) == (marker.start() if marker else len(data))
+
+
+def test_bare_is_what_has_nothing_but_tables_jfif_icc_and_comments(
     make_image: Callable[..., Image.Image], encode: Callable[..., bytes], photo: bytes
 ) -> None:
     commented = encode(make_image(1), "JPEG", comment=b"hello", restart_marker_blocks=2)
+    with_icc = encode(make_image(1), "JPEG", icc_profile=bytes(70_000))  # in two parts
     exif = encode(make_image(1), "JPEG", exif=b"Exif\0\0" + bytes(20))
+    icc_cut_short = photo[:2] + b"\xff\xe2\0\x0fICC_PROFILE\0\1" + photo[2:]
+    several = photo[:2] + b"\xff\xe2\0\x10MPF\0" + bytes(10) + photo[2:]
     odd = [photo[:2] + b"\xff" + photo[2:], photo.replace(b"JFIF\0", b"JFXX\0"), exif]
-    bare = [jpeg.is_bare(data, jpeg.read_header(data)) for data in (photo, commented, *odd)]
-    assert bare == [True, True, False, False, False]
+
+    def is_bare(data: bytes) -> bool:
+        return jpeg.is_bare(data, jpeg.read_header(data))
+
+    assert all(map(is_bare, [photo, commented, with_icc]))
+    assert not any(map(is_bare, [*odd, icc_cut_short, several]))
