@@ -10,7 +10,12 @@ END = bytes(2 * BLOCK)  # an archive ends with two zero blocks
 
 MAX_MEMBER = 8**11 - 1  # eleven octal digits
 _NAME, _PREFIX = 100, 155
-_HEADER = struct.Struct("100s8s8s8s12s12s8s1s100s6s2s32s32s8s8s155s12x")
+
+_OWNER = b"0000644\0" + b"0000000\0" + b"0000000\0"  # mode, user and group
+_TIME = b"00000000000\0"
+_MAGIC = b"ustar\00000" + bytes(64) + b"0000000\0" + b"0000000\0"  # no names, no device
+_SUM = sum(_OWNER + _TIME + _MAGIC + b" " * 8)  # what all checksums have, for they count as spaces
+_HEADER = struct.Struct("100s24s12s12s8s1s100x88s155s12x")
 
 
 def header(name: str, size: int) -> bytes:
@@ -53,10 +58,9 @@ def _split(name: bytes) -> tuple[bytes, bytes] | None:
 def _block(name: bytes, prefix: bytes, size: int, kind: bytes) -> bytes:
     if size > MAX_MEMBER:
         raise ValueError(f"a member of {size} bytes does not fit a tar header (8 GiB at most)")
-    fields = [name, b"0000644", b"0000000", b"0000000", b"%011o" % size, b"%011o" % 0]
-    fields += [b" " * 8, kind, b"", b"ustar", b"00", b"", b"", b"0000000", b"0000000", prefix]
-    block = _HEADER.pack(*fields)
-    return block[:148] + b"%06o\0 " % sum(block) + block[156:]
+    octal = b"%011o" % size
+    checksum = b"%06o\0 " % (_SUM + sum(name) + sum(prefix) + sum(octal) + kind[0])
+    return _HEADER.pack(name, _OWNER, octal, _TIME, checksum, kind, _MAGIC, prefix)
 
 
 def _pax_record(keyword: bytes, value: bytes) -> bytes:
