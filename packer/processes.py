@@ -5,9 +5,9 @@ Purpose: pack, check or read the shards of a dataset on several cores.
 Guarantees: when the parent dies, however it dies, its processes end at once, and the system keeps
 nothing of theirs; when the work is given up, by an error or an interrupt, they end before the error
 is raised, also one that is stopped, but for those that a hanging disk holds: these end when it
-answers, and `unended` names them until then; a process that dies becomes a `ProcessDied` that names
-what it was at, or, where a fault ended it, what the caller makes of that; one that comes no further
-is reported, with what it is at; at most a few items are under way at a time, whatever their number.
+answers; a process that dies becomes a `ProcessDied` that names what it was at, or, where a fault
+ended it, what the caller makes of that; one that comes no further is reported, with what it is at;
+at most a few items are under way at a time, whatever their number.
 
 Assumptions: function, items and results pickle; the function does not care in which process it is.
 
@@ -26,7 +26,7 @@ import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from contextlib import suppress
 from itertools import islice
 from subprocess import PIPE
@@ -41,7 +41,7 @@ Advance = Callable[[int], None]
 STALL_SECONDS = 60.0  # without any progress, after which a process is reported
 DYING_SECONDS = 5.0  # for which processes that were killed are waited for
 
-_POLL_SECONDS = 0.2  # how often progress is looked at
+_POLL_SECONDS = 0.2  # how often stalls are looked for
 _TELL_SECONDS = 0.1  # how often a process tells its progress
 _START = "import sys; sys.path[:] = sys.argv[1:]; from packer.processes import serve; serve()"
 _OF_TERMINALS = {signal.SIGINT, signal.SIGHUP}  # sent to all: the parent decides what they mean
@@ -84,102 +84,111 @@ def map_unordered(
                 raise _out_of_memory(place(item)) from error
             yield result
         return
-    team = _Team()
+    tasks: queue.SimpleQueue[Any] = queue.SimpleQueue()
+    answers: queue.SimpleQueue[Any] = queue.SimpleQueue()
+    team = [_Process(function, died, tasks, answers) for _ in range(processes)]
     try:
-        team.start(processes)
-        tasks = ((function, item, place(item), died) for item in items)
-        yield from team.work(tasks, advance)
+        _start(team)
+        left, under_way, watched = iter(items), 0, time.monotonic()
+        while True:
+            for item in islice(left, 2 * processes - under_way):  # ten million are never pickled
+                tasks.put((item, place(item)))
+                under_way += 1
+            if not under_way:
+                return
+            answer: Any = 0
+            with suppress(queue.Empty):
+                answer = answers.get(timeout=_POLL_SECONDS)
+            if time.monotonic() - watched >= _POLL_SECONDS:
+                watched = time.monotonic()
+                for process in team:
+                    process.watch()
+            if isinstance(answer, int):
+                advance(answer)
+                continue
+            under_way -= 1
+            result, failure = answer
+            if failure is not None:
+                raise failure
+            yield result
     finally:
-        team.end()
+        for process in team:
+            process.kill()
+            tasks.put(None)
+        deadline = time.monotonic() + DYING_SECONDS
+        for process in filter(threading.Thread.is_alive, team):
+            process.join(max(0, deadline - time.monotonic()))
 
 
-class _Process:
+class _Process(threading.Thread):
     """One process, and the thread that starts it and speaks to it.
 
-    No signal's handler gets between a process and its name in a thread, and what the thread is deaf
-    to, its process is.
-
-    Attributes:
-        at: what it is at, for a person; empty between two items.
-        done: how much it has told of so far.
-        popen: of the operating system, once there was something to do.
+    It puts into `answers` how much more is done, and the (result, error) of each item of `tasks`.
     """
 
-    def __init__(self, tasks: "queue.SimpleQueue[Any]", answers: "queue.SimpleQueue[Any]") -> None:
-        self.at = ""
-        self.done = 0
-        self.popen: subprocess.Popen[bytes] | None = None
-        self._starting = threading.Lock()
+    def __init__(
+        self,
+        function: Callable[[Any, Advance], Any],
+        died: Callable[[Any, str], Any] | None,
+        tasks: "queue.SimpleQueue[Any]",
+        answers: "queue.SimpleQueue[Any]",
+    ) -> None:
+        super().__init__(daemon=True)
+        self._function = function
+        self._died = died
+        self._tasks = tasks
+        self._answers = answers
+        self._popen: subprocess.Popen[bytes] | None = None
         self._is_over = False
-        self._heard = 0
-        self._stalled = -1, 0.0  # what was heard by then, and the seconds since
-        threading.Thread(target=self._serve, args=(tasks, answers), daemon=True).start()
+        self._at = ""  # for a person; empty between two items
+        self._quiet = 0  # how often it was looked at since it was heard of
 
     def kill(self) -> None:
         """Have it end, whatever it is at."""
-        with self._starting:
-            self._is_over = True
-            if self.popen is not None:
-                self.popen.kill()
+        self._is_over = True
+        if (popen := self._popen) is not None:  # else it is killed as it starts
+            popen.kill()
 
-    def has_ended(self, seconds: float = 0.0) -> bool:
-        """Whether it has, after waiting for so long at most."""
-        popen = self.popen
-        if popen is None:
-            return True
-        try:
-            popen.wait(max(seconds, 0))
-        except subprocess.TimeoutExpired:
-            return False
-        self._let_go()
-        return True
-
-    def report_stall(self, seconds: float) -> None:
-        """Warn, once for each stall, where `seconds` more without progress are too many."""
-        popen = self.popen
-        heard, before = self._stalled
-        before = before if self.at and heard == self._heard else 0.0
-        self._stalled = self._heard, before + seconds
-        if popen is not None and self.at and before < STALL_SECONDS <= before + seconds:
+    def watch(self) -> None:
+        """Warn, once for each stall; is called every so often, but not while all is suspended."""
+        self._quiet += 1
+        popen, at = self._popen, self._at
+        if popen is not None and at and self._quiet == round(STALL_SECONDS / _POLL_SECONDS):
             _log.warning(
                 "packer: process %d, at %s, has come no further for %.0f s. %s",
-                *(popen.pid, self.at, STALL_SECONDS, _HINT),
+                *(popen.pid, at, STALL_SECONDS, _HINT),
             )
 
-    def _serve(self, tasks: "queue.SimpleQueue[Any]", answers: "queue.SimpleQueue[Any]") -> None:
-        signal.pthread_sigmask(signal.SIG_BLOCK, _OF_TERMINALS)
-        for function, item, place, died in iter(tasks.get, None):
-            result: Any = None
-            error: Exception | None = None
+    def run(self) -> None:
+        """Do what is asked for, until it is over."""
+        signal.pthread_sigmask(signal.SIG_BLOCK, _OF_TERMINALS)  # which the process inherits
+        for item, place in iter(self._tasks.get, None):
+            if self._is_over:
+                break
+            answer: tuple[Any, Exception | None]
             try:
-                result = self._call(pickle.dumps((function, item)), place)
-            except _Fault as fault:
-                if died is None:
-                    error = _died(place, str(fault))
-                else:
-                    result = died(item, str(fault))
-            except Exception as failure:
-                error = failure
-            self.at = ""
-            answers.put((result, error))
+                answer = self._call(item, place), None
+            except Exception as error:
+                answer = None, error
+            self._at = ""
+            self._answers.put(answer)
+        self._let_go()
 
-    def _call(self, message: bytes, place: str) -> Any:
-        popen = self.popen or self._start()
-        ask, hear = _pipes(popen)
-        self.at = place
+    def _call(self, item: Any, place: str) -> Any:
+        message = pickle.dumps((self._function, item))
+        ask, hear = self._pipes()
+        self._at, self._quiet = place, 0
         try:
             ask.write(message)
             ask.flush()
             while isinstance(answer := pickle.load(hear), int):
-                self.done += answer
-                self._heard += 1
+                self._answers.put(answer)
+                self._quiet = 0
         except (EOFError, OSError, pickle.UnpicklingError) as error:
-            code = popen.wait()
-            self._let_go()
-            if -code in _FAULTS:
-                raise _Fault(_cause(code)) from error
-            raise _died(place, _cause(code)) from error
-        self._heard += 1
+            code = self._let_go()
+            if self._died is not None and -code in _FAULTS:
+                return self._died(item, _cause(code))
+            raise ProcessDied(f"A process died at {place}: {_cause(code)}. {_REMEDY}") from error
         result, failure, trace = answer
         if isinstance(failure, MemoryError):
             raise _out_of_memory(place) from failure
@@ -187,98 +196,34 @@ class _Process:
             raise failure from RuntimeError(f"in a process of its own:\n{trace}")
         return result
 
-    def _let_go(self) -> None:
-        """Of a process that has ended; there will be another one if there is more to do."""
-        with self._starting:
-            if self.popen is not None:
-                for pipe in _pipes(self.popen):
-                    with suppress(OSError):  # what was not sent has nowhere to go
-                        pipe.close()
-            self.popen = None
-
-    def _start(self) -> "subprocess.Popen[bytes]":
-        command = [sys.executable, "-c", _START, *sys.path]
-        with self._starting:
-            if self._is_over:
-                raise ProcessDied("The work was given up.")
+    def _pipes(self) -> tuple[BinaryIO, BinaryIO]:
+        """To and from the process, which is started where there is none."""
+        if self._popen is None:
+            command = [sys.executable, "-c", _START, *sys.path]
             try:
-                self.popen = subprocess.Popen(command, stdin=PIPE, stdout=PIPE)
+                self._popen = subprocess.Popen(command, stdin=PIPE, stdout=PIPE)
             except (OSError, MemoryError) as error:
                 raise _not_started(error) from error
-        return self.popen
+            if self._is_over:
+                self._popen.kill()
+        return cast(BinaryIO, self._popen.stdin), cast(BinaryIO, self._popen.stdout)
+
+    def _let_go(self) -> int:
+        """Close the pipes and wait for the end, which that brings about; the exit status."""
+        popen, self._popen = self._popen, None
+        if popen is None:
+            return 0
+        with suppress(OSError), popen:  # what was not sent has nowhere to go
+            pass
+        return popen.returncode
 
 
-class _Team:
-    """The processes, and what they have to do."""
-
-    def __init__(self) -> None:
-        self._processes: list[_Process] = []
-        self._tasks: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        self._answers: queue.SimpleQueue[Any] = queue.SimpleQueue()
-
-    def start(self, processes: int) -> None:
-        """Have so many."""
-        try:
-            for _ in range(processes):
-                self._processes.append(_Process(self._tasks, self._answers))
-        except RuntimeError as error:  # there is no room for a thread
-            raise _not_started(error) from error
-
-    def work(self, tasks: Iterator[tuple[Any, Any, str, Any]], advance: Advance) -> Iterator[Any]:
-        """Keep few tasks waiting, so that ten million samples are never pickled at once."""
-        under_way = told = 0
-        while True:
-            for task in islice(tasks, 2 * len(self._processes) - under_way):
-                self._tasks.put(task)
-                under_way += 1
-            if not under_way:
-                return
-            began = time.monotonic()
-            answer = None
-            with suppress(queue.Empty):
-                answer = self._answers.get(timeout=_POLL_SECONDS)
-            # No more than what was waited for: while all is suspended, nothing stalls.
-            waited = min(time.monotonic() - began, 2 * _POLL_SECONDS)
-            for process in self._processes:
-                process.report_stall(waited)
-            done = sum(process.done for process in self._processes)
-            advance(done - told)
-            told = done
-            if answer is not None:
-                under_way -= 1
-                result, error = answer
-                if error is not None:
-                    raise error
-                yield result
-
-    def end(self) -> None:
-        """End the processes, whatever they are at."""
-        for process in self._processes:
-            process.kill()
-            self._tasks.put(None)
-        deadline = time.monotonic() + DYING_SECONDS
-        _held.extend(p for p in self._processes if not p.has_ended(deadline - time.monotonic()))
-
-
-_held: list[_Process] = []  # were killed, and had not ended when last looked at
-
-
-def unended() -> list[int]:
-    """The ids of the processes that were killed and have not ended yet."""
-    _held[:] = [process for process in _held if not process.has_ended()]
-    return [process.popen.pid for process in _held if process.popen is not None]
-
-
-def _pipes(popen: "subprocess.Popen[bytes]") -> tuple[BinaryIO, BinaryIO]:
-    return cast(BinaryIO, popen.stdin), cast(BinaryIO, popen.stdout)
-
-
-class _Fault(Exception):
-    """A process was ended by a fault of its own; the text is which."""
-
-
-def _died(place: str, cause: str) -> ProcessDied:
-    return ProcessDied(f"A process died at {place}: {cause}. {_REMEDY}")
+def _start(team: Iterable[_Process]) -> None:
+    try:
+        for process in team:
+            process.start()
+    except RuntimeError as error:  # there is no room for a thread
+        raise _not_started(error) from error
 
 
 def _not_started(error: Exception) -> ProcessDied:

@@ -53,7 +53,6 @@ class _Commands(click.Group):
         except KeyboardInterrupt:
             say("packer: interrupted. Run the same command again to go on.")
             code = 130
-        _end_without_waiting(code)
         ctx.exit(code)
 
 
@@ -76,17 +75,6 @@ def _give_up_what_cannot_be_written() -> None:
         except OSError:
             with open(os.devnull, "wb") as nowhere:
                 os.dup2(nowhere.fileno(), stream.fileno())
-
-
-def _end_without_waiting(code: int) -> None:
-    """End here and now if processes are left, for which Python would wait as long as they hang."""
-    processes = sys.modules.get("packer.processes")  # where it was not imported, none was started
-    if processes is not None and (left := processes.unended()):
-        say(
-            f"packer: killed, but not ended yet: {', '.join(map(str, left))} (process ids). They "
-            "wait for a disk, and end once it answers."
-        )
-        os._exit(code)
 
 
 def _sentence(error: Exception) -> str | None:

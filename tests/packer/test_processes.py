@@ -166,9 +166,8 @@ def test_giving_up_waits_for_a_while_for_a_process_that_a_disk_holds(
     with pytest.raises(OSError, match="No space left"):
         list(map_unordered(stop_or_fail, [0, 1], 2, lambda more: None, name))
     (held,) = stopped_processes(os.getpid())
-    assert processes.unended() == [held.pid]
     held.kill()
-    while processes.unended():
+    while psutil.pid_exists(held.pid):  # its thread sees it end
         pass
 
 
