@@ -152,12 +152,12 @@ class Manifest:
 
 def _content(path: Path) -> bytes:
     with open(open_regular(path), "rb") as file:
-        content = file.read(MAX_BYTES + 1)
-    if len(content) > MAX_BYTES:
-        raise FormatError(
-            f"{path} has more than {MAX_BYTES} bytes, which are the most that the format allows."
-        )
-    return content
+        if os.fstat(file.fileno()).st_size > MAX_BYTES:
+            raise FormatError(
+                f"{path} has more than {MAX_BYTES} bytes, "
+                "which are the most that the format allows."
+            )
+        return file.read()  # as much memory as there are bytes; the limit's would be 256 MB
 
 
 def _why_missing(folder: Path) -> str:

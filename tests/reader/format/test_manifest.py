@@ -1,6 +1,7 @@
 import json
 import os
 import re
+import tracemalloc
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -16,6 +17,7 @@ from reader.format import (
     Manifest,
     ShardEntry,
 )
+from reader.format.manifest import MAX_BYTES
 
 ENTRY = ShardEntry("shard-000000.tar", "", 3, 5120, "xxh3-128:00", 900, "xxh3-128:11")
 TMP = settings(
@@ -273,4 +275,22 @@ def test_a_splits_folder_leads_to_its_data_set(
 def test_a_manifest_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
     (tmp_path / "dataset.json").mkdir()
     with pytest.raises(FormatError, match="cannot be read"):
+        Manifest.load(tmp_path)
+
+
+def test_a_small_manifest_takes_little_memory_to_read(tmp_path: Path) -> None:
+    (tmp_path / "dataset.json").write_text(MANIFEST.dump())
+    tracemalloc.start()
+    try:
+        Manifest.load(tmp_path)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert most < 2**20
+
+
+def test_a_manifest_larger_than_the_format_allows_is_refused_unread(tmp_path: Path) -> None:
+    with open(tmp_path / "dataset.json", "wb") as file:
+        file.truncate(MAX_BYTES + 1)
+    with pytest.raises(FormatError, match=f"has more than {MAX_BYTES} bytes"):
         Manifest.load(tmp_path)
