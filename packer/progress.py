@@ -1,11 +1,12 @@
 """How far long work has come: a bar on a terminal, plain lines when piped, or nothing."""
 
 import logging
+import os
 import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import Protocol, TextIO
 
 _LINE_SECONDS = 10.0
@@ -57,9 +58,11 @@ class Progress:
             self._write(f"{text}\n")
 
     def _write(self, text: str) -> None:
-        with suppress(OSError):  # a full disk under a log is no reason to stop
+        try:
             self._stream.write(text)
             self._stream.flush()
+        except OSError:  # a full disk under a log is no reason to stop
+            silence(self._stream)
 
     def _lines(self, name: str, total: int | None, unit: str, done: int) -> Iterator[Advance]:
         began = last = time.monotonic()
@@ -80,3 +83,8 @@ class Progress:
 
         yield advance
         write()
+
+
+def silence(stream: TextIO) -> None:
+    """Let it write nowhere: what is left in it is written as Python ends, which else fails."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

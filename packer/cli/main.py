@@ -6,8 +6,6 @@
 
 import os
 import signal
-import sys
-from typing import Any
 
 import click
 
@@ -24,16 +22,6 @@ from packer.cli.verify import verify
 
 class _Commands(click.Group):
     """Turns a command's result and its errors into exit codes and sentences."""
-
-    def main(self, *arguments: Any, **options: Any) -> Any:
-        """What click does; help, too, may be more than the disk takes."""
-        try:
-            return super().main(*arguments, **options)
-        except OSError as error:
-            say(f"packer: {_sentence(error)}")
-            sys.exit(2)
-        finally:
-            _give_up_what_cannot_be_written()
 
     def invoke(self, ctx: click.Context) -> None:
         signal.signal(signal.SIGTERM, _terminate)
@@ -65,16 +53,6 @@ def _terminate(*_: object) -> None:
 def _hang_up(*_: object) -> None:
     """Make it a SIGTERM: where both are sent to end a session, they are one interrupt."""
     signal.raise_signal(signal.SIGTERM)
-
-
-def _give_up_what_cannot_be_written() -> None:
-    """Else Python tries once more as it ends, complains, and exits with 120."""
-    for stream in filter(None, (sys.stdout, sys.stderr)):  # None: closed from the start
-        try:
-            stream.flush()
-        except OSError:
-            with open(os.devnull, "wb") as nowhere:
-                os.dup2(nowhere.fileno(), stream.fileno())
 
 
 def _sentence(error: Exception) -> str | None:

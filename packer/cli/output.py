@@ -1,12 +1,14 @@
 """Printing: the report goes to stdout, what went wrong to stderr."""
 
 import json
+import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import click
 
 from packer.errors import told
+from packer.progress import silence
 
 
 def say(text: str, err: bool = True, lines: bool = False) -> None:
@@ -23,6 +25,7 @@ def say(text: str, err: bool = True, lines: bool = False) -> None:
     try:
         click.echo(shown, err=err)
     except OSError as error:
+        silence(sys.stderr if err else sys.stdout)
         if not err:
             error.filename = "standard output"
             raise

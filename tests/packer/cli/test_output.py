@@ -6,7 +6,6 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -52,20 +51,6 @@ def test_a_report_that_cannot_be_written_is_told_and_exits_2(
     assert done.returncode == 2
     assert "standard output: No space left on device" in done.stderr
     assert "Traceback" not in done.stderr
-
-
-@pytest.mark.parametrize(
-    ("arguments", "full"), [(["--help"], "stdout"), (["info", "/nowhere"], "stderr")]
-)
-def test_help_or_a_usage_error_that_cannot_be_written_exits_2(
-    arguments: list[str], full: str
-) -> None:
-    with open("/dev/full", "w") as disk:
-        streams: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, full: disk}
-        command = [sys.executable, "-m", "packer", *arguments]
-        done = subprocess.run(command, **streams, text=True, timeout=60)
-    assert done.returncode == 2
-    assert "Traceback" not in f"{done.stdout}{done.stderr}"
 
 
 def test_a_full_disk_under_the_log_does_not_stop_the_work(tmp_path: Path, source: Path) -> None:
