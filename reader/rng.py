@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 _M64 = 2**64 - 1
-_GOLDEN = 0x9E3779B97F4A7C15
+GOLDEN = 0x9E3779B97F4A7C15
 
 Word = TypeVar("Word", int, NDArray[Any])
 
@@ -37,7 +37,7 @@ class SampleRandom:
     __slots__ = ("_state",)
 
     def __init__(self, seed: int, epoch: int, position: int) -> None:
-        self._state = mix64((round_keys(seed, epoch, 1)[0] + position * _GOLDEN) & _M64)
+        self._state = mix64((round_keys(seed, epoch, 1)[0] + position * GOLDEN) & _M64)
 
     def uniform(self, low: float = 0.0, high: float = 1.0) -> float:
         """A float in [low, high)."""
@@ -48,7 +48,7 @@ class SampleRandom:
         return self._next() * bound >> 64
 
     def _next(self) -> int:
-        self._state = (self._state + _GOLDEN) & _M64
+        self._state = (self._state + GOLDEN) & _M64
         return mix64(self._state)
 
 
@@ -60,7 +60,7 @@ class BatchRandom(SampleRandom):
 
     def __init__(self, seed: int, epoch: int, positions: NDArray[np.int64]) -> None:
         with np.errstate(over="ignore"):
-            state = round_keys(seed, epoch, 1)[0] + positions.astype(np.uint64) * np.uint64(_GOLDEN)
+            state = round_keys(seed, epoch, 1)[0] + positions.astype(np.uint64) * np.uint64(GOLDEN)
             self._state = mix64(state)
 
     def integer(self, bound: int) -> Any:
@@ -71,12 +71,12 @@ class BatchRandom(SampleRandom):
 
     def _next(self) -> Any:
         with np.errstate(over="ignore"):
-            self._state = self._state + np.uint64(_GOLDEN)
+            self._state = self._state + np.uint64(GOLDEN)
             return mix64(self._state)
 
 
 @lru_cache(maxsize=64)
 def round_keys(seed: int, epoch: int, count: int) -> tuple[int, ...]:
     """`count` independent words of 64 bits for an epoch."""
-    state = mix64(mix64((seed + _GOLDEN) & _M64) ^ (epoch & _M64))
-    return tuple(mix64((state + number * _GOLDEN) & _M64) for number in range(1, count + 1))
+    state = mix64(mix64((seed + GOLDEN) & _M64) ^ (epoch & _M64))
+    return tuple(mix64((state + number * GOLDEN) & _M64) for number in range(1, count + 1))

@@ -3,13 +3,13 @@
 What ended a process is done again row by row, so that the sample is named at which it happens.
 """
 
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from packer.checking.image import contradictions
 from packer.checking.shard import Damage, Findings, Shard
+from packer.files.transfer import read_span
 from packer.processes import Advance, map_unordered
 from reader.format import FORMATS, FormatError, Index
 from reader.format.files import open_regular
@@ -178,6 +178,6 @@ def _contradictions(tar: int, rows: Rows, index: Index, row: int) -> Iterator[st
     span = index.span(_image(index, row), row)
     if not rows.compare or span is None or span[1] > rows.shard.limits.bytes:
         return
-    data = os.pread(tar, span[1], span[0])
+    data = read_span(tar, *span)
     if len(data) == span[1]:
         yield from contradictions(index.columns, row, data, rows.shard.limits)

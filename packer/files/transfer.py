@@ -6,6 +6,8 @@ and only the next call fails.
 
 import os
 
+from reader.format.files import read_into
+
 
 def read_span(descriptor: int, offset: int, size: int) -> bytes:
     """`size` bytes from `offset` on, or fewer where the file ends.
@@ -14,9 +16,10 @@ def read_span(descriptor: int, offset: int, size: int) -> bytes:
         OSError: they cannot be read.
     """
     data = os.pread(descriptor, size, offset)
-    while len(data) < size and (more := os.pread(descriptor, size - len(data), offset + len(data))):
-        data += more
-    return data
+    if not 0 < len(data) < size:
+        return data
+    rest = bytearray(size - len(data))
+    return data + rest[: read_into(descriptor, rest, offset + len(data))]
 
 
 def write_all(descriptor: int, data: bytes) -> None:

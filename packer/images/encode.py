@@ -26,7 +26,6 @@ from packer.images.probe import (
     probe,
 )
 from packer.images.tiles import (
-    Tiles,
     check_pixels,
     find_tiles,
     restart_interval,
@@ -35,6 +34,7 @@ from packer.images.tiles import (
 from reader.format import Limits
 from reader.format.pictures import opened
 from reader.format.pixels import in_8_bits
+from reader.format.tiles import TileTable
 
 DEFAULT_QUALITY = 90
 
@@ -73,7 +73,7 @@ class Encoded:
 
     data: bytes
     info: ImageInfo
-    tiles: Tiles | None = None
+    tiles: TileTable | None = None
     untiled: str | None = None
 
 

@@ -57,7 +57,7 @@ def read_header(data: bytes) -> JpegHeader:
     restart_interval = 0
     segments = tuple(segments_of(data))
     for marker, at, end in segments:
-        if marker in FRAMES:
+        if marker in FRAMES and frame is None:  # a decoder refuses a second one
             frame = frame_at(data, marker, at, end)
         elif marker == 0xDD:
             restart_interval = int.from_bytes(data[at + 2 : at + 4], "big")

@@ -7,11 +7,9 @@ length, so that a reader never searches for markers.
 """
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 import simplejpeg
-from numpy.typing import NDArray
 
 from packer.errors import Untileable
 from packer.images import jpegtran, tiling
@@ -20,32 +18,13 @@ from packer.images.jpeg import (
     read_header,
 )
 from reader.format.jpeg import mcu_size
+from reader.format.tiles import SEQUENTIAL, TileTable, codes
 
 _TARGET_PIXELS = 32  # the tile width that reads fastest
 _MARKER_BYTES = 2.8  # with the bits lost to alignment and DC prediction (measured)
 _PROGRESSIVE = 0xC2
 _BUDGET = 0.02  # of an image's bytes, for markers: more costs bytes and gains little (measured)
 _BUDGET_WITH_GAIN = 0.04  # where optimised Huffman tables save more than that (5%, measured)
-
-
-@dataclass(frozen=True)
-class Tiles:
-    """Where a tiled JPEG's segments lie: the row of the index's tile columns.
-
-    Attributes:
-        segments: bytes of each entropy-coded segment, without its marker.
-        scan_offset: where the first begins.
-        frame_offset: where the frame header's height lies.
-        restart_interval: MCUs a segment; the last may have fewer.
-        mcu_height, mcu_width: pixels.
-    """
-
-    segments: NDArray[np.int64]
-    scan_offset: int
-    frame_offset: int
-    restart_interval: int
-    mcu_height: int
-    mcu_width: int
 
 
 def can_tile() -> bool:
@@ -62,7 +41,7 @@ def transcoders() -> dict[str, str]:
     return {name: version for name, version in found.items() if version}
 
 
-def tile(data: bytes, header: JpegHeader) -> tuple[bytes, Tiles]:
+def tile(data: bytes, header: JpegHeader) -> tuple[bytes, TileTable]:
     """Transcode a JPEG whose header has been read; metadata is kept.
 
     In this process where that is possible, else by jpegtran: the bytes are the same.
@@ -84,7 +63,7 @@ def tile(data: bytes, header: JpegHeader) -> tuple[bytes, Tiles]:
                 ) from error
         else:
             place = tiled.segments, tiled.scan_offset, tiled.frame_offset
-            return tiled.data, Tiles(*place, interval, *mcu_size(header.sampling))
+            return tiled.data, TileTable(*place, interval, *mcu_size(header.sampling))
     by_program = jpegtran.transcode(data, interval)
     if header.process == _PROGRESSIVE:
         check_pixels(data, by_program)
@@ -108,7 +87,7 @@ def check_pixels(one: bytes, other: bytes) -> None:
 def restart_interval(header: JpegHeader, size: int) -> int:
     """MCUs between two markers for a JPEG of `size` bytes.
 
-    Tiles about 32 pixels wide read fastest, but a marker costs some 3 bytes: so many as fit the
+    TileTable about 32 pixels wide read fastest, but a marker costs some 3 bytes: so many as fit the
     budget. Best is a divisor of the MCUs of a row, for then the tiles of all rows are aligned. A
     row without a fitting one (a prime number of MCUs) takes tiles that run on from row to row,
     where the reader can align rows by itself: where nothing is subsampled, so that a row of MCUs
@@ -126,7 +105,7 @@ def restart_interval(header: JpegHeader, size: int) -> int:
     return min(fitting or divisors or [in_row], key=lambda d: abs(math.log(d / wanted)))
 
 
-def find_tiles(data: bytes) -> Tiles:
+def find_tiles(data: bytes) -> TileTable:
     """The segment table of a JPEG with restart markers.
 
     Raises:
@@ -136,18 +115,16 @@ def find_tiles(data: bytes) -> Tiles:
         header = read_header(data)
     except ValueError as error:
         raise Untileable(str(error)) from error
-    if header.process not in (0xC0, 0xC1) or not header.restart_interval:
+    if header.process not in SEQUENTIAL or not header.restart_interval:
         raise Untileable("jpegtran wrote no sequential JPEG with restart markers")
     scan = np.frombuffer(data, np.uint8)[header.scan_offset :]
     markers = np.flatnonzero((scan[:-1] == 0xFF) & (scan[1:] != 0))
     height, width = mcu_size(header.sampling)
     mcus = -(-header.height // height) * -(-header.width // width)
     count = -(-mcus // header.restart_interval)
-    expected = np.append(0xD0 + np.arange(count - 1) % 8, 0xD9)
-    codes = scan[markers + 1]
-    if not np.array_equal(codes, expected) or markers[-1] + 2 != len(scan):
+    if not np.array_equal(scan[markers + 1], codes(count)) or markers[-1] + 2 != len(scan):
         raise Untileable("its restart markers do not follow each other as they should")
-    return Tiles(
+    return TileTable(
         segments=np.diff(markers, prepend=-2) - 2,
         scan_offset=header.scan_offset,
         frame_offset=header.frame_offset,

@@ -5,7 +5,6 @@ Memory: some 250 bytes a sample beside its key and name, and the largest image.
 
 import json
 import os
-from array import array
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -29,29 +28,14 @@ from packer.sources.archive.tar_reader import (
     samples,
 )
 from packer.sources.records import LeftOut
-from reader.format import (
-    FORMATS,
-    Limits,
-    index,
-)
-from reader.format.index import Column
+from reader.format import FORMATS, Limits, index
+from reader.format.columns import MEMBER, ROW, Column, ImageRow, MemberRow, Rows, list_column
+from reader.format.members import PICTURES
 
 MAX_CLASSES = 1_000_000
 
-_IMAGE_EXTS = {"jpg", "jpeg", "png", "webp", "bmp", "gif", "tif", "tiff", "ppm", "pgm", "pbm"}
 _MAX_LABEL_TEXT = 1 << 20  # of a .json that may hold the label
-_BASE = {
-    "offset": "<u8",
-    "size": "<u8",
-    "label": "<i8",
-    "height": "<u4",
-    "width": "<u4",
-    "format": "u1",
-    "channels": "u1",
-    "orientation": "u1",
-    "crc32": "<u4",
-}
-_MEMBER = {"offset": "<u8", "size": "<u8", "crc32": "<u4"}
+_NO_IMAGE = ImageRow(0, 0, -1, 0, 0, 0, 0, 1, 0)  # a part of a sample that has it elsewhere
 
 
 def index_tar(path: Path, limits: Limits, advance: Advance) -> tuple[bytes, list[tuple[str, str]]]:
@@ -77,14 +61,7 @@ def index_tar(path: Path, limits: Limits, advance: Advance) -> tuple[bytes, list
     except OSError as error:
         raise UnusableInput(f"{path} cannot be read: {error.strerror}.") from error
     columns = rows.columns()
-    metadata = {
-        "format": index.KIND,
-        "rejected": json.dumps(rows.left_out),
-        "tar_bytes": str(content.size),
-        "tar_checksum": content.checksum,
-        "untiled": "[]",
-        "version": str(index.VERSION),
-    }
+    metadata = index.metadata_of(content.size, content.checksum, rows.left_out)
     return index.serialize(columns, metadata), rows.left_out
 
 
@@ -96,16 +73,13 @@ def _is_still(path: Path, before: os.stat_result) -> bool:
 
 
 class _Rows:
-    """Columns that grow by a row for each run of members; offset 0: not there."""
+    """Rows for each run of members, which may be a part of a sample."""
 
     def __init__(self, path: Path, content: HashedFile, limits: Limits) -> None:
         self._path = path
         self._limits = limits
         self._content = content
-        self._columns = {name: array(np.dtype(kind).char) for name, kind in _BASE.items()}
-        self._exts: list[str] = []
-        self._keys: list[bytes] = []
-        self._names: list[bytes] = []
+        self._rows = Rows()
         self.left_out: list[tuple[str, str]] = []
 
     def add(self, run: Sequence[Member]) -> None:
@@ -114,77 +88,62 @@ class _Rows:
         if not run:
             return
         image = _image_of(run)
-        base = dict.fromkeys(_BASE, 0) | {"label": -1, "orientation": 1}
-        further: dict[str, tuple[int, int, int]] = {}
+        row, known = _NO_IMAGE, self._rows.members
+        further: dict[str, MemberRow] = {}
         for member in sorted(run, key=lambda member: member.offset):
             if member is image:
                 info = self._probe(member)
                 if info is not None:
-                    base |= _image_columns(member, info, self._crc32(member))
-            elif member.ext in self._exts or len(self._exts) < MAX_MEMBERS:
-                further[member.ext] = member.offset, member.size, self._crc32(member)
-                base["label"] = self._label(member, base["label"])
+                    row = _image_row(member, info, self._crc32(member), row.label)
+            elif member.ext in known or len(known) < MAX_MEMBERS:
+                place = member.offset, member.size, self._crc32(member)
+                further[member.ext] = MemberRow(*place)
+                row = row._replace(label=self._label(member, row.label))
             else:
                 reason = f"the tar's samples have {MAX_MEMBERS} kinds of members already"
                 self.left_out.append((member.name, reason))
-        for ext in further:
-            if ext not in self._exts:
-                self._exts.append(ext)
-                for name, kind in _MEMBER.items():
-                    missing = bytes(np.dtype(kind).itemsize * len(self._keys))
-                    self._columns[f"{ext}.{name}"] = array(np.dtype(kind).char, missing)
-        for ext in self._exts:
-            values = further.get(ext, (0, 0, 0))
-            base |= {f"{ext}.{name}": value for name, value in zip(_MEMBER, values, strict=True)}
-        for name, value in base.items():
-            self._columns[name].append(value)
-        self._keys.append(escape(run[0].stem).encode())
-        self._names.append(os.fsencode(image.name) if image else b"")
+        name = os.fsencode(image.name) if image else b""
+        self._rows.add(escape(run[0].stem).encode(), name, row, further)
 
     def columns(self) -> dict[str, Column]:
         """The index's columns, with the parts of each sample brought together."""
-        columns: dict[str, Column] = {
-            name: np.array(values, dtype=values.typecode) for name, values in self._columns.items()
-        }
+        keys, names, columns = self._rows.keys, self._rows.names, self._rows.numbers()
         self._join_parts(columns)
-        kept = np.flatnonzero(columns["offset"])
         for row in np.flatnonzero(columns["offset"] == 0).tolist():
-            for ext in self._exts:
+            for ext in self._rows.members:
                 if columns[f"{ext}.offset"][row]:
-                    name = f"{self._keys[row].decode()}.{ext}"
-                    self.left_out.append((name, "its sample has no image"))
+                    self.left_out.append((f"{keys[row].decode()}.{ext}", "its sample has no image"))
+        kept = np.flatnonzero(columns["offset"])
         columns = {name: column[kept] for name, column in columns.items()}
-        for name, values in (("key", self._keys), ("name", self._names)):
-            texts = [values[row] for row in kept.tolist()]
-            columns[name] = np.frombuffer(b"".join(texts), "u1")
-            columns[f"{name}_offset"] = np.cumsum([0, *map(len, texts)]).astype("<u8")
-        return columns
+        columns |= list_column("key", [keys[row] for row in kept.tolist()])
+        return columns | list_column("name", [names[row] for row in kept.tolist()])
 
     def _join_parts(self, columns: dict[str, Column]) -> None:
         """Move what lies apart from the rest of its sample into the row of its first part."""
-        hashes = hashes_of(self._keys)
+        keys, names = self._rows.keys, self._rows.names
+        hashes = hashes_of(keys)
         firsts: dict[bytes, int] = {}
         for later in np.flatnonzero(np.isin(hashes, repeated([hashes]))).tolist():
-            first = firsts.setdefault(self._keys[later], later)
+            first = firsts.setdefault(keys[later], later)
             if first == later:
                 continue
             if columns["offset"][later] and columns["offset"][first]:
-                name = os.fsdecode(self._names[later])
+                name = os.fsdecode(names[later])
                 self.left_out.append((name, "a sample before it has the same key"))
                 columns["offset"][later] = 0
-                for ext in self._exts:
+                for ext in self._rows.members:
                     columns[f"{ext}.offset"][later] = 0
                 continue
-            parts = [f"{ext}." for ext in self._exts]
+            parts = [f"{ext}." for ext in self._rows.members]
             if columns["offset"][later]:
-                self._names[first] = self._names[later]
-                for name in _BASE.keys() - {"label"}:
+                names[first] = names[later]
+                for name in ROW.keys() - {"label"}:
                     columns[name][first] = columns[name][later]
                 columns["offset"][later] = 0
             columns["label"][first] = max(columns["label"][first], columns["label"][later])
             for part in parts:
                 if columns[f"{part}offset"][later] and not columns[f"{part}offset"][first]:
-                    for name in _MEMBER:
+                    for name in MEMBER:
                         columns[part + name][first] = columns[part + name][later]
                     columns[f"{part}offset"][later] = 0
 
@@ -227,19 +186,20 @@ class _Rows:
 
 def _image_of(run: Sequence[Member]) -> Member | None:
     """``x.jpg`` before ``x.input.jpg``; the first of each."""
-    plain = [member for member in run if member.ext in _IMAGE_EXTS]
-    dotted = [member for member in run if member.ext.rpartition(".")[2] in _IMAGE_EXTS]
+    plain = [member for member in run if member.ext in PICTURES]
+    dotted = [member for member in run if member.ext.rpartition(".")[2] in PICTURES]
     return next(iter(plain + dotted), None)
 
 
-def _image_columns(member: Member, info: ImageInfo, crc32: int) -> dict[str, int]:
-    return {
-        "offset": member.offset,
-        "size": member.size,
-        "height": info.height,
-        "width": info.width,
-        "format": FORMATS.index(info.format),
-        "channels": info.channels,
-        "orientation": info.orientation,
-        "crc32": crc32,
-    }
+def _image_row(member: Member, info: ImageInfo, crc32: int, label: int) -> ImageRow:
+    return ImageRow(
+        offset=member.offset,
+        size=member.size,
+        label=label,
+        height=info.height,
+        width=info.width,
+        format=FORMATS.index(info.format),
+        channels=info.channels,
+        orientation=info.orientation,
+        crc32=crc32,
+    )

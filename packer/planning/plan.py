@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import xxhash
@@ -11,8 +10,8 @@ from numpy.typing import NDArray
 from packer.planning.listing import Listing
 from packer.planning.shard_size import default_shard_size
 from reader.format import tar
+from reader.rng import GOLDEN, mix64
 
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _SLACK = 32  # a shard may end before it is full, by this part of its size
 
 
@@ -170,11 +169,5 @@ def shuffled(hashes: NDArray[np.uint64], seed: int) -> NDArray[np.int64]:
     (Steele, Lea, Flood 2014) of (seed, hash), whatever numpy's version.
     """
     with np.errstate(over="ignore"):
-        keys = hashes * _GOLDEN + _mix(np.array([seed % 2**64], dtype=np.uint64))
-        return np.argsort(_mix(keys), kind="stable")
-
-
-def _mix(x: NDArray[Any]) -> NDArray[Any]:
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))
+        keys = hashes * np.uint64(GOLDEN) + np.uint64(mix64(seed % 2**64))
+        return np.argsort(mix64(keys), kind="stable")

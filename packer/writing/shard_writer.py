@@ -2,30 +2,21 @@
 
 import contextlib
 import ctypes
-import json
 import os
 import sys
 import zlib
-from array import array
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 
-import numpy as np
 import xxhash
 
 from packer.files.atomic import sync_folder
 from packer.images.encode import Encoded
-from packer.images.tiles import Tiles
 from packer.sources.records import SourceSample
-from reader.format import (
-    FORMATS,
-    Index,
-    ShardEntry,
-    index,
-    tar,
-)
+from reader.format import FORMATS, Index, ShardEntry, index, tar
+from reader.format.columns import ImageRow, MemberRow, Rows
+from reader.format.tiles import TileTable, tile_columns
 
 _BUFFER = 1 << 14  # gathers headers and labels; an image is larger, and is not copied into it
 _WRITE_BACK = 1 << 23  # bytes after which the disk is put to work
@@ -46,13 +37,8 @@ class ShardWriter:
         self._index_path = index_of(path)
         self._tar_temp, self._index_temp = map(_temporary, (self._tar_path, self._index_path))
         self._checksum = xxhash.xxh3_128()
-        self._rows = array("q")  # nine numbers a sample
-        self._further: dict[str, tuple[array[int], ...]] = defaultdict(
-            lambda: (array("Q"), array("Q"), array("I"))  # the columns of one extension's members
-        )
-        self._keys: list[bytes] = []
-        self._names: list[bytes] = []
-        self._tiles: list[Tiles | None] = []
+        self._rows = Rows()
+        self._tiles: list[TileTable | None] = []
         self._untiled: list[tuple[str, str]] = []
         self._end = 0
         self._written_back = 0
@@ -76,44 +62,36 @@ class ShardWriter:
         self, sample: SourceSample, encoded: Encoded, members: Mapping[str, bytes] | None = None
     ) -> None:
         """Append one sample: its image, its class if it has one, then its further `members`."""
-        info, image = encoded.info, encoded.data
-        offset = self._member(f"{sample.key}.{info.format}", image)
-        if sample.label >= 0:
-            self._further_member(sample.key, "cls", b"%d" % sample.label)
-        for ext, data in (members or {}).items():
-            self._further_member(sample.key, ext, data)
-        row = (
-            offset,
-            len(image),
-            sample.label,
-            info.height,
-            info.width,
-            FORMATS.index(info.format),
-            info.channels,
-            info.orientation,
-            zlib.crc32(image),
+        info, key = encoded.info, sample.key
+        its = self._member(f"{key}.{info.format}", encoded.data)
+        image = ImageRow(
+            offset=its.offset,
+            size=its.size,
+            label=sample.label,
+            height=info.height,
+            width=info.width,
+            format=FORMATS.index(info.format),
+            channels=info.channels,
+            orientation=info.orientation,
+            crc32=its.crc32,
         )
-        self._rows.extend(row)
+        further = {} if sample.label < 0 else {"cls": b"%d" % sample.label}
+        further.update(members or {})
+        rows = {ext: self._member(f"{key}.{ext}", data) for ext, data in further.items()}
+        self._rows.add(key.encode("utf-8"), os.fsencode(sample.name), image, rows)
         self._tiles.append(encoded.tiles)
         if encoded.untiled is not None:
             self._untiled.append((sample.name, encoded.untiled))
-        self._keys.append(sample.key.encode("utf-8"))
-        self._names.append(os.fsencode(sample.name))
 
     def finish(self, rejected: Sequence[tuple[str, str]]) -> None:
         """Close the archive and commit tar and index; `rejected` is kept in the index."""
         self._write(tar.END)
         self._file.flush()
         os.fsync(self._file.fileno())
-        metadata = {
-            "format": index.KIND,
-            "rejected": json.dumps(rejected),
-            "tar_bytes": str(self._end),
-            "tar_checksum": f"xxh3-128:{self._checksum.hexdigest()}",
-            "untiled": json.dumps(self._untiled),
-            "version": str(index.VERSION),
-        }
-        content = index.serialize(self._columns(), metadata)
+        checksum = f"xxh3-128:{self._checksum.hexdigest()}"
+        metadata = index.metadata_of(self._end, checksum, rejected, self._untiled)
+        columns = self._rows.columns() | tile_columns(self._tiles)
+        content = index.serialize(columns, metadata)
         with open(self._index_temp, "wb") as file:
             file.write(content)
             file.flush()
@@ -122,20 +100,13 @@ class ShardWriter:
         os.replace(self._index_temp, self._index_path)
         sync_folder(self._tar_path.parent)
 
-    def _member(self, name: str, data: bytes) -> int:
-        """Write one member; its data's offset."""
+    def _member(self, name: str, data: bytes) -> MemberRow:
+        """Write one member."""
         self._write(tar.header(name, len(data)))
         offset = self._end
         self._write(data)
         self._write(tar.padding(len(data)))
-        return offset
-
-    def _further_member(self, key: str, ext: str, data: bytes) -> None:
-        offset = self._member(f"{key}.{ext}", data)
-        row = (offset, len(data), zlib.crc32(data))
-        for column, value in zip(self._further[ext], row, strict=True):
-            column.extend([0] * (len(self._keys) - len(column)))  # rows that have no such member
-            column.append(value)
+        return MemberRow(offset, len(data), zlib.crc32(data))
 
     def _write(self, data: bytes) -> None:
         self._file.write(data)
@@ -144,51 +115,6 @@ class ShardWriter:
         if self._end - self._written_back >= _WRITE_BACK:
             _start_write_back(self._file.fileno(), self._written_back)
             self._written_back = self._end
-
-    def _columns(self) -> dict[str, index.Column]:
-        rows = np.array(self._rows, dtype=np.int64).reshape(len(self._keys), 9).T
-        columns: dict[str, index.Column] = {
-            "offset": rows[0].astype("<u8"),
-            "size": rows[1].astype("<u8"),
-            "label": rows[2].astype("<i8"),
-            "height": rows[3].astype("<u4"),
-            "width": rows[4].astype("<u4"),
-            "format": rows[5].astype("u1"),
-            "channels": rows[6].astype("u1"),
-            "orientation": rows[7].astype("u1"),
-            "crc32": rows[8].astype("<u4"),
-        }
-        kinds = {"offset": "<u8", "size": "<u8", "crc32": "<u4"}
-        for ext, given in self._further.items():
-            for (what, kind), numbers in zip(kinds.items(), given, strict=True):
-                column = np.zeros(len(self._keys), kind)
-                column[: len(numbers)] = numbers
-                columns[f"{ext}.{what}"] = column
-        for name, values in (("key", self._keys), ("name", self._names)):
-            columns[name] = np.frombuffer(b"".join(values), dtype="u1")
-            columns[f"{name}_offset"] = np.cumsum([0, *map(len, values)]).astype("<u8")
-        if any(self._tiles):
-            columns |= _tile_columns(self._tiles)
-        return columns
-
-
-def _tile_columns(tiles: Sequence[Tiles | None]) -> dict[str, index.Column]:
-    lengths = [row.segments for row in tiles if row is not None]
-    segments = np.concatenate(lengths)
-    counts = [0 if row is None else len(row.segments) for row in tiles]
-
-    def column(name: str, dtype: str) -> index.Column:
-        return np.array([0 if row is None else getattr(row, name) for row in tiles], dtype)
-
-    return {
-        "segment": segments.astype("<u2" if segments.max() < 2**16 else "<u4"),
-        "segment_offset": np.cumsum([0, *counts]).astype("<u8"),
-        "scan_offset": column("scan_offset", "<u4"),
-        "frame_offset": column("frame_offset", "<u4"),
-        "restart_interval": column("restart_interval", "<u2"),
-        "mcu_height": column("mcu_height", "u1"),
-        "mcu_width": column("mcu_width", "u1"),
-    }
 
 
 def shard_entry(path: Path, split: str = "") -> ShardEntry:

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from reader.dataset.shared_memory import Holding
 from reader.decode.plan import StoredImage
-from reader.decode.splice import TileTable
 from reader.errors import (
     ReaderError,
     SampleError,
@@ -21,7 +20,8 @@ from reader.format import (
     Limits,
     ShardEntry,
 )
-from reader.format.files import open_regular
+from reader.format.files import open_regular, read_into
+from reader.format.tiles import table_of
 
 
 class ReadBuffer:
@@ -145,7 +145,7 @@ class Shard:
             width,
             int(columns["channels"][row]),
             int(columns["orientation"][row]),
-            self._tiles(row) if self.index.tiled else None,
+            table_of(columns, row) if self.index.tiled else None,
         )
 
     def _check_bytes(self, row: int, what: str, size: int) -> None:
@@ -192,20 +192,6 @@ class Shard:
                 )
             self._buffer.nanoseconds += time.perf_counter_ns() - began
 
-    def _tiles(self, row: int) -> TileTable | None:
-        columns = self.index.columns
-        start, stop = columns["segment_offset"][row : row + 2].tolist()
-        if start == stop:
-            return None
-        return TileTable(
-            columns["segment"][start:stop],
-            int(columns["scan_offset"][row]),
-            int(columns["frame_offset"][row]),
-            int(columns["restart_interval"][row]),
-            int(columns["mcu_height"][row]),
-            int(columns["mcu_width"][row]),
-        )
-
     def error(self, row: int, reason: str) -> SampleError:
         """The error that names this sample."""
         offset = int(self.index.columns["offset"][row])
@@ -218,10 +204,7 @@ class Shard:
         offset += self._start
         began = time.perf_counter_ns()
         try:
-            done = os.preadv(self._file, [memory], offset)
-            while 0 < done < size:
-                more = os.preadv(self._file, [memory[done:]], offset + done)
-                done = done + more if more else -1
+            done = read_into(self._file, memory, offset)
         except OSError as error:
             self._has_failed = True
             raise self.error(row, f"it cannot be read: {error.strerror}") from error

@@ -19,16 +19,14 @@ from reader.decode.plan import (
     join,
     plan_view,
 )
-from reader.decode.splice import (
-    BadTable,
-    Box,
-)
+from reader.decode.splice import Box
 from reader.errors import (
     DecodeError,
     SampleError,
     lacks_memory,
 )
 from reader.format.jpeg import first_frame
+from reader.format.tiles import BadTable
 from reader.transforms import Geometry
 
 Pixels = NDArray[Any]  # uint8, (height, width, 3)

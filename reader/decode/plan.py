@@ -12,12 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reader.decode.splice import (
-    Box,
-    Cut,
-    TileTable,
-    cut,
-)
+from reader.decode.splice import Box, Cut, cut
+from reader.format.tiles import TileTable
 from reader.transforms import (
     HALF_PIXEL,
     Geometry,

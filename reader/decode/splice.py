@@ -1,53 +1,28 @@
 """Cuts the part of a tiled JPEG that a crop needs, as a JPEG of its own.
 
-Segments between restart markers (ITU-T T.81, E.1.4) are byte-aligned and begin with fresh DC
-predictions. A cut is the file's header with a smaller height and width in its frame header, the
+A cut is the file's header with a smaller height and width in its frame header, the
 segments that the box touches with their RSTn markers numbered anew, and an EOI marker. It decodes
 to the very pixels that the whole image would: where chroma is subsampled, the cut holds the few
 pixels around the box that upsampling looks at.
 
-The segment table comes from a file that may lie: every number is checked against the others before
-it is used, so that a cut never reaches outside the image's bytes, and is of the size that its own
-header says.
+The segment table comes from a file that may lie: `TileTable` checks it before it is used, so that a
+cut never reaches outside the image's bytes, and is of the size that its own header says.
 """
 
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reader.format.jpeg import (
-    first_frame,
-    mcu_size,
-)
+from reader.format.tiles import EOI, MAX_SIDE, TileTable, restart_codes
 
 Box = tuple[int, int, int, int]  # top, left, height, width
 
 MAX_SEGMENTS = 1 << 16  # more than any sensible image has; beyond, the whole image is decoded
 _COUNT = np.arange(MAX_SEGMENTS + 1)
-_RST = (0xD0 + _COUNT % 8).astype(np.uint8)
-_EOI = b"\xff\xd9"
-_MAX_SIDE = 0xFFFF
-_SEQUENTIAL = (0xC0, 0xC1)
-
-
-class BadTable(ValueError):
-    """A segment table that does not fit its image; the text is the reason."""
-
-
-@dataclass(frozen=True)
-class TileTable:
-    """An image's row of the index's tile columns; see `reader.format`."""
-
-    segments: NDArray[Any]
-    scan_offset: int
-    frame_offset: int
-    restart_interval: int
-    mcu_height: int
-    mcu_width: int
+_RST = restart_codes(MAX_SEGMENTS)
 
 
 @dataclass(frozen=True)
@@ -84,23 +59,14 @@ class Cut:
             ValueError: the image's header is not the one that the table is about.
         """
         header = bytearray(read(0, self.table.scan_offset))
-        self._check(header)
+        self.table.check_header(header, *self.image_size)
         frame = self.table.frame_offset
         header[frame : frame + 4] = struct.pack(">HH", self.height, self.width)
         content = read(self.start, self.stop)
         data = bytearray().join([header, *[content[begin:end] for begin, end in self.rows]])
         np.frombuffer(data, np.uint8)[self.markers] = _RST[: self.markers.size]
-        data[-2:] = _EOI
+        data[-2:] = EOI
         return data
-
-    def _check(self, header: bytearray) -> None:
-        table, frame = self.table, first_frame(header)
-        if (frame.height, frame.width) != self.image_size or frame.offset != table.frame_offset:
-            raise BadTable(f"its own header says {frame.width} x {frame.height} pixels")
-        if frame.process not in _SEQUENTIAL:
-            raise BadTable("only a sequential JPEG has tiles")
-        if mcu_size(frame.sampling) != (table.mcu_height, table.mcu_width):
-            raise BadTable("its tiles have not the size that its segment table says")
 
 
 def cut(
@@ -124,14 +90,10 @@ def cut(
         BadTable: the table contradicts itself, or the image's size.
     """
     interval, mcu_height, mcu_width = table.restart_interval, table.mcu_height, table.mcu_width
-    if not interval or not mcu_height or not mcu_width:
-        raise BadTable("its tiles have no size")
-    if max(height, width) > _MAX_SIDE:
-        raise BadTable(f"no JPEG has {height} x {width} pixels")
-    in_row, rows = -(-width // mcu_width), -(-height // mcu_height)
+    rows, in_row = table.grid(height, width)
     if len(table.segments) > MAX_SEGMENTS:
         return None
-    starts = _starts(table, -(-in_row * rows // interval), size)
+    starts = table.starts(in_row * rows, size)
     row, row_end = _span(box[0], box[2], height, mcu_height, is_scaled)
     column, column_end = _span(box[1], box[3], width, mcu_width, is_scaled)
     if in_row % interval == 0:
@@ -140,8 +102,6 @@ def cut(
         left = first * interval * mcu_width
         cut_width = min(count * interval * mcu_width, width - left)
         shifts = None
-    elif mcu_height != 8 or mcu_width != 8:
-        raise BadTable("its tiles run on from row to row although chroma is subsampled")
     else:
         begins = _COUNT[row:row_end] * in_row + column
         ends = begins + (column_end - column)
@@ -154,7 +114,7 @@ def cut(
         left = column * mcu_width
         cut_width = count * interval * mcu_width
         shifts = (begins - firsts * interval) * mcu_width
-        if firsts[0] < 0 or ends[-1] > usable * interval or cut_width > _MAX_SIDE:
+        if firsts[0] < 0 or ends[-1] > usable * interval or cut_width > MAX_SIDE:
             return None
     begin, end = starts[firsts], starts[firsts + count]
     sizes = end - begin
@@ -175,19 +135,6 @@ def cut(
         cut_width,
         shifts,
     )
-
-
-def _starts(table: TileTable, total: int, size: int) -> NDArray[np.int64]:
-    """Where in the image's `size` bytes each of `total` segments begins, and the end."""
-    if len(table.segments) != total:
-        raise BadTable(f"its segment table has {len(table.segments)} entries, not {total}")
-    lengths = np.empty(total + 1, np.int64)
-    lengths[0] = table.scan_offset
-    np.add(table.segments, 2, out=lengths[1:], dtype=np.int64)  # 2 more may not fit their own type
-    starts = np.cumsum(lengths)
-    if starts[-1] != size or table.frame_offset + 4 > table.scan_offset:
-        raise BadTable("its segment table does not add up to its size")
-    return starts
 
 
 def _span(start: int, length: int, limit: int, mcu: int, is_scaled: bool) -> tuple[int, int]:

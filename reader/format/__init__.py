@@ -65,8 +65,9 @@ from typing import TYPE_CHECKING
 from reader.lazy import lazy
 
 if TYPE_CHECKING:
+    from reader.format.columns import FORMATS
     from reader.format.errors import FormatError, ShardfeedError
-    from reader.format.index import FORMATS, Index
+    from reader.format.index import Index
     from reader.format.limits import Limits
     from reader.format.manifest import Manifest, ShardEntry
 
@@ -75,7 +76,7 @@ __all__ = ["FORMATS", "FormatError", "Index", "Limits", "Manifest", "ShardEntry"
 __getattr__, __dir__ = lazy(
     __name__,
     {
-        "FORMATS": "reader.format.index",
+        "FORMATS": "reader.format.columns",
         "FormatError": "reader.format.errors",
         "Index": "reader.format.index",
         "Limits": "reader.format.limits",

@@ -1,4 +1,4 @@
-"""Opens the files of a data set, which may hold anything under their names."""
+"""Opens and reads the files of a data set, which may hold anything under their names."""
 
 import errno
 import os
@@ -18,6 +18,23 @@ def reason_of(error: OSError) -> str:
     if error.errno == errno.EMFILE:
         return f"{said} in one process: `ulimit -n` allows {most_open_files()}, raise it"
     return said
+
+
+def read_into(descriptor: int, memory: memoryview | bytearray, offset: int) -> int:
+    """Fill `memory` with a file's bytes from `offset` on; fewer, as told, where the file ends.
+
+    Network file systems give less at a time than was asked for.
+
+    Raises:
+        OSError: they cannot be read.
+    """
+    size = len(memory)
+    done = os.preadv(descriptor, [memory], offset)
+    if 0 < done < size:
+        rest = memoryview(memory)
+        while done < size and (more := os.preadv(descriptor, [rest[done:]], offset + done)):
+            done += more
+    return done
 
 
 def open_regular(path: str | os.PathLike[str]) -> int:

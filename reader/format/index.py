@@ -7,19 +7,18 @@ import errno
 import json
 import mmap
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from reader.format.columns import BOUNDS, FORMATS, LISTS, MEMBER, ROW, TILES, Column
 from reader.format.errors import FormatError
 from reader.format.files import open_regular
 
 VERSION = 1
 KIND = "shardfeed-index"
-FORMATS = ("jpg", "png", "webp", "bmp", "gif", "tiff", "ppm", "raw")
 
 _DTYPES: dict[str, np.dtype[Any]] = {
     "U8": np.dtype("u1"),
@@ -29,34 +28,8 @@ _DTYPES: dict[str, np.dtype[Any]] = {
     "I64": np.dtype("<i8"),
 }
 _NAMES = {dtype: name for name, dtype in _DTYPES.items()}
-_REQUIRED = {
-    "offset": "U64",
-    "size": "U64",
-    "label": "I64",
-    "height": "U32",
-    "width": "U32",
-    "format": "U8",
-    "channels": "U8",
-    "orientation": "U8",
-    "crc32": "U32",
-    "key": "U8",
-    "key_offset": "U64",
-    "name": "U8",
-    "name_offset": "U64",
-}
-_TILED = {
-    "segment_offset": "U64",
-    "scan_offset": "U32",
-    "frame_offset": "U32",
-    "restart_interval": "U16",
-    "mcu_height": "U8",
-    "mcu_width": "U8",
-}
 _RANGES = {"channels": (1, 4), "orientation": (1, 8)}  # least and most
-_LISTS = {"key": "key_offset", "name": "name_offset", "segment": "segment_offset"}
 MAX_HEADER = 100_000_000  # bytes; what the safetensors library itself accepts
-
-Column = NDArray[Any]
 
 
 def serialize(columns: Mapping[str, Column], metadata: Mapping[str, str]) -> bytes:
@@ -79,6 +52,23 @@ def serialize(columns: Mapping[str, Column], metadata: Mapping[str, str]) -> byt
     text = json.dumps(header, separators=(",", ":")).encode()
     text += b" " * (-len(text) % 8)
     return b"".join([len(text).to_bytes(8, "little"), text, *blobs])
+
+
+def metadata_of(
+    tar_bytes: int,
+    tar_checksum: str,
+    rejected: Sequence[tuple[str, str]],
+    untiled: Sequence[tuple[str, str]] = (),
+) -> dict[str, str]:
+    """The strings of an index: what `Index` has as attributes of the same names."""
+    return {
+        "format": KIND,
+        "rejected": json.dumps(rejected),
+        "tar_bytes": str(tar_bytes),
+        "tar_checksum": tar_checksum,
+        "untiled": json.dumps(untiled),
+        "version": str(VERSION),
+    }
 
 
 class Index:
@@ -173,7 +163,7 @@ class Index:
 
     def bytes_of(self, column: str, row: int) -> bytes:
         """Row `row` of the list column ``key`` or ``name``."""
-        bounds = self.columns[_LISTS[column]]
+        bounds = self.columns[LISTS[column]]
         return self.columns[column][int(bounds[row]) : int(bounds[row + 1])].tobytes()
 
     def key(self, row: int) -> str:
@@ -199,23 +189,22 @@ class Index:
         )
 
     def _check_columns(self) -> None:
-        expected = dict(_REQUIRED)
+        expected = {**ROW, "key": "u1", "key_offset": BOUNDS, "name": "u1", "name_offset": BOUNDS}
         if self.tiled:
-            expected |= _TILED
+            expected |= {**TILES, "segment_offset": BOUNDS}
             if self.columns["segment"].dtype not in (_DTYPES["U16"], _DTYPES["U32"]):
                 raise self._error("the column segment is neither U16 nor U32")
-        for name in self.columns:
-            if name.endswith((".offset", ".size")):
-                expected[name] = "U64"
-                expected[name.rsplit(".", 1)[0] + ".offset"] = "U64"
-                expected[name.rsplit(".", 1)[0] + ".size"] = "U64"
+        for column in self.columns:
+            ext, _, name = column.rpartition(".")
+            if ext and name in ("offset", "size"):
+                expected |= {f"{ext}.offset": MEMBER["offset"], f"{ext}.size": MEMBER["size"]}
         for name, dtype in expected.items():
             if name not in self.columns:
                 raise self._error(f"it has no column {name}")
-            if self.columns[name].dtype != _DTYPES[dtype]:
-                raise self._error(f"the column {name} is not {dtype}")
-            rows = len(self) + 1 if name in _LISTS.values() else len(self)
-            if name not in _LISTS and len(self.columns[name]) != rows:
+            if self.columns[name].dtype != dtype:
+                raise self._error(f"the column {name} is not {_NAMES[np.dtype(dtype)]}")
+            rows = len(self) + 1 if name in LISTS.values() else len(self)
+            if name not in LISTS and len(self.columns[name]) != rows:
                 raise self._error(
                     f"the column {name} has {len(self.columns[name])} rows, not {rows}"
                 )
@@ -237,7 +226,7 @@ class Index:
             if outside.any():
                 row = int(outside.argmax())
                 raise self._error(f"row {row} has an image of {name} {int(values[row])}")
-        for name, bounds in _LISTS.items():
+        for name, bounds in LISTS.items():
             if name in self.columns:
                 edges = self.columns[bounds]
                 if (

@@ -20,10 +20,10 @@ from packer.images.probe import probe
 from packer.images.tiles import find_tiles
 from reader.decode.decoder import Decoder, plan
 from reader.decode.plan import StoredImage
-from reader.decode.splice import TileTable
 from reader.errors import DecodeError
 from reader.format import FORMATS
 from reader.format.jpeg import first_frame
+from reader.format.tiles import TileTable
 from reader.gpu_decode.parcels import pack
 from reader.transforms import Geometry
 from targets.making import LIMITS, encoded, picture

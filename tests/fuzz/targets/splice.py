@@ -19,8 +19,8 @@ from reader.decode.decoder import (
     plan,
 )
 from reader.decode.plan import StoredImage
-from reader.decode.splice import TileTable
 from reader.errors import DecodeError
+from reader.format.tiles import TileTable
 from reader.transforms import Geometry
 from targets.making import picture
 
@@ -108,14 +108,7 @@ def _image(kind: int, interval: int) -> tuple[bytes, StoredImage]:
     image.save(file, "JPEG", restart_marker_blocks=_INTERVALS[interval], **options)
     content = file.getvalue()
     found = find_tiles(content)
-    table = TileTable(
-        found.segments.astype(np.uint16),
-        found.scan_offset,
-        found.frame_offset,
-        found.restart_interval,
-        found.mcu_height,
-        found.mcu_width,
-    )
+    table = replace(found, segments=found.segments.astype(np.uint16))
     stored = StoredImage(_reading(content), len(content), "jpg", 40, width, 3, 1, table)
     return content, stored
 

@@ -20,12 +20,9 @@ from reader.decode.decoder import (
     plan,
 )
 from reader.decode.plan import StoredImage
-from reader.decode.splice import (
-    BadTable,
-    TileTable,
-    cut,
-)
+from reader.decode.splice import cut
 from reader.errors import DecodeError
+from reader.format.tiles import BadTable, TileTable
 from reader.transforms import Geometry
 
 Make = Callable[..., Image.Image]
@@ -53,14 +50,7 @@ def stored(data: bytes, height: int, width: int) -> StoredImage:
         return memoryview(data)[start:stop]
 
     found = find_tiles(data)
-    table = TileTable(
-        found.segments.astype(np.uint16),
-        found.scan_offset,
-        found.frame_offset,
-        found.restart_interval,
-        found.mcu_height,
-        found.mcu_width,
-    )
+    table = replace(found, segments=found.segments.astype(np.uint16))
     return StoredImage(read, len(data), "jpg", height, width, 3, 1, table)
 
 

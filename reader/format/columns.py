@@ -1,0 +1,136 @@
+"""The columns of an index: their names and types, and how samples become rows of them."""
+
+from array import array
+from collections.abc import Iterable, KeysView, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+FORMATS = ("jpg", "png", "webp", "bmp", "gif", "tiff", "ppm", "raw")
+"""What the numbers of the column ``format`` mean."""
+
+ROW = {
+    "offset": "<u8",
+    "size": "<u8",
+    "label": "<i8",
+    "height": "<u4",
+    "width": "<u4",
+    "format": "u1",
+    "channels": "u1",
+    "orientation": "u1",
+    "crc32": "<u4",
+}
+"""The type of each column with a number for each image."""
+
+MEMBER = {"offset": "<u8", "size": "<u8", "crc32": "<u4"}
+"""The same of the columns ``EXT.NAME`` for each further member."""
+
+TILES = {
+    "scan_offset": "<u4",
+    "frame_offset": "<u4",
+    "restart_interval": "<u2",
+    "mcu_height": "u1",
+    "mcu_width": "u1",
+}
+"""The same for each tiled image; its segments are the column ``segment``."""
+
+LISTS = {"key": "key_offset", "name": "name_offset", "segment": "segment_offset"}
+"""Columns with several values a row, and those that say where these begin and end."""
+
+BOUNDS = "<u8"
+
+Column = NDArray[Any]
+
+
+class ImageRow(NamedTuple):
+    """What the columns of `ROW` say of an image."""
+
+    offset: int
+    size: int
+    label: int
+    height: int
+    width: int
+    format: int
+    channels: int
+    orientation: int
+    crc32: int
+
+
+class MemberRow(NamedTuple):
+    """What the columns of `MEMBER` say of a member; an offset of 0: it is not there."""
+
+    offset: int
+    size: int
+    crc32: int
+
+
+class Rows:
+    """Columns that grow by a row a sample, in as many bytes as they have in the end.
+
+    Attributes:
+        keys, names: of the samples, as bytes.
+    """
+
+    def __init__(self) -> None:
+        self._images = {name: _growing(kind) for name, kind in ROW.items()}
+        self._members: dict[str, dict[str, array[int]]] = {}
+        self.keys: list[bytes] = []
+        self.names: list[bytes] = []
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    @property
+    def members(self) -> KeysView[str]:
+        """Extensions of the members beside the image so far, in the order of their first ones."""
+        return self._members.keys()
+
+    def add(
+        self, key: bytes, name: bytes, image: ImageRow, members: Mapping[str, MemberRow]
+    ) -> None:
+        """Append a sample: its image, and its further members by extension."""
+        for column, value in zip(self._images.values(), image, strict=True):
+            column.append(value)
+        for ext, member in members.items():
+            if ext not in self._members:
+                self._members[ext] = {name: _growing(kind) for name, kind in MEMBER.items()}
+            for column, value in zip(self._members[ext].values(), member, strict=True):
+                _fill_up(column, len(self))
+                column.append(value)
+        self.keys.append(key)
+        self.names.append(name)
+
+    def columns(self) -> dict[str, Column]:
+        """All columns but those of tiles."""
+        return self.numbers() | list_column("key", self.keys) | list_column("name", self.names)
+
+    def numbers(self) -> dict[str, Column]:
+        """The columns with one number a row, new ones in each call."""
+        found = {name: np.array(self._images[name], kind) for name, kind in ROW.items()}
+        for ext, columns in self._members.items():
+            for name, kind in MEMBER.items():
+                _fill_up(columns[name], len(self))
+                found[f"{ext}.{name}"] = np.array(columns[name], kind)
+        return found
+
+
+def list_column(name: str, values: Iterable[bytes]) -> dict[str, Column]:
+    """The column ``key`` or ``name`` of these texts, and that of its bounds."""
+    texts = list(values)
+    return {name: np.frombuffer(b"".join(texts), "u1"), LISTS[name]: bounds(map(len, texts))}
+
+
+def bounds(lengths: Iterable[int]) -> Column:
+    """Where the rows of a list column begin, and the last one ends."""
+    return np.cumsum([0, *lengths]).astype(BOUNDS)
+
+
+def _growing(kind: str) -> "array[int]":
+    return array(np.dtype(kind).char)
+
+
+def _fill_up(column: "array[int]", rows: int) -> None:
+    """Rows that have no such member."""
+    if len(column) < rows:
+        column.frombytes(bytes(column.itemsize * (rows - len(column))))

@@ -1,0 +1,151 @@
+"""Tiled JPEGs: the table of an image's segments, and all that has to hold of it.
+
+A tiled JPEG is a sequential one of a single scan with restart markers (ITU-T T.81, E.1.4): between
+two of them lies a segment, byte-aligned, that begins with fresh DC predictions. Behind segment n is
+the marker RSTm with m = n mod 8, behind the last one EOI, and nothing else. The table has the bytes
+of each segment, so that nobody searches for a marker.
+
+It comes from a file that may lie: who uses it has every number checked here against the others.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reader.format.columns import LISTS, TILES, Column, bounds
+from reader.format.jpeg import first_frame, mcu_size
+
+SEQUENTIAL = (0xC0, 0xC1)  # the processes (T.81, table B.1) of a tiled JPEG
+EOI = b"\xff\xd9"
+MAX_SIDE = 0xFFFF
+
+
+class BadTable(ValueError):
+    """A segment table that does not fit its image; the text is the reason."""
+
+
+@dataclass(frozen=True)
+class TileTable:
+    """An image's row of the index's tile columns.
+
+    Attributes:
+        segments: bytes of each entropy-coded segment, without its marker.
+        scan_offset: where the first begins.
+        frame_offset: where the frame header's height lies.
+        restart_interval: MCUs a segment; the last may have fewer.
+        mcu_height, mcu_width: pixels.
+    """
+
+    segments: NDArray[Any]
+    scan_offset: int
+    frame_offset: int
+    restart_interval: int
+    mcu_height: int
+    mcu_width: int
+
+    def grid(self, height: int, width: int) -> tuple[int, int]:
+        """Rows of MCUs, and MCUs a row, of an image of (height, width) pixels.
+
+        Raises:
+            BadTable: it cannot be so large, or have tiles like these.
+        """
+        if not self.restart_interval or not self.mcu_height or not self.mcu_width:
+            raise BadTable("its tiles have no size")
+        if max(height, width) > MAX_SIDE:
+            raise BadTable(f"no JPEG has {height} x {width} pixels")
+        in_row = -(-width // self.mcu_width)
+        if in_row % self.restart_interval and (self.mcu_height != 8 or self.mcu_width != 8):
+            raise BadTable("its tiles run on from row to row although chroma is subsampled")
+        return -(-height // self.mcu_height), in_row
+
+    def starts(self, mcus: int, size: int) -> NDArray[np.int64]:
+        """Where in the image's `size` bytes each segment of so many MCUs begins, and the end.
+
+        Raises:
+            BadTable: there are not as many segments, or they do not add up.
+        """
+        total = -(-mcus // self.restart_interval)
+        if len(self.segments) != total:
+            raise BadTable(f"its segment table has {len(self.segments)} entries, not {total}")
+        lengths = np.empty(total + 1, np.int64)
+        lengths[0] = self.scan_offset
+        np.add(self.segments, 2, out=lengths[1:], dtype=np.int64)  # may not fit their own type
+        starts = np.cumsum(lengths)
+        if starts[-1] != size or self.frame_offset + 4 > self.scan_offset:
+            raise BadTable("its segment table does not add up to its size")
+        return starts
+
+    def check_header(self, header: bytes | bytearray | memoryview, height: int, width: int) -> None:
+        """Compare the image's own header with the table, and with the index's (height, width).
+
+        Raises:
+            BadTable: it is another one.
+            ValueError: it is not a JPEG's.
+        """
+        frame = first_frame(header)
+        if (frame.height, frame.width) != (height, width) or frame.offset != self.frame_offset:
+            raise BadTable(f"its own header says {frame.width} x {frame.height} pixels")
+        if frame.process not in SEQUENTIAL:
+            raise BadTable("only a sequential JPEG has tiles")
+        if mcu_size(frame.sampling) != (self.mcu_height, self.mcu_width):
+            raise BadTable("its tiles have not the size that its segment table says")
+
+    def check(self, data: bytes | memoryview, height: int, width: int) -> None:
+        """Compare all of an image's bytes with the table, and with the index's (height, width).
+
+        Raises:
+            BadTable: it is another one.
+            ValueError: they are not a JPEG's.
+        """
+        rows, in_row = self.grid(height, width)
+        markers = self.starts(rows * in_row, len(data))[1:] - 2
+        self.check_header(data[: self.scan_offset], height, width)
+        content = np.frombuffer(data, np.uint8)
+        if (content[markers] != 0xFF).any() or (content[markers + 1] != codes(len(markers))).any():
+            raise BadTable("its restart markers are not where its segment table says")
+
+
+def restart_codes(count: int) -> NDArray[np.uint8]:
+    """The second byte of each of the first `count` restart markers of a scan."""
+    return (0xD0 + np.arange(count) % 8).astype(np.uint8)
+
+
+def codes(count: int) -> NDArray[np.uint8]:
+    """The second byte of the marker behind each of all `count` segments of a scan."""
+    found = restart_codes(count)
+    found[-1:] = EOI[1]
+    return found
+
+
+def table_of(columns: Mapping[str, Column], row: int) -> TileTable | None:
+    """What an index that has tiles says of a row's image; None if that is not tiled."""
+    start, stop = columns["segment_offset"][row : row + 2].tolist()
+    if start == stop:
+        return None
+    return TileTable(
+        columns["segment"][start:stop],
+        int(columns["scan_offset"][row]),
+        int(columns["frame_offset"][row]),
+        int(columns["restart_interval"][row]),
+        int(columns["mcu_height"][row]),
+        int(columns["mcu_width"][row]),
+    )
+
+
+def tile_columns(tables: Sequence[TileTable | None]) -> dict[str, Column]:
+    """The index's columns for the table of each row; none if no image is tiled."""
+    if not any(table is not None for table in tables):
+        return {}
+    segments = np.concatenate([table.segments for table in tables if table is not None])
+    counts = [0 if table is None else len(table.segments) for table in tables]
+    columns = {
+        "segment": segments.astype("<u2" if segments.max() < 2**16 else "<u4"),
+        LISTS["segment"]: bounds(counts),
+    }
+    for name, kind in TILES.items():
+        values = [0 if table is None else getattr(table, name) for table in tables]
+        columns[name] = np.array(values, kind)
+    return columns
