@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from ids import named
 from PIL import Image
 
 from packer.checking.verify import verify
@@ -189,7 +190,7 @@ def test_of_several_images_the_plain_one_is_the_sample_s(
         ([special("b.jpg", tarfile.FIFOTYPE)], {"b.jpg": "not a regular file"}),
         ([special("folder", tarfile.DIRTYPE)], {}),
     ],
-    ids=str,
+    ids=named,
 )
 def test_what_is_no_part_of_a_sample_is_named(
     tmp_path: Path,

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from ids import named
 
 from reader import (
     ArgumentError,
@@ -51,7 +52,7 @@ WRONG: dict[str, tuple[Any, ...]] = {
 @pytest.mark.parametrize(
     ("name", "value"),
     [(name, value) for name, values in WRONG.items() for value in values],
-    ids=lambda given: repr(given)[:40],
+    ids=lambda given: named(repr(given))[:40],
 )
 def test_a_value_of_another_kind_is_an_error_of_its_argument(
     packed: Path, name: str, value: Any

@@ -9,6 +9,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from ids import named
 from torch.utils.data import BatchSampler, DistributedSampler, RandomSampler
 
 from reader import (
@@ -164,7 +165,7 @@ def test_a_block_shuffle_of_a_subset_gives_the_subset(packed: Path) -> None:
         ([True, False], "A subset of bools has one for each sample: 39, not 2"),
         (lambda columns: [1, 2], "predicate must give one bool"),
     ],
-    ids=str,
+    ids=named,
 )
 def test_a_subset_that_is_none_is_refused(packed: Path, subset: Any, reason: str) -> None:
     with pytest.raises(ArgumentError, match=reason):
@@ -211,7 +212,7 @@ def test_a_torch_sampler_decides_the_order_of_each_epoch(packed: Path) -> None:
         (np.array([-1]), "The sampler gives sample -1; those"),
         ([2**70], f"The sampler gives sample {2**70}; those"),
     ],
-    ids=str,
+    ids=named,
 )
 def test_a_sampler_that_gives_anything_but_numbers_of_samples_is_refused(
     packed: Path, sampler: Any, reason: str
@@ -324,7 +325,7 @@ def test_a_subset_may_be_a_mask(packed: Path) -> None:
         {"transforms": [lambda image: image]},
         {"max_bad": -1},
     ],
-    ids=str,
+    ids=named,
 )
 def test_a_mistake_in_an_argument_is_told_at_once(packed: Path, mistake: dict[str, Any]) -> None:
     with pytest.raises(ReaderError):
