@@ -1,8 +1,16 @@
 #!/usr/bin/env bash
-# The tests, after the linters, the type checker and the pages. Arguments go to pytest.
+# The linters, the type checker and the pages; then the tests on all cores, but for the slowest.
+# --all: the slowest too, as CI does. Other arguments go to pytest, which runs as it is then: in one
+# process, whatever tests they name.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/environment.sh
+
+on_all_cores=(--numprocesses=logical --dist=worksteal)
+case "${1-}" in
+"") set -- "${on_all_cores[@]}" -m "not slow" ;;
+--all) set -- "${on_all_cores[@]}" "${@:2}" ;;
+esac
 
 ruff check .
 ruff format --check .

@@ -13,6 +13,7 @@ from tests.faults.packing import CASES, Bench
 SAMPLE = dict.fromkeys(CASES, 1) | {"pack": 5, "pack in one process": 5, "extract": 2}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_after_a_fault_the_same_command_gives_the_same_files(tmp_path: Path, name: str) -> None:
     bench = Bench(CASES[name], tmp_path)

@@ -142,6 +142,7 @@ def cifar(tmp_path: Path) -> tuple[Path, dict[str, np.ndarray]]:
     return tmp_path / "from", batches
 
 
+@pytest.mark.slow
 def test_cifar10(
     tmp_path: Path, cifar: tuple[Path, dict[str, np.ndarray]], run_script: Run
 ) -> None:
@@ -162,6 +163,7 @@ def test_cifar10(
     assert stamps(dst) == before
 
 
+@pytest.mark.slow
 def test_mnist_and_a_folder_by_its_url(tmp_path: Path, run_script: Run) -> None:
     rng = np.random.default_rng(0)
     (tmp_path / "from").mkdir()
@@ -183,6 +185,7 @@ def test_mnist_and_a_folder_by_its_url(tmp_path: Path, run_script: Run) -> None:
     assert contents(dst, "train", "raw") | contents(dst, "test", "raw") == expected
 
 
+@pytest.mark.slow
 def test_imagenet(tmp_path: Path, jpegs: list[bytes], run_script: Run) -> None:
     place, dst = tmp_path / "from", tmp_path / "dst"
     place.mkdir()
@@ -244,6 +247,7 @@ def test_imagenet_without_a_class_for_an_image_is_refused(
     assert not (tmp_path / "dst").exists()
 
 
+@pytest.mark.slow
 def test_coco(tmp_path: Path, jpegs: list[bytes], run_script: Run) -> None:
     place, dst = tmp_path / "from", tmp_path / "dst"
     place.mkdir()
@@ -281,6 +285,7 @@ def test_coco(tmp_path: Path, jpegs: list[bytes], run_script: Run) -> None:
     assert sorted(found) == sorted(jpegs)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["folder", "tar", "tgz", "url"])
 def test_folder(tmp_path: Path, jpegs: list[bytes], run_script: Run, form: str) -> None:
     files = {f"set/{name}/{n}.jpg": jpegs[n] for n, name in enumerate(["cat", "dog", "cat"])}

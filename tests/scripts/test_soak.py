@@ -31,6 +31,7 @@ def start(tmp_path: Path, *arguments: object) -> "subprocess.CompletedProcess[st
     )
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_a_short_soak_finds_nothing_and_leaves_nothing(tmp_path: Path) -> None:
     done = start(tmp_path, "--seed=0", "--rounds=5", "--images=24")
@@ -44,6 +45,7 @@ def test_a_short_soak_finds_nothing_and_leaves_nothing(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_a_round_that_hangs_ends_the_soak_and_its_workers(tmp_path: Path) -> None:
     done = start(tmp_path, "--rounds=1", "--images=6", "--patience=0.01")
@@ -63,6 +65,7 @@ def folder_of(process: psutil.Process) -> str:
         return ""
 
 
+@pytest.mark.slow
 def test_other_bytes_than_those_packed_undisturbed_are_found(tmp_path: Path) -> None:
     ground, tally = Ground(tmp_path, images=10), Tally()
     ground.clear()

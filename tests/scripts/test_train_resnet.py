@@ -25,6 +25,7 @@ def train(data: Path, checkpoint: Path, *options: str) -> dict[str, Any]:
     return torch.load(checkpoint, weights_only=True)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(torch.cuda.is_available(), reason="not all of a GPU's sums are reproducible")
 def test_a_run_that_was_stopped_in_an_epoch_ends_with_the_weights_of_one_that_was_not(
     data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]

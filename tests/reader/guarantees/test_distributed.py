@@ -77,6 +77,7 @@ def steps_of(out: Path, ranks: int) -> list[list[tuple[dict[str, Any], int, list
     return [[json.loads(line) for line in file.read_text().splitlines()] for file in files]
 
 
+@pytest.mark.slow
 def test_a_job_that_is_killed_goes_on_with_fewer_ranks_and_misses_and_repeats_nothing(
     folder: Path, tmp_path: Path
 ) -> None:
