@@ -29,13 +29,12 @@ from reader.dataset.dataset import Dataset
 from reader.errors import (
     ReaderError,
 )
-from reader.loader.account import Account
 from reader.loader.autoscale import (
     Autoscaler,
     Choice,
 )
 from reader.loader.bad_samples import BadSamples
-from reader.loader.statistics import Statistics
+from reader.loader.statistics import Account, Statistics
 from reader.loader.tasks import TaskPlanner
 from reader.order.shuffle import Order
 from reader.order.steps import Step, Steps

@@ -3,9 +3,10 @@
 Purpose: a consumer that waits because of a stopped worker, a hung callable or a dead network disk
 learns so, with process, sample and remedy; with a `timeout` it is not left waiting.
 
-Guarantees: each stall is reported once. Only time counts in which this process waited and ran: one
-that was stopped itself (Ctrl-Z), or slept with its machine, reports nothing when it goes on. Files
-that may hang are looked at by a thread that need not come back.
+Guarantees: each stall is reported once. Only time counts in which this process waited and ran,
+since it is counted in ticks: one that was stopped itself (Ctrl-Z), or slept with its machine,
+reports nothing when it goes on. Files that may hang are looked at by a thread that need not come
+back.
 
 Assumptions: a worker that gets on has another sample in its hands within `PATIENCE` seconds.
 """
@@ -131,7 +132,11 @@ def within(seconds: float, call: Callable[[], T], otherwise: Callable[[], T]) ->
 
     thread = threading.Thread(target=run, daemon=True)
     thread.start()
-    thread.join(seconds)
+    waited = 0.0
+    while thread.is_alive() and waited < seconds:
+        tick = min(TICK, seconds - waited)
+        thread.join(tick)
+        waited += tick
     return done.result() if done.done() else otherwise()
 
 

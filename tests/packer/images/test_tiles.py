@@ -115,6 +115,7 @@ def test_what_is_refused_here_goes_to_jpegtran_or_names_its_package(
 
 def test_what_tiles_here_is_named_with_its_version(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jpegtran, "program", lambda: None)
+    monkeypatch.setattr(jpegtran, "version", jpegtran.version.__wrapped__)  # others kept it
     assert tiles.transcoders() == {"tiler": tiling.VERSION}
     monkeypatch.setattr(tiling, "is_available", lambda: False)
     assert tiles.transcoders() == {}

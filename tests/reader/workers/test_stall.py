@@ -1,6 +1,7 @@
 """What is said of workers that do not get on, and when."""
 
 import os
+import threading
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
@@ -20,6 +21,7 @@ from reader.workers.stall import (
     TICK,
     Hand,
     Watch,
+    within,
 )
 
 IDLE = Note(-1, -1)
@@ -113,3 +115,20 @@ def test_what_is_noted_in_a_place_is_read_by_whoever_maps_the_board() -> None:
     assert other.place(4).read() == Note(2**40, 2**50)
     board.close()
     board.close()
+
+
+def test_a_call_is_given_its_time_though_this_process_was_stopped_meanwhile(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    is_over, join = threading.Event(), threading.Thread.join
+    waits: list[float] = []
+
+    def join_late(thread: threading.Thread, seconds: float) -> None:
+        """The first wait is over at once, as where the process was stopped in it."""
+        waits.append(seconds)
+        if len(waits) > 1:
+            is_over.set()
+            join(thread, seconds)
+
+    monkeypatch.setattr(threading.Thread, "join", join_late)
+    assert within(20 * TICK, lambda: is_over.wait() and "done", lambda: "given up") == "done"
