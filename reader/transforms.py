@@ -12,7 +12,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from reader.arguments import is_count, is_flag, is_integer, is_number
+from reader.checks import is_count, is_flag, is_integer, is_number
 from reader.errors import ArgumentError, ReaderError
 from reader.rng import SampleRandom
 

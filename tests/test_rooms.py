@@ -19,7 +19,7 @@ FLOORS = {
         {"lazy"},
         {"format"},
         {"errors", "system", "rng"},
-        {"arguments"},
+        {"checks"},
         {"transforms", "batch"},
         {"decode"},
         {"dataset"},

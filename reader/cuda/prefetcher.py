@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from reader.arguments import is_count, is_number
+from reader.checks import is_count, is_number
 from reader.cuda.source import AnyBatches, BatchSource
 from reader.cuda.transfer import (
     CUDAHostMemory,

@@ -16,7 +16,7 @@ from typing import Any, Literal, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from reader.arguments import FLAG, NAME, PATH, Rule, check, is_count, one_of, or_none
+from reader.checks import FLAG, NAME, PATH, Rule, check, is_count, one_of, or_none
 from reader.dataset.shard import (
     ReadBuffer,
     Shard,

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from reader.arguments import (
+from reader.checks import (
     FLAG,
     FUNCTION,
     NAME,

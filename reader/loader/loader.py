@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from torch.utils.data import BatchSampler, SequentialSampler
 
-from reader.arguments import is_integer
 from reader.batch.pinned import HostMemory
+from reader.checks import is_integer
 from reader.dataset.dataset import Dataset
 from reader.errors import ArgumentError, ReaderError
 from reader.loader.arguments import check_loader

@@ -5,8 +5,8 @@ from functools import partial
 from itertools import islice
 from typing import NoReturn
 
-from reader.arguments import is_count
 from reader.batch.layout import BatchLayout, Column
+from reader.checks import is_count
 from reader.dataset.dataset import Dataset
 from reader.errors import (
     ArgumentError,

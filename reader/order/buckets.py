@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from reader.arguments import is_count
+from reader.checks import is_count
 from reader.dataset.dataset import Dataset
 from reader.errors import ArgumentError
 from reader.order.shuffle import GlobalShuffle

@@ -4,7 +4,7 @@ import os
 import sys
 from typing import NamedTuple
 
-from reader.arguments import is_integer
+from reader.checks import is_integer
 from reader.errors import ArgumentError, ReaderError
 
 

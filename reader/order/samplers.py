@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reader.arguments import is_count
+from reader.checks import is_count
 from reader.dataset.dataset import Dataset
 from reader.errors import ArgumentError
 from reader.order.buckets import (

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reader.arguments import FLAG, TEXT, Rule, check, is_flag, is_number, is_text, or_none
+from reader.checks import FLAG, TEXT, Rule, check, is_flag, is_number, is_text, or_none
 from reader.decode.plan import StoredImage, View, from_upright
 from reader.errors import ArgumentError
 from reader.format.members import kind_of

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from reader.arguments import TEXT, check, is_integer
+from reader.checks import TEXT, check, is_integer
 from reader.errors import ArgumentError
 from reader.format.members import DECODERS, kind_of, picture_format
 from reader.samples.boxes import Boxes, parse_lines

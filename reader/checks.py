@@ -1,4 +1,4 @@
-"""Of what kind an argument is, and the one sentence for one that is not."""
+"""Checks of plain values: of what kind one is, and the one sentence for one that is not."""
 
 import math
 import os
