@@ -116,9 +116,7 @@ def pack(
         seconds=time.monotonic() - began,
         rejected=rejected,
         untiled=written.untiled,
-        ignored=[
-            (item.name, item.reason) for item in work.scanned.listing.left_out if item.ignored
-        ],
+        ignored=[(item.name, item.reason) for item in work.scanned.listing.skipped if item.ignored],
     )
 
 
@@ -172,7 +170,7 @@ def _write_shards(
     skip_rejected: bool,
     progress: Progress,
 ) -> Rejections:
-    """Write the shards with these numbers; what could not be read, so that some are left out."""
+    """Write the shards with these numbers; what could not be read, so that some are skipped."""
     paths = tars(work, dst)
     for folder in {path.parent for path in paths}:
         folder.mkdir(exist_ok=True)
@@ -224,8 +222,8 @@ def _run(src: Path, work: Work) -> journal.Run:
 
 def _rejected(work: Work, written: Written | None = None) -> Rejections:
     """What the scan rejected, and what was rejected of the shards that are written."""
-    left_out = work.scanned.listing.left_out
-    by_scan = [(item.name, item.reason) for item in left_out if not item.ignored]
+    skipped = work.scanned.listing.skipped
+    by_scan = [(item.name, item.reason) for item in skipped if not item.ignored]
     return sorted(by_scan + (written.rejected if written else []))
 
 

@@ -140,7 +140,7 @@ def _same_work(dst: Path, src: Path, content: Manifest, progress: Progress) -> W
     Raises:
         UnusableInput: it is another one.
     """
-    if content.foreign:
+    if content.external:
         raise UnusableInput(
             f"{dst}: its tars were made elsewhere. Restore them from a copy; if only an index is "
             "damaged, `packer index` makes it again."

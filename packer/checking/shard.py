@@ -70,7 +70,7 @@ class Shard:
     Attributes:
         entry: what dataset.json says of it; None where that cannot be read.
         classes: how many there are; None where that is not known.
-        foreign: whether its tar was made elsewhere.
+        external: whether its tar was made elsewhere.
         limits: of its images.
     """
 
@@ -78,7 +78,7 @@ class Shard:
     file: str
     entry: ShardEntry | None
     classes: int | None
-    foreign: bool
+    external: bool
     limits: Limits = field(default_factory=Limits)
 
     @property
@@ -197,7 +197,7 @@ class _Walk:
             found.samples += 1
             tick()
         else:
-            if not self._shard.foreign:
+            if not self._shard.external:
                 self._check_end()
 
     def _is_cut(self, row: int) -> bool:
@@ -219,14 +219,14 @@ class _Walk:
         def damaged(reason: str, member: str | None = None, *place: int) -> None:
             self._found.damages.append(Damage(self._shard.file, reason, key, member, *place))
 
-        if members[0][1] != image and not self._shard.foreign:
+        if members[0][1] != image and not self._shard.external:
             damaged("its image is not its first member", members[0][1])
         for offset, ext, size in members:
-            if not self._shard.foreign:
+            if not self._shard.external:
                 offset = self._check_header(f"{key}.{ext}", offset, size, damaged, ext)
             for fault in self._member_faults(row, ext, offset, size):
                 damaged(fault, ext, offset, offset + size)
-            if not self._shard.foreign:
+            if not self._shard.external:
                 self._check_padding(offset + size, damaged, ext)
                 self._end = offset + tar.padded(size)
         self._check_label(row, spans.get("cls"), damaged)
@@ -277,7 +277,7 @@ class _Walk:
         label = int(self._index.columns["label"][row])
         if label < -1 or (self._shard.classes is not None and label >= self._shard.classes):
             damaged(f"its label {label} is none of the {self._shard.classes} classes")
-        if self._shard.foreign:
+        if self._shard.external:
             return
         if span is None:
             if label >= 0:

@@ -109,7 +109,7 @@ def _shards(dst: Path, damages: list[Damage], limits: Limits) -> list[Shard]:
         damages.append(Damage(manifest.FILENAME, "it says the same in other bytes"))
     classes = len(content.classes)
     return [
-        Shard(dst, entry.file, entry, classes, content.foreign, limits) for entry in content.shards
+        Shard(dst, entry.file, entry, classes, content.external, limits) for entry in content.shards
     ]
 
 

@@ -102,7 +102,7 @@ def extract(
     if dst.resolve() in (out.resolve(), *out.resolve().parents):
         raise UnusableInput(f"{out} lies in the data set {dst}. Choose another place.")
     shards = [shard for shard in content.shards if split in (None, shard.split)]
-    labels = _Labels(content.classes, content.foreign)
+    labels = _Labels(content.classes, content.external)
     task = _Task(dst, out, labels, overwrite, _repeated(dst, shards, labels))
     total = ExtractReport(str(out))
     total.reencoded = any(content.options.get(name) for name in ("max_side", "quality"))
@@ -141,11 +141,11 @@ class _Labels:
     out of a file goes into a file again; the name of a class that a list gave fits in none.
     """
 
-    def __init__(self, classes: Sequence[str], foreign: bool) -> None:
+    def __init__(self, classes: Sequence[str], external: bool) -> None:
         self._classes = [_in_a_path(name) for name in classes]
         numbered = all(name == str(number) for number, name in enumerate(classes))
-        self._in_files = foreign or numbered
-        self._always = foreign or not classes
+        self._in_files = external or numbered
+        self._always = external or not classes
 
     def in_name(self, name: bytes, label: int) -> bool:
         """Whether a folder in a sample's name is that of its class."""

@@ -143,10 +143,10 @@ def _refuse_strangers(folder: Path, tars: Sequence[str]) -> None:
     """What is to be written is not there, or was written by an earlier run."""
     if (folder / manifest.FILENAME).exists():
         try:
-            foreign = Manifest.load(folder).foreign
+            external = Manifest.load(folder).external
         except FormatError:
-            foreign = False
-        if not foreign:
+            external = False
+        if not external:
             raise UnusableInput(
                 f"{folder} already is a data set, or holds a {manifest.FILENAME} of something "
                 "else. Remove that file to index the tars anew."
@@ -165,13 +165,13 @@ def _refuse_strangers(folder: Path, tars: Sequence[str]) -> None:
 def _index_one(
     folder: Path, limits: Limits, name: str, advance: Advance
 ) -> tuple[str, list[tuple[str, str]], str | None]:
-    """Index one tar: its name, what was left out, and why all of it cannot be used."""
+    """Index one tar: its name, what was skipped, and why all of it cannot be used."""
     try:
-        content, left_out = index_tar(folder / name, limits, advance)
+        content, skipped = index_tar(folder / name, limits, advance)
         write_file(index_of(folder / name), content)
     except UnusableInput as error:
         return name, [], str(error)
-    return name, left_out, None
+    return name, skipped, None
 
 
 def _make_keys_unique(folder: Path, tars: Sequence[str]) -> int:

@@ -27,7 +27,7 @@ from packer.sources.archive.tar_reader import (
     members,
     samples,
 )
-from packer.sources.records import LeftOut
+from packer.sources.records import Skipped
 from reader.format import FORMATS, Limits, index
 from reader.format.columns import MEMBER, ROW, Column, ImageRow, MemberRow, Rows, list_column
 from reader.format.members import PICTURES
@@ -50,8 +50,8 @@ def index_tar(path: Path, limits: Limits, advance: Advance) -> tuple[bytes, list
             content = HashedFile(file.fileno())
             rows = _Rows(path, content, limits)
             for item in samples(members(path)):
-                if isinstance(item, LeftOut):
-                    rows.left_out.append((item.name, item.reason))
+                if isinstance(item, Skipped):
+                    rows.skipped.append((item.name, item.reason))
                 else:
                     rows.add(item)
                     advance(1)
@@ -61,8 +61,8 @@ def index_tar(path: Path, limits: Limits, advance: Advance) -> tuple[bytes, list
     except OSError as error:
         raise UnusableInput(f"{path} cannot be read: {error.strerror}.") from error
     columns = rows.columns()
-    metadata = index.metadata_of(content.size, content.checksum, rows.left_out)
-    return index.serialize(columns, metadata), rows.left_out
+    metadata = index.metadata_of(content.size, content.checksum, rows.skipped)
+    return index.serialize(columns, metadata), rows.skipped
 
 
 def _is_still(path: Path, before: os.stat_result) -> bool:
@@ -80,7 +80,7 @@ class _Rows:
         self._limits = limits
         self._content = content
         self._rows = Rows()
-        self.left_out: list[tuple[str, str]] = []
+        self.skipped: list[tuple[str, str]] = []
 
     def add(self, run: Sequence[Member]) -> None:
         """Append the members of a sample, or of a part of it."""
@@ -101,7 +101,7 @@ class _Rows:
                 row = row._replace(label=self._label(member, row.label))
             else:
                 reason = f"the tar's samples have {MAX_MEMBERS} kinds of members already"
-                self.left_out.append((member.name, reason))
+                self.skipped.append((member.name, reason))
         name = os.fsencode(image.name) if image else b""
         self._rows.add(escape(run[0].stem).encode(), name, row, further)
 
@@ -112,7 +112,7 @@ class _Rows:
         for row in np.flatnonzero(columns["offset"] == 0).tolist():
             for ext in self._rows.members:
                 if columns[f"{ext}.offset"][row]:
-                    self.left_out.append((f"{keys[row].decode()}.{ext}", "its sample has no image"))
+                    self.skipped.append((f"{keys[row].decode()}.{ext}", "its sample has no image"))
         kept = np.flatnonzero(columns["offset"])
         columns = {name: column[kept] for name, column in columns.items()}
         columns |= list_column("key", [keys[row] for row in kept.tolist()])
@@ -129,7 +129,7 @@ class _Rows:
                 continue
             if columns["offset"][later] and columns["offset"][first]:
                 name = os.fsdecode(names[later])
-                self.left_out.append((name, "a sample before it has the same key"))
+                self.skipped.append((name, "a sample before it has the same key"))
                 columns["offset"][later] = 0
                 for ext in self._rows.members:
                     columns[f"{ext}.offset"][later] = 0
@@ -151,14 +151,14 @@ class _Rows:
         if member.size <= self._limits.bytes:
             return True
         most = f"{self._limits.bytes} are the most (--max-bytes)"
-        self.left_out.append((member.name, f"it has {member.size} bytes; {most}"))
+        self.skipped.append((member.name, f"it has {member.size} bytes; {most}"))
         return False
 
     def _probe(self, member: Member) -> ImageInfo | None:
         try:
             return probe(bytes(self._content.read(member.offset, member.size)), self._limits)
         except BadImage as error:
-            self.left_out.append((member.name, str(error)))
+            self.skipped.append((member.name, str(error)))
             return None
 
     def _crc32(self, member: Member) -> int:
@@ -180,7 +180,7 @@ class _Rows:
             return known if member.ext == "json" and known >= 0 else label
         if member.ext == "cls":
             reason = f"it holds no class number under {MAX_CLASSES}; its sample has no label"
-            self.left_out.append((member.name, reason))
+            self.skipped.append((member.name, reason))
         return known
 
 

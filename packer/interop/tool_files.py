@@ -24,7 +24,7 @@ from packer.sources.archive.tar_reader import (
     members,
     samples,
 )
-from packer.sources.records import LeftOut
+from packer.sources.records import Skipped
 from reader.format import (
     FORMATS,
     FormatError,
@@ -91,17 +91,17 @@ class Export:
 
     def samples(self, shard: ShardEntry) -> Iterator[list[Member]]:
         """The members of each sample in the order of the tar, as other tools group them."""
-        if self.content.foreign:
-            runs: Iterator[list[Member] | LeftOut] = samples(members(self.folder / shard.file))
+        if self.content.external:
+            runs: Iterator[list[Member] | Skipped] = samples(members(self.folder / shard.file))
         else:
             runs = _by_index(Index(self.folder / shard.index, mapped=False))
         for run in runs:
-            if not isinstance(run, LeftOut):
+            if not isinstance(run, Skipped):
                 yield run
                 self.advance(1)
 
 
-def _by_index(index: Index) -> Iterator[list[Member] | LeftOut]:
+def _by_index(index: Index) -> Iterator[list[Member] | Skipped]:
     """Without reading the tar: a tar of ours is determined by its index."""
     columns = index.columns
     for row in range(len(index)):

@@ -9,7 +9,7 @@ import xxhash
 from numpy.typing import NDArray
 
 from packer.sources.records import (
-    LeftOut,
+    Skipped,
     SourceSample,
 )
 
@@ -19,7 +19,7 @@ _Kind = tuple[str, tuple[str, ...]]  # a split and the extensions of the further
 
 
 class Listing:
-    """All samples of a source, by number, and what was left out on the way."""
+    """All samples of a source, by number, and what was skipped on the way."""
 
     def __init__(self) -> None:
         self._text = bytearray()  # name, key and locator of each sample, back to back
@@ -31,7 +31,7 @@ class Listing:
         self._kinds = array("I")  # which of `_known_kinds`
         self._known_kinds: dict[_Kind, int] = {}
         self._kind_list: list[_Kind] = []
-        self.left_out: list[LeftOut] = []
+        self.skipped: list[Skipped] = []
 
     def __len__(self) -> int:
         return len(self._sizes)
@@ -55,10 +55,10 @@ class Listing:
     def __iter__(self) -> Iterator[SourceSample]:
         return (self[number] for number in range(len(self)))
 
-    def add(self, record: SourceSample | LeftOut) -> None:
+    def add(self, record: SourceSample | Skipped) -> None:
         """Append what a source's scan yields."""
-        if isinstance(record, LeftOut):
-            self.left_out.append(record)
+        if isinstance(record, Skipped):
+            self.skipped.append(record)
             return
         for text in (record.name, record.key, record.locator):
             self._text += text.encode("utf-8", "surrogateescape")

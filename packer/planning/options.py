@@ -21,9 +21,9 @@ class PackOptions:
         jpeg: "tiled" or "verbatim".
         max_side, quality, check, raw: see `packer.images.encode.Policy`.
         split: each split's share of the samples; None: the source's own splits.
-        dedupe: leave out images whose bytes are those of an earlier one.
+        dedupe: skip images whose bytes are those of an earlier one.
         source: how the source is to be understood.
-        limits: what exceeds them is left out.
+        limits: what exceeds them is skipped.
     """
 
     shard_size: int | None = None

@@ -24,7 +24,7 @@ from packer.sources.folder.files import NO_FILE
 from packer.sources.records import (
     Source,
 )
-from packer.sources.table.source import ManifestSource
+from packer.sources.table.source import TableSource
 from packer.sources.unlabelled import remarks
 from reader.format import Manifest
 
@@ -65,7 +65,7 @@ def prepare(
     origin.check()  # else it has gone while it was listed
     listing = scanned.listing
     if not len(listing) and base is None:
-        files = [(item.name, item.reason) for item in listing.left_out]
+        files = [(item.name, item.reason) for item in listing.skipped]
         raise NothingToPack(f"{src} holds no file to pack.{_hint(source, files)}", files)
     plan = plan_shards(
         listing,
@@ -85,7 +85,7 @@ def prepare(
 def _hint(source: Source, files: Sequence[tuple[str, str]]) -> str:
     """What the reasons why there is nothing to pack may have in common."""
     missing = sum(reason.endswith(NO_FILE) for _, reason in files)
-    if isinstance(source, ManifestSource | CocoSource) and missing and missing == len(files):
+    if isinstance(source, TableSource | CocoSource) and missing and missing == len(files):
         return (
             f" None of the {missing} images that it names was found below {source.root}; does "
             "--root name their folder?"

@@ -1,4 +1,4 @@
-"""From a source to the list of what is to be packed: splits assigned, repeats left out."""
+"""From a source to the list of what is to be packed: splits assigned, repeats skipped."""
 
 import hashlib
 from collections.abc import Callable, Iterable
@@ -21,7 +21,7 @@ from packer.progress import (
 )
 from packer.sources.records import (
     EmptyClass,
-    LeftOut,
+    Skipped,
     Source,
     SourceSample,
 )
@@ -56,7 +56,7 @@ def scan(
 
     Args:
         source: what to list.
-        options: the splits, and whether copies are left out.
+        options: the splits, and whether copies are skipped.
         progress: where to show how far it is.
         packed: indexes of shards whose samples are there already.
         fixed: so many classes, the first ones, keep their numbers though no sample is theirs.
@@ -73,7 +73,7 @@ def scan(
             advance(1)
             if isinstance(record, SourceSample):
                 if record.size > options.limits.bytes:
-                    listing.left_out += _too_large(source, record, options.limits.bytes)
+                    listing.skipped += _too_large(source, record, options.limits.bytes)
                     continue
                 keys += _digest(record.key.encode())
                 if options.split is not None:
@@ -100,15 +100,15 @@ def scan(
         for row in range(len(index)):
             there += _digest(index.bytes_of("key", row))
     if there:
-        left_out = listing.left_out
+        skipped = listing.skipped
         listing = listing.take(np.flatnonzero(~np.isin(digests[kept], _column(there))))
-        listing.left_out = left_out
+        listing.skipped = skipped
     return Scanned(source, listing, classes or _numbered(listing), fingerprint)
 
 
 def _without_empty(listing: Listing, classes: tuple[str, ...], fixed: int) -> tuple[str, ...]:
     """The classes without those whose folder gave no sample; the others move up."""
-    empty = {item.class_name for item in listing.left_out if isinstance(item, EmptyClass)}
+    empty = {item.class_name for item in listing.skipped if isinstance(item, EmptyClass)}
     if not empty:
         return classes
     kept = np.array([number < fixed or name not in empty for number, name in enumerate(classes)])
@@ -117,23 +117,23 @@ def _without_empty(listing: Listing, classes: tuple[str, ...], fixed: int) -> tu
     return tuple(name for name, stays in zip(classes, kept.tolist(), strict=True) if stays)
 
 
-def _too_large(source: Source, sample: SourceSample, most: int) -> list[LeftOut]:
+def _too_large(source: Source, sample: SourceSample, most: int) -> list[Skipped]:
     """What is reported of a sample that would be read whole only to be refused."""
     reason = f"it and its members have {sample.size} bytes; {most} are the most (--max-bytes)"
     belongs = f"it belongs to {sample.name!r}, which is too large"
     files = source.member_files(sample)
-    return [LeftOut(sample.name, reason), *(LeftOut(file, belongs) for file in files)]
+    return [Skipped(sample.name, reason), *(Skipped(file, belongs) for file in files)]
 
 
 def _without_repeats(
-    listing: Listing, digests: _Digests, left_out: Callable[[SourceSample, SourceSample], LeftOut]
+    listing: Listing, digests: _Digests, skipped: Callable[[SourceSample, SourceSample], Skipped]
 ) -> tuple[Listing, NDArray[np.int64]]:
     """The first sample of each digest, and which samples these are.
 
     Args:
         listing: the samples.
         digests: of what must not come twice, for each sample.
-        left_out: what to report of a sample that repeats an earlier one.
+        skipped: what to report of a sample that repeats an earlier one.
     """
     _, firsts, group = np.unique(digests, return_index=True, return_inverse=True)
     first = firsts[group]
@@ -143,18 +143,18 @@ def _without_repeats(
         return listing, numbers
     kept = np.flatnonzero(first == numbers)
     result = listing.take(kept)
-    result.left_out = listing.left_out + [
-        left_out(listing[number], listing[int(first[number])]) for number in repeats.tolist()
+    result.skipped = listing.skipped + [
+        skipped(listing[number], listing[int(first[number])]) for number in repeats.tolist()
     ]
     return result, kept
 
 
-def _repeated_key(sample: SourceSample, first: SourceSample) -> LeftOut:
-    return LeftOut(sample.name, f"its key, {sample.key!r}, is that of {first.name!r}")
+def _repeated_key(sample: SourceSample, first: SourceSample) -> Skipped:
+    return Skipped(sample.name, f"its key, {sample.key!r}, is that of {first.name!r}")
 
 
-def _copy(sample: SourceSample, first: SourceSample) -> LeftOut:
-    return LeftOut(sample.name, f"its bytes are those of {first.name!r}", ignored=True)
+def _copy(sample: SourceSample, first: SourceSample) -> Skipped:
+    return Skipped(sample.name, f"its bytes are those of {first.name!r}", ignored=True)
 
 
 def _contents(listing: Listing, source: Source, advance: Advance) -> _Digests:

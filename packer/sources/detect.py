@@ -29,7 +29,7 @@ from packer.sources.table.lines import (
     Delimited,
     JsonLines,
 )
-from packer.sources.table.source import ManifestSource
+from packer.sources.table.source import TableSource
 
 _UNPACK = {  # by the first bytes of a compressed file
     b"\x1f\x8b": "gunzip -k",
@@ -67,7 +67,7 @@ def open_source(src: Path, options: SourceOptions, classes: Sequence[str] | None
         raise UnusableInput(f"{src} cannot be read: {error.strerror}.") from error
     if options.pairs and not isinstance(source, FolderSource):
         raise UnusableInput(f"--pair goes with a folder of images, and {src} is none.")
-    if options.of_manifest and isinstance(source, _WITHOUT_COLUMNS):
+    if options.of_table and isinstance(source, _WITHOUT_COLUMNS):
         raise UnusableInput(
             f"--root and the names of columns go with a list of images, and {src} is none."
         )
@@ -77,11 +77,11 @@ def open_source(src: Path, options: SourceOptions, classes: Sequence[str] | None
 def _open_file(src: Path, options: SourceOptions, classes: Sequence[str] | None) -> Source:
     match src.suffix.lower():
         case ".csv":
-            return ManifestSource.open(src, Delimited.open(Watched.of(src), ","), options, classes)
+            return TableSource.open(src, Delimited.open(Watched.of(src), ","), options, classes)
         case ".tsv":
-            return ManifestSource.open(src, Delimited.open(Watched.of(src), "\t"), options, classes)
+            return TableSource.open(src, Delimited.open(Watched.of(src), "\t"), options, classes)
         case ".jsonl" | ".ndjson":
-            return ManifestSource.open(src, JsonLines.open(Watched.of(src)), options, classes)
+            return TableSource.open(src, JsonLines.open(Watched.of(src)), options, classes)
         case ".json":
             return CocoSource.open(src, options, classes)
         case ".parquet":
@@ -164,7 +164,7 @@ def _open_parquet(
     folder = src if src.is_dir() else src.parent
     table = ParquetTable.open(folder, files)
     if src.is_file() and not image_columns(table.schema, options.image_column):
-        return ManifestSource.open(src, table, options, classes)
+        return TableSource.open(src, table, options, classes)
     strangers = [] if src.is_file() else sorted(_strangers(folder, files))
     return ParquetImages.open(src, table, options, classes, strangers)
 

@@ -22,6 +22,6 @@ class SourceOptions:
     split_column: str | None = None
 
     @property
-    def of_manifest(self) -> bool:
+    def of_table(self) -> bool:
         """Whether something is said that only a manifest can have."""
         return any((self.root, self.image_column, self.label_column, self.split_column))

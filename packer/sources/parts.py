@@ -9,7 +9,7 @@ from packer.sources.archive.webdataset import is_index
 from packer.sources.folder.folder import SPLITS
 from packer.sources.records import (
     Content,
-    LeftOut,
+    Skipped,
     Source,
     SourceSample,
 )
@@ -40,12 +40,12 @@ class PartsSource:
     parts: tuple[tuple[str, Source], ...]
     classes: tuple[str, ...]
 
-    def scan(self) -> Iterator[SourceSample | LeftOut]:
+    def scan(self) -> Iterator[SourceSample | Skipped]:
         """One split after the other; names and keys begin with the split's."""
         for split, source in self.parts:
             for record in source.scan():
                 name = f"{split}/{record.name}"
-                if isinstance(record, LeftOut):
+                if isinstance(record, Skipped):
                     yield replace(record, name=name)
                 else:
                     yield replace(record, name=name, key=f"{split}/{record.key}", split=split)

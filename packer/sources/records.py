@@ -36,7 +36,7 @@ class SourceSample:
 
 
 @dataclass(frozen=True)
-class LeftOut:
+class Skipped:
     """A source file that is not packed.
 
     Attributes:
@@ -50,7 +50,7 @@ class LeftOut:
 
 
 @dataclass(frozen=True)
-class EmptyClass(LeftOut):
+class EmptyClass(Skipped):
     """A class folder from which no sample came.
 
     Attributes:
@@ -80,7 +80,7 @@ class Source(Protocol):
     def classes(self) -> tuple[str, ...]:
         """Class names in label order; empty without labels."""
 
-    def scan(self) -> Iterator[SourceSample | LeftOut]:
+    def scan(self) -> Iterator[SourceSample | Skipped]:
         """Everything there is, in a fixed order."""
 
     def member_files(self, sample: SourceSample) -> Sequence[str]:

@@ -88,7 +88,7 @@ class Manifest:
         }
 
     @property
-    def foreign(self) -> bool:
+    def external(self) -> bool:
         """Whether the tars were made elsewhere, so that their members' order and headers vary."""
         return not self.options
 

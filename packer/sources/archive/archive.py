@@ -45,7 +45,7 @@ from packer.sources.folder.sidecars import group
 from packer.sources.folder.walk import (
     HIDDEN,
     is_litter,
-    left_out,
+    skipped,
 )
 from packer.sources.labels import (
     class_of_file,
@@ -54,7 +54,7 @@ from packer.sources.labels import (
 from packer.sources.records import (
     Content,
     EmptyClass,
-    LeftOut,
+    Skipped,
     SourceSample,
 )
 
@@ -87,16 +87,16 @@ class ArchiveSource:
         entries = Entries(os.stat(path).st_mtime_ns)
         hidden: set[str] = set()
         for item in zip_entries(path) if zipped else _tar_entries(path):
-            if isinstance(item, LeftOut):
-                entries.left_out.append(item)
+            if isinstance(item, Skipped):
+                entries.skipped.append(item)
             elif item[0].startswith("__MACOSX/"):
-                litter = LeftOut(item[0], "it belongs to the operating system", ignored=True)
-                entries.left_out.append(litter)
+                litter = Skipped(item[0], "it belongs to the operating system", ignored=True)
+                entries.skipped.append(litter)
             elif folder := _hidden_folder(name := os.path.normpath(item[0])):
                 hidden.add(folder)
             else:
                 entries.add(name, item[1])
-        entries.left_out += [LeftOut(folder, HIDDEN) for folder in sorted(hidden)]
+        entries.skipped += [Skipped(folder, HIDDEN) for folder in sorted(hidden)]
         found = Layout.of(entries).class_names
         return cls(path, zipped, class_order(path, found, classes), entries)
 
@@ -104,7 +104,7 @@ class ArchiveSource:
         """What goes to a packing process: no table of contents, which may list millions."""
         return ArchiveSource, (self.path, self.zipped, self.classes)
 
-    def scan(self) -> Iterator[SourceSample | LeftOut]:
+    def scan(self) -> Iterator[SourceSample | Skipped]:
         """Go through the table of contents in ImageFolder's order.
 
         Raises:
@@ -112,10 +112,10 @@ class ArchiveSource:
         """
         assert self.entries is not None, "a packing process reads, and never scans"
         layout = Layout.of(self.entries)
-        yield from self.entries.left_out
+        yield from self.entries.skipped
         for path, entry in layout.beside.items():
             reason = "it lies beside the class folders and belongs to none of them"
-            yield self._ignored(path, entry) or LeftOut(path, reason)
+            yield self._ignored(path, entry) or Skipped(path, reason)
         number_of = {name: number for number, name in enumerate(self.classes)}
         first_folder: dict[str, str] = {}  # of each class
         with_images: set[str] = set()
@@ -143,11 +143,11 @@ class ArchiveSource:
 
     def _files(
         self, files: Mapping[str, Entry], prefix: str, split: str, folder_label: int
-    ) -> Iterator[SourceSample | LeftOut]:
+    ) -> Iterator[SourceSample | Skipped]:
         """The samples of one folder."""
         grouping = group(files)
         for name, reason in grouping.refused.items():
-            yield LeftOut(prefix + name, reason)
+            yield Skipped(prefix + name, reason)
         whole = clashing(grouping.samples)
         for name, beside in grouping.samples.items():
             image = prefix + name
@@ -155,9 +155,9 @@ class ArchiveSource:
                 yield no_image
                 continue
             if not files[name].size:
-                yield LeftOut(image, "it is empty")
+                yield Skipped(image, "it is empty")
                 for file in beside.values():
-                    yield LeftOut(prefix + file, f"it belongs to {image!r}, which is rejected")
+                    yield Skipped(prefix + file, f"it belongs to {image!r}, which is rejected")
                 continue
             label = folder_label
             entries, exts = [files[name]], []
@@ -166,7 +166,7 @@ class ArchiveSource:
                     try:
                         label = self._label(files[file], label)
                     except BadImage as error:
-                        yield LeftOut(prefix + file, str(error))
+                        yield Skipped(prefix + file, str(error))
                     continue
                 entries.append(files[file])
                 exts.append(ext)
@@ -202,14 +202,14 @@ class ArchiveSource:
 
         return class_of_file(label, entry.size, read)
 
-    def _ignored(self, path: str, entry: Entry) -> LeftOut | None:
+    def _ignored(self, path: str, entry: Entry) -> Skipped | None:
         """What to report of a file that is not meant to be an image; None for one that is."""
         assert self.entries is not None
         name = os.path.basename(path)
         if is_named_as_image(name):
             return None
         if is_litter(name):
-            return left_out(path, "")
+            return skipped(path, "")
         try:
             with unchanged(self.path, self.entries.mtime_ns) as descriptor:
                 if self.zipped:
@@ -218,7 +218,7 @@ class ArchiveSource:
                     begin = read_span(descriptor, entry.offset, min(entry.size, BEGINNING))
         except BadImage:
             return None  # it may be one
-        return None if begins_as_image(begin) else LeftOut(path, NOT_AN_IMAGE, ignored=True)
+        return None if begins_as_image(begin) else Skipped(path, NOT_AN_IMAGE, ignored=True)
 
     def _read(self, entries: Sequence[Entry], mtime_ns: int) -> list[bytes]:
         with unchanged(self.path, mtime_ns) as descriptor:
@@ -236,10 +236,10 @@ def _hidden_folder(path: str) -> str:
     return ""
 
 
-def _tar_entries(path: Path) -> Iterator[tuple[str, Entry] | LeftOut]:
+def _tar_entries(path: Path) -> Iterator[tuple[str, Entry] | Skipped]:
     """The files of a tar and of the tars in it, which count as folders."""
     for item in members(path):
-        if isinstance(item, LeftOut):
+        if isinstance(item, Skipped):
             yield item
         elif not item.name.endswith(".tar"):
             yield item.name, Entry(item.offset, item.size)
@@ -247,7 +247,7 @@ def _tar_entries(path: Path) -> Iterator[tuple[str, Entry] | LeftOut]:
             folder = item.name.removesuffix(".tar")
             for inner in members(path, item.offset, item.offset + item.size):
                 name = f"{folder}/{inner.name}"
-                if isinstance(inner, LeftOut):
-                    yield LeftOut(name, inner.reason)
+                if isinstance(inner, Skipped):
+                    yield Skipped(name, inner.reason)
                 else:
                     yield name, Entry(inner.offset, inner.size)

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from packer.sources.folder.sidecars import IMAGE_EXTENSIONS
-from packer.sources.folder.walk import left_out
-from packer.sources.records import LeftOut
+from packer.sources.folder.walk import skipped
+from packer.sources.records import Skipped
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Entries:
         self.mtime_ns = mtime_ns
         self._names: dict[str, list[str]] = {}
         self._numbers: dict[str, array[int]] = {}  # four of each file
-        self.left_out: list[LeftOut] = []
+        self.skipped: list[Skipped] = []
 
     def add(self, path: str, entry: Entry) -> None:
         """Append a file."""
@@ -54,7 +54,7 @@ class Entries:
             for row, name in enumerate(self._names[folder])
         }
 
-    def repeated(self, folder: str) -> Iterator[LeftOut]:
+    def repeated(self, folder: str) -> Iterator[Skipped]:
         """The files in a folder that others of the same name replace."""
         names = self._names[folder]
         if len(set(names)) < len(names):
@@ -62,7 +62,7 @@ class Entries:
             for row, name in enumerate(names):
                 if last[name] != row:
                     path = f"{folder}/{name}" if folder else name
-                    yield left_out(path, "the archive holds a later file of the same name")
+                    yield skipped(path, "the archive holds a later file of the same name")
 
     def has_images(self, folder: str) -> bool:
         """Whether a folder itself holds files that are named like images."""

@@ -15,7 +15,7 @@ from typing import Any
 
 from packer.errors import UnusableInput
 from packer.keys import MAX_NAME
-from packer.sources.records import LeftOut
+from packer.sources.records import Skipped
 
 MAX_MEMBERS = 64  # of a sample; a data set has a handful of extensions
 
@@ -94,7 +94,7 @@ def is_tar(path: Path) -> bool:
         return False
 
 
-def members(path: Path, begin: int = 0, end: int | None = None) -> Iterator[Member | LeftOut]:
+def members(path: Path, begin: int = 0, end: int | None = None) -> Iterator[Member | Skipped]:
     """The regular files of a tar in their order; folders are passed over.
 
     Args:
@@ -121,7 +121,7 @@ def members(path: Path, begin: int = 0, end: int | None = None) -> Iterator[Memb
                     continue
                 reason = _refusal(info, name)
                 if reason:
-                    yield LeftOut(name, reason)
+                    yield Skipped(name, reason)
                 else:
                     yield Member(name, info.offset, info.offset_data, info.size)
             if info is None:
@@ -132,19 +132,19 @@ def members(path: Path, begin: int = 0, end: int | None = None) -> Iterator[Memb
         raise _damaged(path, str(error)) from error
 
 
-def samples(files: Iterable[Member | LeftOut]) -> Iterator[list[Member] | LeftOut]:
+def samples(files: Iterable[Member | Skipped]) -> Iterator[list[Member] | Skipped]:
     """Runs of adjacent members with one stem, at most one of each extension."""
     run: dict[str, Member] = {}
     stem = None
     for file in files:
-        if isinstance(file, LeftOut):
+        if isinstance(file, Skipped):
             yield file
             continue
         if _METADATA.match(file.name):
-            yield LeftOut(file.name, "webdataset takes it for metadata")
+            yield Skipped(file.name, "webdataset takes it for metadata")
             continue
         if not file.stem or file.stem.endswith("/") or not file.ext:
-            yield LeftOut(
+            yield Skipped(
                 file.name, "its name has no stem or no extension, so it belongs to no sample"
             )
             continue
@@ -153,9 +153,9 @@ def samples(files: Iterable[Member | LeftOut]) -> Iterator[list[Member] | LeftOu
             run = {}
         stem = file.stem
         if file.ext in run:
-            yield LeftOut(file.name, f"its sample has a member .{file.ext} already")
+            yield Skipped(file.name, f"its sample has a member .{file.ext} already")
         elif len(run) == MAX_MEMBERS:
-            yield LeftOut(file.name, f"its sample has {MAX_MEMBERS} members already")
+            yield Skipped(file.name, f"its sample has {MAX_MEMBERS} members already")
         else:
             run[file.ext] = file
     if run:

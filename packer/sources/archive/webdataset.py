@@ -40,7 +40,7 @@ from packer.sources.folder.walk import is_litter
 from packer.sources.labels import class_number
 from packer.sources.records import (
     Content,
-    LeftOut,
+    Skipped,
     SourceSample,
 )
 from reader.format import (
@@ -105,7 +105,7 @@ class WebDatasetSource:
             return cls(path, "", tuple(classes or packed_classes(path)))
         return cls(path.parent, path.name, tuple(classes or ()))
 
-    def scan(self) -> Iterator[SourceSample | LeftOut]:
+    def scan(self) -> Iterator[SourceSample | Skipped]:
         """Go through the tars in the order of their names.
 
         Raises:
@@ -116,7 +116,7 @@ class WebDatasetSource:
         for tar in [self.only] if self.only else sorted(os.listdir(self.folder)):
             if not _is_tar(self.folder / tar):
                 ignored = is_index(tar)
-                yield LeftOut(tar, "it is an index" if ignored else "it is no tar", ignored)
+                yield Skipped(tar, "it is an index" if ignored else "it is no tar", ignored)
                 continue
             own: set[int] = set()
             for record in self._tar(tar, number_of):
@@ -139,11 +139,11 @@ class WebDatasetSource:
             image, *contents = [read_span(descriptor, offset, size) for offset, size in spans]
         return Content(image, dict(zip(sample.members, contents, strict=True)))
 
-    def _tar(self, tar: str, number_of: Mapping[str, int]) -> Iterator[SourceSample | LeftOut]:
+    def _tar(self, tar: str, number_of: Mapping[str, int]) -> Iterator[SourceSample | Skipped]:
         mtime_ns = os.stat(self.folder / tar).st_mtime_ns
         for run in samples(members(self.folder / tar)):
-            if isinstance(run, LeftOut):
-                yield LeftOut(f"{tar}/{run.name}", run.reason)
+            if isinstance(run, Skipped):
+                yield Skipped(f"{tar}/{run.name}", run.reason)
                 continue
             image = _image_of(run)
             try:
@@ -155,14 +155,14 @@ class WebDatasetSource:
                     raise BadImage("its image is empty")
                 label = self._label(tar, mtime_ns, run, number_of)
             except BadImage as error:
-                yield from (LeftOut(f"{tar}/{member.name}", str(error)) for member in run)
+                yield from (Skipped(f"{tar}/{member.name}", str(error)) for member in run)
                 continue
             kept = [image]
             for member in run:
                 if member is image or member.ext == "cls":
                     continue
                 if reason := _refusal(member):
-                    yield LeftOut(f"{tar}/{member.name}", reason)
+                    yield Skipped(f"{tar}/{member.name}", reason)
                 else:
                     kept.append(member)
             spans = [(member.offset, member.size) for member in kept]
@@ -224,7 +224,7 @@ def _is_tar(path: Path) -> bool:
 
 
 def _runs(tar: Path) -> Iterator[list[Member]]:
-    return (run for run in samples(members(tar)) if not isinstance(run, LeftOut))
+    return (run for run in samples(members(tar)) if not isinstance(run, Skipped))
 
 
 def _are_numbered(tars: Sequence[Path]) -> bool:

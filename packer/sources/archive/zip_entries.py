@@ -18,7 +18,7 @@ from packer.errors import (
 from packer.files.spans import read_span
 from packer.keys import MAX_NAME
 from packer.sources.archive.entries import Entry
-from packer.sources.records import LeftOut
+from packer.sources.records import Skipped
 
 _LOCAL_HEADER = struct.Struct("<4s22xHH")
 _MAGIC = b"PK\x03\x04"
@@ -28,7 +28,7 @@ MAX_RATIO = 200
 _LOOKED_AT = 1024  # deflated bytes, for the first few of a file
 
 
-def zip_entries(path: Path) -> Iterator[tuple[str, Entry] | LeftOut]:
+def zip_entries(path: Path) -> Iterator[tuple[str, Entry] | Skipped]:
     """The files of a zip in the order of its table of contents; folders are passed over.
 
     Raises:
@@ -47,7 +47,7 @@ def zip_entries(path: Path) -> Iterator[tuple[str, Entry] | LeftOut]:
             continue
         reason = _refusal(info, name, following)
         if reason:
-            yield LeftOut(name, reason)
+            yield Skipped(name, reason)
             continue
         packed = -1 if info.compress_type == zipfile.ZIP_STORED else info.compress_size
         yield name, Entry(info.header_offset, info.file_size, packed, info.CRC)

@@ -23,11 +23,11 @@ from packer.sources.archive.tar_reader import (
 )
 from packer.sources.arrays.held import held
 from packer.sources.arrays.plain_pickle import load_plain
-from packer.sources.folder.walk import left_out
+from packer.sources.folder.walk import skipped
 from packer.sources.labels import class_order
 from packer.sources.records import (
     Content,
-    LeftOut,
+    Skipped,
     SourceSample,
 )
 
@@ -110,7 +110,7 @@ class CifarSource:
         names = _loaded(path, _newest_ns(path)).classes
         return cls(path, tuple(names) if classes is None else class_order(path, names, classes))
 
-    def scan(self) -> Iterator[SourceSample | LeftOut]:
+    def scan(self) -> Iterator[SourceSample | Skipped]:
         """The batches in their order."""
         mtime_ns = _newest_ns(self.path)
         data = _loaded(self.path, mtime_ns)
@@ -118,7 +118,7 @@ class CifarSource:
         for name in data.others:
             documentation = name in _IGNORED
             reason = "it is documentation" if documentation else "it is no part of CIFAR"
-            yield LeftOut(name, reason, ignored=True) if documentation else left_out(name, reason)
+            yield Skipped(name, reason, ignored=True) if documentation else skipped(name, reason)
         for batch, (_, labels, coarse) in data.batches.items():
             for row, label in enumerate(labels.tolist()):
                 yield SourceSample(

@@ -21,11 +21,11 @@ from numpy.typing import NDArray
 from packer.errors import UnusableInput
 from packer.files.spans import unchanged
 from packer.sources.arrays.held import held
-from packer.sources.folder.walk import left_out
+from packer.sources.folder.walk import skipped
 from packer.sources.labels import MAX_CLASSES
 from packer.sources.records import (
     Content,
-    LeftOut,
+    Skipped,
     SourceSample,
 )
 
@@ -70,7 +70,7 @@ class IdxSource:
             )
         return cls(path, tuple(classes or ()))
 
-    def scan(self) -> Iterator[SourceSample | LeftOut]:
+    def scan(self) -> Iterator[SourceSample | Skipped]:
         """The splits, train first.
 
         Raises:
@@ -80,11 +80,11 @@ class IdxSource:
         for name in sorted(os.listdir(self.path)):
             match = _NAME.fullmatch(name)
             if not match:
-                yield left_out(name, "it is no IDX file")
+                yield skipped(name, "it is no IDX file")
                 continue
             part = (_SPLITS[match[2]], match[3])
             if part in files:
-                yield LeftOut(name, f"{files[part]} holds the same", ignored=True)
+                yield Skipped(name, f"{files[part]} holds the same", ignored=True)
             else:
                 files[part] = name
         for split in sorted({split for split, _ in files}, reverse=True):

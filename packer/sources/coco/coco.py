@@ -40,7 +40,7 @@ from packer.sources.labels import class_order
 from packer.sources.options import SourceOptions
 from packer.sources.records import (
     Content,
-    LeftOut,
+    Skipped,
     SourceSample,
 )
 from packer.sources.table.columns import to_json
@@ -68,7 +68,7 @@ class CocoSource:
     parts: tuple[Annotations, ...]
     classes: tuple[str, ...]
     class_of: Mapping[int, int]
-    unused: tuple[LeftOut, ...] = ()
+    unused: tuple[Skipped, ...] = ()
 
     @classmethod
     def open(
@@ -113,7 +113,7 @@ class CocoSource:
                 split = re.sub(r"[_-]?\d+$", "", match[2]) or match[2]
                 parts.append(Annotations(Watched.of(path), match[2], split))
                 continue
-            unused.append(LeftOut(f"annotations/{path.name}", reason, ignored=True))
+            unused.append(Skipped(f"annotations/{path.name}", reason, ignored=True))
         if not parts:
             raise UnusableInput(
                 f"{root}/annotations has no file whose images lie in {root}: "
@@ -128,7 +128,7 @@ class CocoSource:
         root: Path,
         parts: Sequence[Annotations],
         classes: Sequence[str] | None,
-        unused: Sequence[LeftOut],
+        unused: Sequence[Skipped],
     ) -> "CocoSource":
         categories: dict[int, str] = {}
         for part in parts:
@@ -148,7 +148,7 @@ class CocoSource:
         class_of = {number: label_of[name] for number, name in sorted(categories.items())}
         return cls(root, tuple(parts), order, class_of, tuple(unused))
 
-    def scan(self) -> Iterator[SourceSample | LeftOut]:
+    def scan(self) -> Iterator[SourceSample | Skipped]:
         """Every image in the order of the lists."""
         yield from self.unused
         numbered = enumerate(self.parts)
@@ -168,7 +168,7 @@ class CocoSource:
             raise Unreadable(CHANGED)
         return Content(image, {"json": data})
 
-    def _folder(self, parts: Mapping[int, Annotations]) -> Iterator[SourceSample | LeftOut]:
+    def _folder(self, parts: Mapping[int, Annotations]) -> Iterator[SourceSample | Skipped]:
         """The samples of one folder of images."""
         index = Index()
         for number, part in parts.items():
@@ -194,7 +194,7 @@ class CocoSource:
                 size += len(self._json(locator))
                 key = keys.of(name)
             except BadImage as error:
-                yield LeftOut(f"{first.file.path.name}: {file_name}", str(error))
+                yield Skipped(f"{first.file.path.name}: {file_name}", str(error))
                 continue
             yield SourceSample(
                 name=name,

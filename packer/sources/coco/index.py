@@ -12,7 +12,7 @@ from packer.sources.coco.json_stream import (
     Element,
     elements,
 )
-from packer.sources.records import LeftOut
+from packer.sources.records import Skipped
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Index:
     _owners: "array[int]" = field(default_factory=lambda: array("q"))  # image numbers
     _spans: "array[int]" = field(default_factory=lambda: array("q"))  # part, offset, size
 
-    def add(self, part: int, annotations: Annotations) -> Iterator[LeftOut]:
+    def add(self, part: int, annotations: Annotations) -> Iterator[Skipped]:
         """Read a file; what is wrong with single entries."""
         name = annotations.file.path.name
         listed: set[int] = set()
@@ -52,7 +52,7 @@ class Index:
             if element.of == "annotations":
                 owner = _id(element.value, "image_id")
                 if owner is None:
-                    yield LeftOut(where, "it is no annotation: it has no image_id")
+                    yield Skipped(where, "it is no annotation: it has no image_id")
                     continue
                 self._owners.append(self._number(owner))
                 self._spans.extend((part, element.offset, element.size))
@@ -60,22 +60,22 @@ class Index:
                 own = _id(element.value, "id")
                 file_name = _file_name(element)
                 if own is None or file_name is None:
-                    yield LeftOut(where, "it is no image: it has no id or no file_name")
+                    yield Skipped(where, "it is no image: it has no id or no file_name")
                     continue
                 number = self._number(own)
                 if number in listed:
-                    yield LeftOut(f"{name}: {file_name}", f"the id {own} is that of an earlier one")
+                    yield Skipped(f"{name}: {file_name}", f"the id {own} is that of an earlier one")
                 elif number not in self._places:
                     self._places[number] = (part, element.offset, element.size)
                     self.file_names.append(file_name)
                 listed.add(number)
 
-    def strays(self, name: str) -> Iterator[LeftOut]:
+    def strays(self, name: str) -> Iterator[Skipped]:
         """The annotations of images that no file lists."""
         counts = np.bincount(np.array(self._owners, np.int64), minlength=len(self._number_of))
         for image, number in self._number_of.items():
             if number not in self._places:
-                yield LeftOut(
+                yield Skipped(
                     f"{name}: image {image}",
                     f"it has {counts[number]} annotations and is not in the list of images",
                 )

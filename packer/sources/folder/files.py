@@ -22,7 +22,7 @@ from packer.sources.folder.likeness import (
 )
 from packer.sources.folder.walk import (
     is_litter,
-    left_out,
+    skipped,
     tells_of_file,
 )
 from packer.sources.labels import (
@@ -31,7 +31,7 @@ from packer.sources.labels import (
 )
 from packer.sources.records import (
     Content,
-    LeftOut,
+    Skipped,
     SourceSample,
 )
 
@@ -47,7 +47,7 @@ def sample_of_files(
     label: int,
     split: str,
     keep_extension: bool = False,
-) -> Iterator[SourceSample | LeftOut]:
+) -> Iterator[SourceSample | Skipped]:
     """The sample of `image`, which is meant to be one, and those of its files that are not packed.
 
     Args:
@@ -63,9 +63,9 @@ def sample_of_files(
         if size == 0:
             raise BadImage("it is empty")
     except BadImage as error:
-        yield LeftOut(image, str(error))
+        yield Skipped(image, str(error))
         for path in members.values():
-            yield LeftOut(path, f"it belongs to {image!r}, which is rejected")
+            yield Skipped(path, f"it belongs to {image!r}, which is rejected")
         return
     found = {}
     for ext, path in members.items():
@@ -75,7 +75,7 @@ def sample_of_files(
                 label = class_of_file(label, member_size, partial(_begin, root / path, MAX_TEXT))
                 continue
         except BadImage as error:
-            yield LeftOut(path, str(error))
+            yield Skipped(path, str(error))
             continue
         found[ext] = path
         size += member_size
@@ -94,7 +94,7 @@ def sample_of_files(
     )
 
 
-def ignored(root: Path, path: str) -> LeftOut | None:
+def ignored(root: Path, path: str) -> Skipped | None:
     """What to report of a file that is not meant to be an image; None for one that is.
 
     Raises:
@@ -104,14 +104,14 @@ def ignored(root: Path, path: str) -> LeftOut | None:
     if is_named_as_image(name):
         return None
     if is_litter(name):
-        return left_out(path, "")
+        return skipped(path, "")
     try:
         measure(root, path)
         if begins_as_image(_begin(root / path, BEGINNING)):
             return None
     except BadImage:
         return None  # it may be one
-    return LeftOut(path, NOT_AN_IMAGE, ignored=True)
+    return Skipped(path, NOT_AN_IMAGE, ignored=True)
 
 
 def stem_paths(sample: SourceSample) -> list[str]:

@@ -37,7 +37,7 @@ from packer.sources.labels import class_order
 from packer.sources.records import (
     Content,
     EmptyClass,
-    LeftOut,
+    Skipped,
     SourceSample,
 )
 
@@ -88,7 +88,7 @@ class FolderSource:
             ) from error
         return cls(root, class_order(root, found, classes), splits, pairs or Pairs())
 
-    def scan(self) -> Iterator[SourceSample | LeftOut]:
+    def scan(self) -> Iterator[SourceSample | Skipped]:
         """Walk the folder in ImageFolder's order.
 
         Raises:
@@ -131,20 +131,20 @@ class FolderSource:
         """The bytes of the sample's files, if they still are what was scanned."""
         return read_files(self.root, sample)
 
-    def _beside(self, path: str, level: Inside, what: str) -> Iterator[LeftOut]:
+    def _beside(self, path: str, level: Inside, what: str) -> Iterator[Skipped]:
         """What lies in a folder beside those that mean something."""
         yield from _not_entered(path, level)
         for name in level.files:
             stray = _inside(path, name)
             reason = f"it lies beside {what} and belongs to none of them"
-            yield ignored(self.root, stray) or LeftOut(stray, reason)
+            yield ignored(self.root, stray) or Skipped(stray, reason)
 
     def _class(
         self, path: str, above: frozenset[Identity], label: int, split: str
-    ) -> Iterator[SourceSample | LeftOut]:
+    ) -> Iterator[SourceSample | Skipped]:
         folders: list[tuple[str, list[str]]] = []
         for item in folders_below(self.root, path, above):
-            if isinstance(item, LeftOut):
+            if isinstance(item, Skipped):
                 yield item
             else:
                 folders.append(item)
@@ -153,16 +153,16 @@ class FolderSource:
 
     def _files(
         self, folder: str, files: Sequence[str], label: int, split: str
-    ) -> Iterator[SourceSample | LeftOut]:
+    ) -> Iterator[SourceSample | Skipped]:
         prefix = f"{folder}/" if folder else ""
         grouping = group(files)
         parallel = self.pairs.beside(self.root, folder)
         for name, reason in grouping.refused.items():
-            yield LeftOut(prefix + name, reason)
+            yield Skipped(prefix + name, reason)
         if parallel:
             stems = Counter(os.path.splitext(name)[0] for name in grouping.samples)
             for stem in [stem for stem in parallel if stems[stem] > 1]:
-                yield from (LeftOut(path, SHARED) for path in parallel.pop(stem).values())
+                yield from (Skipped(path, SHARED) for path in parallel.pop(stem).values())
         whole = clashing(grouping.samples)
         for name, beside in grouping.samples.items():
             if no_image := ignored(self.root, prefix + name):
@@ -171,12 +171,12 @@ class FolderSource:
             members = parallel.pop(os.path.splitext(name)[0], {})
             for ext, path in beside.items():
                 if members.setdefault(ext, prefix + path) != prefix + path:
-                    yield LeftOut(prefix + path, f"{members[ext]!r} takes its place as .{ext}")
+                    yield Skipped(prefix + path, f"{members[ext]!r} takes its place as .{ext}")
             if missing := self.pairs.missing(members):
                 lacks = f"it has no {missing} in {self.pairs.folders[missing]}"
-                yield LeftOut(prefix + name, lacks)
+                yield Skipped(prefix + name, lacks)
                 yield from (
-                    LeftOut(path, f"its image is rejected: {lacks}") for path in members.values()
+                    Skipped(path, f"its image is rejected: {lacks}") for path in members.values()
                 )
                 continue
             yield from sample_of_files(
@@ -191,10 +191,10 @@ class FolderSource:
             yield from map(unused, paired.values())
 
 
-def _not_entered(path: str, level: Inside) -> Iterator[LeftOut]:
+def _not_entered(path: str, level: Inside) -> Iterator[Skipped]:
     """The folders in a folder that are passed over."""
-    for name, reason in level.left_out.items():
-        yield LeftOut(_inside(path, name), reason)
+    for name, reason in level.skipped.items():
+        yield Skipped(_inside(path, name), reason)
 
 
 def _inside(path: str, name: str) -> str:

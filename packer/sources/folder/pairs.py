@@ -10,10 +10,10 @@ from packer.sources.folder.walk import (
     folders_below,
     is_folder,
     is_litter,
-    left_out,
+    skipped,
     tells_of_file,
 )
-from packer.sources.records import LeftOut
+from packer.sources.records import Skipped
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Pairs:
         required = (name for name in self.folders if not name.endswith("?"))
         return next((name for name in required if name not in given), None)
 
-    def elsewhere(self, root: Path, without_images: Container[str]) -> Iterator[LeftOut]:
+    def elsewhere(self, root: Path, without_images: Container[str]) -> Iterator[Skipped]:
         """The files of the parallel folders that lie where the source has no images.
 
         Args:
@@ -56,7 +56,7 @@ class Pairs:
         """
         for parallel in self.folders.values():
             for item in folders_below(root, parallel, frozenset()):
-                if isinstance(item, LeftOut):
+                if isinstance(item, Skipped):
                     yield item
                     continue
                 folder, files = item
@@ -65,11 +65,11 @@ class Pairs:
                     yield from (unused(f"{folder}/{file}") for file in files)
 
 
-def unused(path: str) -> LeftOut:
+def unused(path: str) -> Skipped:
     """A parallel folder's file that belongs to no image."""
     if path.endswith(".cache"):  # ultralytics leaves train.cache beside its labels
-        return LeftOut(path, "it is another program's cache", ignored=True)
-    return left_out(path, "the source has no image of this path")
+        return Skipped(path, "it is another program's cache", ignored=True)
+    return skipped(path, "the source has no image of this path")
 
 
 def _files(folder: Path) -> list[str]:

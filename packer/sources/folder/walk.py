@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from packer.sources.records import LeftOut
+from packer.sources.records import Skipped
 
 HIDDEN = "it is a hidden folder"
 LOOP = "it is a symbolic link back to a folder that holds it (a loop)"
@@ -27,17 +27,17 @@ def is_litter(name: str) -> bool:
 def tells_of_file(error: OSError) -> bool:
     """Whether an error tells something of the file or folder itself.
 
-    Any other is the disk's or the machine's and may pass: if the file were left out for it, the
+    Any other is the disk's or the machine's and may pass: if the file were skipped for it, the
     next run would find another source.
     """
     return error.errno in _FACTS
 
 
-def left_out(path: str, reason: str) -> LeftOut:
+def skipped(path: str, reason: str) -> Skipped:
     """`path` with the reason, unless it is litter, which needs none."""
     if is_litter(os.path.basename(path)):
-        return LeftOut(path, "it belongs to the operating system", ignored=True)
-    return LeftOut(path, reason)
+        return Skipped(path, "it belongs to the operating system", ignored=True)
+    return Skipped(path, reason)
 
 
 @dataclass
@@ -46,12 +46,12 @@ class Inside:
 
     Attributes:
         folders: and links to folders, but none that is hidden or leads back.
-        left_out: the other folders, with the reason.
+        skipped: the other folders, with the reason.
         files: whatever is no folder.
     """
 
     folders: list[str] = field(default_factory=list)
-    left_out: dict[str, str] = field(default_factory=dict)
+    skipped: dict[str, str] = field(default_factory=dict)
     files: list[str] = field(default_factory=list)
 
 
@@ -63,9 +63,9 @@ def look(folder: str, above: frozenset[Identity]) -> Inside:
             if not is_folder(entry):
                 found.files.append(entry.name)
             elif entry.is_symlink() and identity(entry) in above | {identity(folder)}:
-                found.left_out[entry.name] = LOOP
+                found.skipped[entry.name] = LOOP
             elif entry.name.startswith("."):
-                found.left_out[entry.name] = HIDDEN
+                found.skipped[entry.name] = HIDDEN
             else:
                 found.folders.append(entry.name)
     return found
@@ -73,7 +73,7 @@ def look(folder: str, above: frozenset[Identity]) -> Inside:
 
 def folders_below(
     root: Path, path: str, above: frozenset[Identity]
-) -> Iterator[tuple[str, list[str]] | LeftOut]:
+) -> Iterator[tuple[str, list[str]] | Skipped]:
     """`path` and all folders below it, relative to `root`, each with the names of its files.
 
     Args:
@@ -92,10 +92,10 @@ def folders_below(
     except OSError as error:
         if not tells_of_file(error):
             raise
-        yield LeftOut(path, f"the folder cannot be read: {error.strerror}")
+        yield Skipped(path, f"the folder cannot be read: {error.strerror}")
         return
-    for name, reason in found.left_out.items():
-        yield LeftOut(f"{path}/{name}", reason)
+    for name, reason in found.skipped.items():
+        yield Skipped(f"{path}/{name}", reason)
     yield path, found.files
     for name in found.folders:
         yield from folders_below(root, f"{path}/{name}", above)
@@ -104,7 +104,7 @@ def folders_below(
 def subfolders(path: Path) -> list[str]:
     """The sorted names of the folders in `path`, hidden ones too."""
     found = look(str(path), frozenset())
-    return sorted([*found.folders, *found.left_out])
+    return sorted([*found.folders, *found.skipped])
 
 
 def is_folder(entry: "os.DirEntry[str]") -> bool:

@@ -17,7 +17,7 @@ from packer.errors import (
     UnusableInput,
 )
 from packer.files.snapshot import Watched
-from packer.sources.records import LeftOut
+from packer.sources.records import Skipped
 from packer.sources.table.table import Record
 
 MAX_RECORD = 16 << 20  # bytes; a longer one is no line of a manifest
@@ -63,11 +63,11 @@ class LineTable(ABC):
         return {}
 
     @property
-    def left_out(self) -> tuple[LeftOut, ...]:
+    def skipped(self) -> tuple[Skipped, ...]:
         """Nothing of the table as a whole."""
         return ()
 
-    def records(self, columns: Sequence[str] | None = None) -> Iterator[Record | LeftOut]:
+    def records(self, columns: Sequence[str] | None = None) -> Iterator[Record | Skipped]:
         """Every record in order, with all of its columns."""
         line, start = self.first_line, self.begin
         with self.file.path.open("rb") as file:
@@ -78,7 +78,7 @@ class LineTable(ABC):
                 try:
                     fields = self.parse(lines)
                 except BadImage as error:
-                    yield LeftOut(where, str(error))
+                    yield Skipped(where, str(error))
                     file.seek(start)
                     start += _skip_line(file)
                     line += 1
@@ -133,10 +133,10 @@ class Delimited(LineTable):
         return cls(file, columns, begin + lines.size, 1 + lines.count, delimiter, tuple(names))
 
     @property
-    def left_out(self) -> tuple[LeftOut, ...]:
+    def skipped(self) -> tuple[Skipped, ...]:
         """The columns without a name."""
         return tuple(
-            LeftOut(f"{self.file.path.name}: column {number}", "it has no name", ignored=True)
+            Skipped(f"{self.file.path.name}: column {number}", "it has no name", ignored=True)
             for number, name in enumerate(self.names, 1)
             if not name
         )

@@ -26,7 +26,7 @@ from packer.errors import (
 )
 from packer.files.snapshot import Watched
 from packer.processes import Advance, map_unordered
-from packer.sources.records import LeftOut
+from packer.sources.records import Skipped
 from packer.sources.table.table import Record
 
 MAX_GROUP = 2 << 30  # bytes of a row group in memory
@@ -100,7 +100,7 @@ class ParquetTable:
         return frozenset(column.name for column in self.schema if _is_plain(column.type))
 
     @property
-    def left_out(self) -> tuple[LeftOut, ...]:
+    def skipped(self) -> tuple[Skipped, ...]:
         """Nothing: every column has a name."""
         return ()
 
@@ -113,19 +113,19 @@ class ParquetTable:
         file, _, _, row = map(int, locator.split(":"))
         return file, row
 
-    def records(self, columns: Sequence[str] | None = None) -> Iterator[Record | LeftOut]:
-        """Every row in order, with these columns alone; an unsound row group is left out."""
+    def records(self, columns: Sequence[str] | None = None) -> Iterator[Record | Skipped]:
+        """Every row in order, with these columns alone; an unsound row group is skipped."""
         return self.through(iter, columns)
 
     def through(
         self, look: Look[Found], columns: Sequence[str] | None = None
-    ) -> Iterator[Found | LeftOut]:
+    ) -> Iterator[Found | Skipped]:
         """What `look` makes of the rows of each row group, in order, in another process.
 
-        An unsound row group is left out as a whole.
+        An unsound row group is skipped as a whole.
         """
         tasks = self._tasks(look, columns)
-        for found in map_unordered(look_at, tasks, 1, _unseen, str, _left_out):
+        for found in map_unordered(look_at, tasks, 1, _unseen, str, _skipped):
             yield from found
 
     def _tasks(self, look: Look[Any], columns: Sequence[str] | None) -> Iterator["RowGroup"]:
@@ -180,7 +180,7 @@ def look_at(task: RowGroup, _: Advance) -> list[Any]:
     try:
         return list(task.look(_records(task, path)))
     except (*_ERRORS, BadImage) as error:
-        return [LeftOut(str(task), _reason(error, path))]
+        return [Skipped(str(task), _reason(error, path))]
 
 
 def _records(task: RowGroup, path: Path) -> Iterator[Record]:
@@ -208,8 +208,8 @@ def _records(task: RowGroup, path: Path) -> Iterator[Record]:
         raise BadImage(f"it holds {count} rows instead of {wanted}")
 
 
-def _left_out(task: RowGroup, cause: str) -> list[LeftOut]:
-    return [LeftOut(str(task), _ended(task, cause))]
+def _skipped(task: RowGroup, cause: str) -> list[Skipped]:
+    return [Skipped(str(task), _ended(task, cause))]
 
 
 def footer(path: Path, _: Advance) -> tuple[pa.Schema, tuple[int, ...]] | str:

@@ -24,7 +24,7 @@ from packer.sources.folder.folder import SPLITS
 from packer.sources.options import SourceOptions
 from packer.sources.records import (
     Content,
-    LeftOut,
+    Skipped,
     SourceSample,
 )
 from packer.sources.table.columns import (
@@ -96,16 +96,16 @@ class ParquetImages:
         """Class names in label order."""
         return self.labels.classes
 
-    def scan(self) -> Iterator[SourceSample | LeftOut]:
+    def scan(self) -> Iterator[SourceSample | Skipped]:
         """The image of each row, in the order of the files' names."""
-        yield from self.table.left_out
+        yield from self.table.skipped
         yield from (
-            LeftOut(name, "it is no Parquet file of the data set", ignored=True)
+            Skipped(name, "it is no Parquet file of the data set", ignored=True)
             for name in self.strangers
         )
         yield from self.table.through(self._samples)
 
-    def _samples(self, records: Iterator[Record]) -> Iterator[SourceSample | LeftOut]:
+    def _samples(self, records: Iterator[Record]) -> Iterator[SourceSample | Skipped]:
         number_of = self.labels.numbering()
         for record in records:
             file, row = self.table.place(record.locator)
@@ -114,7 +114,7 @@ class ParquetImages:
                 label = number_of(label_text(self.columns.label_of(record.fields)))
                 split = split_text(self.columns.split_of(record.fields))
             except BadImage as error:
-                yield LeftOut(record.where, str(error))
+                yield Skipped(record.where, str(error))
                 continue
             stem = os.path.splitext(self.table.name(file))[0]
             name = f"{stem}/{row:08d}{_file_name(record.fields[self.columns.image])}"

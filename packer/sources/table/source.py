@@ -20,7 +20,7 @@ from packer.sources.labels import class_order
 from packer.sources.options import SourceOptions
 from packer.sources.records import (
     Content,
-    LeftOut,
+    Skipped,
     SourceSample,
 )
 from packer.sources.table.columns import (
@@ -41,7 +41,7 @@ from packer.sources.table.table import (
 
 
 @dataclass(frozen=True)
-class ManifestSource:
+class TableSource:
     """The images that a manifest names.
 
     Attributes:
@@ -56,7 +56,7 @@ class ManifestSource:
     @classmethod
     def open(
         cls, path: Path, table: Table, options: SourceOptions, classes: Sequence[str] | None
-    ) -> "ManifestSource":
+    ) -> "TableSource":
         """Find the columns, and the classes by a pass over the labels.
 
         Args:
@@ -77,14 +77,14 @@ class ManifestSource:
         """Class names in label order."""
         return self.labels.classes
 
-    def scan(self) -> Iterator[SourceSample | LeftOut]:
+    def scan(self) -> Iterator[SourceSample | Skipped]:
         """The image of each record, in the manifest's order."""
-        yield from self.table.left_out
+        yield from self.table.skipped
         number_of = self.labels.numbering()
         keys = Keys(self._names())
         written = max(file.mtime_ns for file in self.table.files)
         for record in self.table.records():
-            if isinstance(record, LeftOut):
+            if isinstance(record, Skipped):
                 yield record
                 continue
             try:
@@ -98,7 +98,7 @@ class ManifestSource:
                 json_size = len(to_json(others)) if others else 0
                 key = keys.of(name)
             except BadImage as error:
-                yield LeftOut(record.where, _about(record.fields.get(self.columns.image), error))
+                yield Skipped(record.where, _about(record.fields.get(self.columns.image), error))
                 continue
             yield SourceSample(
                 name=name,

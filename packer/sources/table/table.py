@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from packer.files.snapshot import Watched
-from packer.sources.records import LeftOut
+from packer.sources.records import Skipped
 
 
 @dataclass(frozen=True)
@@ -44,10 +44,10 @@ class Table(Protocol):
         """The columns that the table declares to hold labels, with the classes in label order."""
 
     @property
-    def left_out(self) -> tuple[LeftOut, ...]:
+    def skipped(self) -> tuple[Skipped, ...]:
         """What of the whole table means nothing, such as a column without a name."""
 
-    def records(self, columns: Sequence[str] | None = None) -> Iterator[Record | LeftOut]:
+    def records(self, columns: Sequence[str] | None = None) -> Iterator[Record | Skipped]:
         """Every record in a fixed order; with `columns`, others may be missing."""
 
     def fields(self, locator: str) -> Mapping[str, Any]:

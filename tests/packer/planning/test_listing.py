@@ -6,7 +6,7 @@ import pytest
 
 from packer.planning.listing import Listing
 from packer.sources.records import (
-    LeftOut,
+    Skipped,
     SourceSample,
 )
 
@@ -14,7 +14,7 @@ SAMPLE = SourceSample("cat/a.jpg", "cat/a", 0, 100, 1_700_000_000_000_000_001)
 ODD = SourceSample(os.fsdecode(b"\xff/\xe4\xb8\xad .jpg"), "%FF/中%20", -1, 2**40, -5)
 
 
-def listing(*records: SourceSample | LeftOut) -> Listing:
+def listing(*records: SourceSample | Skipped) -> Listing:
     result = Listing()
     for record in records:
         result.add(record)
@@ -30,11 +30,11 @@ def test_a_listing_gives_back_what_was_added() -> None:
     assert listing(SAMPLE, ODD)[1] == ODD
 
 
-def test_what_was_left_out_is_no_sample() -> None:
-    left_out = LeftOut("cat/b.jpg", "it is empty")
-    result = listing(SAMPLE, left_out, ODD)
+def test_what_was_skipped_is_no_sample() -> None:
+    skipped = Skipped("cat/b.jpg", "it is empty")
+    result = listing(SAMPLE, skipped, ODD)
     assert len(result) == 2
-    assert result.left_out == [left_out]
+    assert result.skipped == [skipped]
     assert result.sizes.tolist() == [100, 2**40]
     assert result.newest_ns == SAMPLE.mtime_ns
 

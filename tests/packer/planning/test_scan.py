@@ -13,7 +13,7 @@ from packer.planning.scan import (
 from packer.progress import Progress
 from packer.sources.records import (
     Content,
-    LeftOut,
+    Skipped,
     SourceSample,
 )
 
@@ -22,12 +22,12 @@ from packer.sources.records import (
 class Given:
     """A source of these records and images."""
 
-    records: Sequence[SourceSample | LeftOut]
+    records: Sequence[SourceSample | Skipped]
     images: dict[str, bytes] = field(default_factory=dict)
     classes: tuple[str, ...] = ()
     reads: Counter[str] = field(default_factory=Counter)
 
-    def scan(self) -> Iterator[SourceSample | LeftOut]:
+    def scan(self) -> Iterator[SourceSample | Skipped]:
         return iter(self.records)
 
     def read(self, sample: SourceSample) -> Content:
@@ -51,9 +51,9 @@ def names(result: Scanned) -> list[str]:
 
 
 def test_a_key_comes_once_and_the_second_is_named() -> None:
-    result = scanned(Given([sample("a"), sample("b", key="a"), sample("c"), LeftOut("d", "why")]))
+    result = scanned(Given([sample("a"), sample("b", key="a"), sample("c"), Skipped("d", "why")]))
     assert names(result) == ["a", "c"]
-    left = {item.name: item.reason for item in result.listing.left_out}
+    left = {item.name: item.reason for item in result.listing.skipped}
     assert set(left) == {"b", "d"}
     assert "that of 'a'" in left["b"]
 
@@ -65,7 +65,7 @@ def test_dedupe_leaves_out_the_later_of_equal_images_and_reads_no_other() -> Non
     )
     result = scanned(source, dedupe=True)
     assert names(result) == ["a", "b", "d"]
-    (copy,) = result.listing.left_out
+    (copy,) = result.listing.skipped
     assert (copy.name, copy.ignored) == ("c", True)
     assert "those of 'a'" in copy.reason
     assert source.reads == {"a": 1, "b": 1, "c": 1}

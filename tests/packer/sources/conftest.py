@@ -14,7 +14,7 @@ from PIL import Image
 from packer.sources.detect import open_source
 from packer.sources.options import SourceOptions
 from packer.sources.records import (
-    LeftOut,
+    Skipped,
     Source,
     SourceSample,
 )
@@ -53,9 +53,9 @@ def scanned() -> Callable[[Source], tuple[dict[str, SourceSample], dict[str, str
     def scan(source: Source) -> tuple[dict[str, SourceSample], dict[str, str]]:
         records = list(source.scan())
         samples = {item.name: item for item in records if isinstance(item, SourceSample)}
-        left_out = {item.name: item.reason for item in records if isinstance(item, LeftOut)}
-        assert len(samples) + len(left_out) == len(records), "something was named twice"
-        return samples, left_out
+        skipped = {item.name: item.reason for item in records if isinstance(item, Skipped)}
+        assert len(samples) + len(skipped) == len(records), "something was named twice"
+        return samples, skipped
 
     return scan
 
@@ -122,9 +122,9 @@ class Scan:
         found = list(source.scan())
         self.source = source
         self.samples = [record for record in found if isinstance(record, SourceSample)]
-        left_out = [record for record in found if isinstance(record, LeftOut)]
-        self.left_out = {record.name: record.reason for record in left_out if not record.ignored}
-        self.ignored = {record.name for record in left_out if record.ignored}
+        skipped = [record for record in found if isinstance(record, Skipped)]
+        self.skipped = {record.name: record.reason for record in skipped if not record.ignored}
+        self.ignored = {record.name for record in skipped if record.ignored}
 
     @property
     def labels(self) -> dict[str, int]:

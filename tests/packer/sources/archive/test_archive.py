@@ -94,7 +94,7 @@ def test_every_member_is_read_in_place(
     tmp_path: Path, files: dict[str, bytes], archived: Callable[..., Path], scan: ScanOf
 ) -> None:
     found = scan(archived(tmp_path / "a", files))
-    assert not found.left_out
+    assert not found.skipped
     assert found.contents == {name: data for name, data in files.items() if "DS_" not in name}
 
 
@@ -130,8 +130,8 @@ def test_a_flat_archive_has_no_labels_but_those_of_cls_files(
     texts = {"a.cls": b"2", "b.cls": b"x", "c.cls": b"7".ljust(21)}
     found = scan(archived(tmp_path / "a", images | texts))
     assert found.labels == {"a": 2, "b": -1, "c": -1}
-    assert "no class number" in found.left_out["b.cls"]
-    assert "more than 20 bytes" in found.left_out["c.cls"]
+    assert "no class number" in found.skipped["b.cls"]
+    assert "more than 20 bytes" in found.skipped["c.cls"]
 
 
 def test_what_lies_beside_the_classes_is_named(
@@ -143,7 +143,7 @@ def test_what_lies_beside_the_classes_is_named(
     found = scan(archived(tmp_path / "a", images | extra))
     assert found.labels == {"train/cat/a": 0, "val/cat/b": 0}
     assert [sample.split for sample in found.samples] == ["train", "val"]
-    assert found.left_out.keys() == {"set/val/stray.jpg", "train/cat/empty.jpg"}
+    assert found.skipped.keys() == {"set/val/stray.jpg", "train/cat/empty.jpg"}
     assert found.ignored == {"README", "set/LICENSE", "__MACOSX/set/._a.jpg"}
 
 
@@ -155,7 +155,7 @@ def test_a_zip_of_windows_has_folders_too(
     write_zip(path, {name.replace("/", "\\"): data for name, data in images.items()})
     found = scan(path)
     assert found.labels == {"cat/a": 0, "dog/b": 1}
-    assert "leads outside" in found.left_out["x/../../c.jpg"]
+    assert "leads outside" in found.skipped["x/../../c.jpg"]
 
 
 def test_names_that_are_no_utf_8_are_kept(
@@ -176,7 +176,7 @@ def test_a_class_without_images_is_named(
     tmp_path: Path, make_jpegs: MakeJpegs, archived: Callable[..., Path], scan: ScanOf
 ) -> None:
     path = archived(tmp_path / "a", make_jpegs("cat/a.jpg") | {"dog/a.jpg": b""})
-    assert scan(path).left_out == {
+    assert scan(path).skipped == {
         "dog/a.jpg": "it is empty",
         "dog/": "it is a class folder without images",
     }
@@ -188,7 +188,7 @@ def test_hidden_folders_are_named_and_not_entered(
     names = ("top/cat/a.jpg", "top/dog/b.jpg", "top/.git/c.jpg", "top/cat/.x/d/e.jpg")
     found = scan(archived(tmp_path / "a", make_jpegs(*names)))
     assert found.labels == {"cat/a": 0, "dog/b": 1}
-    assert found.left_out == dict.fromkeys(("top/.git", "top/cat/.x"), "it is a hidden folder")
+    assert found.skipped == dict.fromkeys(("top/.git", "top/cat/.x"), "it is a hidden folder")
 
 
 def test_what_does_not_look_like_an_image_is_ignored_with_a_name(
@@ -199,7 +199,7 @@ def test_what_does_not_look_like_an_image_is_ignored_with_a_name(
     found = scan(archived(tmp_path / "a", images | notes))
     assert found.contents.keys() == images.keys()
     assert found.ignored == notes.keys()
-    assert not found.left_out
+    assert not found.skipped
 
 
 def test_the_order_of_classes_can_be_given(
@@ -227,7 +227,7 @@ def test_of_files_with_one_name_the_last_is_packed_and_the_others_named(
     for name in ("a.tar", "a.zip"):
         found = scan(tmp_path / name)
         assert found.contents == {"cat/a.jpg": two}
-        assert "later file" in found.left_out["cat/a.jpg"]
+        assert "later file" in found.skipped["cat/a.jpg"]
 
 
 @pytest.mark.parametrize("name", ["../../x.jpg", "/etc/x.jpg", "cat/../../x.jpg"])
@@ -236,7 +236,7 @@ def test_a_name_that_leads_outside_is_refused(
 ) -> None:
     found = scan(archived(tmp_path / "a", make_jpegs("cat/a.jpg", name)))
     assert found.labels == {"cat/a": 0}
-    assert "leads outside" in found.left_out[name]
+    assert "leads outside" in found.skipped[name]
 
 
 def test_links_and_devices_are_refused_by_name(
@@ -258,20 +258,20 @@ def test_links_and_devices_are_refused_by_name(
             info.type, info.linkname = kind, "/etc/passwd"
             archive.addfile(info)
     found = scan(tmp_path / "a.tar")
-    assert found.left_out.keys() == {f"cat/{name}" for name in kinds}
+    assert found.skipped.keys() == {f"cat/{name}" for name in kinds}
     linked = zipfile.ZipInfo("cat/link.jpg")
     linked.external_attr = 0o120777 << 16
     with zipfile.ZipFile(tmp_path / "a.zip", "w") as zipped:
         zipped.writestr("cat/a.jpg", image)
         zipped.writestr(linked, "/etc/passwd")
-    assert scan(tmp_path / "a.zip").left_out == {"cat/link.jpg": "it is a symbolic link"}
+    assert scan(tmp_path / "a.zip").skipped == {"cat/link.jpg": "it is a symbolic link"}
 
 
 def test_a_zip_bomb_is_refused_by_name(tmp_path: Path, make_jpegs: MakeJpegs, scan: ScanOf) -> None:
     path = write_zip(tmp_path / "a.zip", make_jpegs("cat/a.jpg") | {"cat/b.jpg": bytes(65 << 20)})
     found = scan(path)
     assert found.labels == {"cat/a": 0}
-    assert "bomb" in found.left_out["cat/b.jpg"]
+    assert "bomb" in found.skipped["cat/b.jpg"]
 
 
 @pytest.mark.parametrize("size", [100, 10**6, 2**31])
@@ -285,7 +285,7 @@ def test_a_zip_that_lies_about_a_size_is_found_out(
     path.write_bytes(data)
     found = scan(path)
     if size == 2**31:
-        assert "bomb" in found.left_out["cat/b.jpg"]
+        assert "bomb" in found.skipped["cat/b.jpg"]
         return
     assert [sample.key for sample in found.samples] == ["cat/a", "cat/b"]
     with pytest.raises(BadImage, match=f"says that it has {size} bytes"):
@@ -299,7 +299,7 @@ def test_files_of_a_zip_that_share_their_bytes_are_refused(
     data = bytearray(path.read_bytes())
     struct.pack_into("<I", data, data.rindex(b"PK\x01\x02") + 42, 10)
     path.write_bytes(data)
-    reasons = scan(path).left_out
+    reasons = scan(path).skipped
     assert list(reasons) == ["cat/a.jpg"]
     assert "another file" in reasons["cat/a.jpg"]
 
@@ -314,7 +314,7 @@ def test_an_encrypted_or_exotic_file_of_a_zip_is_refused_by_name(
     second = data.index(b"PK\x01\x02", data.index(b"PK\x01\x02") + 4)
     data[second + 8] |= 1
     path.write_bytes(data)
-    reasons = scan(path).left_out
+    reasons = scan(path).skipped
     assert reasons.keys() == {"cat/b.jpg", "cat/d.jpg"}
     assert "encrypted" in reasons["cat/b.jpg"]
     assert "lzma" in reasons["cat/d.jpg"]
@@ -411,7 +411,7 @@ def test_splits_in_archives_of_their_own_share_the_classes(
     assert zlib.crc32(found.contents["val/fox/b.jpg"]) == zlib.crc32(val["fox/b.jpg"])
 
 
-def test_a_name_in_a_zip_that_no_path_can_have_is_left_out(
+def test_a_name_in_a_zip_that_no_path_can_have_is_skipped(
     tmp_path: Path, make_jpegs: MakeJpegs, scan: ScanOf
 ) -> None:
     (image,) = make_jpegs("a").values()
@@ -420,4 +420,4 @@ def test_a_name_in_a_zip_that_no_path_can_have_is_left_out(
         archive.writestr("cat/" + "a/" * 30_000 + "2.jpg", image)
     found = scan(tmp_path / "a.zip")
     assert list(found.labels) == ["cat/1"]
-    assert list(found.left_out.values()) == ["its name has 60009 bytes; 4096 are the most"]
+    assert list(found.skipped.values()) == ["its name has 60009 bytes; 4096 are the most"]

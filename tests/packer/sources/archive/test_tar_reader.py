@@ -13,7 +13,7 @@ from packer.sources.archive.tar_reader import (
     is_tar,
     members,
 )
-from packer.sources.records import LeftOut
+from packer.sources.records import Skipped
 
 GIB = 1 << 30
 FILE = tarfile.TarInfo("a.jpg").tobuf(tarfile.USTAR_FORMAT)  # an empty one
@@ -48,15 +48,15 @@ def test_a_name_of_many_digits_is_a_name(tmp_path: Path) -> None:
     assert [member.name for member in members(path)] == [name]
 
 
-def test_a_name_that_no_path_can_have_is_left_out(tmp_path: Path) -> None:
+def test_a_name_that_no_path_can_have_is_skipped(tmp_path: Path) -> None:
     path = tmp_path / "a.tar"
     with tarfile.open(path, "w", format=tarfile.PAX_FORMAT) as archive:
         for depth in (2000, 100_000):  # which would take minutes to look through
             archive.addfile(tarfile.TarInfo("a/" * depth + "b.jpg"))
-    kept, left_out = members(path)
+    kept, skipped = members(path)
     assert isinstance(kept, Member)
-    assert isinstance(left_out, LeftOut)
-    assert left_out.reason == "its name has 200005 bytes; 4096 are the most"
+    assert isinstance(skipped, Skipped)
+    assert skipped.reason == "its name has 200005 bytes; 4096 are the most"
 
 
 @pytest.mark.parametrize("kind", [tarfile.XHDTYPE, tarfile.GNUTYPE_LONGNAME])
@@ -82,7 +82,7 @@ def test_zeros_after_the_end_of_archive_belong_to_it(tmp_path: Path, zeros: int)
 
 @pytest.mark.parametrize("end", [bytes(512), END, bytes(10240), bytes(3 << 20)], ids=len)
 @pytest.mark.parametrize("more", [FILE + END, b"x"], ids=["tar", "byte"])
-def test_what_follows_the_end_of_archive_is_not_left_out_in_silence(
+def test_what_follows_the_end_of_archive_is_not_skipped_in_silence(
     tmp_path: Path, end: bytes, more: bytes
 ) -> None:
     path = tmp_path / "a.tar"

@@ -84,7 +84,7 @@ def test_long_and_odd_names_keep_their_samples_apart(
         files |= {f"{stem}.jpg": image, f"{stem}.cls": b"1"}
     for kind in (tarfile.GNU_FORMAT, tarfile.PAX_FORMAT):
         found = scan(write_tar(tmp_path / "odd.tar", files, kind=kind))
-        assert not found.left_out
+        assert not found.skipped
         assert [sample.key for sample in found.samples] == [
             *("a%20b", "50%25", "dir.v1/x", "猫", stems[4], "a%20c")
         ]
@@ -138,7 +138,7 @@ def test_what_belongs_to_no_sample_is_named(
     }
     found = scan(write_tar(tmp_path / "a.tar", files))
     assert [sample.key for sample in found.samples] == ["a", "b"]
-    reasons = {name.removeprefix("a.tar/"): reason for name, reason in found.left_out.items()}
+    reasons = {name.removeprefix("a.tar/"): reason for name, reason in found.skipped.items()}
     assert reasons.keys() == {
         *("__meta__/info.json", "noextension", "dir/.hidden", "b.JPG", "c.cls", "c.txt"),
         *("d.jpg", "d.cls", "a.json"),
@@ -172,8 +172,8 @@ def test_a_class_that_is_no_number_is_refused_by_name(
     files = {"a.jpg": image, "a.cls": label, "b.jpg": image, "b.cls": b"1"}
     found = scan(write_tar(tmp_path / "a.tar", files))
     assert found.labels == {"b": 1}
-    assert found.left_out.keys() == {"a.tar/a.jpg", "a.tar/a.cls"}
-    assert reason in found.left_out["a.tar/a.jpg"]
+    assert found.skipped.keys() == {"a.tar/a.jpg", "a.tar/a.cls"}
+    assert reason in found.skipped["a.tar/a.jpg"]
 
 
 def test_classes_by_name_need_the_list_of_them(
@@ -184,7 +184,7 @@ def test_classes_by_name_need_the_list_of_them(
     files |= {"c.jpg": image, "c.cls": b"2"}
     found = scan(write_tar(tmp_path / "a.tar", files), ["cat", "dog"])
     assert found.labels == {"a": 1, "b": 0}
-    assert "there are 2 classes" in found.left_out["a.tar/c.jpg"]
+    assert "there are 2 classes" in found.skipped["a.tar/c.jpg"]
 
 
 def test_a_folder_of_tars_that_number_anew_has_every_sample(
@@ -200,7 +200,7 @@ def test_a_folder_of_tars_that_number_anew_has_every_sample(
         *(f"shard-001/{name}" for name in NAMES),
     ]
     assert found.ignored == {"shard-000.idx"}
-    assert found.left_out == {"README": "it is no tar"}
+    assert found.skipped == {"README": "it is no tar"}
 
 
 def test_a_key_twice_in_one_tar_is_refused_by_name(
@@ -259,8 +259,8 @@ def test_a_hostile_member_is_refused_by_name(
         archive.addfile(info)
     found = scan(path)
     assert len(found.samples) == len(NAMES)
-    assert list(found.left_out) == [f"a.tar/{name}"]
-    assert reason in found.left_out[f"a.tar/{name}"]
+    assert list(found.skipped) == [f"a.tar/{name}"]
+    assert reason in found.skipped[f"a.tar/{name}"]
 
 
 @pytest.mark.parametrize("damage", ["cut", "header", "size"])

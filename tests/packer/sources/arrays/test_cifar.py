@@ -262,7 +262,7 @@ def test_a_file_that_does_not_belong_is_named(
     tmp_path: Path, binary_files: dict[str, bytes], write_files: Write, scan: ScanOf
 ) -> None:
     found = scan(write_files(tmp_path / "folder", binary_files | {"notes.txt": b"x"}))
-    assert found.left_out == {"notes.txt": "it is no part of CIFAR"}
+    assert found.skipped == {"notes.txt": "it is no part of CIFAR"}
     assert found.ignored == {"readme.html"}
 
 

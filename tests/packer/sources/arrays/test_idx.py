@@ -156,7 +156,7 @@ def test_a_file_that_does_not_belong_is_named(
     tmp_path: Path, files: dict[str, bytes], write_files: Write, scan: ScanOf
 ) -> None:
     found = scan(write_files(tmp_path / "mnist", files | {"notes.txt": b"x"}))
-    assert found.left_out == {"notes.txt": "it is no IDX file"}
+    assert found.skipped == {"notes.txt": "it is no IDX file"}
 
 
 def test_a_file_that_changed_since_the_scan_stops_packing(

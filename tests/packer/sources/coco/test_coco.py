@@ -65,8 +65,8 @@ def test_an_image_has_its_objects_in_columns(
     jpegs: list[bytes],
 ) -> None:
     source = pickle.loads(pickle.dumps(opened(write(INSTANCES), root="images")))
-    samples, left_out = scanned(source)
-    assert not left_out
+    samples, skipped = scanned(source)
+    assert not skipped
     assert source.classes == ("cat", "dog")
     assert [(s.name, s.key, s.label) for s in samples.values()] == [
         ("0.jpg", "0", -1),
@@ -115,7 +115,7 @@ def test_the_folder_layout_gives_splits_and_captions(
         "annotations/instances_val2017.json",
     )
     source = opened(root)
-    samples, left_out = scanned(source)
+    samples, skipped = scanned(source)
     assert {name: sample.split for name, sample in samples.items()} == {
         "train2017/0.jpg": "train",
         "train2017/1.jpg": "train",
@@ -126,7 +126,7 @@ def test_the_folder_layout_gives_splits_and_captions(
     assert described["categories"] == [1, 0]
     assert described["captions"] == ["A dog.", "Ein Hündchen."]
     assert "captions" not in json_of(source, samples["train2017/0.jpg"])
-    assert left_out == {
+    assert skipped == {
         "annotations/instances_test2017.json": "there is no folder test2017 with its images",
         "annotations/person_keypoints_train2017.json": (
             "its objects are those of the instances; to take them, pack it by itself"
@@ -201,11 +201,11 @@ def test_a_bad_entry_is_named_and_no_other_image_is_lost(
     name: str,
     reason: str,
 ) -> None:
-    samples, left_out = scanned(opened(write(content), root="images"))
+    samples, skipped = scanned(opened(write(content), root="images"))
     assert {"1.jpg", "2.jpg"} <= samples.keys()
-    (where,) = left_out
+    (where,) = skipped
     assert re.fullmatch(name, where)
-    assert reason in left_out[where]
+    assert reason in skipped[where]
 
 
 @pytest.mark.parametrize(

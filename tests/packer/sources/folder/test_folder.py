@@ -15,7 +15,7 @@ from packer.sources.folder.pairs import Pairs
 from packer.sources.records import (
     Content,
     EmptyClass,
-    LeftOut,
+    Skipped,
     SourceSample,
 )
 
@@ -44,8 +44,8 @@ def samples(root: Path) -> list[SourceSample]:
     return [item for item in FolderSource.open(root).scan() if isinstance(item, SourceSample)]
 
 
-def left_out(root: Path) -> dict[str, str]:
-    found = [item for item in FolderSource.open(root).scan() if isinstance(item, LeftOut)]
+def skipped(root: Path) -> dict[str, str]:
+    found = [item for item in FolderSource.open(root).scan() if isinstance(item, Skipped)]
     assert len({item.name for item in found}) == len(found), "a file was named twice"
     return {item.name: item.reason for item in found}
 
@@ -68,14 +68,14 @@ def test_classes_are_the_sorted_top_folders(make_files: MakeFiles) -> None:
 def test_a_hidden_folder_is_named_and_not_entered(make_files: MakeFiles, where: str) -> None:
     root = make_files(f"{where}.ipynb_checkpoints/a-checkpoint.jpg", f"{where}a.jpg")
     assert [item.name for item in samples(root)] == [f"{where}a.jpg"]
-    assert left_out(root) == {f"{where}.ipynb_checkpoints": "it is a hidden folder"}
+    assert skipped(root) == {f"{where}.ipynb_checkpoints": "it is a hidden folder"}
     assert FolderSource.open(root).classes == (("cat",) if "cat" in where else ())
 
 
 def test_what_does_not_look_like_an_image_is_ignored_with_a_name(make_files: MakeFiles) -> None:
     root = make_files("cat/a.jpg", "cat/notes.txt", "cat/empty", "cat/b.npy", "about.md", "stray")
     (root / "cat/empty").write_bytes(b"")
-    found = [item for item in FolderSource.open(root).scan() if isinstance(item, LeftOut)]
+    found = [item for item in FolderSource.open(root).scan() if isinstance(item, Skipped)]
     assert {item.name: item.ignored for item in found} == {
         **dict.fromkeys(("cat/notes.txt", "cat/empty", "cat/b.npy", "about.md"), True),
         "stray": False,  # it begins as an image
@@ -89,13 +89,13 @@ def test_an_image_is_known_by_its_first_bytes_or_its_name(make_files: MakeFiles)
         (root / f"{number}.bin").write_bytes(begin)
     assert len(samples(root)) == 3 + len(begins)
     (root / "x.bin").write_bytes(b"RIFF\0\0\0\0WAVE")
-    assert set(left_out(root)) == {"x.bin"}
+    assert set(skipped(root)) == {"x.bin"}
 
 
 def test_a_second_file_for_a_member_is_rejected(make_files: MakeFiles) -> None:
     root = make_files("a.jpg", "a.JSON", "a.json")
-    (item,) = [item for item in FolderSource.open(root).scan() if isinstance(item, LeftOut)]
-    assert item == LeftOut("a.json", "its image has another .json")
+    (item,) = [item for item in FolderSource.open(root).scan() if isinstance(item, Skipped)]
+    assert item == Skipped("a.json", "its image has another .json")
 
 
 def test_samples_come_in_the_order_of_imagefolder(make_files: MakeFiles) -> None:
@@ -149,16 +149,16 @@ def test_class_folders_without_images_are_named(make_files: MakeFiles) -> None:
     assert not any(item.ignored for item in empty)
 
 
-def test_files_beside_class_folders_are_left_out_by_name(make_files: MakeFiles) -> None:
+def test_files_beside_class_folders_are_skipped_by_name(make_files: MakeFiles) -> None:
     root = make_files("cat/a.jpg", "stray.jpg", "readme.txt")
     assert {item.name for item in samples(root)} == {"cat/a.jpg"}
-    assert set(left_out(root)) == {"stray.jpg", "readme.txt"}
-    assert "beside the class folders" in left_out(root)["stray.jpg"]
+    assert set(skipped(root)) == {"stray.jpg", "readme.txt"}
+    assert "beside the class folders" in skipped(root)["stray.jpg"]
 
 
 def test_the_litter_of_operating_systems_is_ignored(make_files: MakeFiles) -> None:
     root = make_files("cat/a.jpg", "cat/.DS_Store", "cat/Thumbs.db", ".DS_Store", "desktop.ini")
-    found = [item for item in FolderSource.open(root).scan() if isinstance(item, LeftOut)]
+    found = [item for item in FolderSource.open(root).scan() if isinstance(item, Skipped)]
     assert {item.name for item in found if item.ignored} == {
         "cat/.DS_Store",
         "cat/Thumbs.db",
@@ -169,7 +169,7 @@ def test_the_litter_of_operating_systems_is_ignored(make_files: MakeFiles) -> No
 
 
 @pytest.mark.parametrize("folder", ["", "cat"], ids=["flat", "class"])
-def test_what_is_no_file_is_left_out_with_a_reason(make_files: MakeFiles, folder: str) -> None:
+def test_what_is_no_file_is_skipped_with_a_reason(make_files: MakeFiles, folder: str) -> None:
     root = make_files(os.path.join(folder, "good.jpg"))
     where = root / folder
     (where / "empty.jpg").touch()
@@ -179,7 +179,7 @@ def test_what_is_no_file_is_left_out_with_a_reason(make_files: MakeFiles, folder
     (where / "there.jpg").symlink_to("back.jpg")
     (where / "back.jpg").symlink_to("there.jpg")
     (where / "device.jpg").symlink_to("/dev/null")
-    reasons = {Path(name).name: reason for name, reason in left_out(root).items()}
+    reasons = {Path(name).name: reason for name, reason in skipped(root).items()}
     assert [item.name for item in samples(root)] == [os.path.join(folder, "good.jpg")]
     assert set(reasons) == {
         *("empty.jpg", "fifo.jpg", "nowhere.jpg", "itself.jpg"),
@@ -191,29 +191,27 @@ def test_what_is_no_file_is_left_out_with_a_reason(make_files: MakeFiles, folder
 
 
 @pytest.mark.parametrize("target", [".", "..", "/"])
-def test_a_loop_beside_class_folders_is_left_out_by_name(
-    make_files: MakeFiles, target: str
-) -> None:
+def test_a_loop_beside_class_folders_is_skipped_by_name(make_files: MakeFiles, target: str) -> None:
     root = make_files("cat/a.jpg")
     (root / "loop").symlink_to(target)
     assert FolderSource.open(root).classes == ("cat",)
     assert [item.name for item in samples(root)] == ["cat/a.jpg"]
-    assert "loop" in left_out(root)["loop"]
+    assert "loop" in skipped(root)["loop"]
 
 
-def test_a_loop_in_a_flat_folder_is_left_out_by_name(make_files: MakeFiles) -> None:
+def test_a_loop_in_a_flat_folder_is_skipped_by_name(make_files: MakeFiles) -> None:
     root = make_files("a.jpg")
     (root / "loop").symlink_to(".")
     assert [item.name for item in samples(root)] == ["a.jpg"]
-    assert set(left_out(root)) == {"loop"}
+    assert set(skipped(root)) == {"loop"}
 
 
 @pytest.mark.parametrize("target", [".", "..", "../..", "deep"])
-def test_a_loop_within_a_class_is_left_out_by_name(make_files: MakeFiles, target: str) -> None:
+def test_a_loop_within_a_class_is_skipped_by_name(make_files: MakeFiles, target: str) -> None:
     root = make_files("cat/a.jpg", "cat/deep/b.jpg")
     (root / "cat" / "deep" / "loop").symlink_to(Path("..") / target)
     assert [item.name for item in samples(root)] == ["cat/a.jpg", "cat/deep/b.jpg"]
-    assert set(left_out(root)) == {"cat/deep/loop"}
+    assert set(skipped(root)) == {"cat/deep/loop"}
 
 
 def test_two_folders_that_link_each_other_end_somewhere(make_files: MakeFiles) -> None:
@@ -224,7 +222,7 @@ def test_two_folders_that_link_each_other_end_somewhere(make_files: MakeFiles) -
         *("cat/a.jpg", "cat/dog/b.jpg"),
         *("dog/b.jpg", "dog/cat/a.jpg"),
     ]
-    assert set(left_out(root)) == {"cat/dog/cat", "dog/cat/dog"}
+    assert set(skipped(root)) == {"cat/dog/cat", "dog/cat/dog"}
 
 
 def test_every_name_has_its_own_key(make_files: MakeFiles) -> None:
@@ -304,8 +302,8 @@ def test_a_sidecar_that_changes_after_the_scan_is_noticed(make_files: MakeFiles)
 def test_the_sidecars_of_a_rejected_image_are_named_too(make_files: MakeFiles) -> None:
     root = make_files("cat/a.jpg", "cat/a.txt", "cat/b.jpg")
     (root / "cat/a.jpg").write_bytes(b"")
-    assert set(left_out(root)) == {"cat/a.jpg", "cat/a.txt"}
-    assert "cat/a.jpg" in left_out(root)["cat/a.txt"]
+    assert set(skipped(root)) == {"cat/a.jpg", "cat/a.txt"}
+    assert "cat/a.jpg" in skipped(root)["cat/a.txt"]
 
 
 def test_a_sidecar_that_cannot_be_packed_costs_no_image(make_files: MakeFiles) -> None:
@@ -316,7 +314,7 @@ def test_a_sidecar_that_cannot_be_packed_costs_no_image(make_files: MakeFiles) -
         ("cat/a.jpg", ()),
         ("cat/b.jpg", ()),
     ]
-    assert set(left_out(root)) == {"cat/a.txt", "cat/b.txt"}
+    assert set(skipped(root)) == {"cat/a.txt", "cat/b.txt"}
 
 
 def test_a_cls_file_labels_an_image_of_a_flat_folder(make_files: MakeFiles) -> None:
@@ -327,14 +325,14 @@ def test_a_cls_file_labels_an_image_of_a_flat_folder(make_files: MakeFiles) -> N
         ("b.jpg", -1, ()),
         ("c.jpg", -1, ()),
     ]
-    assert "no class number" in left_out(root)["c.cls"]
+    assert "no class number" in skipped(root)["c.cls"]
 
 
 def test_a_cls_file_that_holds_more_than_a_number_is_named(make_files: MakeFiles) -> None:
     root = make_files("a.jpg", "b.jpg")
     (root / "a.cls").write_bytes(b"7".ljust(21))
     os.mkfifo(root / "b.cls")
-    assert left_out(root) == {
+    assert skipped(root) == {
         "a.cls": "it has more than 20 bytes, too many for a class number",
         "b.cls": "it is not a regular file",
     }
@@ -344,7 +342,7 @@ def test_a_cls_file_that_holds_more_than_a_number_is_named(make_files: MakeFiles
 def test_a_cls_file_has_no_say_in_a_class_folder(make_files: MakeFiles) -> None:
     root = make_files("cat/a.jpg", "cat/a.cls")
     assert [item.label for item in samples(root)] == [0]
-    assert "that of the folder" in left_out(root)["cat/a.cls"]
+    assert "that of the folder" in skipped(root)["cat/a.cls"]
 
 
 def test_folders_named_train_val_and_test_are_splits_with_the_same_classes(
@@ -358,7 +356,7 @@ def test_folders_named_train_val_and_test_are_splits_with_the_same_classes(
         ("train", "train/dog/a", 1),
         ("val", "val/dog/a", 1),
     ]
-    assert "beside the folders of the splits" in left_out(root)["odd"]
+    assert "beside the folders of the splits" in skipped(root)["odd"]
 
 
 def test_a_class_named_train_among_others_is_a_class(make_files: MakeFiles) -> None:
@@ -413,7 +411,7 @@ def test_an_image_may_be_without_an_optional_member(make_files: MakeFiles) -> No
     records = list(source.scan())
     members = {item.key: item.members for item in records if isinstance(item, SourceSample)}
     assert members == {"a": ("txt",), "b": ("mask.png",)}
-    assert [item.name for item in records if isinstance(item, LeftOut)] == ["../labels/c.txt"]
+    assert [item.name for item in records if isinstance(item, Skipped)] == ["../labels/c.txt"]
 
 
 def test_no_paired_file_is_passed_over_in_silence(make_files: MakeFiles) -> None:
@@ -423,7 +421,7 @@ def test_no_paired_file_is_passed_over_in_silence(make_files: MakeFiles) -> None
     root = make_files(*images, *(f"../labels/{name}" for name in labels))
     source = FolderSource.open(root, pairs=Pairs({"txt?": "../labels"}))
     records = list(source.scan())
-    found = {item.name: item for item in records if isinstance(item, LeftOut)}
+    found = {item.name: item for item in records if isinstance(item, Skipped)}
     assert {name for name, item in found.items() if item.ignored} == {"../labels/train.cache"}
     assert {name: item.reason for name, item in found.items() if not item.ignored} == {
         "../labels/classes.txt": "the source has no image of this path",
@@ -442,7 +440,7 @@ def test_images_and_paired_files_without_each_other_are_named(make_files: MakeFi
     source = FolderSource.open(root, pairs=Pairs({"mask": "../masks"}))
     records = list(source.scan())
     assert [item.key for item in records if isinstance(item, SourceSample)] == ["a"]
-    reasons = {item.name: item.reason for item in records if isinstance(item, LeftOut)}
+    reasons = {item.name: item.reason for item in records if isinstance(item, Skipped)}
     assert "no mask in ../masks" in reasons["b.jpg"]
     assert "no mask in ../masks" in reasons["b.txt"]
     assert "no image" in reasons["../masks/c.png"]

@@ -63,8 +63,8 @@ def test_a_parquet_manifest_gives_paths_labels_splits_and_json(
         row_group_size=2,
     )
     source = pickle.loads(pickle.dumps(opened(path)))
-    samples, left_out = scanned(source)
-    assert not left_out
+    samples, skipped = scanned(source)
+    assert not skipped
     assert source.classes == ("cat", "dog")
     found = [(s.name, s.label, s.split, s.block) for s in samples.values()]
     assert found == [
@@ -116,10 +116,10 @@ def test_a_row_with_a_missing_file_or_no_path_is_named(
     write: Callable[..., Path], opened: Opened, scanned: Scanned
 ) -> None:
     path = write({"path": ["0.jpg", "no.jpg", None, "a\0.jpg", "1.jpg"]}, row_group_size=2)
-    samples, left_out = scanned(opened(path))
+    samples, skipped = scanned(opened(path))
     assert list(samples) == ["0.jpg", "1.jpg"]
-    assert list(left_out) == [f"list.parquet: row {row}" for row in (1, 2, 3)]
-    assert "No such file" in left_out["list.parquet: row 1"]
+    assert list(skipped) == [f"list.parquet: row {row}" for row in (1, 2, 3)]
+    assert "No such file" in skipped["list.parquet: row 1"]
 
 
 def test_a_changed_file_stops_packing(
@@ -155,9 +155,9 @@ def test_a_row_group_that_inflates_too_far_is_refused_unread(
         write_statistics=False,
     )
     assert path.stat().st_size < 10_000
-    samples, left_out = scanned(with_limit(opened(path, image_column="path"), 1_000_000))
-    assert "takes more than" in left_out["list.parquet: row group 1"]
-    assert len(samples) + len(left_out) == 2
+    samples, skipped = scanned(with_limit(opened(path, image_column="path"), 1_000_000))
+    assert "takes more than" in skipped["list.parquet: row group 1"]
+    assert len(samples) + len(skipped) == 2
 
 
 def test_one_value_that_a_dictionary_repeats_too_often_is_refused(
@@ -165,9 +165,9 @@ def test_one_value_that_a_dictionary_repeats_too_often_is_refused(
 ) -> None:
     path = write({"image": pa.array([b"x" * 10_000] * 3000, pa.binary())}, compression="zstd")
     assert path.stat().st_size < 50_000
-    samples, left_out = scanned(with_limit(opened(path), 1_000_000))
+    samples, skipped = scanned(with_limit(opened(path), 1_000_000))
     assert not samples
-    assert "takes more than" in left_out["list.parquet: row group 0"]
+    assert "takes more than" in skipped["list.parquet: row group 0"]
 
 
 def end_at_the_second_row(records: Iterator[Record]) -> Iterator[str]:

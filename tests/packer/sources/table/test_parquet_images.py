@@ -59,8 +59,8 @@ def test_images_labels_and_names_come_from_the_file(
 ) -> None:
     path = write("some.parquet", names=["dog", "cat"], label=[1, 0, -1, 1], text=list("abcd"))
     source = pickle.loads(pickle.dumps(opened(path)))
-    samples, left_out = scanned(source)
-    assert not left_out
+    samples, skipped = scanned(source)
+    assert not skipped
     assert source.classes == ("dog", "cat")
     assert [(s.name, s.key, s.label, s.split, s.block) for s in samples.values()] == [
         ("some/00000000-n0.JPEG", "some/00000000-n0", 1, "", 0),
@@ -82,14 +82,14 @@ def test_a_folder_of_files_gives_their_splits(
         write(f"{folder}{name}.parquet", label=["a", "b", "b", "a"])
     (tmp_path / "hf" / folder / "README.md").write_text("about")
     source = opened(tmp_path / "hf")
-    samples, left_out = scanned(source)
+    samples, skipped = scanned(source)
     assert len(samples) == 12
     assert source.classes == ("a", "b")
     assert {sample.name.split("-")[0]: sample.split for sample in samples.values()} == {
         f"{folder}train": "train",
         f"{folder}test": "test",
     }
-    assert list(left_out) == [f"{folder}README.md"]
+    assert list(skipped) == [f"{folder}README.md"]
 
 
 def test_classes_fix_the_order(write: Write, opened: Opened, scanned: Scanned) -> None:
@@ -112,9 +112,9 @@ def test_rows_without_an_image_are_named_with_their_number(
         {"bytes": jpegs[1], "path": "../../x\0.jpg"},
         {"bytes": jpegs[2], "path": "../../y.jpg"},
     ]
-    samples, left_out = scanned(opened(write("some.parquet", images)))
+    samples, skipped = scanned(opened(write("some.parquet", images)))
     assert list(samples) == ["some/00000000", "some/00000005", "some/00000006-y.jpg"]
-    assert left_out == {
+    assert skipped == {
         "some.parquet: row 1": "it holds no image, only the path 'elsewhere.jpg'",
         "some.parquet: row 2": "it holds no image (null)",
         "some.parquet: row 3": "its image is empty",
@@ -126,9 +126,9 @@ def test_a_label_that_has_no_name_is_refused_with_its_row(
     write: Write, opened: Opened, scanned: Scanned
 ) -> None:
     path = write("some.parquet", names=["dog", "cat"], label=[1, 0, 2, 1])
-    samples, left_out = scanned(opened(path))
+    samples, skipped = scanned(opened(path))
     assert len(samples) == 3
-    assert left_out == {"some.parquet: row 2": "its label, 2, is none of the 2 classes"}
+    assert skipped == {"some.parquet: row 2": "its label, 2, is none of the 2 classes"}
 
 
 def test_a_column_of_plain_bytes_will_do(
@@ -181,9 +181,9 @@ def test_a_label_of_more_digits_than_a_number_has_is_none_of_the_classes(
     write: Write, opened: Opened, scanned: Scanned
 ) -> None:
     path = write("a.parquet", names=["dog", "cat"], label=["1", "9" * 5000, "0", "-1"])
-    samples, left_out = scanned(opened(path))
+    samples, skipped = scanned(opened(path))
     assert [sample.label for sample in samples.values()] == [1, 0, -1]
-    assert "none of the 2 classes" in left_out["a.parquet: row 1"]
+    assert "none of the 2 classes" in skipped["a.parquet: row 1"]
 
 
 def test_the_beans_of_the_readme_keep_their_labels(
@@ -242,8 +242,8 @@ def test_lists_in_a_column_named_as_labels_are_stay_in_the_json(
     write: Write, opened: Opened, scanned: Scanned, json_of: Callable[..., Any]
 ) -> None:
     source = opened(write("a.parquet", labels=[[1, 2], [], [0], [3]]))
-    samples, left_out = scanned(source)
-    assert not left_out
+    samples, skipped = scanned(source)
+    assert not skipped
     assert json_of(source, samples["a/00000000-n0.JPEG"]) == {"labels": [1, 2]}
 
 

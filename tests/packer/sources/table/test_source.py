@@ -72,8 +72,8 @@ def test_a_manifest_gives_paths_labels_splits_and_json(
     content: str,
 ) -> None:
     source = pickle.loads(pickle.dumps(opened(write(name, content))))
-    samples, left_out = scanned(source)
-    assert not left_out
+    samples, skipped = scanned(source)
+    assert not skipped
     assert source.classes == ("cat", "dog")
     assert [(s.name, s.key, s.label, s.split) for s in samples.values()] == [
         ("0.jpg", "0", 1, "train"),
@@ -92,8 +92,8 @@ def test_a_quoted_field_may_hold_lines_and_commas(
     write: Callable[..., Path], opened: Opened, scanned: Scanned, json_of: Callable[..., Any]
 ) -> None:
     source = opened(write("l.csv", 'path,text\n0.jpg,"one,\n""two""\n\nthree"\n1.jpg,x\n'))
-    samples, left_out = scanned(source)
-    assert not left_out
+    samples, skipped = scanned(source)
+    assert not skipped
     assert json_of(source, samples["0.jpg"]) == {"text": 'one,\n"two"\n\nthree'}
     assert json_of(source, samples["1.jpg"]) == {"text": "x"}
 
@@ -162,21 +162,21 @@ def test_an_unnamed_column_is_neither_split_nor_label_and_named(
     label: str,
 ) -> None:
     source = opened(write("l.csv", f",path,{label or 'x'},\n0,0.jpg,dog,7\n1,1.jpg,cat,8\n"))
-    samples, left_out = scanned(source)
+    samples, skipped = scanned(source)
     assert source.classes == (("cat", "dog") if label else ())
     assert [(item.split, item.label) for item in samples.values()] == (
         [("", 1), ("", 0)] if label else [("", -1), ("", -1)]
     )
     assert json_of(source, samples["0.jpg"]) == (None if label else {"x": "dog"})
-    assert left_out == {"l.csv: column 1": "it has no name", "l.csv: column 4": "it has no name"}
+    assert skipped == {"l.csv: column 1": "it has no name", "l.csv: column 4": "it has no name"}
 
 
 def test_lists_of_labels_stay_in_the_json(
     write: Callable[..., Path], opened: Opened, scanned: Scanned, json_of: Callable[..., Any]
 ) -> None:
     source = opened(write("l.jsonl", '{"path": "0.jpg", "labels": [1, 2]}\n{"path": "1.jpg"}'))
-    samples, left_out = scanned(source)
-    assert not left_out
+    samples, skipped = scanned(source)
+    assert not skipped
     assert json_of(source, samples["0.jpg"]) == {"labels": [1, 2]}
 
 
@@ -217,13 +217,13 @@ def test_images_that_differ_in_their_extension_alone_keep_it_in_their_keys(
     images: Path, write: Callable[..., Path], opened: Opened, scanned: Scanned
 ) -> None:
     (images / "0.jpeg").write_bytes(b"x")
-    samples, left_out = scanned(opened(write("l.csv", "path\n0.jpg\n1.jpg\n0.jpeg\n")))
+    samples, skipped = scanned(opened(write("l.csv", "path\n0.jpg\n1.jpg\n0.jpeg\n")))
     assert {s.name: s.key for s in samples.values()} == {
         "0.jpg": "0%2Ejpg",
         "1.jpg": "1",
         "0.jpeg": "0%2Ejpeg",
     }
-    assert not left_out
+    assert not skipped
 
 
 BAD_CSV = {
@@ -249,13 +249,13 @@ def test_a_bad_line_is_named_and_no_other_is_lost(
     bad = BAD_CSV
     lines = ["path,label", "1.jpg,cat", *bad, "0.jpg,dog", "\udcff.jpg,cat", "3.jpg,dog", '"4,dog']
     content = "\n".join(lines).encode("utf-8", "surrogateescape") + b"\n5.jpg,dog\n"
-    samples, left_out = scanned(opened(write("l.csv", content)))
+    samples, skipped = scanned(opened(write("l.csv", content)))
     assert list(samples) == ["1.jpg", "0.jpg", "3.jpg", "5.jpg"]
     expected = [*bad.values(), "not UTF-8", "malformed"]
-    assert len(left_out) == len(expected)
-    for (where, reason), part in zip(left_out.items(), expected, strict=True):
+    assert len(skipped) == len(expected)
+    for (where, reason), part in zip(skipped.items(), expected, strict=True):
         assert part in reason, where
-    assert list(left_out) == [f"l.csv:{number + 3}" for number in range(len(bad))] + [
+    assert list(skipped) == [f"l.csv:{number + 3}" for number in range(len(bad))] + [
         f"l.csv:{len(bad) + 4}",
         f"l.csv:{len(bad) + 6}",
     ]
@@ -265,9 +265,9 @@ def test_a_split_whose_name_no_folder_can_have_is_named(
     write: Callable[..., Path], opened: Opened, scanned: Scanned
 ) -> None:
     rows = [f"{number}.jpg,{'a' * length}" for number, length in enumerate((255, 256))]
-    samples, left_out = scanned(opened(write("l.csv", "\n".join(["path,split", *rows]))))
+    samples, skipped = scanned(opened(write("l.csv", "\n".join(["path,split", *rows]))))
     assert [sample.split for sample in samples.values()] == ["a" * 255]
-    assert "of 255 characters at most" in left_out["l.csv:3"]
+    assert "of 255 characters at most" in skipped["l.csv:3"]
 
 
 def test_bad_json_lines_are_named_and_no_other_is_lost(
@@ -286,10 +286,10 @@ def test_bad_json_lines_are_named_and_no_other_is_lost(
         '{"path": "0.jpg", "x": ' + "9" * 5000 + "}": "no JSON",
     }
     good = '{"path": "0.jpg", "label": "a", "x": [NaN, 1e999], "y": "\\ud800"}'
-    samples, left_out = scanned(opened(write("l.jsonl", "\n".join([*bad, good]))))
+    samples, skipped = scanned(opened(write("l.jsonl", "\n".join([*bad, good]))))
     assert list(samples) == ["0.jpg"]
-    assert list(left_out) == [f"l.jsonl:{number + 1}" for number in range(len(bad))]
-    for reason, part in zip(left_out.values(), bad.values(), strict=True):
+    assert list(skipped) == [f"l.jsonl:{number + 1}" for number in range(len(bad))]
+    for reason, part in zip(skipped.values(), bad.values(), strict=True):
         assert part in reason
 
 
@@ -306,9 +306,9 @@ def test_absolute_paths_below_the_root_are_taken(
 ) -> None:
     (images.parent / "linked").symlink_to(images)
     text = f"path\n{images / '0.jpg'}\n{images.parent / 'linked' / '1.jpg'}\n../images/2.jpg\n"
-    samples, left_out = scanned(opened(write("l.csv", text)))
+    samples, skipped = scanned(opened(write("l.csv", text)))
     assert list(samples) == ["0.jpg", "1.jpg"]
-    assert "leads out" in left_out["l.csv:4"]
+    assert "leads out" in skipped["l.csv:4"]
 
 
 def test_a_changed_image_is_noticed(
