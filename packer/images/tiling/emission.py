@@ -2,29 +2,70 @@
 
 import numpy as np
 
-from packer.images.tiling.compiling import (
-    Array,
-    kernel,
-)
+from packer.images.tiling.compiling import Array, kernel
+from packer.images.tiling.scan import swapped
 
 
-@kernel("int64(uint64, int64, uint8[::1], int64)")
-def _stuffed(bits: int, held: int, out: Array, to: int) -> int:
-    """Write the low `held` bits, whole bytes; where they end."""
-    while held:
-        held -= 8
-        byte = np.uint8(bits >> np.uint64(held) & np.uint64(255))
-        out[to] = byte
+@kernel("int64(uint32[::1], int64, int64, uint64[::1], uint64[:])")
+def _packed(records: Array, at: int, stop: int, codes: Array, words: Array) -> int:
+    """Write the records from `at` to `stop`, without stuffing; ones fill the last byte.
+
+    Returns:
+        How many bytes that takes.
+    """
+    low = np.uint64(0xFFFFFFFF)
+    to, held, bits = 0, np.uint64(0), np.uint64(0)
+    while at < stop:
+        record = records[at]
+        code = codes[record & np.uint32(1023)]
+        size = code >> np.uint64(32)
+        bits = bits << size | code & low | np.uint64(record >> np.uint32(10))
+        held += size
+        if at + 1 < stop:
+            record = records[at + 1]
+            code = codes[record & np.uint32(1023)]
+            size = code >> np.uint64(32)
+            bits = bits << size | code & low | np.uint64(record >> np.uint32(10))
+            held += size
+        at += 2
+        words[to] = swapped(bits << (np.uint64(64) - held))
+        to += np.int64(held >> np.uint64(3))
+        held &= np.uint64(7)
+    if held:
+        spare = np.uint64(8) - held
+        bits = bits << spare | (np.uint64(1) << spare) - np.uint64(1)
+        words[to] = bits & np.uint64(255)
         to += 1
-        if byte == 255:
-            out[to] = 0
+    return to
+
+
+@kernel("int64(uint8[::1], uint64[:], int64, uint8[::1], uint64[:], int64)")
+def _stuffed(
+    source: Array, source_words: Array, size: int, out: Array, words: Array, to: int
+) -> int:
+    """Copy the first `size` bytes of `source`, and a 0 behind each 0xFF; where they end."""
+    ones, tops = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)
+    at = 0
+    while at < size:
+        word = source_words[at]
+        if at + 8 <= size and not (~word - ones) & word & tops:  # no byte 0xFF
+            words[to] = word
+            at += 8
+            to += 8
+            continue
+        for byte in source[at : min(at + 8, size)]:
+            out[to] = byte
             to += 1
+            if byte == 0xFF:
+                out[to] = 0
+                to += 1
+        at += 8
     return to
 
 
 @kernel(
-    "int64(uint32[::1], int64[::1], int64, int64, uint32[::1], uint8[::1], uint8[::1], uint32[:], "
-    "int64, int64[::1])"
+    "int64(uint32[::1], int64[::1], int64, int64, uint64[::1], uint8[::1], uint64[:], uint8[::1], "
+    "uint64[:], int64, int64[::1])"
 )
 def emit(
     records: Array,
@@ -32,7 +73,8 @@ def emit(
     segment: int,
     stop: int,
     codes: Array,
-    sizes: Array,
+    packed: Array,
+    packed_words: Array,
     out: Array,
     words: Array,
     to: int,
@@ -47,45 +89,25 @@ def emit(
         records: of these segments.
         ends: by segment, where in `records` it ends.
         segment, stop: which segments.
-        codes, sizes: by table and symbol, as `assign_codes` has them.
+        codes: by table and symbol, as `assign_codes` has them.
+        packed: room for a segment without stuffing.
+        packed_words: the 8 bytes from each byte of `packed` on.
         out: where to write.
-        words: the 4 bytes from each byte of `out` on.
+        words: the 8 bytes from each byte of `out` on.
         to: where in `out` to begin.
         lengths: by segment, to be filled: its bytes without the marker.
 
     Returns:
         Where in `out` the written ends.
     """
-    ones, tops = np.uint32(0x01010101), np.uint32(0x80808080)
     at = 0
     for number in range(segment, stop):
         if number:
             out[to], out[to + 1] = 0xFF, 0xD0 + (number - 1) % 8
             to += 2
+        size = _packed(records, at, ends[number], codes, packed_words)
+        at = ends[number]
         begin = to
-        held, bits = 0, np.uint64(0)
-        while at < ends[number]:
-            record = records[at]
-            at += 1
-            which = record & np.uint32(1023)
-            size = np.int64(sizes[which])
-            bits = bits << np.uint64(size) | np.uint64(codes[which] | record >> np.uint32(10))
-            held += size
-            if held >= 32:
-                held -= 32
-                word = np.uint32(bits >> np.uint64(held))
-                if (~word - ones) & word & tops:  # maybe a byte 0xFF
-                    to = _stuffed(word, 32, out, to)
-                else:
-                    words[to] = (
-                        word >> np.uint32(24)
-                        | (word >> np.uint32(8)) & np.uint32(0xFF00)
-                        | (word & np.uint32(0xFF00)) << np.uint32(8)
-                        | word << np.uint32(24)
-                    )
-                    to += 4
-        fill = -held & 7
-        bits = bits << np.uint64(fill) | np.uint64((1 << fill) - 1)
-        to = _stuffed(bits, held + fill, out, to)
+        to = _stuffed(packed, packed_words, size, out, words, to)
         lengths[number] = to - begin
     return to

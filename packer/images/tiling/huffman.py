@@ -165,15 +165,14 @@ def optimal(counts: Array, spec: Array) -> int:
     return end
 
 
-@kernel("void(uint8[::1], uint32[::1], uint8[::1])")
-def assign_codes(spec: Array, codes: Array, sizes: Array) -> None:
-    """A table's codes by symbol, each moved up by its additional bits, and the bits of both."""
+@kernel("void(uint8[::1], uint64[::1])")
+def assign_codes(spec: Array, codes: Array) -> None:
+    """A table's codes by symbol: moved up by the additional bits; from bit 32 on, bits of both."""
     code, at = 0, 16
     for length in range(1, 17):
         for _ in range(spec[length - 1]):
             symbol = np.int64(spec[at])
-            codes[symbol] = code << (symbol & 15)
-            sizes[symbol] = length + (symbol & 15)
+            codes[symbol] = (length + (symbol & 15)) << 32 | code << (symbol & 15)
             code += 1
             at += 1
         code <<= 1

@@ -54,14 +54,19 @@ def unstuff(content: Array, words: Array, size: int, ends: Array) -> int:
     return part + 1
 
 
-@kernel("uint64(uint64[:], int64)")
-def bits_at(words: Array, position: int) -> int:
-    """The bits from `position` on, the first one highest: 57 at least, with zeros behind them."""
-    word = words[position >> 3]
+@kernel("uint64(uint64)")
+def swapped(word: int) -> int:
+    """Its 8 bytes in reverse order."""
     one, two, four = np.uint64(0x00FF00FF00FF00FF), np.uint64(0x0000FFFF0000FFFF), np.uint64(32)
     word = (word & one) << np.uint64(8) | (word >> np.uint64(8)) & one
     word = (word & two) << np.uint64(16) | (word >> np.uint64(16)) & two
-    return (word << four | word >> four) << np.uint64(position & 7)
+    return word << four | word >> four
+
+
+@kernel("uint64(uint64[:], int64)")
+def bits_at(words: Array, position: int) -> int:
+    """The bits from `position` on, the first one highest: 57 at least, with zeros behind them."""
+    return swapped(words[position >> 3]) << np.uint64(position & 7)
 
 
 def numbers_at(content: Array, dtype: type) -> Array:

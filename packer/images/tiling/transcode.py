@@ -48,27 +48,27 @@ def transcode(data: bytes, header: JpegHeader, restart_interval: int) -> Tiled:
     for number, chunk in enumerate(source.chunks()):
         huffman.count(chunk.records, chunk.ends[chunk.stop - 1], histogram)
         whole = None if number else chunk
-    specs, codes, sizes = _tables(stream.components, histogram)
+    specs, codes = _tables(stream.components, histogram)
     head, frame_offset = write_head(stream, specs, restart_interval)
-    bits = int((histogram * sizes).sum())
+    bits = int((histogram * (codes >> 32).astype(np.int64)).sum())
     # Every byte may be 0xFF, and each segment has a last byte that is not full, and a marker.
     out = np.empty(bits // 4 + 4 * source.segments + 16, np.uint8)
-    words = numbers_at(out, np.uint32)
     lengths = np.empty(source.segments, np.int64)
     to = 0
     for chunk in [whole] if whole else source.chunks():
         span = chunk.records, chunk.ends, chunk.first, chunk.stop
-        to = emission.emit(*span, codes, sizes, out, words, to, lengths)
+        longest = int(np.diff(chunk.ends[chunk.first : chunk.stop], prepend=0).max())
+        packed = np.empty(4 * longest + 16, np.uint8)
+        rooms = packed, numbers_at(packed, np.uint64), out, numbers_at(out, np.uint64)
+        to = emission.emit(*span, codes, *rooms, to, lengths)
     content = b"".join([head, out[:to].data, b"\xff\xd9"])
     return Tiled(content, lengths, len(head), frame_offset)
 
 
-def _tables(
-    components: Sequence[Component], histogram: Array
-) -> tuple[dict[int, bytes], Array, Array]:
+def _tables(components: Sequence[Component], histogram: Array) -> tuple[dict[int, bytes], Array]:
     """The optimal tables: as DHT has them, and as `emit` wants them."""
     specs = {}
-    codes, sizes = np.zeros(1024, np.uint32), np.zeros(1024, np.uint8)
+    codes = np.zeros(1024, np.uint64)
     for number in {component.target for component in components}:
         for place, key in ((number, number), (2 + number, 16 | number)):
             part = slice(256 * place, 256 * (place + 1))
@@ -76,6 +76,6 @@ def _tables(
             end = huffman.optimal(histogram[part], spec)
             if not end:
                 raise Untileable("its Huffman codes would be too long")
-            huffman.assign_codes(spec[:end], codes[part], sizes[part])
+            huffman.assign_codes(spec[:end], codes[part])
             specs[key] = spec[:end].tobytes()
-    return specs, codes, sizes
+    return specs, codes
