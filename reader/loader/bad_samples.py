@@ -1,5 +1,6 @@
-"""The samples that could not be read, and how many of them a loader puts up with."""
+"""What could not be delivered: bad samples, how many a loader puts up with, and dropped boxes."""
 
+import warnings
 from collections.abc import Iterable
 from fractions import Fraction
 from math import ceil
@@ -58,3 +59,22 @@ class BadSamples:
     @property
     def _first(self) -> str:
         return next(iter(self.reasons.values()))
+
+
+class DroppedBoxes:
+    """Warns of them once."""
+
+    def __init__(self) -> None:
+        self._has_told = False
+
+    def tell(self, count: int) -> None:
+        """Take note of how many there were so far."""
+        if count and not self._has_told:
+            self._has_told = True
+            warnings.warn(
+                f"{count} boxes so far had a side below min_size before any crop, or lay outside "
+                "of their image, and were dropped. If they should not: a smaller min_size, larger "
+                "images, or another format= or normalized= of Boxes. loader.statistics() counts "
+                "them on as dropped_boxes.",
+                stacklevel=2,
+            )

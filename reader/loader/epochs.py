@@ -18,7 +18,8 @@ from typing import Any
 
 from reader.errors import ArgumentError, ReaderError
 from reader.loader.collate import Batcher
-from reader.loader.feed import Epoch, Feed
+from reader.loader.feed import Feed
+from reader.loader.queued import Epoch
 from reader.order.ranks import Share, current_share
 from reader.order.steps import Steps
 

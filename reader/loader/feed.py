@@ -12,11 +12,9 @@ nothing runs in the parent meanwhile.
 
 import os
 import time
-import warnings
 import weakref
-from collections import deque
 from collections.abc import Sequence, Set
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, replace
 from typing import Any
 
 from reader.batch.layout import BatchArrays, BatchLayout
@@ -33,9 +31,10 @@ from reader.loader.autoscale import (
     Autoscaler,
     Choice,
 )
-from reader.loader.bad_samples import BadSamples
+from reader.loader.bad_samples import BadSamples, DroppedBoxes
+from reader.loader.queued import Batch, Epoch
 from reader.loader.statistics import Account, Statistics
-from reader.loader.tasks import TaskPlanner
+from reader.loader.tasks import SPARE, TaskPlanner, chunk_size, depth_of
 from reader.order.shuffle import Order
 from reader.order.steps import Step, Steps
 from reader.samples.decoded_cache import DecodedImages
@@ -55,44 +54,6 @@ from reader.workers.pool import (
     Pool,
     failure,
 )
-
-_AHEAD_BYTES = 64 << 20  # small batches are decoded further ahead, up to this much memory
-_MAX_AHEAD = 16
-_MAX_CHUNK = 32
-_MAX_GATHERED = 4096
-_SPARE = 16  # samples tried in place of one that cannot be read
-
-
-@dataclass
-class Batch:
-    """A batch in the ring: FILLING while tasks of it are `missing`, then READY.
-
-    Attributes:
-        slot: where it lies; None once it was copied out to make room.
-    """
-
-    step: Step
-    slot: int | None
-    missing: set[int]
-    loose: dict[int, tuple[tuple[Any, ...], ...]] = field(default_factory=dict)  # by task
-    copy: BatchArrays | None = None
-    error: ReaderError | None = None
-    is_wanted: bool = True
-
-
-@dataclass(eq=False)
-class Epoch:
-    """One pass over the data: its batches that are queued and not yet given out."""
-
-    steps: Steps
-    queued: int = 0
-    is_begun: bool = False  # a batch of it was asked for
-    batches: deque[Batch] = field(default_factory=deque)
-
-    @property
-    def is_queued(self) -> bool:
-        """Whether its last step has been queued."""
-        return self.queued >= len(self.steps)
 
 
 class Feed:
@@ -120,17 +81,13 @@ class Feed:
             decoded: memory for decoded images, given up when this is closed.
             timeout: seconds in which no worker gets on, before it is an error; 0 for no end.
         """
-        batch_size = layout.rows
         self._order = order
         self._cores = usable_cores()
         self._most_workers = most = workers or self._cores
         is_gathered = can_gather(dataset, recipe)
-        if is_gathered:
-            chunk = min(_MAX_GATHERED, batch_size)
-        else:
-            chunk = min(_MAX_CHUNK, -(-batch_size // most))
-        self._planner = TaskPlanner(order, chunk, _SPARE if on_error == "substitute" else 0)
-        self._depth = _depth(layout.slot_bytes, batch_size, most * chunk)
+        chunk = chunk_size(layout.rows, most, is_gathered)
+        self._planner = TaskPlanner(order, chunk, SPARE if on_error == "substitute" else 0)
+        self._depth = depth_of(layout, most * chunk)
         memory = RingMemory.create(self._depth + 2, layout)
         setup = Setup(dataset, recipe, memory.slots, layout, on_error, is_gathered, decoded)
         self._loose = loose_fields(layout, recipe)
@@ -147,7 +104,7 @@ class Feed:
         self._epochs: list[Epoch] = []  # the oldest first
         self._account = Account(self._pool.worker_seconds_since)
         self.bad = BadSamples(order.count, on_error, max_bad)
-        self._has_told_of_boxes = False
+        self._dropped_boxes = DroppedBoxes()
         self._owner = os.getpid()
         held: list[RingMemory | DecodedImages] = [memory, *filter(None, [decoded])]
         self._finalizer = weakref.finalize(self, _shut_down, self._pool, held, self._owner)
@@ -206,7 +163,7 @@ class Feed:
         if self._scaler is not None:
             self._scaler.settle(self._account.flows, self.statistics)
         self.supply()
-        self._tell_of_boxes()
+        self._dropped_boxes.tell(self._account.flows.dropped_boxes)
         rows = [row for number in sorted(batch.loose) for row in batch.loose[number]]
         loose = {name: [row[at] for row in rows] for at, name in enumerate(self._loose)}
         return batch.step, arrays, loose
@@ -314,19 +271,6 @@ class Feed:
                 self._forget(batch)
         self.bad.add(bad)
 
-    def _tell_of_boxes(self) -> None:
-        """Warn once if boxes were dropped."""
-        dropped = self._account.flows.dropped_boxes
-        if dropped and not self._has_told_of_boxes:
-            self._has_told_of_boxes = True
-            warnings.warn(
-                f"{dropped} boxes so far had a side below min_size before any crop, or lay outside "
-                "of their image, and were dropped. If they should not: a smaller min_size, larger "
-                "images, or another format= or normalized= of Boxes. loader.statistics() counts "
-                "them on as dropped_boxes.",
-                stacklevel=2,
-            )
-
     def _make_room(self) -> None:
         """With no slot free, copy out a batch that another epoch's consumer has not fetched."""
         while not self._ring.has_free():
@@ -344,12 +288,6 @@ class Feed:
     def _forget(self, batch: Batch) -> None:
         if batch.slot is not None:
             self._ring.release(batch.slot)
-
-
-def _depth(slot_bytes: int, batch_size: int, in_hand: int) -> int:
-    """Batches to decode ahead: enough for every worker to hold one chunk and find another."""
-    for_workers = 1 + -(-2 * in_hand // batch_size)
-    return max(2, for_workers, min(_MAX_AHEAD, _AHEAD_BYTES // slot_bytes))
 
 
 def _shut_down(pool: Pool, held: list[RingMemory | DecodedImages], owner: int) -> None:

@@ -1,0 +1,41 @@
+"""What is queued of an epoch: batches that are being filled, or wait for their consumer."""
+
+from collections import deque
+from dataclasses import dataclass, field
+from typing import Any
+
+from reader.batch.layout import BatchArrays
+from reader.errors import ReaderError
+from reader.order.steps import Step, Steps
+
+
+@dataclass
+class Batch:
+    """A batch in the ring: FILLING while tasks of it are `missing`, then READY.
+
+    Attributes:
+        slot: where it lies; None once it was copied out to make room.
+    """
+
+    step: Step
+    slot: int | None
+    missing: set[int]
+    loose: dict[int, tuple[tuple[Any, ...], ...]] = field(default_factory=dict)  # by task
+    copy: BatchArrays | None = None
+    error: ReaderError | None = None
+    is_wanted: bool = True
+
+
+@dataclass(eq=False)
+class Epoch:
+    """One pass over the data: its batches that are queued and not yet given out."""
+
+    steps: Steps
+    queued: int = 0
+    is_begun: bool = False  # a batch of it was asked for
+    batches: deque[Batch] = field(default_factory=deque)
+
+    @property
+    def is_queued(self) -> bool:
+        """Whether its last step has been queued."""
+        return self.queued >= len(self.steps)
