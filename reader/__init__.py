@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from reader.loader.loader import Loader
     from reader.loader.statistics import Statistics
     from reader.order.buckets import AspectBuckets
-    from reader.order.samplers import BlockShuffle, ClassBalanced
+    from reader.order.samplers import BlockShuffle, ClassBalanced, Weighted
     from reader.samples.boxes import Boxes
-    from reader.samples.fields import Mask
+    from reader.samples.fields import Mask, Member
     from reader.transforms import (
         CenterCrop,
         Geometry,
@@ -56,6 +56,7 @@ __all__ = [
     "Limits",
     "Loader",
     "Mask",
+    "Member",
     "RandomCrop",
     "RandomHorizontalFlip",
     "RandomResizedCrop",
@@ -66,6 +67,7 @@ __all__ = [
     "ShardfeedError",
     "Statistics",
     "Transform",
+    "Weighted",
     "WorkerError",
     "__version__",
     "pad_collate",
@@ -89,6 +91,7 @@ __getattr__, __dir__ = lazy(
         "Limits": "reader.format.limits",
         "Loader": "reader.loader.loader",
         "Mask": "reader.samples.fields",
+        "Member": "reader.samples.fields",
         "RandomCrop": "reader.transforms",
         "RandomHorizontalFlip": "reader.transforms",
         "RandomResizedCrop": "reader.transforms",
@@ -99,6 +102,7 @@ __getattr__, __dir__ = lazy(
         "ShardfeedError": "reader.format.errors",
         "Statistics": "reader.loader.statistics",
         "Transform": "reader.transforms",
+        "Weighted": "reader.order.samplers",
         "WorkerError": "reader.errors",
         "pad_collate": "reader.loader.collate",
     },

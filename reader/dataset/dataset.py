@@ -1,6 +1,7 @@
-"""A data set on disk: sample numbers to shards and rows."""
+"""A dataset on disk: sample numbers to shards and rows."""
 
 import contextlib
+import copy
 import errno
 import hashlib
 import os
@@ -8,7 +9,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from operator import index
 from pathlib import Path
 from typing import Any, Literal, overload
@@ -17,28 +18,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reader.checks import FLAG, NAME, PATH, Rule, check, is_count, one_of, or_none
-from reader.dataset.shard import (
-    ReadBuffer,
-    Shard,
-)
-from reader.dataset.shared_memory import (
-    Holding,
-    hold,
-)
+from reader.dataset.numbers import Subset, chosen_by, described
+from reader.dataset.shard import ReadBuffer, Shard
+from reader.dataset.shared_memory import Holding, hold
 from reader.decode.decoder import Decoder
 from reader.decode.plan import StoredImage
-from reader.errors import (
-    ArgumentError,
-    DecodeError,
-    ReaderError,
-)
-from reader.format import (
-    Index,
-    Limits,
-    Manifest,
-    ShardEntry,
-    ShardfeedError,
-)
+from reader.errors import ArgumentError, DecodeError, ReaderError
+from reader.format import Index, Limits, Manifest, ShardEntry, ShardfeedError
 from reader.format.files import most_open_files
 
 _OPEN_SHARDS = 128  # at most; each costs two descriptors: the tar and the mapped index
@@ -55,7 +41,11 @@ _RULES: dict[str, Rule] = {
     "upright": FLAG,
     "transform": _TRANSFORM,
     "target_transform": _TRANSFORM,
-    "cache": (one_of(None, "ram"), '"ram", for a Loader "decoded" as well, or None'),
+    "cache": (one_of(None, "ram"), '"ram" or None; a Loader takes "decoded" too'),
+    "cache_limit": (
+        or_none(is_count),
+        "a number of bytes, an integer such as 10**9, or None",
+    ),
     "limits": (
         lambda given: (
             isinstance(given, Limits) and is_count(given.pixels) and is_count(given.bytes)
@@ -69,7 +59,7 @@ class Dataset:
     """The samples of one split, by number.
 
     ``ds[i]`` is an (image, label) pair as torchvision's ImageFolder gives it: a (height, width, 3)
-    uint8 RGB array, and an int (-1 where the data set has no labels). It is a map-style dataset
+    uint8 RGB array, and an int (-1 where the dataset has no labels). It is a map-style dataset
     for torch's DataLoader, with any sampler, forked or spawned. Shards are opened when they are
     first needed and at most 128 stay open, in each thread that reads, fewer under a low
     ``ulimit -n``.
@@ -86,36 +76,39 @@ class Dataset:
         split: str | None = None,
         upright: bool = True,
         *,
+        subset: Subset | None = None,
         transform: Callable[[Any], Any] | None = None,
         target_transform: Callable[[int], Any] | None = None,
         cache: Literal["ram"] | None = None,
         cache_limit: int | None = None,
         limits: Limits = Limits(),  # noqa: B008  # frozen
     ) -> None:
-        """Open the data set.
+        """Open the dataset.
 
         Args:
             folder: holds dataset.json.
-            split: its name; None for a data set without splits, or for all of them.
+            split: its name; None for a dataset without splits, or for all of them.
             upright: apply the EXIF orientation, so that the model sees what people see.
+            subset: the samples that it has; see the method of that name.
             transform: called with the PIL image, as ImageFolder's is; ``ds[i]`` has what it gives.
             target_transform: called with the label.
             cache: "ram" to copy the shards into memory, once for all processes of the machine.
-            cache_limit: bytes that this may take; None for what the system has available.
+            cache_limit: bytes that this may take, or what a Loader caches of the dataset; None for
+                what the system has available.
             limits: what a sample may ask for; one that asks for more is a SampleError.
 
         Raises:
-            ArgumentError: there is no such split, or an argument is not of its kind.
+            ArgumentError: there is no such split or sample, or an argument is not of its kind.
             ReaderError: it does not fit into memory.
-            FormatError: there is no data set, or it is damaged.
+            FormatError: there is no dataset, or it is damaged.
         """
         check(locals(), _RULES)
-        check_limit(cache, cache_limit)
         self.folder = Path(folder).absolute()
         self.split = split
         self.upright = upright
         self.transform = transform
         self.target_transform = target_transform
+        self.cache_limit = cache_limit
         self.limits = limits
         manifest = Manifest.load(self.folder)
         if split is not None and split not in manifest.splits:
@@ -125,12 +118,15 @@ class Dataset:
         self.extensions = manifest.fields
         self._ends = np.cumsum([0, *(shard.samples for shard in self.shards)])
         self._own = _OwnOfThread()
+        self._chosen: NDArray[np.int64] | None = None  # in this order; None: all
         self._holding: Holding | None = None
         if cache is not None:
             self._holding = hold(self.folder, self.shards, self.fingerprint, cache_limit)
+        if subset is not None:
+            self._choose(subset)
 
     def __len__(self) -> int:
-        return int(self._ends[-1])
+        return int(self._ends[-1]) if self._chosen is None else len(self._chosen)
 
     def __getitem__(self, number: int) -> tuple[Any, Any]:
         shard, row = self.locate(number)
@@ -165,9 +161,34 @@ class Dataset:
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state, _own=_OwnOfThread())
 
+    def subset(self, subset: Subset) -> "Dataset":
+        """Some of the samples, as a Dataset of its own: numbered anew, the classes as they are.
+
+        Args:
+            subset: sample numbers, in the order in which they are to come; or one bool for each
+                sample; or a function from the columns ``label``, ``height`` and ``width`` (arrays)
+                to that.
+
+        Raises:
+            ArgumentError: it is none of these, or there is no such sample.
+        """
+        other = copy.copy(self)
+        other._choose(subset)
+        return other
+
+    def _choose(self, subset: Subset) -> None:
+        columns = partial(self.columns, "label", "height", "width")
+        chosen = chosen_by(subset, len(self), columns)
+        self._chosen = chosen if self._chosen is None else self._chosen[chosen]
+
+    @property
+    def subset_description(self) -> str | None:
+        """What tells this subset of the split from others; None where it has all samples."""
+        return None if self._chosen is None else described(self._chosen)
+
     @cached_property
     def fingerprint(self) -> str:
-        """A checksum of the shards' contents and order; a copy of the data set has the same."""
+        """A checksum of the shards' contents and order; copies and subsets have the same."""
         shards = "".join(f"{shard.samples} {shard.checksum}\n" for shard in self.shards)
         return hashlib.blake2b(shards.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
@@ -203,7 +224,10 @@ class Dataset:
             columns = self._index(shard).columns
             for name in names:
                 found[name].append(columns[name].copy())  # lets go of the mapping
-        return {name: np.concatenate(parts or [np.empty(0)]) for name, parts in found.items()}
+        whole = {name: np.concatenate(parts or [np.empty(0)]) for name, parts in found.items()}
+        if self._chosen is None:
+            return whole
+        return {name: column[self._chosen] for name, column in whole.items()}
 
     def sizes(self) -> set[tuple[int, int]]:
         """The distinct (height, width) of the images, as `ds[i]` gives them.
@@ -212,10 +236,11 @@ class Dataset:
             ReaderError: all of them have more pixels than the limit.
         """
         found: set[tuple[int, int]] = set()
-        for entry in self.shards:
+        for entry, rows in self._rows():
             columns = self._index(entry).columns
-            height, width = columns["height"].astype(np.int64), columns["width"].astype(np.int64)
-            turned = (columns["orientation"] > 4) & self.upright
+            names = ("height", "width", "orientation")
+            height, width, orientation = (columns[name][rows].astype(np.int64) for name in names)
+            turned = (orientation > 4) & self.upright
             both = np.where(turned, width << 32 | height, height << 32 | width)
             both = both[height * width <= self.limits.pixels]
             found.update((int(size) >> 32, int(size) & 0xFFFFFFFF) for size in _distinct(both))
@@ -258,10 +283,9 @@ class Dataset:
             raise TypeError(f"a sample's number is an integer, not {number!r}") from None
         count = len(self)
         if not -count <= number < count:
-            raise IndexError(f"sample {number} of a data set of {count}")
-        number %= count
-        position = self._position(number)
-        return self._shard(position), number - int(self._ends[position])
+            raise IndexError(f"sample {number} of a dataset of {count}")
+        position, row = self._place(number % count)
+        return self._shard(position), row
 
     def describe(self, number: int, *, with_key: bool = True) -> str:
         """What to call a sample in an error: by number, key and tar.
@@ -272,7 +296,7 @@ class Dataset:
         if with_key:
             with contextlib.suppress(ShardfeedError):
                 key = f"{self.keys[number]!r} "
-        path = self.folder / self.shards[self._position(number)].file
+        path = self.folder / self.shards[self._place(number)[0]].file
         return f"sample {number} {key}of {path}"
 
     def locate_all(
@@ -283,26 +307,48 @@ class Dataset:
         Before each is opened, `turn_to` is called with the first sample that lies there. Where it
         is one shard, a slice says that all of them do.
         """
+        places = numbers if self._chosen is None else self._chosen[numbers]
         if len(self.shards) == 1:
             turn_to(int(numbers[0]))
-            yield self._shard(0), slice(None), numbers
+            yield self._shard(0), slice(None), places
             return
-        positions = np.searchsorted(self._ends, numbers, side="right") - 1
+        positions = np.searchsorted(self._ends, places, side="right") - 1
         for position in np.flatnonzero(np.bincount(positions)).tolist():
             chosen = np.flatnonzero(positions == position)
             turn_to(int(numbers[chosen[0]]))
-            yield self._shard(position), chosen, numbers[chosen] - int(self._ends[position])
+            yield self._shard(position), chosen, places[chosen] - int(self._ends[position])
 
     def image_of(self, shard: Shard, row: int) -> StoredImage:
-        """The stored image, with its orientation if the data set is to be upright."""
+        """The stored image, with its orientation if the dataset is to be upright."""
         image = shard.image(row)
         if not self.upright and image.orientation != 1:
             return replace(image, orientation=1)
         return image
 
-    def _position(self, number: int) -> int:
-        """In which shard a sample lies."""
-        return int(np.searchsorted(self._ends, number, side="right")) - 1
+    def by_shard(self) -> tuple[NDArray[np.int64] | None, list[int]]:
+        """The sample numbers one shard after the other, and how many lie in each; None: as is."""
+        if self._chosen is None:
+            return None, [shard.samples for shard in self.shards]
+        positions = np.searchsorted(self._ends, self._chosen, side="right") - 1
+        counts = np.bincount(positions, minlength=len(self.shards))
+        return np.argsort(self._chosen, kind="stable"), counts.tolist()
+
+    def _place(self, number: int) -> tuple[int, int]:
+        """In which shard a sample lies, and its row there."""
+        place = number if self._chosen is None else int(self._chosen[number])
+        position = int(np.searchsorted(self._ends, place, side="right")) - 1
+        return position, place - int(self._ends[position])
+
+    def _rows(self) -> Iterator[tuple[ShardEntry, NDArray[np.int64] | slice]]:
+        """The shards that samples lie in, and in which rows."""
+        if self._chosen is None:
+            yield from ((entry, slice(None)) for entry in self.shards)
+            return
+        places = np.sort(self._chosen)
+        parts = np.split(places, np.searchsorted(places, self._ends[1:-1]))
+        for entry, start, part in zip(self.shards, self._ends, parts, strict=False):
+            if len(part):
+                yield entry, part - start
 
     def _index(self, entry: ShardEntry) -> Index:
         """The index of a shard that need not be opened."""
@@ -342,20 +388,6 @@ class Dataset:
             own.shards.popitem(last=False)  # others, such as other threads, have the rest open
 
 
-def check_limit(cache: str | None, limit: object) -> None:
-    """Refuse a `cache_limit` that is none.
-
-    Raises:
-        ArgumentError: it is no number of bytes, or there is no cache.
-    """
-    if limit is not None and cache is None:
-        raise ArgumentError('cache_limit goes with cache="ram" or "decoded"; give both.')
-    if limit is not None and not is_count(limit):
-        raise ArgumentError(
-            f"cache_limit is a number of bytes, an integer such as 10**9, not {limit!r}."
-        )
-
-
 def _distinct(values: NDArray[np.int64]) -> NDArray[np.int64]:
     """As np.unique, which imports numpy.ma: a sixth of the time to the first batch."""
     ordered = np.sort(values)
@@ -363,7 +395,7 @@ def _distinct(values: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 class _OwnOfThread(threading.local):
-    """What each thread that reads a data set has for itself."""
+    """What each thread that reads a dataset has for itself."""
 
     def __init__(self) -> None:
         self.shards: OrderedDict[int, Shard] = OrderedDict()
@@ -372,7 +404,7 @@ class _OwnOfThread(threading.local):
 
 
 class _Keys(Sequence[str]):
-    """A data set's keys as a sequence that holds none of them."""
+    """A dataset's keys as a sequence that holds none of them."""
 
     def __init__(self, dataset: Dataset) -> None:
         self._dataset = dataset

@@ -1,5 +1,6 @@
 """What a loader's arguments may be; what needs the dataset is checked where that is known."""
 
+import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,6 +16,7 @@ from reader.checks import (
     one_of,
     or_none,
 )
+from reader.dataset.dataset import Dataset
 from reader.errors import ArgumentError
 
 _OF_LOADER: dict[str, Rule] = {
@@ -27,15 +29,13 @@ _OF_LOADER: dict[str, Rule] = {
         "an integer of at least 1, 'auto' or None",
     ),
     "drop_last": FLAG,
-    "decoders": (
-        or_none(lambda given: isinstance(given, Mapping) and all(map(callable, given.values()))),
-        "a dict of functions, by extension, or None",
-    ),
     "map_sample": FUNCTION,
     "map_batch": FUNCTION,
     "collate_fn": FUNCTION,
-    "upright": FLAG,
-    "cache": (one_of(None, "ram", "decoded"), '"ram", "decoded" or None'),
+    "cache": (
+        one_of(None, "decoded"),
+        '"decoded" or None (to hold the shards in memory, give reader.Dataset cache="ram")',
+    ),
     "on_error": (one_of("raise", "substitute", "mask"), "'raise', 'substitute' or 'mask'"),
     "max_bad": (lambda given: is_number(given) and 0 <= given <= 1, "a share from 0 to 1"),
     "decode": (one_of("cpu", "gpu"), "'cpu' or 'gpu'"),
@@ -45,7 +45,7 @@ _OF_LOADER: dict[str, Rule] = {
     ),
 }
 
-# What torch's DataLoader, or a Dataset, has under another name or has to be told.
+# What torch's DataLoader, a Dataset or an earlier Loader has, or what goes by another name here.
 _ELSEWHERE = {
     "num_workers": "workers= is the number of processes",
     "pin_memory": "leave it out, a reader.CUDAPrefetcher page-locks the loader's memory by itself",
@@ -54,8 +54,38 @@ _ELSEWHERE = {
     "generator": "seed= determines order and augmentation",
     "worker_init_fn": "leave it out, seed= determines what map_sample draws",
     "transform": "transforms= takes reader's own, map_sample= a function of the sample",
+    "subset": "choose samples by reader.Dataset(..., subset=...) or dataset.subset(...)",
+    "weights": "sampler=reader.Weighted(weights) or reader.ClassBalanced() draws by weight",
+    "decoders": "reader.Member(extension, decode=function) goes among the fields",
+    "upright": "give it to reader.Dataset",
+    "limits": "give it to reader.Dataset",
+    "cache_limit": "give it to reader.Dataset",
     "target_transform": "map_sample= takes a function of the sample, its label included",
 }
+
+
+def dataset_of(dataset: Dataset | str | os.PathLike[str], split: str | None) -> Dataset:
+    """The dataset that a Loader's arguments name.
+
+    Raises:
+        ArgumentError: it has another split, or what a Loader does not apply.
+        FormatError: there is no dataset, or it is damaged.
+    """
+    if not isinstance(dataset, Dataset):
+        return Dataset(dataset, split)
+    if split not in (None, dataset.split):
+        raise ArgumentError(
+            "split is settled when a dataset is opened: give it to reader.Dataset, or the folder "
+            "to the Loader."
+        )
+    for name in ("transform", "target_transform"):
+        if getattr(dataset, name) is not None:
+            raise ArgumentError(
+                f"A Loader does not apply the dataset's {name}, which is for torch's DataLoader: "
+                "give it transforms= (reader's own) or map_sample= (a function of the sample, "
+                "called in the workers), and a dataset without."
+            )
+    return dataset
 
 
 def check_loader(arguments: Mapping[str, Any], unknown: Mapping[str, Any]) -> None:

@@ -5,62 +5,37 @@ The loader belongs to the process that made it; one that receives it pickled has
 
 import os
 import pickle
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from typing import Any, Literal, NoReturn
 
 import cloudpickle
 import numpy as np
-from numpy.typing import NDArray
 from torch.utils.data import BatchSampler, SequentialSampler
 
 from reader.batch.pinned import HostMemory
 from reader.checks import is_integer
 from reader.dataset.dataset import Dataset
 from reader.errors import ArgumentError, ReaderError
-from reader.loader.arguments import check_loader
-from reader.loader.collate import (
-    Batcher,
-    Collate,
-)
+from reader.loader.arguments import check_loader, dataset_of
+from reader.loader.collate import Batcher, Collate
 from reader.loader.epochs import EpochIterator, Epochs, Plan
 from reader.loader.feed import Feed
-from reader.loader.opening import opened
-from reader.loader.schema import (
-    CANDIDATES,
-    batch_layout,
-    view_pipelines,
-)
+from reader.loader.schema import CANDIDATES, batch_layout, view_pipelines
 from reader.loader.statistics import Statistics
 from reader.order.buckets import padding_waste
 from reader.order.ranks import Share, given_share
-from reader.order.resume import (
-    position_of,
-    state_at,
-)
-from reader.order.samplers import (
-    ClassBalanced,
-    Shuffle,
-    Subset,
-    build_order,
-)
+from reader.order.resume import position_of, state_at
+from reader.order.samplers import Sampled, Sampler, Shuffle, build_order
 from reader.samples.decoded_cache import hold_decoded
-from reader.samples.fields import (
-    Decode,
-    Field,
-    name_of,
-    parse_fields,
-)
+from reader.samples.fields import Field, name_of, parse_fields
 from reader.samples.raw import can_gather
-from reader.samples.sample import (
-    Recipe,
-    Sample,
-)
+from reader.samples.sample import Recipe, Sample
 from reader.system import usable_cores
 from reader.transforms import Transform
 
 
 class Loader:
-    """Iterates over a data set in decoded batches; every ``iter(loader)`` is the next epoch.
+    """Iterates over a dataset in decoded batches; every ``iter(loader)`` is the next epoch.
 
     A batch is a tuple in the order of `fields`:
 
@@ -86,30 +61,25 @@ class Loader:
         transforms: Sequence[Transform] = (),
         views: int | Sequence[Sequence[Transform]] = 1,
         shuffle: Shuffle = False,
+        sampler: Sampler | None = None,
         seed: int = 0,
         epochs: int | None = 1,
-        subset: Subset | None = None,
-        weights: NDArray[Any] | Sequence[float] | ClassBalanced | None = None,
-        sampler: Iterable[int] | None = None,
         workers: int | Literal["auto"] | None = None,
         drop_last: bool = False,
         fields: Sequence[Field] = ("image", "label"),
-        decoders: Mapping[str, Decode] | None = None,
         map_sample: Callable[[Sample], Sample] | None = None,
         map_batch: Callable[[Any], Any] | None = None,
         collate_fn: Collate | None = None,
         rank: int | None = None,
         world_size: int | None = None,
-        upright: bool = True,
-        cache: Literal["ram", "decoded"] | None = None,
-        cache_limit: int | None = None,
         on_error: str = "raise",
         max_bad: float = 0.01,
+        cache: Literal["decoded"] | None = None,
         decode: Literal["cpu", "gpu"] = "cpu",
         timeout: float = 0,
         **unknown: NoReturn,
     ) -> None:
-        """Open the data set, start the workers, and let them begin with the first epoch.
+        """Open the dataset, start the workers, and let them begin with the first epoch.
 
         Args:
             dataset: a Dataset, or the folder of one.
@@ -120,22 +90,18 @@ class Loader:
                 its transforms, which give all images one size. ``image`` and what follows it
                 (masks, boxes, further pictures) are then lists with an entry for each view: what
                 its transforms alone would give.
-            shuffle: a new order over the whole data set in every epoch; BlockShuffle(shards) for
+            shuffle: a new order over the whole dataset in every epoch; BlockShuffle(shards) for
                 long reads, AspectBuckets(batch_size) for batches of like aspect ratio.
+            sampler: Weighted(weights) or ClassBalanced(), to draw with replacement; or a torch
+                Sampler, or any sized iterable of sample numbers, iterated once an epoch. One that
+                has `num_replicas` has chosen this rank's share already.
             seed: with the epoch it determines order and augmentation.
             epochs: that one iterator reads, without a break between them; None: for ever, each
                 iterator from where the last one was left.
-            subset: sample numbers, or a function from the columns label, height and width (arrays)
-                to a bool for each sample.
-            weights: draw with replacement, in proportion to a number for each sample;
-                ClassBalanced() makes all classes equally likely.
-            sampler: a torch Sampler, or any sized iterable of sample numbers, iterated once an
-                epoch. One that has `num_replicas` has chosen this rank's share already.
             workers: processes; None for the cores this process may use; "auto" to measure, and
                 settle on as many as the loop needs: see `reader.loader.autoscale`.
             drop_last: leave out the samples that do not fill a step.
-            fields: what a batch consists of: names, Mask, Boxes.
-            decoders: by extension, functions from a member's bytes to its value.
+            fields: what a batch consists of: names, Member, Mask, Boxes.
             map_sample: called in the workers with the dict of one sample, its image (H, W, 3) as
                 the transforms leave it; gives the dict with the same fields back. What it gives is
                 what arrives, in its own type and shape; an image whose last dimension is 3 is taken
@@ -151,22 +117,19 @@ class Loader:
                 of them; `reader.pad_collate` for one. None: a tuple of fields as above.
             rank, world_size: None to ask torch.distributed at every ``iter()``, or as long as it is
                 not initialised the RANK and WORLD_SIZE that torchrun gives.
-            upright: apply the EXIF orientation (of a folder).
-            cache: "ram" to hold the shards in memory (of a folder; see `Dataset`); "decoded" to
-                keep what the first epoch decodes, once for all processes of the machine: what the
-                transforms show, if they show the same in every epoch but for mirroring and it has
-                one size; else whole images, which serve where a crop is less than twice as large
-                as its target. The pixels are the same. Raw images that need no decoding and no
-                scaling are read as they lie.
-            cache_limit: bytes that this may take; None for what the system has available.
             on_error: for a sample that cannot be read. "raise": a SampleError at its batch;
                 "substitute": the next one of the order that can be read takes its place, and an
-                epoch without such a one is an error; "mask": a
-                black image with label -1 and `valid` False. Batches keep their shapes; a
-                `collate_fn` gets None for what `map_sample` would have given. Errors of your own
-                callables are raised, whatever it says.
+                epoch without such a one is an error; "mask": a black image with label -1 and
+                `valid` False. Batches keep their shapes; a `collate_fn` gets None for what
+                `map_sample` would have given. Errors of your own callables are raised, whatever it
+                says.
             max_bad: share of an epoch's samples that may be substituted or masked, over the
                 loader's life and on each rank, rounded up to whole samples; more is an error.
+            cache: "decoded" to keep what the first epoch decodes, once for all processes of the
+                machine, within the dataset's `cache_limit`: what the transforms show, if they show
+                the same in every epoch but for mirroring and it has one size; else whole images,
+                which serve where a crop is less than twice as large as its target. The pixels are
+                the same. Raw images that need no decoding and no scaling are read as they lie.
             decode: "gpu" to leave that to the GPU of a CUDAPrefetcher: ``image`` is then an
                 `EncodedImages`, and workers only cut out of each JPEG what its crop shows.
             timeout: seconds in which the workers may keep a batch waiting without a single sample
@@ -175,18 +138,17 @@ class Loader:
 
         Raises:
             ArgumentError: an argument is not of its kind or cannot be met.
-            FormatError: there is no data set, or it is damaged.
+            FormatError: there is no dataset, or it is damaged.
             SampleError: the first sample cannot be read, and it is needed to tell types and shapes.
         """
         arguments = locals().copy()
         del arguments["self"], arguments["unknown"]
         check_loader(arguments, unknown)
         self._arguments = arguments
-        dataset = opened(dataset, split, upright, cache, cache_limit)
+        self.dataset = dataset = dataset_of(dataset, split)
         workers = usable_cores() if workers is None else workers
-        self.dataset = dataset
         self.batch_size = batch_size = int(batch_size)
-        members = parse_fields(fields, decoders or {}, dataset.extensions)
+        members = parse_fields(fields, dataset.extensions)
         self.fields = tuple(map(name_of, fields))
         self.map_batch = map_batch
         self.batch_fields = None if collate_fn else self.fields  # None: any batch is possible
@@ -194,19 +156,20 @@ class Loader:
         self._seed = seed = int(seed)
         self._transforms = transforms
         self._is_pinned = False
-        self._order = build_order(dataset, shuffle, seed, subset, weights, sampler)
-        if not self._order.count:
+        self._order = order = build_order(dataset, shuffle, seed, sampler)
+        is_sampled = isinstance(order, Sampled)  # which gives its numbers when an epoch begins
+        if not order.count:
             raise ReaderError(f"{dataset.folder}: there are no samples to load.")
         # As trainers read it of a DataLoader: SequentialSampler says that nothing is shuffled, and
         # without that Lightning refuses to overfit.
-        self.sampler: Any = self._order if sampler is None else sampler
-        if sampler is None and weights is None and shuffle is False:
-            self.sampler = SequentialSampler(range(self._order.count))
+        self.sampler: Any = order if sampler is None else sampler
+        if sampler is None and shuffle is False:
+            self.sampler = SequentialSampler(range(order.count))
         self.batch_sampler = BatchSampler(self.sampler, batch_size, bool(drop_last))
         share = given_share(rank, world_size)
-        if sampler is not None and hasattr(sampler, "num_replicas"):
+        if hasattr(sampler, "num_replicas"):
             share = Share(0, 1)  # a distributed sampler has chosen this rank's share
-        self._plan = Plan(self._order.count, batch_size, drop_last, epochs, share)
+        self._plan = Plan(order.count, batch_size, drop_last, epochs, share)
         self._plan.steps(0)  # which there are
         pipelines = view_pipelines(transforms, views)
         recipe = Recipe(
@@ -218,35 +181,22 @@ class Loader:
             pipelines[1:],
             is_encoded=decode == "gpu",
         )
-        # A sampler is asked for its order when an epoch begins, not before.
-        first = np.arange(min(CANDIDATES, self._order.count))
-        candidates = (first if sampler is not None else self._order.samples(first, 0)).tolist()
+        first = np.arange(min(CANDIDATES, order.count))
+        candidates = (first if is_sampled else order.samples(first, 0)).tolist()
+        skips_bad, is_batched = on_error != "raise", collate_fn is None
         layout = batch_layout(
-            dataset,
-            recipe,
-            batch_size,
-            collate_fn is None,
-            candidates,
-            on_error != "raise",
-            timeout,
+            dataset, recipe, batch_size, is_batched, candidates, skips_bad, timeout
         )
         decoded = None
         if cache == "decoded" and "image" in self.fields and not can_gather(dataset, recipe):
-            decoded = hold_decoded(dataset, pipelines, cache_limit)
+            decoded = hold_decoded(dataset, pipelines)
+        settled = None if workers == "auto" else workers
         self._feed = Feed(
-            dataset,
-            recipe,
-            self._order,
-            layout,
-            None if workers == "auto" else workers,
-            on_error,
-            max_bad,
-            decoded,
-            timeout,
+            dataset, recipe, order, layout, settled, on_error, max_bad, decoded, timeout
         )
         batcher = Batcher(self.fields, dataset.keys, layout, collate_fn)
         self._epochs = Epochs(self._feed, batcher, self._plan, map_batch)
-        if sampler is None:
+        if not is_sampled:
             self._epochs.decode_ahead()
 
     @property
@@ -256,7 +206,7 @@ class Loader:
 
     @property
     def world_size(self) -> int:
-        """Ranks that read the data set together, as for `rank`."""
+        """Ranks that read the dataset together, as for `rank`."""
         return self._plan.share.world_size
 
     def __len__(self) -> int:
@@ -307,7 +257,7 @@ class Loader:
         """Where the newest iterator is: what was delivered, not what is decoded ahead.
 
         `position` counts the samples of `epoch` that all ranks together have taken, so it is the
-        same on every rank. The rest says which data set and options it belongs to.
+        same on every rank. The rest says which dataset and options it belongs to.
         """
         with self._epochs.lock:
             return state_at(self._epochs.consumed, self.dataset, self._order, self._seed)
@@ -318,7 +268,7 @@ class Loader:
         World size, batch size and workers may be others than they were.
 
         Raises:
-            ArgumentError: it is the state of another data set, or of options with another order.
+            ArgumentError: it is the state of another dataset, or of options with another order.
         """
         with self._epochs.lock:
             self._epochs.jump(position_of(state, self.dataset, self._order, self._seed))

@@ -28,7 +28,7 @@ def position_of(state: Mapping[str, Any], dataset: Dataset, order: Order, seed: 
     """The position of a state.
 
     Raises:
-        ArgumentError: it is none, or it belongs to another data set or order; names the difference.
+        ArgumentError: it is none, or it belongs to another dataset or order; names the difference.
     """
     if not isinstance(state, Mapping):
         raise ArgumentError(f"A state is what state_dict() gave, a dict, not {state!r:.200}.")
@@ -58,7 +58,10 @@ def _identity(dataset: Dataset, order: Order, seed: int, epoch: int | None) -> S
         "split": dataset.split,
         "samples": order.count,
         "seed": seed,
-        **dict.fromkeys(("shuffle", "subset", "weights", "sampler")),
+        "shuffle": None,
+        "subset": dataset.subset_description,
+        "weights": None,
+        "sampler": None,
         **order.options(epoch),
     }
 

@@ -3,8 +3,7 @@
 All orders are functions of (seed, epoch, position), so that a run resumes at any of them.
 """
 
-import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence, Sized
+from collections.abc import Iterable, Sequence, Sized
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import islice
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 
 from reader.checks import is_count
 from reader.dataset.dataset import Dataset
+from reader.dataset.numbers import array_of, described, sample_number
 from reader.errors import ArgumentError
 from reader.order.buckets import (
     AspectBuckets,
@@ -55,21 +55,55 @@ class BlockShuffle:
             raise ArgumentError(f"{self}: shards is an integer of at least 1.")
 
 
+class Weighted:
+    """Draw with replacement, sample i with a probability in proportion to ``weights[i]``."""
+
+    def __init__(self, weights: Sequence[float] | NDArray[Any]) -> None:
+        """Take the weights.
+
+        Args:
+            weights: a finite number of at least 0 for each sample.
+
+        Raises:
+            ArgumentError: they are not weights.
+        """
+        given = array_of(weights, np.float64)
+        if given.ndim != 1 or not len(given) or not np.isfinite(given.sum()) or given.min() < 0:
+            raise ArgumentError(
+                "The weights of Weighted are one finite number of at least 0 for each sample, not "
+                f"{weights!r:.200}."
+            )
+        if not given.any():
+            raise ArgumentError("Weighted needs a weight above 0: of 0 alone nothing is drawn.")
+        self.weights = given
+
+    def __repr__(self) -> str:
+        return f"<reader.Weighted: {len(self.weights)} weights>"
+
+
 @dataclass(frozen=True)
 class ClassBalanced:
-    """Weights that make every class equally likely, whatever the number of its samples."""
+    """Draw with replacement, every class equally often, whatever the number of its samples."""
 
 
 Shuffle = bool | BlockShuffle | AspectBuckets
-Subset = Sequence[int] | NDArray[Any] | Callable[[Mapping[str, NDArray[Any]]], NDArray[Any]]
+Sampler = Iterable[int] | Weighted | ClassBalanced
 
 
 class BlockShuffled:
-    """The order of a `BlockShuffle`."""
+    """The order of a `BlockShuffle`, over samples that lie one shard after the other."""
 
-    def __init__(self, shard_sizes: Sequence[int], shards: int, seed: int) -> None:
+    def __init__(
+        self,
+        shard_sizes: Sequence[int],
+        shards: int,
+        seed: int,
+        numbers: NDArray[np.int64] | None = None,
+    ) -> None:
+        """`numbers`: what the samples are called; None: by their place."""
         self._sizes = np.array([size for size in shard_sizes if size], np.int64)
         self._starts = np.cumsum(self._sizes) - self._sizes
+        self._numbers = numbers
         self._shards = shards
         self._seed = seed
         self.count = int(self._sizes.sum())
@@ -98,27 +132,18 @@ class BlockShuffled:
             found[chosen] = (
                 self._starts[shards[shard]] + place - ends[shard] + self._sizes[shards[shard]]
             )
-        return found
+        return found if self._numbers is None else self._numbers[found]
 
     def options(self, epoch: int | None) -> dict[str, str]:
         """See `Order.options`."""
         return {"shuffle": repr(BlockShuffle(self._shards))}
 
 
-class Weighted:
-    """Draws with replacement, sample i with a probability in proportion to ``weights[i]``."""
+class Drawn:
+    """The order of `Weighted`."""
 
-    def __init__(self, weights: NDArray[Any], seed: int) -> None:
-        """Take the weights.
-
-        Raises:
-            ArgumentError: they are no weights.
-        """
-        ends = np.cumsum(np.asarray(weights, np.float64))
-        if ends.ndim != 1 or not len(ends) or not np.isfinite(ends[-1]) or np.min(weights) < 0:
-            raise ArgumentError("weights must be one finite number of at least 0 for each sample.")
-        if ends[-1] == 0:
-            raise ArgumentError("weights must have a number above 0: of 0 alone nothing is drawn.")
+    def __init__(self, weights: NDArray[np.float64], seed: int) -> None:
+        ends = np.cumsum(weights)
         self._ends = ends / ends[-1]
         self._seed = seed
         self.count = len(ends)
@@ -137,7 +162,7 @@ class Weighted:
 
     @cached_property
     def _description(self) -> str:
-        return _described(self._ends)
+        return described(self._ends)
 
 
 class Sampled:
@@ -181,162 +206,50 @@ class Sampled:
         if epoch not in self._epochs:
             if hasattr(self._sampler, "set_epoch"):
                 self._sampler.set_epoch(epoch)
-            numbers = map(partial(_sample_number, total=self._total), self._sampler)
+            numbers = map(partial(sample_number, total=self._total), self._sampler)
             indices = np.fromiter(islice(numbers, self.count + 1), np.int64)
             if len(indices) != self.count:
                 found = "more" if len(indices) > self.count else len(indices)
                 raise ArgumentError(f"The sampler has length {self.count} and gave {found}.")
-            self._epochs[epoch] = indices, _described(indices)
+            self._epochs[epoch] = indices, described(indices)
             for old in sorted(self._epochs)[:-_KEPT_EPOCHS]:
                 del self._epochs[old]
         return self._epochs[epoch]
 
 
-class Among:
-    """An order of some samples: `order` counts within `chosen`, an array of sample numbers."""
-
-    def __init__(self, order: Order, chosen: NDArray[np.int64]) -> None:
-        self._order = order
-        self._chosen = chosen
-        self.count = order.count
-
-    def samples(self, positions: NDArray[np.int64], epoch: int) -> NDArray[np.int64]:
-        """The sample numbers at `positions` of `epoch`."""
-        return self._chosen[self._order.samples(positions, epoch)]
-
-    def options(self, epoch: int | None) -> dict[str, str]:
-        """See `Order.options`."""
-        return {**self._order.options(epoch), "subset": self._description}
-
-    @cached_property
-    def _description(self) -> str:
-        return _described(self._chosen)
-
-
-def build_order(
-    dataset: Dataset,
-    shuffle: Shuffle,
-    seed: int,
-    subset: Subset | None,
-    weights: NDArray[Any] | Sequence[float] | ClassBalanced | None,
-    sampler: Iterable[int] | None,
-) -> Order:
+def build_order(dataset: Dataset, shuffle: Shuffle, seed: int, sampler: Sampler | None) -> Order:
     """The order that a Loader's arguments ask for.
 
     Raises:
-        ArgumentError: the arguments contradict each other, or name samples that are not there.
+        ArgumentError: the arguments contradict each other, or do not fit the dataset.
     """
     if not isinstance(shuffle, (bool, BlockShuffle, AspectBuckets)):
         raise ArgumentError(
             "shuffle is True, False, a BlockShuffle(shards=...) or AspectBuckets(batch_size=...)."
         )
-    if (sampler is not None) + (weights is not None) + bool(shuffle) > 1:
-        raise ArgumentError("Give one of shuffle, weights and sampler: each decides the order.")
-    if sampler is not None:
-        if subset is not None:
-            raise ArgumentError("A sampler chooses its samples itself; give no subset beside it.")
-        return Sampled(sampler, len(dataset))
-    chosen = None if subset is None else _chosen(dataset, subset)
-    count = len(dataset) if chosen is None else len(chosen)
-    order: Order = Sequential(count)
-    if weights is not None:
-        order = Weighted(_weights(dataset, weights, chosen), seed)
-    elif isinstance(shuffle, BlockShuffle):
-        sizes = [shard.samples for shard in dataset.shards]
-        if chosen is not None:
-            chosen = np.sort(chosen)
-            sizes = np.diff(np.searchsorted(chosen, np.cumsum([0, *sizes]))).tolist()
-        order = BlockShuffled(sizes, shuffle.shards, seed)
-    elif isinstance(shuffle, AspectBuckets):
-        ratios = aspect_ratios(dataset)
-        order = Bucketed(ratios if chosen is None else ratios[chosen], shuffle, seed)
-    elif shuffle:
-        order = GlobalShuffle(count, seed)
-    return order if chosen is None else Among(order, chosen)
-
-
-class _Columns(dict[str, NDArray[Any]]):
-    """What a subset's predicate is given."""
-
-    def __missing__(self, name: str) -> NDArray[Any]:
-        known = ", ".join(self)
-        raise ArgumentError(
-            f"A subset's predicate asks for the column {name!r}; there are {known}."
-        )
-
-
-def _chosen(dataset: Dataset, subset: Subset) -> NDArray[np.int64]:
-    if callable(subset):
-        mask = np.asarray(subset(_Columns(dataset.columns("label", "height", "width"))))
-        if mask.shape != (len(dataset),) or mask.dtype != np.bool_:
-            raise ArgumentError("A subset's predicate must give one bool for each sample.")
-        return np.flatnonzero(mask)
-    given = _array(subset)
-    if given.ndim != 1 or (given.size and given.dtype.kind not in "iubO"):
-        raise ArgumentError(
-            "A subset is a list of sample numbers, one bool for each sample, or a function of the "
-            f"columns that gives these, not {subset!r:.200}."
-        )
-    if given.dtype == np.bool_:
-        if len(given) != len(dataset):
+    if sampler is not None and shuffle:
+        raise ArgumentError("Give one of shuffle and sampler: each decides the order.")
+    if isinstance(sampler, Weighted):
+        if len(sampler.weights) != len(dataset):
             raise ArgumentError(
-                f"A subset of bools has one for each sample: {len(dataset)}, not {len(given)}."
+                f"{sampler!r} needs as many as the dataset has samples: {len(dataset)}."
             )
-        return np.flatnonzero(given)
-    if not hasattr(subset, "dtype"):  # of a list such as [True, 2] NumPy makes integers
-        return np.array([_sample_number(one, len(dataset), "subset") for one in subset], np.int64)
-    for number in given[(given < 0) | (given >= len(dataset))][:1]:
-        _sample_number(number, len(dataset), "subset")
-    return given.astype(np.int64)
+        return Drawn(sampler.weights, seed)
+    if isinstance(sampler, ClassBalanced):
+        return Drawn(_balanced(dataset), seed)
+    if sampler is not None:
+        return Sampled(sampler, len(dataset))
+    if isinstance(shuffle, BlockShuffle):
+        numbers, sizes = dataset.by_shard()
+        return BlockShuffled(sizes, shuffle.shards, seed, numbers)
+    if isinstance(shuffle, AspectBuckets):
+        return Bucketed(aspect_ratios(dataset), shuffle, seed)
+    return GlobalShuffle(len(dataset), seed) if shuffle else Sequential(len(dataset))
 
 
-def _weights(dataset: Dataset, weights: Any, chosen: NDArray[np.int64] | None) -> NDArray[Any]:
-    if isinstance(weights, ClassBalanced):
-        labels = dataset.labels if chosen is None else dataset.labels[chosen]
-        if (labels < 0).any():
-            raise ArgumentError("ClassBalanced needs a label for every sample.")
-        counts: NDArray[Any] = np.bincount(labels)
-        return 1.0 / counts[labels]
-    given = _array(weights, np.float64)
-    if given.shape != (len(dataset),):
-        raise ArgumentError(
-            f"weights must be {len(dataset)} numbers, one for each sample, or ClassBalanced(), not "
-            f"{weights!r:.200}."
-        )
-    return given if chosen is None else given[chosen]
-
-
-def _sample_number(given: Any, total: int, what: str = "sampler") -> int:
-    """`given` as a sample's number: an integer, also NumPy's, or torch's as its samplers give them.
-
-    Raises:
-        ArgumentError: it is none, or there is no such sample.
-    """
-    if type(given) is not int:
-        array = _array(given)
-        if array.ndim or array.dtype.kind not in "iu":
-            advice = ""
-            if isinstance(given, (list, tuple)):
-                advice = (
-                    ": in place of a BatchSampler, give its sampler, and batch_size to the Loader"
-                )
-            raise ArgumentError(f"A {what} gives sample numbers, not {given!r:.200}{advice}.")
-        given = int(array)
-    if not 0 <= given < total:
-        raise ArgumentError(
-            f"The {what} gives sample {given}; those of the data set are 0 to {total - 1}."
-        )
-    return given
-
-
-def _array(given: Any, dtype: Any = None) -> NDArray[Any]:
-    """`given` as an array; one of nothing's shape and type where it cannot become one."""
-    try:
-        return np.asarray(given, dtype)
-    except (TypeError, ValueError, RuntimeError):  # rows of different lengths; a GPU's tensor
-        return np.empty((), object)
-
-
-def _described(numbers: NDArray[Any]) -> str:
-    digest = hashlib.blake2b(numbers.astype(numbers.dtype.newbyteorder("<")).tobytes())
-    return f"{len(numbers)} numbers, fingerprint {digest.hexdigest()[:12]}"
+def _balanced(dataset: Dataset) -> NDArray[np.float64]:
+    """Weights that make every class equally likely."""
+    if (dataset.labels < 0).any():
+        raise ArgumentError("ClassBalanced needs a label for every sample.")
+    counts = np.bincount(dataset.labels)
+    return 1.0 / counts[dataset.labels]

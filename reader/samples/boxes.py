@@ -1,13 +1,13 @@
 """Boxes that lie over an image, and what becomes of them in its transforms."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reader.checks import FLAG, TEXT, Rule, check, is_flag, is_number, is_text, or_none
+from reader.checks import FLAG, FUNCTION, TEXT, Rule, check, is_flag, is_number, is_text, or_none
 from reader.decode.plan import StoredImage, View, from_upright
 from reader.errors import ArgumentError
 from reader.format.members import kind_of
@@ -23,6 +23,7 @@ _RULES: dict[str, Rule] = {
     "min_size": (lambda given: is_number(given) and given >= 0, "a number of pixels from 0"),
     "normalized": FLAG,
     "upright": (or_none(is_flag), "True, False or None"),
+    "decode": FUNCTION,
 }
 
 
@@ -59,6 +60,8 @@ class Boxes:
         normalized: the coordinates are fractions of the image's width and height, from 0 to 1.
         upright: they are those of the image that the EXIF orientation has turned upright; False:
             of the image as it is stored. None: True for a ``txt``, False for any other member.
+        decode: from the member's bytes to what the paths lead through, such as a dict; None for
+            JSON, and the lines of a ``txt``.
     """
 
     member: str
@@ -68,6 +71,7 @@ class Boxes:
     min_size: float = 1.0
     normalized: bool = False
     upright: bool | None = None
+    decode: Callable[[bytes], Any] | None = None
 
     def __post_init__(self) -> None:
         check(vars(self), _RULES)
@@ -180,7 +184,7 @@ def parse_lines(data: bytes) -> Mapping[str, Any]:
             kind = ", as outlines have them" if len(numbers) > 6 else ""
             raise ValueError(
                 f"line {number} has {len(numbers)} numbers{kind}; a line of a box has five, its "
-                "class and the box: decoders= may read others"
+                "class and the box: Boxes(..., decode=f) may read others"
             )
         labels.append(numbers[0])
         boxes.append(numbers[1:])

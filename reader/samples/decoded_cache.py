@@ -225,15 +225,12 @@ def drawing(decoder: Decoder, images: DecodedImages | None) -> Drawing:
     return (DrawingOfResults if images.of_results else DrawingOfImages)(decoder, images)
 
 
-def hold_decoded(
-    dataset: Dataset, pipelines: Sequence[Sequence[Transform]], limit: int | None
-) -> DecodedImages:
+def hold_decoded(dataset: Dataset, pipelines: Sequence[Sequence[Transform]]) -> DecodedImages:
     """Memory for the images of a data set; empty, if no process of this user has it already.
 
     Args:
-        dataset: tells the sizes.
+        dataset: tells the sizes, and how many bytes may be taken.
         pipelines: the transforms of each view.
-        limit: bytes that may be taken; None for what the system has available.
 
     Raises:
         ReaderError: they do not fit, or this system has no memfd.
@@ -252,14 +249,16 @@ def hold_decoded(
     starts = np.zeros(count + 1, np.int64)
     np.cumsum(sizes, out=starts[1:])
     starts += -(-(first + starts.nbytes) // _PAGE) * _PAGE
-    kind = f"{dataset.fingerprint} {result and (result.fixed, dataset.upright)}"
+    of_what = dataset.fingerprint, dataset.subset_description
+    kind = f"{of_what} {result and (result.fixed, dataset.upright)}"
     identity = "decoded-" + hashlib.blake2b(kind.encode()).hexdigest()[:16]
 
     def write_starts(descriptor: int) -> None:
         os.pwrite(descriptor, starts.tobytes(), first)
 
     size = int(starts[-1])
-    shared = share(Wanted("decoded", identity, size, what, is_constant=False), write_starts, limit)
+    wanted = Wanted("decoded", identity, size, what, is_constant=False)
+    shared = share(wanted, write_starts, dataset.cache_limit)
     return DecodedImages(shared.path, count, size, result is not None, shared)
 
 

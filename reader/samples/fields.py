@@ -1,16 +1,16 @@
 """What a batch consists of beside the image: the members of a sample, decoded by their extension.
 
 A field is written as a name: ``image``, ``label``, ``key``, ``index``, ``valid``, or a member's
-extension (``json``, ``mask.png``, ...). A ``?`` behind an extension gives None for a sample that
-has no such member. `Mask` and `Boxes` say more about a member that belongs to the image's geometry;
-their extension may end in ``?`` as well, and gives no boxes where there is no member.
+extension (``json``, ``mask.png``, ...). `Member` brings a decoder of one's own; `Mask` and `Boxes`
+say more about a member that belongs to the image's geometry. A ``?`` behind an extension gives None
+for a sample that has no such member, or no boxes.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from reader.checks import TEXT, check, is_integer
+from reader.checks import FUNCTION, TEXT, check, is_integer
 from reader.errors import ArgumentError
 from reader.format.members import DECODERS, kind_of, picture_format
 from reader.samples.boxes import Boxes, parse_lines
@@ -41,12 +41,31 @@ class Mask:
         check(vars(self), {"member": TEXT, "fill": (is_integer, "an integer")})
 
 
-Field = str | Mask | Boxes
+@dataclass(frozen=True)
+class Member:
+    """A member that a function of your own decodes.
+
+    It arrives as what the function gives: arrays of one type and shape as one tensor (B, ...),
+    anything else as a list. Alone, ``"txt"`` is short for ``Member("txt")``.
+
+    Attributes:
+        member: its extension. With a ``?`` behind it, a sample without the member has None.
+        decode: called in the workers with the member's bytes; None: what the extension stands for.
+    """
+
+    member: str
+    decode: Decode | None = None
+
+    def __post_init__(self) -> None:
+        check(vars(self), {"member": TEXT, "decode": FUNCTION})
+
+
+Field = str | Mask | Boxes | Member
 
 
 @dataclass(frozen=True)
-class Member:
-    """A field that is read from a member.
+class ResolvedField:
+    """A field that is read from a member, and how.
 
     Attributes:
         name: the field's, in the dict of a sample.
@@ -70,32 +89,25 @@ class Member:
         return self.decode is None or isinstance(self.field, Boxes)
 
 
-def parse_fields(
-    fields: Sequence[Field], decoders: Mapping[str, Decode], known: Sequence[str]
-) -> tuple[Member, ...]:
-    """The members among `fields`, whose other names must be `BUILT_IN`.
+def parse_fields(fields: Sequence[Field], known: Sequence[str]) -> tuple[ResolvedField, ...]:
+    """How each of `fields` is read that is not among `BUILT_IN`.
 
     Args:
-        decoders: the user's own, by extension.
-        known: extensions that the data set has.
+        fields: as the user wrote them.
+        known: extensions that the dataset has.
 
     Raises:
-        ArgumentError: there is no such field, or it is no field.
+        ArgumentError: there is no such field, or it is not a field.
     """
     if isinstance(fields, str) or not isinstance(fields, Sequence) or not fields:
         raise ArgumentError(
             f'fields is a sequence of names, such as ("image", "label"), not {fields!r:.200}.'
         )
-    if wrong := [field for field in fields if not isinstance(field, (str, Mask, Boxes))]:
-        raise ArgumentError(f"A field is a name, a Mask or Boxes, not {wrong[0]!r}.")
-    decoded = [_extension(f) for f in fields if f not in BUILT_IN and not isinstance(f, Mask)]
-    if unused := [ext for ext in decoders if ext not in decoded]:
-        raise ArgumentError(
-            f"There is a decoder for {unused[0]!r}, which is not among the fields' extensions."
-        )
+    if wrong := [field for field in fields if not isinstance(field, Field)]:
+        raise ArgumentError(f"A field is a name, a Member, a Mask or Boxes, not {wrong[0]!r}.")
     if twice := [name for name in map(name_of, fields) if [*map(name_of, fields)].count(name) > 1]:
         raise ArgumentError(f"Two fields are named {twice[0]!r}.")
-    return tuple(_member(f, decoders, known) for f in fields if f not in BUILT_IN)
+    return tuple(_resolved(f, known) for f in fields if f not in BUILT_IN)
 
 
 def name_of(field: Field) -> str:
@@ -103,26 +115,27 @@ def name_of(field: Field) -> str:
     return "boxes" if isinstance(field, Boxes) else _extension(field)
 
 
-def _member(field: Field, decoders: Mapping[str, Decode], known: Sequence[str]) -> Member:
+def _resolved(field: Field, known: Sequence[str]) -> ResolvedField:
     ext = _extension(field)
     if ext in BUILT_IN:
-        raise ArgumentError(f"Every sample has {ext!r}: write it without a question mark.")
+        raise ArgumentError(f"Every sample has {ext!r}: write it as a name, without a mark.")
     is_optional = _written(field).endswith("?")
     if ext not in known and not is_optional:
         raise ArgumentError(
             f"There is no field {ext!r}: there are {', '.join(dict.fromkeys((*BUILT_IN, *known)))}."
         )
-    if isinstance(field, Mask) or (ext not in decoders and picture_format(ext)):
-        return Member(ext, ext, field, None, is_optional, is_learnt=not is_optional)
+    own = field.decode if isinstance(field, (Boxes, Member)) else None
     kind = kind_of(ext)
     if isinstance(field, Boxes):
-        decode = decoders.get(ext) or DECODERS["json"]
-        if kind == "txt" and ext not in decoders:
+        decode = own or DECODERS["json"]
+        if kind == "txt" and own is None:
             field, decode = replace(field, labels=field.labels or "labels"), parse_lines
-        return Member("boxes", ext, field, decode, is_optional, is_learnt=False)
-    decode = decoders.get(ext) or DECODERS.get(kind, bytes)
-    is_array = kind == "npy" or ext in decoders
-    return Member(ext, ext, field, decode, is_optional, is_array and not is_optional)
+        return ResolvedField("boxes", ext, field, decode, is_optional, is_learnt=False)
+    if isinstance(field, Mask) or (own is None and picture_format(ext)):
+        return ResolvedField(ext, ext, field, None, is_optional, is_learnt=not is_optional)
+    is_array = own is not None or kind == "npy"
+    decode = own or DECODERS.get(kind, bytes)
+    return ResolvedField(ext, ext, field, decode, is_optional, is_array and not is_optional)
 
 
 def _extension(field: Field) -> str:

@@ -30,7 +30,7 @@ from reader.samples.decoded_cache import DecodedImages, drawing
 from reader.samples.fields import (
     PHOTOGRAPHS,
     Mask,
-    Member,
+    ResolvedField,
 )
 from reader.samples.seeding import seed_sample
 from reader.transforms import (
@@ -60,7 +60,7 @@ class Recipe:
     transforms: tuple[Transform, ...] = ()
     seed: int = 0
     names: tuple[str, ...] = ("image", "label")
-    members: tuple[Member, ...] = ()
+    members: tuple[ResolvedField, ...] = ()
     map_sample: Callable[[Sample], Sample] | None = None
     further: tuple[tuple[Transform, ...], ...] = ()
     is_encoded: bool = False
@@ -195,7 +195,7 @@ class SampleReader:
         self._drawing.draw(planned.number, planned.views, planned.mirrored, result, outs)
         return list(outs) if self._recipe.further else outs[0]
 
-    def _member(self, planned: Planned, member: Member) -> Any:
+    def _member(self, planned: Planned, member: ResolvedField) -> Any:
         shard, row = planned.shard, planned.row
         absent = member.field.none() if isinstance(member.field, Boxes) else None
         shown: Sequence[Any] = [absent] * len(planned.views)
@@ -213,7 +213,7 @@ class SampleReader:
             raise shard.error(row, f"it has no member .{member.ext}; {advice}")
         return shown if self._recipe.further and member.follows_image else shown[0]
 
-    def _shown(self, planned: Planned, member: Member, data: bytes) -> Sequence[Any]:
+    def _shown(self, planned: Planned, member: ResolvedField, data: bytes) -> Sequence[Any]:
         """A member as each view shows it; once, if it does not follow the image."""
         if member.decode is None:
             return self._pictures(planned.views, member, data)
@@ -225,7 +225,7 @@ class SampleReader:
         self.dropped_boxes += sum(dropped for _, dropped in placed)
         return [boxes for boxes, _ in placed]
 
-    def _pictures(self, views: Sequence[View], member: Member, data: bytes) -> list[Pixels]:
+    def _pictures(self, views: Sequence[View], member: ResolvedField, data: bytes) -> list[Pixels]:
         """A picture that lies over the image, decoded once, as each view shows it."""
         kind = picture_format(member.ext)
         if kind in PHOTOGRAPHS and not isinstance(member.field, Mask):

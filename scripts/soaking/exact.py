@@ -30,11 +30,11 @@ class Reading:
     epoch: int = 0
     on_error: str = "raise"
 
-    def open(self, **how: Any) -> reader.Loader:
-        """A loader that begins with this epoch; `how` should not matter."""
+    def open(self, in_memory: bool = False, **how: Any) -> reader.Loader:
+        """A loader that begins with this epoch; how should not matter."""
         shuffles: dict[str, Any] = {"all": True, "blocks": reader.BlockShuffle(2), "none": False}
         loader = reader.Loader(
-            self.shards,
+            reader.Dataset(self.shards, cache="ram" if in_memory else None),
             transforms=PIPELINES[self.pipeline],
             shuffle=shuffles[self.shuffle],
             seed=self.seed,

@@ -96,7 +96,7 @@ def _read_part(
                     workers=rng.choice([1, 2, 3, "auto"]),
                     rank=rank,
                     world_size=ranks,
-                    cache=rng.choice([None, None, "ram"]),
+                    in_memory=rng.choice([False, False, True]),
                 )
             )
             for rank in range(ranks)

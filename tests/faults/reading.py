@@ -30,6 +30,7 @@ from packer.packing import (
 )
 from reader import (
     CenterCrop,
+    Dataset,
     Loader,
     ShardfeedError,
 )
@@ -154,7 +155,7 @@ class Outcome:
         return "masked samples, each named" if self.masked else "exact"
 
 
-def loader(folder: Path, **options: Any) -> Loader:
+def loader(folder: Path | Dataset, **options: Any) -> Loader:
     """A loader of one worker, so that the calls have one order."""
     arguments: dict[str, Any] = {
         "batch_size": 4,

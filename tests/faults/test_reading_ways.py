@@ -94,8 +94,8 @@ def test_torchs_loader_raises_what_the_data_set_does_and_goes_on(
 def test_a_fault_is_told_at_its_batch_in_every_way_to_read(
     packed: Path, faults: Faults, way: str
 ) -> None:
-    cache: dict[str, Any] = {"cache": "ram"} if way == "memory" else {}
-    with faults.in_workers(), loader(packed, **cache) as running:
+    dataset = Dataset(packed, cache="ram" if way == "memory" else None)
+    with faults.in_workers(), loader(dataset) as running:
         source: Any = CUDAPrefetcher(running, device="cpu") if way == "prefetcher" else running
         truth = {sample[0]: sample for batch in source for sample in samples_of(batch)}
         for effect in ("EIO", "half", "SIGKILL"):

@@ -80,7 +80,7 @@ def cropped(top: int, left: int, height: int, width: int) -> Transform:
     return Crop()
 
 
-def loaded(folder: Path, transforms: Sequence[Transform], **options: Any) -> list[Pixels]:
+def loaded(folder: Path | Dataset, transforms: Sequence[Transform], **options: Any) -> list[Pixels]:
     with Loader(folder, transforms=transforms, workers=1, batch_size=4, **options) as loader:
         return [image.permute(1, 2, 0).numpy() for images, _ in loader for image in images]
 
@@ -371,7 +371,7 @@ def test_a_crop_equals_the_same_part_of_the_whole_image_in_every_orientation(
 ) -> None:
     top, left, height, width = box
     dataset = Dataset(turned, upright=upright)
-    crops = loaded(turned, [cropped(*box)], upright=upright)
+    crops = loaded(dataset, [cropped(*box)])
     assert len(crops) == len(dataset) == 32
     for number, crop in enumerate(crops):
         whole, _ = dataset[number]

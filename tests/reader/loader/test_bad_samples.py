@@ -40,7 +40,7 @@ def damage(folder: Path, number: int) -> None:
         file.write(bytes(size))
 
 
-def load(folder: Path, **options: Any) -> Loader:
+def load(folder: Path | Dataset, **options: Any) -> Loader:
     fields = ("image", "label", "index", "valid")
     arguments = {"batch_size": 8, "workers": 2, "transforms": [CenterCrop(16)], "fields": fields}
     return Loader(folder, **{**arguments, **options})
@@ -75,16 +75,17 @@ def test_substitutes_are_the_next_samples_that_can_be_read(damaged: Path) -> Non
 
 def test_substitutes_come_from_the_subset_in_its_own_order(damaged: Path) -> None:
     subset = [20, 4, 7, 17, 18, 3]
-    with load(damaged, on_error="substitute", max_bad=0.5, subset=subset) as loader:
+    dataset = Dataset(damaged, subset=subset)
+    with load(dataset, on_error="substitute", max_bad=0.5) as loader:
         index = np.concatenate([batch[2].numpy() for batch in loader])
-    assert index.tolist() == [20, 7, 7, 3, 3, 3]
+    assert index.tolist() == [0, 2, 2, 5, 5, 5]
 
 
 def test_where_all_that_follow_are_bad_too_a_substitute_is_masked(packed_copy: Path) -> None:
     for number in range(20):
         damage(packed_copy, number)
     options: dict[str, Any] = {"on_error": "substitute", "max_bad": 0.9, "batch_size": 1}
-    with load(packed_copy, **options, subset=range(22)) as loader:
+    with load(Dataset(packed_copy, subset=range(22)), **options) as loader:
         rows = [(int(index), bool(valid)) for _, _, index, valid in loader]
     assert rows == [*((n, False) for n in range(4)), *[(20, True)] * 17, (21, True)]
 
@@ -95,9 +96,10 @@ def test_where_all_that_follow_are_bad_too_a_substitute_is_masked(packed_copy: P
 def test_a_set_of_bad_samples_alone_is_an_error_where_they_are_to_be_substituted(
     damaged: Path, options: dict[str, Any]
 ) -> None:
-    arguments = {"on_error": "substitute", "max_bad": 1, "subset": [4, 17, 38], **options}
+    arguments = {"on_error": "substitute", "max_bad": 1, **options}
     reason = "None of 3 samples can be read, .* Restore the data set. The first: .*image"
-    with load(damaged, **arguments) as loader, pytest.raises(SampleError, match=reason):
+    dataset = Dataset(damaged, subset=[4, 17, 38])
+    with load(dataset, **arguments) as loader, pytest.raises(SampleError, match=reason):
         deque(chain(loader, loader, loader), maxlen=0)
 
 
@@ -200,11 +202,11 @@ def test_one_bad_sample_is_within_any_share_but_none(packed_copy: Path) -> None:
 
 
 def test_a_share_of_bad_samples_that_comes_out_even_is_not_rounded_up(packed_copy: Path) -> None:
-    numbers = range(25)
+    dataset = Dataset(packed_copy, subset=range(25))
     for number in [*BAD[:3], 0, 1, 2, 3, 5]:
         damage(packed_copy, number)
     with (  # 0.28 * 25 is 7.000000000000001 in floating point
-        load(packed_copy, on_error="mask", max_bad=0.28, subset=numbers) as loader,
+        load(dataset, on_error="mask", max_bad=0.28) as loader,
         pytest.raises(SampleError, match=r"allows \(7\)"),
     ):
         list(loader)

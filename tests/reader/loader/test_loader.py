@@ -42,11 +42,10 @@ def test_images_stay_as_stored_if_they_need_not_be_upright(
     exif[0x0112] = 6
     folder = make_dataset({"a.png": encode(make_image(0, 20, 30), "PNG", exif=exif)})
     for upright, size in ((True, (30, 20)), (False, (20, 30))):
-        for dataset in (folder, Dataset(folder, upright=upright)):
-            with Loader(dataset, workers=1, upright=upright) as loader:
-                ((image, _),) = loader
-            assert image.shape == (1, 3, *size)
-            assert np.array_equal(image[0].permute(1, 2, 0), loader.dataset[0][0])
+        with Loader(Dataset(folder, upright=upright), workers=1) as loader:
+            ((image, _),) = loader
+        assert image.shape == (1, 3, *size)
+        assert np.array_equal(image[0].permute(1, 2, 0), loader.dataset[0][0])
 
 
 def test_a_split_of_a_folder_is_loaded_by_its_name(packed_copy: Path) -> None:

@@ -24,6 +24,7 @@ from reader import (
     Dataset,
     Loader,
     ReaderError,
+    Weighted,
 )
 from reader.format import Manifest
 
@@ -32,7 +33,9 @@ COUNT = 39
 pytestmark = pytest.mark.usefixtures("no_leftovers")
 
 
-def load(folder: Path | Dataset, **options: Any) -> Loader:
+def load(folder: Path | Dataset, subset: Any = None, **options: Any) -> Loader:
+    if subset is not None:
+        folder = Dataset(folder, subset=subset)
     arguments = {"batch_size": 4, "workers": 1, "transforms": [CenterCrop(8)], "fields": ["index"]}
     return Loader(folder, **{"shuffle": True, **arguments, **options})
 
@@ -55,8 +58,8 @@ ORDERS: dict[str, dict[str, Any]] = {
     "sequential": {"shuffle": False},
     "blocks": {"shuffle": BlockShuffle(shards=2)},
     "subset": {"subset": [5, 3, 30, 12, 8, 9]},
-    "weights": {"shuffle": False, "weights": np.arange(COUNT)},
-    "balanced": {"shuffle": False, "weights": ClassBalanced()},
+    "weights": {"shuffle": False, "sampler": Weighted(np.arange(COUNT))},
+    "balanced": {"shuffle": False, "sampler": ClassBalanced()},
     "numbers": {"shuffle": False, "sampler": np.arange(COUNT)[::-1]},
 }
 
@@ -70,6 +73,13 @@ def test_a_state_is_a_small_plain_dict_that_json_and_torch_give_back(packed: Pat
     file.seek(0)
     assert torch.load(file, weights_only=True) == state
     assert (state["seed"], state["epoch"], state["position"]) == (7, 0, 12)
+
+
+def test_subset_and_weights_are_named_in_a_state_as_loaders_before_named_them(packed: Path) -> None:
+    state, _ = state_after(0, packed, subset=[5, 3, 30, 12, 8, 9])
+    assert state["subset"] == "6 numbers, fingerprint b4cbaccd7f86"
+    state, _ = state_after(0, packed, **ORDERS["weights"])
+    assert state["weights"] == "39 numbers, fingerprint 2b09f64e5576"
 
 
 @pytest.mark.parametrize("order", ORDERS)
@@ -115,8 +125,8 @@ def test_a_state_of_every_other_order_is_refused(packed: Path) -> None:
         ({"subset": [1, 2]}, {}, "saved with samples=2 and subset=2 numbers, fingerprint "),
         ({"subset": [1, 2]}, {"subset": [2, 1]}, "saved with subset=2 numbers, fingerprint "),
         (
-            {"shuffle": False, "weights": np.arange(COUNT)},
-            {"shuffle": False, "weights": np.arange(COUNT)[::-1]},
+            {"shuffle": False, "sampler": Weighted(np.arange(COUNT))},
+            {"shuffle": False, "sampler": Weighted(np.arange(COUNT)[::-1])},
             "saved with weights=39 numbers, fingerprint ",
         ),
         (

@@ -20,17 +20,15 @@ from reader import (
     Dataset,
     Loader,
     ReaderError,
-)
-from reader.order.samplers import (
-    BlockShuffled,
     Weighted,
 )
+from reader.order.samplers import BlockShuffled, Drawn
 from reader.order.shuffle import GlobalShuffle
 
 COUNT = 39
 
 
-def load(packed: Path, **options: Any) -> Loader:
+def load(packed: Path | Dataset, **options: Any) -> Loader:
     arguments = {"batch_size": 8, "workers": 1, "transforms": [CenterCrop(8)], "fields": ["index"]}
     return Loader(packed, **{**arguments, **options})
 
@@ -76,7 +74,7 @@ def test_block_shuffles_of_two_epochs_differ() -> None:
 
 
 def test_weights_draw_in_proportion() -> None:
-    order = Weighted(np.array([0.0, 1.0, 3.0]), seed=1)
+    order = Drawn(np.array([0.0, 1.0, 3.0]), seed=1)
     drawn = np.concatenate([order.samples(np.arange(3), epoch) for epoch in range(20_000)])
     shares = np.bincount(drawn, minlength=3) / len(drawn)
     assert shares[0] == 0
@@ -86,7 +84,7 @@ def test_weights_draw_in_proportion() -> None:
 @pytest.mark.parametrize(
     "weights",
     [
-        [1.0],
+        [],
         [-1.0] * COUNT,
         [np.inf] * COUNT,
         ["a"],
@@ -98,83 +96,38 @@ def test_weights_draw_in_proportion() -> None:
     ],
     ids=str,
 )
-def test_what_is_no_weight_is_refused(packed: Path, weights: list[float]) -> None:
-    with pytest.raises(ArgumentError, match="weights must be"):
-        load(packed, weights=weights)
+def test_what_is_no_weight_is_refused(weights: Any) -> None:
+    with pytest.raises(ArgumentError, match="weights of Weighted are one finite number"):
+        Weighted(weights)
 
 
-def test_weights_of_which_none_is_above_0_are_refused(packed: Path) -> None:
-    with pytest.raises(ReaderError, match="weights must have a number above 0"):
-        load(packed, weights=[0] * COUNT)
+def test_another_number_of_weights_than_of_samples_is_refused(packed: Path) -> None:
+    with pytest.raises(ArgumentError, match=r"Weighted: 2 weights> needs .* has samples: 39\."):
+        load(packed, sampler=Weighted([1, 2]))
+
+
+def test_weights_of_which_none_is_above_0_are_refused() -> None:
+    with pytest.raises(ArgumentError, match="needs a weight above 0"):
+        Weighted([0] * COUNT)
+
+
+def test_weights_draw_what_they_weigh_whatever_is_shuffled(packed: Path) -> None:
+    weights = [float(number in (3, 30)) for number in range(COUNT)]
+    with load(packed, sampler=Weighted(weights)) as loader:
+        drawn = [*numbers(loader), *numbers(loader)]
+        assert loader.sampler.weights.tolist() == weights
+    assert len(drawn) == 2 * COUNT
+    assert set(drawn) == {3, 30}
 
 
 def test_class_balanced_draws_every_class_alike(packed: Path) -> None:
     labels = Dataset(packed).labels
     rare = np.concatenate([np.flatnonzero(labels == 0)[:2], np.flatnonzero(labels == 1)])
-    with load(packed, subset=rare, weights=ClassBalanced(), epochs=60) as loader:
-        drawn = labels[numbers(loader)]
+    subset = Dataset(packed, subset=rare)
+    with load(subset, sampler=ClassBalanced(), epochs=60) as loader:
+        drawn = subset.labels[numbers(loader)]
     assert set(drawn) == {0, 1}
     assert (drawn == 0).mean() == pytest.approx(0.5, abs=0.08)
-
-
-def test_a_subset_by_number_is_read_and_nothing_else(packed: Path) -> None:
-    with load(packed, subset=[5, 3, 30], shuffle=True) as loader:
-        assert len(loader) == 1
-        assert sorted(numbers(loader)) == [3, 5, 30]
-    with load(packed, subset=[5, 3, 30]) as loader:
-        assert numbers(loader) == [5, 3, 30]
-
-
-def test_a_subset_by_predicate_sees_the_index_columns(packed: Path) -> None:
-    dataset = Dataset(packed)
-    sizes = dataset.columns("height")["height"]
-    with load(packed, subset=lambda c: (c["label"] == 1) & (c["height"] > 60)) as loader:
-        expected = np.flatnonzero((dataset.labels == 1) & (sizes > 60))
-        assert len(expected)
-        assert numbers(loader) == expected.tolist()
-
-
-def test_a_predicate_that_asks_for_an_unknown_column_is_told_which_there_are(packed: Path) -> None:
-    with pytest.raises(ReaderError, match=r"column 'hight'; there are label, height, width\."):
-        load(packed, subset=lambda columns: columns["hight"] > 60)
-
-
-def test_a_block_shuffle_of_a_subset_gives_the_subset(packed: Path) -> None:
-    subset = [38, 1, 17, 20, 2]
-    with load(packed, subset=subset, shuffle=BlockShuffle(shards=2)) as loader:
-        assert sorted(numbers(loader)) == sorted(subset)
-
-
-@pytest.mark.parametrize(
-    ("subset", "reason"),
-    [
-        ([39], "The subset gives sample 39; those of the data set are 0 to 38"),
-        (np.array([3, 39]), "The subset gives sample 39"),
-        ([-1], "The subset gives sample -1"),
-        (torch.tensor([-1]), "The subset gives sample -1"),
-        ([True, 3], "A subset gives sample numbers, not True"),
-        ([2**70], f"The subset gives sample {2**70}"),
-        ([[1]], r"A subset is a list of sample numbers, .*, not \[\[1\]\]"),
-        ([[1], [2, 3]], "A subset is a list of sample numbers"),
-        ([1.5, 2.0], r"A subset is a list of sample numbers, .*, not \[1\.5, 2\.0\]"),
-        ([None], "A subset gives sample numbers, not None"),
-        (["1"], "A subset is a list of sample numbers"),
-        (3, "A subset is a list of sample numbers, .*, not 3"),
-        ("train", "A subset is a list of sample numbers, .*, not 'train'"),
-        ({1, 2}, "A subset is a list of sample numbers"),
-        ([True, False], "A subset of bools has one for each sample: 39, not 2"),
-        (lambda columns: [1, 2], "predicate must give one bool"),
-    ],
-    ids=named,
-)
-def test_a_subset_that_is_none_is_refused(packed: Path, subset: Any, reason: str) -> None:
-    with pytest.raises(ArgumentError, match=reason):
-        load(packed, subset=subset)
-
-
-def test_a_subset_of_nothing_is_refused(packed: Path) -> None:
-    with pytest.raises(ReaderError, match="no samples"):
-        load(packed, subset=[])
 
 
 def test_a_torch_sampler_decides_the_order_of_each_epoch(packed: Path) -> None:
@@ -206,9 +159,9 @@ def test_a_torch_sampler_decides_the_order_of_each_epoch(packed: Path) -> None:
         (iter([1]), "A sampler has a length; <list_iterator .* has none"),
         (
             [3, COUNT],
-            f"The sampler gives sample {COUNT}; those of the data set are 0 to {COUNT - 1}",
+            f"The sampler gives sample {COUNT}; those of the dataset are 0 to {COUNT - 1}",
         ),
-        ([3, -1], "The sampler gives sample -1; those of the data set are 0 to"),
+        ([3, -1], "The sampler gives sample -1; those of the dataset are 0 to"),
         (np.array([-1]), "The sampler gives sample -1; those"),
         ([2**70], f"The sampler gives sample {2**70}; those"),
     ],
@@ -226,11 +179,10 @@ def test_a_sampler_that_gives_anything_but_numbers_of_samples_is_refused(
     [list, np.array, torch.tensor, lambda given: np.array(given, np.uint8)],
     ids=["list", "numpy", "torch", "uint8"],
 )
-def test_a_sampler_or_subset_may_give_integers_of_any_kind(packed: Path, numbers_of: Any) -> None:
+def test_a_sampler_may_give_integers_of_any_kind(packed: Path, numbers_of: Any) -> None:
     given = [38, 0, 7]
-    for options in ({"sampler": numbers_of(given)}, {"subset": numbers_of(given)}):
-        with load(packed, **options) as loader:
-            assert numbers(loader) == given
+    with load(packed, sampler=numbers_of(given)) as loader:
+        assert numbers(loader) == given
 
 
 def test_a_sampler_without_an_end_is_refused(packed: Path) -> None:
@@ -258,9 +210,10 @@ def test_a_distributed_sampler_gives_its_rank_its_share(packed: Path) -> None:
     assert len(seen) == COUNT + 1  # padded by the sampler
 
 
-def test_one_decision_of_the_order_is_enough(packed: Path) -> None:
-    with pytest.raises(ReaderError, match="Give one of"):
-        load(packed, shuffle=True, weights=[1.0] * COUNT)
+@pytest.mark.parametrize("sampler", [[0], Weighted([1.0] * COUNT), ClassBalanced()], ids=str)
+def test_one_decision_of_the_order_is_enough(packed: Path, sampler: Any) -> None:
+    with pytest.raises(ReaderError, match="Give one of shuffle and sampler"):
+        load(packed, shuffle=True, sampler=sampler)
 
 
 def test_endless_epochs_cross_their_boundary_within_a_batch(packed: Path) -> None:
@@ -308,15 +261,9 @@ def test_a_shuffle_is_as_even_as_numpys() -> None:
         assert abs(correlation) < 5 / np.sqrt(count)
 
 
-def test_a_subset_may_be_a_mask(packed: Path) -> None:
-    with load(packed, subset=np.arange(COUNT) < 5) as loader:
-        assert numbers(loader) == [0, 1, 2, 3, 4]
-
-
 @pytest.mark.parametrize(
     "mistake",
     [
-        {"subset": [1.5, 2.0]},
         {"shuffle": "yes"},
         {"shuffle": BlockShuffle},
         {"fields": "image"},

@@ -105,10 +105,10 @@ def samples(
 ) -> tuple[list[Any], int]:
     """What every sample is in some epochs, and how many images came from memory."""
     dataset = Dataset(folder, upright=upright)
-    members = parse_fields(fields, {}, dataset.extensions) if fields else ()
+    members = parse_fields(fields, dataset.extensions) if fields else ()
     names = ("image", *map(name_of, fields))
     first, *further = map(tuple, pipelines)
-    decoded = hold_decoded(dataset, pipelines, None) if is_cached else None
+    decoded = hold_decoded(dataset, pipelines) if is_cached else None
     recipe = Recipe(first, 0, names, members, further=tuple(further))
     opened = SampleReader(dataset, recipe, decoded)
     found = [
@@ -258,7 +258,7 @@ def test_workers_that_are_killed_while_they_fill_it_change_nothing(
 
 
 def test_what_a_killed_worker_has_half_written_is_not_there(packed: Path) -> None:
-    held = hold_decoded(Dataset(packed), [[Resize((8, 8))]], None)
+    held = hold_decoded(Dataset(packed), [[Resize((8, 8))]])
     code = f"""
     import os, signal
     import numpy as np
@@ -367,11 +367,11 @@ def test_what_does_not_fit_is_refused_with_the_numbers(
 ) -> None:
     took = rf'cache="decoded" would take {numbers}.*; '
     with pytest.raises(ReaderError, match=took + "60,000 bytes are allowed by cache_limit"):
-        Loader(packed, cache="decoded", cache_limit=60_000, **options)
+        Loader(Dataset(packed, cache_limit=60_000), cache="decoded", **options)
     monkeypatch.setattr("reader.dataset.shared_memory.available_memory", lambda: 50_000)
     for limit in (None, 10**9):
         with pytest.raises(ReaderError, match=took + "50,000 bytes are available"):
-            Loader(packed, cache="decoded", cache_limit=limit, **options)
+            Loader(Dataset(packed, cache_limit=limit), cache="decoded", **options)
     assert not memfds()
 
 
@@ -381,7 +381,7 @@ def test_a_data_set_that_is_open_can_be_kept_decoded(packed: Path) -> None:
     seen, now = epochs(Dataset(packed), cache="decoded", **options)
     assert seen == expected
     assert now.cached >= 2 * COUNT
-    with pytest.raises(ReaderError, match=r'cache is "ram", for a Loader "decoded" as well'):
+    with pytest.raises(ReaderError, match=r'cache is "ram" or None; a Loader takes "decoded" too'):
         Dataset(packed, cache="decoded")  # type: ignore[arg-type]
 
 
@@ -392,7 +392,7 @@ def test_images_as_they_are_stored_and_upright_ones_are_kept_apart(
     exif[0x0112] = 6
     dataset = make_dataset({"a.jpg": encode(make_image(0), "JPEG", exif=exif)})
     for pipelines in ([[Resize((30, 30))]], [[RandomCrop(40)]]):
-        held = hold_decoded(Dataset(dataset), pipelines, None)
+        held = hold_decoded(Dataset(dataset), pipelines)
         turned, _ = samples(dataset, pipelines)
         expected, _ = samples(dataset, pipelines, is_cached=False, upright=False)
         seen, _ = samples(dataset, pipelines, upright=False)
@@ -419,5 +419,6 @@ def test_raw_images_that_need_no_decoding_are_read_as_they_lie(
 
 
 def test_labels_alone_need_no_memory(packed: Path) -> None:
-    with Loader(packed, fields=("label",), cache="decoded", cache_limit=1) as loader:
+    dataset = Dataset(packed, cache_limit=1)
+    with Loader(dataset, fields=("label",), cache="decoded") as loader:
         assert len(list(loader)) == COUNT

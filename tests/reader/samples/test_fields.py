@@ -20,6 +20,7 @@ from reader import (
     CenterCrop,
     Loader,
     Mask,
+    Member,
     ReaderError,
     SampleError,
     Transform,
@@ -109,7 +110,10 @@ def test_a_member_that_may_be_missing_may_be_so_everywhere(captions: Path) -> No
         ({"image", "label"}, "fields is a sequence"),
         (("txt", "txt?"), "Two fields are named 'txt'"),
         (("image?",), "Every sample has 'image'"),
-        ((3,), "A field is a name"),
+        ((3,), "A field is a name, a Member, a Mask or Boxes, not 3"),
+        ((Member("jsn", decode=len),), "There is no field 'jsn'"),
+        ((Member("image", decode=len),), "Every sample has 'image'"),
+        (("txt", Member("txt")), "Two fields are named 'txt'"),
     ],
 )
 def test_a_wrong_field_is_told_at_once(captions: Path, fields: Any, reason: str) -> None:
@@ -118,21 +122,36 @@ def test_a_wrong_field_is_told_at_once(captions: Path, fields: Any, reason: str)
 
 
 def test_users_decode_members_their_own_way(captions: Path) -> None:
-    decoders = {"bin": lambda data: np.array([data[0], 7]), "txt": len}
-    numbers, lengths = only(captions, fields=("bin", "txt?"), decoders=decoders)
+    pairs = Member("bin", decode=lambda data: np.array([data[0], 7]))
+    numbers, lengths = only(captions, fields=(pairs, Member("txt?", decode=len)))
     assert numbers.tolist() == [[number, 7] for number in range(COUNT)]
     assert lengths == [*(len(f"Bild {number} - ä".encode()) for number in range(5)), None]
-    with pytest.raises(ReaderError, match="'jsn', which is not among the fields"):
-        Loader(captions, fields=("json",), decoders={"jsn": len})
-    with pytest.raises(ReaderError, match="'image', which is not among the fields"):
-        Loader(captions, decoders={"image": len})
+
+
+def test_a_member_without_a_decoder_is_its_extension(captions: Path) -> None:
+    fields = ("txt?", "npy", "json")
+    by_name, by_member = (
+        only(captions, fields=kinds) for kinds in (fields, [Member(ext) for ext in fields])
+    )
+    assert by_name[0] == by_member[0]
+    assert by_name[0][-1] is None
+    assert torch.equal(by_name[1], by_member[1])
+    assert by_name[2] == by_member[2]
+
+
+def test_a_decoder_of_a_picture_keeps_it_from_following_the_image(captions: Path) -> None:
+    crop = [CenterCrop(10)]
+    (pixels,) = only(captions, transforms=crop, fields=("png",))
+    assert pixels.shape[1:3] == (10, 10)
+    (begin,) = only(captions, transforms=crop, fields=(Member("png", lambda data: data[:4]),))
+    assert begin == [b"\x89PNG"] * COUNT
 
 
 def test_arrays_over_a_members_bytes_come_as_tensors_that_may_be_written_to(
     captions: Path,
 ) -> None:
-    decoders = {"bin": lambda data: np.frombuffer(data, np.uint8)}
-    ((first, *_),) = only(captions, fields=("bin?",), decoders=decoders)
+    field = Member("bin?", decode=lambda data: np.frombuffer(data, np.uint8))
+    ((first, *_),) = only(captions, fields=(field,))
     first += 1
     assert first.tolist() == [1]
 
@@ -144,7 +163,7 @@ def test_a_member_that_memory_does_not_hold_is_not_masked_as_damaged(captions: P
         return data[0]
 
     with pytest.raises(WorkerError, match="Memory ran out"):
-        only(captions, fields=("bin",), decoders={"bin": take_it}, on_error="mask")
+        only(captions, fields=(Member("bin", decode=take_it),), on_error="mask")
 
 
 def test_a_pickle_in_an_npy_is_refused(write_samples: WriteSamples) -> None:
@@ -288,7 +307,7 @@ def test_map_sample_may_give_tensors_and_classes_of_the_users_own(captions: Path
 
 def test_what_cannot_be_sent_by_a_worker_is_an_error_with_its_reason(captions: Path) -> None:
     with pytest.raises(WorkerError, match="cannot leave the worker: cannot pickle 'generator'"):
-        only(captions, fields=("txt?",), decoders={"txt": lambda data: (byte for byte in data)})
+        only(captions, fields=(Member("txt?", lambda data: (byte for byte in data)),))
 
 
 def test_an_error_in_map_sample_names_the_sample_and_shows_the_users_line(captions: Path) -> None:
@@ -423,7 +442,7 @@ def reading(
     )
 
     opened = reader.Dataset(dataset)
-    members = parse_fields(fields, {}, opened.extensions)
+    members = parse_fields(fields, opened.extensions)
     recipe = Recipe(tuple(pipeline), 0, tuple(map(name_of, fields)), members)
     samples = SampleReader(opened, recipe)
     return lambda position: samples.read(samples.plan(0, 0, position))

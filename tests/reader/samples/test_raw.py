@@ -88,7 +88,7 @@ def test_gathered_images_are_those_that_are_read_one_by_one(
 @pytest.mark.skipif(sys.platform != "linux", reason="needs memfd")
 def test_raw_images_are_gathered_from_memory_too(write_samples: Callable[..., Path]) -> None:
     folder, pixels = raw_set(write_samples, 3)
-    with Loader(folder, batch_size=COUNT, workers=1, cache="ram") as loader:
+    with Loader(Dataset(folder, cache="ram"), batch_size=COUNT, workers=1) as loader:
         ((image, _),) = loader
     assert np.array_equal(image.permute(0, 2, 3, 1).numpy(), pixels)
 
