@@ -24,13 +24,13 @@ from packer.processes import Advance
 from packer.sources.archive.tar_reader import (
     MAX_MEMBERS,
     Member,
+    image_of,
     members,
     samples,
 )
 from packer.sources.records import Skipped
 from reader.format import FORMATS, Limits, index
 from reader.format.columns import MEMBER, ROW, Column, ImageRow, MemberRow, Rows, list_column
-from reader.format.members import PICTURES
 
 MAX_CLASSES = 1_000_000
 
@@ -87,7 +87,7 @@ class _Rows:
         run = [member for member in run if self._fits(member)]
         if not run:
             return
-        image = _image_of(run)
+        image = image_of(run)
         row, known = _NO_IMAGE, self._rows.members
         further: dict[str, MemberRow] = {}
         for member in sorted(run, key=lambda member: member.offset):
@@ -182,13 +182,6 @@ class _Rows:
             reason = f"it holds no class number under {MAX_CLASSES}; its sample has no label"
             self.skipped.append((member.name, reason))
         return known
-
-
-def _image_of(run: Sequence[Member]) -> Member | None:
-    """``x.jpg`` before ``x.input.jpg``; the first of each."""
-    plain = [member for member in run if member.ext in PICTURES]
-    dotted = [member for member in run if member.ext.rpartition(".")[2] in PICTURES]
-    return next(iter(plain + dotted), None)
 
 
 def _image_row(member: Member, info: ImageInfo, crc32: int, label: int) -> ImageRow:

@@ -16,15 +16,19 @@ from numpy.typing import NDArray
 PICTURES: Mapping[str, str] = {
     "jpg": "jpg",
     "jpeg": "jpg",
+    "jpe": "jpg",
+    "jfif": "jpg",
     "png": "png",
     "webp": "webp",
     "bmp": "bmp",
+    "dib": "bmp",
     "gif": "gif",
     "tif": "tiff",
     "tiff": "tiff",
     "ppm": "ppm",
     "pgm": "ppm",
     "pbm": "ppm",
+    "pnm": "ppm",
 }
 """The format of each extension of a picture."""
 

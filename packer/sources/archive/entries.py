@@ -4,9 +4,9 @@ from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from packer.sources.folder.sidecars import IMAGE_EXTENSIONS
 from packer.sources.folder.walk import skipped
 from packer.sources.records import Skipped
+from reader.format.members import PICTURES
 
 
 @dataclass(frozen=True)
@@ -67,6 +67,5 @@ class Entries:
     def has_images(self, folder: str) -> bool:
         """Whether a folder itself holds files that are named like images."""
         return any(
-            name.rpartition(".")[2].lower() in IMAGE_EXTENSIONS
-            for name in self._names.get(folder, ())
+            name.rpartition(".")[2].lower() in PICTURES for name in self._names.get(folder, ())
         )

@@ -8,7 +8,7 @@ import errno
 import os
 import re
 import tarfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from typing import Any
 from packer.errors import UnusableInput
 from packer.keys import MAX_NAME
 from packer.sources.records import Skipped
+from reader.format.members import picture_format
 
 MAX_MEMBERS = 64  # of a sample; a data set has a handful of extensions
 
@@ -57,6 +58,12 @@ class Member:
     def ext(self) -> str:
         """What follows that dot, in lower case."""
         return self.name[len(self.stem) + 1 :].lower()
+
+
+def image_of(run: Sequence[Member]) -> Member | None:
+    """The sample's image: ``x.jpg`` before ``x.input.jpg``; the first of each."""
+    images = [member for member in run if picture_format(member.ext) is not None]
+    return min(images, key=lambda member: "." in member.ext, default=None)
 
 
 TAR_ERRORS = (tarfile.TarError, ValueError, RecursionError, OverflowError)  # of damaged headers

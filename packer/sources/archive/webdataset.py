@@ -28,13 +28,13 @@ from packer.keys import (
 )
 from packer.sources.archive.tar_reader import (
     Member,
+    image_of,
     members,
     samples,
 )
 from packer.sources.folder.files import stem_paths
 from packer.sources.folder.sidecars import (
     EXTENSION,
-    IMAGE_EXTENSIONS,
 )
 from packer.sources.folder.walk import is_litter
 from packer.sources.labels import class_number
@@ -145,7 +145,7 @@ class WebDatasetSource:
             if isinstance(run, Skipped):
                 yield Skipped(f"{tar}/{run.name}", run.reason)
                 continue
-            image = _image_of(run)
+            image = image_of(run)
             try:
                 if image is None:
                     raise BadImage(
@@ -234,11 +234,6 @@ def _are_numbered(tars: Sequence[Path]) -> bool:
         list(range(len(tars))),
         list(range(1, len(tars) + 1)),
     )
-
-
-def _image_of(run: Sequence[Member]) -> Member | None:
-    images = [member for member in run if member.ext.rpartition(".")[2].lower() in IMAGE_EXTENSIONS]
-    return min(images, key=lambda member: "." in member.ext, default=None)
 
 
 def _refusal(member: Member) -> str | None:

@@ -4,7 +4,7 @@ What is not, such as notes beside the images, is ignored and named. What is mean
 is not one that can be packed has to be rejected, or images would be lost without an error.
 """
 
-from packer.sources.folder.sidecars import IMAGE_EXTENSIONS
+from reader.format.members import PICTURES
 
 NOT_AN_IMAGE = "it is not an image, by its name and its first bytes"
 
@@ -22,7 +22,7 @@ BEGINNING = 12  # bytes that tell
 def is_named_as_image(name: str) -> bool:
     """Whether a name ends as that of an image."""
     ext = name.rpartition(".")[2].lower()
-    return ext in IMAGE_EXTENSIONS or ext in _OTHER_IMAGES
+    return ext in PICTURES or ext in _OTHER_IMAGES
 
 
 def begins_as_image(begin: bytes) -> bool:

@@ -6,10 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-IMAGE_EXTENSIONS = frozenset(
-    {"jpg", "jpeg", "jpe", "jfif", "png", "webp", "bmp", "dib", "gif", "tif", "tiff"}
-    | {"ppm", "pgm", "pbm", "pnm"}
-)
+from reader.format.members import PICTURES
 
 SHARED = "more than one image has its name"
 _MAPS = {"mask", "seg", "depth"}  # x.mask.png beside x.jpg belongs to it and is no sample
@@ -41,7 +38,7 @@ def group(names: Iterable[str]) -> Grouping:
     rest = []
     for name in names:
         stem, ext = os.path.splitext(name)
-        if ext[1:].lower() in IMAGE_EXTENSIONS:
+        if ext[1:].lower() in PICTURES:
             images[stem].append(name)
         else:
             rest.append(name)

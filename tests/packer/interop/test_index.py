@@ -91,6 +91,12 @@ def test_every_kind_of_header_is_read(tmp_path: Path, jpeg: bytes, png: bytes, k
     assert verify(tmp_path, 1, decode=True).damages == []
 
 
+@pytest.mark.parametrize("ext", ["jfif", "jpe"])
+def test_what_packing_takes_for_an_image_is_one(tmp_path: Path, jpeg: bytes, ext: str) -> None:
+    write_tar(tmp_path / "a.tar", (f"x.{ext}", jpeg), ("x.cls", b"3"))
+    assert index(tmp_path, jobs=1).samples == 1
+
+
 def test_the_pixels_are_those_of_the_image(tmp_path: Path, png: bytes) -> None:
     write_tar(tmp_path / "x.tar", ("a.png", png))
     index(tmp_path, 1)
