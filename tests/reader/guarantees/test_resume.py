@@ -67,7 +67,7 @@ def whole(order: Order, epochs: int) -> list[list[int]]:
 
 
 @given(order=orders(), epochs=st.integers(1, 4), plan=pieces(9, 40, 60))
-@settings(deadline=None, max_examples=120)
+@settings(deadline=None, max_examples=60)
 def test_any_cuts_and_any_ranks_give_the_linear_order_of_an_uninterrupted_run(
     order: Order, epochs: int, plan: list[Piece]
 ) -> None:
