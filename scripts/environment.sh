@@ -2,12 +2,26 @@
 # Sourced by the other scripts: makes the environment .venv in the checkout, once, and enters it.
 # Needs Python 3.10 or newer with venv; PYTHON names another interpreter than python3.
 
+# patiently DOING COMMAND...: runs it, and says every three seconds that it is still at it.
+patiently() {
+    local doing=$1 began=$SECONDS teller status=0
+    shift
+    while sleep 3 >/dev/null 2>&1 && kill -0 $$ 2>/dev/null; do
+        echo "  ... $doing, $((SECONDS - began)) s"
+    done &
+    teller=$!
+    "$@" || status=$?
+    kill "$teller"
+    wait "$teller" 2>/dev/null || true
+    return "$status"
+}
+
 if [ ! -e .venv/complete ] ||
     [ -n "$(find pyproject.toml scripts/supply/constraints.txt scripts/supply/*.lock -newer .venv/complete)" ]; then
     echo "Installing into .venv (once; later runs skip this) ..."
-    "${PYTHON:-python3}" -m venv .venv
+    patiently "making .venv" "${PYTHON:-python3}" -m venv .venv
     pip_install() {
-        .venv/bin/python -m pip install --quiet --disable-pip-version-check "$@"
+        patiently "installing" .venv/bin/python -m pip install --quiet --disable-pip-version-check "$@"
     }
     case $(.venv/bin/python -c '
 import platform, sys
@@ -31,6 +45,7 @@ export PATH="$PWD/.venv/bin:$PATH"
 
 if ! command -v jpegtran >/dev/null && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
     echo "Installing jpegtran, which tests compare the tiler with (libjpeg-turbo-progs) ..."
-    (apt-get update -qq && apt-get install -y -qq libjpeg-turbo-progs) >/dev/null ||
+    patiently "installing" bash -c \
+        "(apt-get update -qq && apt-get install -y -qq libjpeg-turbo-progs) >/dev/null" ||
         echo "That failed; these tests are skipped."
 fi
