@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from reader.errors import ArgumentError, ReaderError, SampleError, WorkerError
     from reader.format.errors import FormatError, ShardfeedError
     from reader.format.limits import Limits
+    from reader.geometry import Geometry
     from reader.gpu_decode.images import EncodedImages
     from reader.loader.collate import pad_collate
     from reader.loader.loader import Loader
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from reader.samples.fields import Mask, Member
     from reader.transforms import (
         CenterCrop,
-        Geometry,
         Letterbox,
         RandomCrop,
         RandomHorizontalFlip,
@@ -86,7 +86,7 @@ __getattr__, __dir__ = lazy(
         "Dataset": "reader.dataset.dataset",
         "EncodedImages": "reader.gpu_decode.images",
         "FormatError": "reader.format.errors",
-        "Geometry": "reader.transforms",
+        "Geometry": "reader.geometry",
         "Letterbox": "reader.transforms",
         "Limits": "reader.format.limits",
         "Loader": "reader.loader.loader",

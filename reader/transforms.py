@@ -1,8 +1,7 @@
 """What to do with an image, as geometry: nothing here touches a pixel.
 
 The classes carry torchvision's names, arguments and rules. A pipeline of them is applied to a
-`Geometry`, which remembers which box of the upright source image ends up where; the decoder then
-decodes only that box and resizes it once, however many transforms there were.
+`reader.geometry.Geometry`, which says in the end what to decode, and how large.
 """
 
 import math
@@ -10,83 +9,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-import numpy as np
-
 from reader.checks import is_count, is_flag, is_integer, is_number
 from reader.errors import ArgumentError, ReaderError
+from reader.geometry import Geometry
 from reader.rng import SampleRandom
 
 Size = int | Sequence[int]
-
-HALF_PIXEL = 0.5  # of the source: a box that reaches over its edge by less is taken to lie within
-
-
-@dataclass
-class Geometry:
-    """An image on its way through a pipeline; or many of one size, with arrays for its numbers.
-
-    Attributes:
-        height, width: pixels of the image as the next transform sees it.
-        top, left, box_height, box_width: the box of the upright source that it shows, in source
-            pixels.
-        seen: top, left, bottom and right of what is left of the source; the rest of the box has the
-            grey value `fill`, whatever the source has there.
-        hflip, vflip: whether it is mirrored after all else.
-    """
-
-    height: int
-    width: int
-    top: float
-    left: float
-    box_height: float
-    box_width: float
-    seen: tuple[float, float, float, float]
-    hflip: bool = False
-    vflip: bool = False
-    fill: int = 0
-
-    @classmethod
-    def of(cls, height: int, width: int) -> "Geometry":
-        """The whole of an upright image."""
-        return cls(height, width, 0, 0, height, width, (0, 0, height, width))
-
-    def crop(self, top: int, left: int, height: int, width: int, fill: int | None = None) -> None:
-        """Keep a box, given in pixels of the image as it is now; it may reach over the edge.
-
-        Args:
-            fill: the grey value beyond the edge; None for the one that it has been so far.
-
-        Raises:
-            ReaderError: the image shows a border of another grey value already.
-        """
-        bottom, right = top + height, left + width
-        if np.count_nonzero((top < 0) | (left < 0) | (bottom > self.height) | (right > self.width)):
-            self._pad(self.fill if fill is None else fill)
-        top = top + self.vflip * (self.height - 2 * top - height)  # from the other side
-        left = left + self.hflip * (self.width - 2 * left - width)
-        down, across = self.box_height / self.height, self.box_width / self.width
-        self.top += top * down
-        self.left += left * across
-        self.box_height, self.box_width = height * down, width * across
-        self.height, self.width = height, width
-
-    def resize(self, height: int, width: int) -> None:
-        """Scale to a new size."""
-        self.height, self.width = height, width
-
-    def _pad(self, fill: int) -> None:
-        """Take away what the source has beyond the image's edges, for a border in its place."""
-        bottom, right = self.top + self.box_height, self.left + self.box_width
-        seen = self.seen
-        borders = seen[0] - self.top, seen[1] - self.left, bottom - seen[2], right - seen[3]
-        if fill != self.fill and any(np.max(border) > HALF_PIXEL for border in borders):
-            raise ReaderError(
-                f"a border of the grey value {fill} would surround one of {self.fill}: give both "
-                "transforms the same fill"
-            )
-        self.fill = fill
-        top, left = np.maximum(seen[0], self.top), np.maximum(seen[1], self.left)
-        self.seen = top, left, np.minimum(seen[2], bottom), np.minimum(seen[3], right)
 
 
 class Transform(Protocol):

@@ -19,7 +19,7 @@ FLOORS = {
         {"lazy"},
         {"format"},
         {"errors", "system", "rng"},
-        {"checks"},
+        {"checks", "geometry"},
         {"transforms", "batch"},
         {"decode"},
         {"dataset"},

@@ -27,7 +27,7 @@ from reader.errors import (
 )
 from reader.format.jpeg import first_frame
 from reader.format.tiles import BadTable
-from reader.transforms import Geometry
+from reader.geometry import Geometry
 
 Pixels = NDArray[Any]  # uint8, (height, width, 3)
 

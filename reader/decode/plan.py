@@ -14,10 +14,7 @@ from numpy.typing import NDArray
 
 from reader.decode.splice import Box, Cut, cut
 from reader.format.tiles import TileTable
-from reader.transforms import (
-    HALF_PIXEL,
-    Geometry,
-)
+from reader.geometry import HALF_PIXEL, Geometry
 
 MIN_REDUCTION = 2  # from here on a reduced scale pays; less has no fast inverse DCT
 

@@ -9,12 +9,10 @@ from numpy.typing import NDArray
 from reader.checks import is_count
 from reader.dataset.dataset import Dataset
 from reader.errors import ArgumentError
+from reader.geometry import Geometry
 from reader.order.shuffle import GlobalShuffle
 from reader.rng import SampleRandom, mix64
-from reader.transforms import (
-    Geometry,
-    Transform,
-)
+from reader.transforms import Transform
 
 _M64 = 2**64 - 1
 

@@ -17,16 +17,11 @@ from reader.dataset.dataset import Dataset
 from reader.errors import ReaderError
 from reader.format import FORMATS
 from reader.format.tar import BLOCK
+from reader.geometry import Geometry
 from reader.rng import BatchRandom
 from reader.samples.fields import BUILT_IN
 from reader.samples.sample import Recipe
-from reader.transforms import (
-    CenterCrop,
-    Geometry,
-    RandomCrop,
-    RandomHorizontalFlip,
-    RandomVerticalFlip,
-)
+from reader.transforms import CenterCrop, RandomCrop, RandomHorizontalFlip, RandomVerticalFlip
 
 _MIN_UNIT = 16  # bytes; below that so many items are slower than a copy more
 _BATCHED = (CenterCrop, RandomCrop, RandomHorizontalFlip, RandomVerticalFlip)

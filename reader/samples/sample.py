@@ -23,6 +23,7 @@ from reader.errors import (
     SampleError,
 )
 from reader.format.members import picture_format
+from reader.geometry import Geometry
 from reader.gpu_decode.parcels import pack
 from reader.rng import SampleRandom
 from reader.samples.boxes import Boxes
@@ -33,10 +34,7 @@ from reader.samples.fields import (
     ResolvedField,
 )
 from reader.samples.seeding import seed_sample
-from reader.transforms import (
-    Geometry,
-    Transform,
-)
+from reader.transforms import Transform
 
 Sample = dict[str, Any]
 

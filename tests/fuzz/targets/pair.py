@@ -24,8 +24,8 @@ from reader.errors import DecodeError
 from reader.format import FORMATS
 from reader.format.jpeg import first_frame
 from reader.format.tiles import TileTable
+from reader.geometry import Geometry
 from reader.gpu_decode.parcels import pack
-from reader.transforms import Geometry
 from targets.making import LIMITS, encoded, picture
 
 _ROW = struct.Struct("<BIIBBIIHBBHHHHHH")

@@ -21,7 +21,7 @@ from reader.decode.decoder import (
 from reader.decode.plan import StoredImage
 from reader.errors import DecodeError
 from reader.format.tiles import TileTable
-from reader.transforms import Geometry
+from reader.geometry import Geometry
 from targets.making import picture
 
 _LAYOUT = struct.Struct("<BHHHHHBBIIHHHHHBB")

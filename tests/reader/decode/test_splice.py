@@ -23,7 +23,7 @@ from reader.decode.plan import StoredImage
 from reader.decode.splice import cut
 from reader.errors import DecodeError
 from reader.format.tiles import BadTable, TileTable
-from reader.transforms import Geometry
+from reader.geometry import Geometry
 
 Make = Callable[..., Image.Image]
 

@@ -19,8 +19,8 @@ import reader
 from packer.sources.options import SourceOptions
 from reader import Boxes, CenterCrop, Letterbox, Loader, RandomHorizontalFlip, Resize, SampleError
 from reader.decode.plan import StoredImage, plan_view
+from reader.geometry import Geometry
 from reader.rng import SampleRandom
-from reader.transforms import Geometry
 
 HEIGHT, WIDTH = 40, 80
 YOLO = Boxes("txt", format="cxcywh", normalized=True)
