@@ -50,6 +50,20 @@ def test_a_cmyk_jpeg_is_stored_as_it_is_and_the_reason_is_told(
     assert "CMYK" in str(stored.untiled)
 
 
+@pytest.mark.parametrize("is_cut_short", [True, False])
+def test_damage_that_decoders_only_warn_of_is_told_by_tiling_alone(
+    make_image: Make, encode: ToBytes, is_cut_short: bool
+) -> None:
+    sound = encode(make_image(5, 160, 200), "JPEG", quality=95)
+    half = len(sound) // 2
+    rest = b"\xff\xd9" if is_cut_short else bytes(40) + sound[half + 40 :]
+    damaged = sound[:half].rstrip(b"\xff") + rest
+    for tiled in (True, False):
+        stored = encoding.encode(damaged, Policy(tiled=tiled))
+        assert (stored.data, stored.tiles) == (damaged, None)
+        assert bool(stored.untiled) == tiled
+
+
 def test_a_transcode_that_changes_pixels_is_not_stored(
     make_image: Make, encode: ToBytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
