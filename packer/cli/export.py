@@ -21,7 +21,7 @@ from packer.cli.output import (
 @options.as_json
 @options.quiet
 def export(dst: Path, tool: str, overwrite: bool, as_json: bool, quiet: bool) -> int:
-    """Write the index files with which another tool reads the data set DST."""
+    """Write the index files with which another tool reads DATASET."""
     from packer.interop.export import export as run
     from packer.progress import Progress
 

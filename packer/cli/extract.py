@@ -25,7 +25,7 @@ from packer.cli.output import (
 def extract(
     dst: Path, out: Path, split: str | None, jobs: int, overwrite: bool, as_json: bool, quiet: bool
 ) -> int:
-    """Give the files of the data set DST back, under their own names in the folder OUT.
+    """Give the files of DATASET back, under their own names in the folder OUT.
 
     Run again, it writes what is missing.
     """

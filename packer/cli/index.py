@@ -29,7 +29,7 @@ def index(
     as_json: bool,
     quiet: bool,
 ) -> int:
-    """Make a data set of the WebDataset tars in FOLDER, which stay as they are.
+    """Make a dataset of the WebDataset tars in FOLDER, which stay as they are.
 
     An index is written beside each, and dataset.json into FOLDER. Tars in folders below are splits
     by these folders' names.

@@ -25,7 +25,7 @@ _MOST_CLASSES = 20
 @options.dst
 @options.as_json
 def info(dst: Path, as_json: bool) -> int:
-    """Tell what the data set DST consists of, from its indexes alone."""
+    """Tell what DATASET consists of, from its indexes alone."""
     from packer.checking.info import info as run
 
     found = run(dst)

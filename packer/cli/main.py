@@ -17,10 +17,11 @@ from packer.cli.info import info
 from packer.cli.output import say
 from packer.cli.pack import pack
 from packer.cli.repair import repair
+from packer.cli.sections import Sentences
 from packer.cli.verify import verify
 
 
-class _Commands(click.Group):
+class _Commands(Sentences):
     """Turns a command's result and its errors into exit codes and sentences."""
 
     def invoke(self, ctx: click.Context) -> None:
@@ -72,7 +73,7 @@ def _sentence(error: Exception) -> str | None:
 
 
 @click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="shardfeed", prog_name="packer")
+@click.version_option(None, "--version", "-V", package_name="shardfeed", prog_name="packer")
 def main() -> None:
     """Pack folders of images into sharded WebDataset tars that `reader` feeds to a GPU."""
 

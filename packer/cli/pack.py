@@ -1,30 +1,32 @@
 """`packer pack`."""
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import click
 
 from packer.cli import params as options
-from packer.cli.output import (
-    counted,
-    name_files,
-    print_json,
-    say,
-)
-
-if TYPE_CHECKING:
-    from packer.planning.options import PackOptions
-    from packer.progress import Progress
+from packer.cli.output import name_files, say
+from packer.cli.pack_output import json_of_errors, say_plan, say_report
+from packer.cli.sections import Sectioned
 
 SMALLEST_SHARD = 10**4  # what says less has a unit forgotten
 _REMEDY = "pip install numba, or install the package libjpeg-turbo-progs"
 
 
-@click.command()
+SECTIONS = {
+    "What the source is": (
+        *("pairs", "classes", "dedupe", "root"),
+        *("image_column", "label_column", "split_column"),
+    ),
+    "What is stored": ("jpeg", "check", "max_side", "quality", "raw"),
+    "How it is divided": ("split", "shard_size", "shard_samples", "shuffle", "seed"),
+    "What is refused": ("on_error", "max_pixels", "max_bytes"),
+    "This run": ("jobs", "append", "overwrite", "dry_run", "as_json", "quiet"),
+}
+
+
+@click.command(cls=Sectioned, sections=SECTIONS)
 @click.argument("src", type=click.Path(exists=True, path_type=Path))
 @click.argument("dst", type=click.Path(file_okay=False, path_type=Path))
 @options.jobs
@@ -74,7 +76,7 @@ _REMEDY = "pip install numba, or install the package libjpeg-turbo-progs"
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="File of class names in label order, one a line. Default: sorted.",
 )
-@click.option("--dedupe", is_flag=True, help="Leave out images that are byte for byte another.")
+@click.option("--dedupe", is_flag=True, help="Skip images that are byte for byte another.")
 @click.option(
     "--root",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
@@ -95,11 +97,11 @@ _REMEDY = "pip install numba, or install the package libjpeg-turbo-progs"
 )
 @options.max_pixels
 @options.max_bytes
-@click.option("--append", is_flag=True, help="Add what is new in SRC to the data set at DST.")
+@click.option("--append", is_flag=True, help="Add what is new in SRC to the dataset at DST.")
 @click.option(
     "--overwrite",
     is_flag=True,
-    help="Replace a data set that is at DST; it is removed before the new one is packed.",
+    help="Replace a dataset that is at DST; it is removed before the new one is packed.",
 )
 @click.option(
     "--dry-run", is_flag=True, help="Only say what would be written; images are not opened."
@@ -136,7 +138,7 @@ def pack(
     as_json: bool,
     quiet: bool,
 ) -> int:
-    """Pack the images in SRC into the data set DST.
+    """Pack the images in SRC into the dataset DST.
 
     SRC is a folder: it holds a folder for each class, as torchvision's ImageFolder has it, or
     images without classes. Files that share an image's name up to a dot (x.json, x.txt, x.mask.png)
@@ -182,8 +184,8 @@ def pack(
     if raw is not None and (jpeg is not None or max_side is not None or quality is not None):
         raise click.UsageError("--raw stores pixels: no --jpeg, --max-side or --quality.")
     if dry_run:
-        with _json_of_errors(as_json):
-            return _say_plan(src, dst, chosen, names, append, as_json, Progress(quiet))
+        with json_of_errors(as_json):
+            return say_plan(src, dst, chosen, names, append, as_json, Progress(quiet))
     if jpeg == "tiled" and not can_tile():
         raise UnusableInput(f"--jpeg tiled needs numba, or jpegtran: {_REMEDY}.")
     told: list[tuple[str, str]] = []
@@ -192,7 +194,7 @@ def pack(
         told.extend(files)
         name_files("rejected", files)
 
-    with _json_of_errors(as_json):
+    with json_of_errors(as_json):
         report = run(
             src,
             dst,
@@ -206,43 +208,8 @@ def pack(
             tell=tell,
         )
     name_files("rejected", sorted(set(report.rejected).difference(told)))
-    if as_json:
-        _report_json({"committed": True, **vars(report)})
-    elif not quiet:
-        for remark in report.remarks:
-            say(remark, err=False)
-        name_files("ignored", report.ignored)
-        name_files("not tiled", report.untiled)
-        splits = "".join(f"{name} {count}, " for name, count in report.splits.items())
-        untiled = f", {counted(len(report.untiled), 'JPEGs')} not tiled" if report.untiled else ""
-        say(
-            f"{report.dataset}: {counted(report.samples, 'samples')} in "
-            f"{counted(report.classes, 'classes')}, {splits}"
-            f"{counted(report.shards, 'shards')} ({report.shards_written} written now), "
-            f"{report.bytes / 1e6:.1f} MB, {report.seconds:.1f} s; "
-            f"{counted(len(report.rejected), 'files')} rejected, "
-            f"{len(report.ignored)} ignored{untiled}",
-            err=False,
-        )
+    say_report(report, as_json, quiet)
     return 1 if report.rejected else 0
-
-
-@contextmanager
-def _json_of_errors(as_json: bool) -> Iterator[None]:
-    """Name the files for which nothing is committed, with `as_json` on standard output, too."""
-    from packer.errors import (
-        NothingToPack,
-        Rejected,
-    )
-
-    try:
-        yield
-    except (NothingToPack, Rejected) as error:
-        if isinstance(error, Rejected):  # the other one's text has them
-            name_files("rejected", error.files)
-        if as_json:
-            _report_json({"committed": False, "rejected": error.files})
-        raise
 
 
 def _default_jpeg(quiet: bool) -> str:
@@ -267,45 +234,3 @@ def _class_names(path: Path) -> list[str]:
     if len(set(names)) < len(names):
         raise click.BadParameter(f"{path} names a class twice.", param_hint="--classes")
     return names
-
-
-def _say_plan(
-    src: Path,
-    dst: Path,
-    chosen: "PackOptions",
-    names: list[str] | None,
-    append: bool,
-    as_json: bool,
-    progress: "Progress",
-) -> int:
-    """Print what would be written; the exit code."""
-    from packer.planning.prepare import prepare
-    from packer.planning.work import outline as outlined
-
-    work = prepare(src, chosen, progress, names, onto=dst if append else None)
-    outline = outlined(work, dst)
-    if as_json:
-        print_json(outline)
-        return 1 if outline["rejected"] else 0
-    for remark in outline["remarks"]:
-        say(remark, err=False)
-    for split, count in outline["splits"].items():
-        say(f"split {split}: {counted(count, 'samples')}", err=False)
-    for name, count in outline["classes"].items():
-        say(f"class {name}: {counted(count, 'samples')}", err=False)
-    name_files("rejected", [(item["file"], item["reason"]) for item in outline["rejected"]])
-    needed = outline["bytes_needed"]
-    say(
-        f"{counted(outline['samples'], 'samples')}, {counted(len(outline['shards']), 'shards')}, "
-        f"{'an unknown size' if needed is None else f'{needed / 1e6:.1f} MB'} on a disk with "
-        f"{outline['bytes_free'] / 1e9:.1f} GB free. Nothing was written, and no image opened.",
-        err=False,
-    )
-    return 1 if outline["rejected"] else 0
-
-
-def _report_json(report: dict[str, Any]) -> None:
-    for kind in ("rejected", "ignored", "untiled"):
-        if kind in report:
-            report[kind] = [{"file": name, "reason": reason} for name, reason in report[kind]]
-    print_json(report)

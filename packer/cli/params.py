@@ -117,6 +117,7 @@ def limits(max_pixels: int | None, max_bytes: int | None) -> "Limits":
 
 jobs = click.option(
     "--jobs",
+    "-j",
     type=click.IntRange(1),
     default=usable_cores,
     help="Processes. Default: the cores this one may use.",
@@ -129,4 +130,6 @@ max_bytes = click.option(
 )
 as_json = click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 quiet = click.option("--quiet", "-q", is_flag=True, help="No progress, no report; errors only.")
-dst = click.argument("dst", type=click.Path(exists=True, file_okay=False, path_type=Path))
+dst = click.argument(
+    "dst", metavar="DATASET", type=click.Path(exists=True, file_okay=False, path_type=Path)
+)

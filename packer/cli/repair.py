@@ -21,13 +21,13 @@ from packer.cli.output import (
     "src",
     required=True,
     type=click.Path(exists=True, path_type=Path),
-    help="What DST was packed from.",
+    help="What DATASET was packed from.",
 )
 @options.jobs
 @options.as_json
 @options.quiet
 def repair(dst: Path, src: Path, jobs: int, as_json: bool, quiet: bool) -> int:
-    """Rewrite the damaged shards of DST from their source, byte for byte as they were.
+    """Rewrite the damaged shards of DATASET from their source, byte for byte as they were.
 
     Nothing is replaced before its checksum is the one that dataset.json has kept.
     """

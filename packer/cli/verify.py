@@ -34,7 +34,7 @@ def verify(
     as_json: bool,
     quiet: bool,
 ) -> int:
-    """Check every byte of the data set DST and name what is damaged."""
+    """Check every byte of DATASET and name what is damaged."""
     from packer.checking.verify import verify as run
     from packer.progress import Progress
 

@@ -1,11 +1,14 @@
 """Mistakes on the command line, and its help."""
 
+import re
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+import packer
 
 RunPacker = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -70,6 +73,28 @@ def test_a_mistake_is_told_in_a_sentence_and_exits_2(
     assert "Traceback" not in done.stderr
     assert done.stdout == ""
     assert not Path("dst").exists()
+
+
+def test_the_list_of_commands_has_whole_sentences(run_packer: RunPacker) -> None:
+    listed = run_packer("--help").stdout.partition("Commands:\n")[2]
+    sentences = re.sub(r"\s+", " ", listed)
+    assert "..." not in sentences
+    assert "repair Rewrite the damaged shards of DATASET from their source, byte for" in sentences
+
+
+@pytest.mark.parametrize("option", ["-V", "--version"])
+def test_the_version_is_told(run_packer: RunPacker, option: str) -> None:
+    assert run_packer(option).stdout == f"packer, version {packer.__version__}\n"
+
+
+def test_the_help_of_pack_has_headings_with_the_options_under_them(run_packer: RunPacker) -> None:
+    shown = run_packer("pack", "--help").stdout
+    _, *parts = re.split(r"^(\S.*):$", shown, flags=re.MULTILINE)
+    under = dict(zip(parts[::2], parts[1::2], strict=True))
+    assert "--label-column" in under["What the source is"]
+    assert "--split " in under["How it is divided"]
+    assert "-j, --jobs" in under["This run"]
+    assert "--help" in under["This run"]
 
 
 def test_the_help_names_every_option(run_packer: RunPacker) -> None:

@@ -1,0 +1,95 @@
+"""What `packer pack` prints: its report, its plan, and why nothing was committed."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from packer.cli.output import counted, name_files, print_json, say
+
+if TYPE_CHECKING:
+    from packer.planning.options import PackOptions
+    from packer.progress import Progress
+    from packer.writing.report import PackReport
+
+
+def say_report(report: "PackReport", as_json: bool, quiet: bool) -> None:
+    """What was packed; what was rejected has been named."""
+    if as_json:
+        _report_json({"committed": True, **vars(report)})
+    elif not quiet:
+        for remark in report.remarks:
+            say(remark, err=False)
+        name_files("ignored", report.ignored)
+        name_files("not tiled", report.untiled)
+        splits = "".join(f"{name} {count}, " for name, count in report.splits.items())
+        untiled = f", {counted(len(report.untiled), 'JPEGs')} not tiled" if report.untiled else ""
+        say(
+            f"{report.dataset}: {counted(report.samples, 'samples')} in "
+            f"{counted(report.classes, 'classes')}, {splits}"
+            f"{counted(report.shards, 'shards')} ({report.shards_written} written now), "
+            f"{report.bytes / 1e6:.1f} MB, {report.seconds:.1f} s; "
+            f"{counted(len(report.rejected), 'files')} rejected, "
+            f"{len(report.ignored)} ignored{untiled}",
+            err=False,
+        )
+
+
+@contextmanager
+def json_of_errors(as_json: bool) -> Iterator[None]:
+    """Name the files for which nothing is committed, with `as_json` on standard output, too."""
+    from packer.errors import (
+        NothingToPack,
+        Rejected,
+    )
+
+    try:
+        yield
+    except (NothingToPack, Rejected) as error:
+        if isinstance(error, Rejected):  # the other one's text has them
+            name_files("rejected", error.files)
+        if as_json:
+            _report_json({"committed": False, "rejected": error.files})
+        raise
+
+
+def say_plan(
+    src: Path,
+    dst: Path,
+    chosen: "PackOptions",
+    names: list[str] | None,
+    append: bool,
+    as_json: bool,
+    progress: "Progress",
+) -> int:
+    """Print what would be written; the exit code."""
+    from packer.planning.prepare import prepare
+    from packer.planning.work import outline as outlined
+
+    work = prepare(src, chosen, progress, names, onto=dst if append else None)
+    outline = outlined(work, dst)
+    if as_json:
+        print_json(outline)
+        return 1 if outline["rejected"] else 0
+    for remark in outline["remarks"]:
+        say(remark, err=False)
+    for split, count in outline["splits"].items():
+        say(f"split {split}: {counted(count, 'samples')}", err=False)
+    for name, count in outline["classes"].items():
+        say(f"class {name}: {counted(count, 'samples')}", err=False)
+    name_files("rejected", [(item["file"], item["reason"]) for item in outline["rejected"]])
+    needed = outline["bytes_needed"]
+    say(
+        f"{counted(outline['samples'], 'samples')}, {counted(len(outline['shards']), 'shards')}, "
+        f"{'an unknown size' if needed is None else f'{needed / 1e6:.1f} MB'} on a disk with "
+        f"{outline['bytes_free'] / 1e9:.1f} GB free. Nothing was written, and no image opened.",
+        err=False,
+    )
+    return 1 if outline["rejected"] else 0
+
+
+def _report_json(report: dict[str, Any]) -> None:
+    for kind in ("rejected", "ignored", "untiled"):
+        if kind in report:
+            report[kind] = [{"file": name, "reason": reason} for name, reason in report[kind]]
+    print_json(report)
