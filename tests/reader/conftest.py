@@ -2,12 +2,14 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import textwrap
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -140,18 +142,25 @@ def packed_copy(packed: Path, tmp_path: Path) -> Path:
 def run_script(tmp_path: Path) -> Callable[..., "subprocess.CompletedProcess[str]"]:
     """`run_script(code, *arguments, cwd=...)`: what became of a script that people might write."""
 
-    def run(code: str, *arguments: object, **options: object) -> "subprocess.CompletedProcess[str]":
+    def run(code: str, *arguments: object, **options: Any) -> "subprocess.CompletedProcess[str]":
         script = tmp_path / "scripts" / "script.py"
         script.parent.mkdir(exist_ok=True)
         script.write_text(textwrap.dedent(code))
-        return subprocess.run(
-            [sys.executable, script, *map(str, arguments)],
+        with subprocess.Popen(
+            [sys.executable, "-X", "faulthandler", script, *map(str, arguments)],
             env={**os.environ, "PYTHONPATH": str(Path(reader.__file__).parent.parent)},
-            capture_output=True,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             text=True,
-            timeout=60,
             **options,
-        )
+        ) as process:
+            try:
+                stdout, stderr = process.communicate(timeout=60)
+            except subprocess.TimeoutExpired:
+                process.send_signal(signal.SIGABRT)  # it says where each of its threads is
+                stdout, stderr = process.communicate()
+                pytest.fail(f"The script hangs: {stdout}{stderr}")
+        return subprocess.CompletedProcess(process.args, process.returncode, stdout, stderr)
 
     return run
 
