@@ -6,13 +6,12 @@ cd "$(dirname "$0")/.."
 
 mkdir -p .demo
 if [ ! -d .demo/images ]; then
-    echo "Making 2,000 sample images ..."
     rm -rf .demo/unfinished
-    patiently "making images" python scripts/sample_images.py .demo/unfinished 2000
+    patiently "Making 2,000 sample images" python scripts/sample_images.py .demo/unfinished 2000
     mv .demo/unfinished .demo/images
 fi
-patiently "packing" packer pack .demo/images .demo/shards --shard-size 50MB
-patiently "reading" python scripts/demo.py .demo/shards
+patiently "Packing the images" packer pack .demo/images .demo/shards --shard-size 50MB
+patiently "Reading three epochs" python scripts/demo.py .demo/shards
 echo
-echo "Measuring the loader against torch's DataLoader over the same images, and each stage alone ..."
-patiently "measuring" python scripts/bench_read.py .demo/shards --images .demo/images --rounds 1 --batch-size 64
+patiently "Measuring against torch's DataLoader over the same images, and each stage alone" \
+    python scripts/bench_read.py .demo/shards --images .demo/images --rounds 1 --batch-size 64

@@ -2,15 +2,15 @@
 # Sourced by the other scripts: makes the environment .venv in the checkout, once, and enters it.
 # Needs Python 3.10 or newer with venv; PYTHON names another interpreter than python3.
 
-# patiently DOING COMMAND...: runs it, and says every three seconds that it is still at it.
+# patiently DOING COMMAND...: says what it does, and every three seconds that it still does it.
 patiently() {
-    local doing=$1 began=$SECONDS teller status=0
-    shift
+    local began=$SECONDS teller status=0
+    echo "$1 ..."
     while sleep 3 >/dev/null 2>&1 && kill -0 $$ 2>/dev/null; do
-        echo "  ... $doing, $((SECONDS - began)) s"
+        echo "  ... $((SECONDS - began)) s"
     done &
     teller=$!
-    "$@" || status=$?
+    "${@:2}" || status=$?
     kill "$teller"
     wait "$teller" 2>/dev/null || true
     return "$status"
@@ -18,10 +18,10 @@ patiently() {
 
 if [ ! -e .venv/complete ] ||
     [ -n "$(find pyproject.toml scripts/supply/constraints.txt scripts/supply/*.lock -newer .venv/complete)" ]; then
-    echo "Installing into .venv (once; later runs skip this) ..."
-    patiently "making .venv" "${PYTHON:-python3}" -m venv .venv
+    patiently "Making .venv (once; later runs skip this)" "${PYTHON:-python3}" -m venv .venv
     pip_install() {
-        patiently "installing" .venv/bin/python -m pip install --quiet --disable-pip-version-check "$@"
+        patiently "Installing $1" .venv/bin/python -m pip install --quiet \
+            --disable-pip-version-check "${@:2}"
     }
     case $(.venv/bin/python -c '
 import platform, sys
@@ -29,14 +29,15 @@ print(sys.implementation.cache_tag, sys.platform, platform.machine())') in
     "cpython-311 linux x86_64")
         # All that CI runs, by hash: torch without CUDA, where an index has it, then the rest. What
         # is still missing belongs to a torch with CUDA.
-        pip_install --require-hashes --no-deps --requirement scripts/supply/torch-cpu.lock 2>/dev/null || true
-        pip_install --require-hashes --no-deps --requirement scripts/supply/requirements.lock
-        pip_install --no-build-isolation --constraint scripts/supply/constraints.txt --editable '.[test,docs]'
+        pip_install torch --require-hashes --no-deps --requirement scripts/supply/torch-cpu.lock 2>/dev/null || true
+        pip_install "what it needs" --require-hashes --no-deps --requirement scripts/supply/requirements.lock
+        pip_install shardfeed --no-build-isolation --constraint scripts/supply/constraints.txt \
+            --editable '.[test,docs]'
         ;;
     *)
         # torch alone first: where an index has a build without CUDA, it must not be looked past.
-        pip_install "$(grep '^torch==' scripts/supply/constraints.txt)"
-        pip_install --constraint scripts/supply/constraints.txt --editable '.[test,docs]'
+        pip_install torch "$(grep '^torch==' scripts/supply/constraints.txt)"
+        pip_install shardfeed --constraint scripts/supply/constraints.txt --editable '.[test,docs]'
         ;;
     esac
     touch .venv/complete
@@ -44,8 +45,7 @@ fi
 export PATH="$PWD/.venv/bin:$PATH"
 
 if ! command -v jpegtran >/dev/null && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
-    echo "Installing jpegtran, which tests compare the tiler with (libjpeg-turbo-progs) ..."
-    patiently "installing" bash -c \
+    patiently "Installing jpegtran, which tests compare the tiler with (libjpeg-turbo-progs)" bash -c \
         "(apt-get update -qq && apt-get install -y -qq libjpeg-turbo-progs) >/dev/null" ||
         echo "That failed; these tests are skipped."
 fi
