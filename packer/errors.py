@@ -1,4 +1,17 @@
-"""What can go wrong in packing, and how it is told; the root is shared with the reader."""
+"""What can go wrong in packing, and how it is told; the root is shared with the reader.
+
+::
+
+    ShardfeedError
+    ├── FormatError        see `reader.errors`
+    ├── UnusableInput      source, destination or an option cannot be worked with
+    │   └── NothingToPack  no file of the source can be packed
+    ├── Rejected           files were rejected, and ``--on-error stop`` forbids to go on
+    ├── BadImage           one file is not an image that can be packed
+    │   └── Unreadable     one file cannot be read, or has changed
+    ├── ProcessDied        a process that took part in the work was killed
+    └── PackingFailed      packing stopped half-way; running it again continues it
+"""
 
 import re
 from collections.abc import Iterable, Iterator

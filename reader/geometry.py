@@ -24,7 +24,15 @@ class Geometry:
         seen: top, left, bottom and right of what is left of the source; the rest of the box has the
             grey value `fill`, whatever the source has there.
         hflip, vflip: whether it is mirrored after all else.
+
+    Example:
+        >>> geometry = reader.Geometry.of(60, 80)
+        >>> reader.CenterCrop(40).apply(geometry, None)
+        >>> geometry.height, geometry.width, geometry.top, geometry.left
+        (40, 40, 10.0, 20.0)
     """
+
+    __module__ = "reader"
 
     height: int
     width: int

@@ -2,6 +2,9 @@
 
 A worker, a packing process and ``packer --help`` import the packages for a few of their names; none
 of them should load a decoder, torch or a network library for the others.
+
+A public class says ``__module__ = "reader"``: what is printed, raised or pickled names it as people
+do, and a pickle outlives the move of a file. (`inspect.getsource` of the class fails, in return.)
 """
 
 from collections.abc import Callable, Mapping, Sequence

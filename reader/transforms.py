@@ -18,10 +18,23 @@ Size = int | Sequence[int]
 
 
 class Transform(Protocol):
-    """A step of a pipeline."""
+    """A step of a pipeline.
+
+    Example:
+        >>> class TopHalf:
+        ...     def apply(self, geometry, dice):
+        ...         geometry.crop(0, 0, geometry.height // 2, geometry.width)
+        >>> with reader.Loader("shards", transforms=[TopHalf()]) as loader:
+        ...     images, labels = next(iter(loader))
+        >>> images.shape
+        torch.Size([1, 3, 30, 80])
+    """
 
     def apply(self, geometry: Geometry, dice: SampleRandom) -> None:
         """Change `geometry`; all chance comes from `dice`."""
+
+
+Transform.__module__ = "reader"  # in the body it would belong to the protocol
 
 
 @dataclass(frozen=True)
@@ -29,7 +42,16 @@ class RandomResizedCrop:
     """A random box of `scale` of the area and a `ratio` of width to height, resized to `size`.
 
     torchvision's algorithm: ten tries, then the largest central box within the ratios.
+
+    Example:
+        >>> transforms = [reader.RandomResizedCrop(48, scale=(0.2, 1.0))]
+        >>> with reader.Loader("shards", batch_size=4, transforms=transforms) as loader:
+        ...     images, labels = next(iter(loader))
+        >>> images.shape
+        torch.Size([4, 3, 48, 48])
     """
+
+    __module__ = "reader"
 
     size: Size
     scale: tuple[float, float] = (0.08, 1.0)
@@ -65,7 +87,17 @@ class RandomResizedCrop:
 
 @dataclass(frozen=True)
 class CenterCrop:
-    """The central box of `size`; where the image is smaller, it is padded with black."""
+    """The central box of `size`; where the image is smaller, it is padded with black.
+
+    Example:
+        >>> transforms = [reader.CenterCrop(40)]
+        >>> with reader.Loader("shards", batch_size=4, transforms=transforms) as loader:
+        ...     images, labels = next(iter(loader))
+        >>> images.shape
+        torch.Size([4, 3, 40, 40])
+    """
+
+    __module__ = "reader"
 
     size: Size
 
@@ -84,7 +116,16 @@ class RandomCrop:
     """A random box of `size`, after `padding` pixels of the grey value `fill` on every side.
 
     `pad_if_needed` pads an image that is smaller than the box; without it, that is an error.
+
+    Example:
+        >>> transforms = [reader.RandomCrop(32, padding=4)]
+        >>> with reader.Loader("shards", batch_size=4, transforms=transforms) as loader:
+        ...     images, labels = next(iter(loader))
+        >>> images.shape
+        torch.Size([4, 3, 32, 32])
     """
+
+    __module__ = "reader"
 
     size: Size
     padding: int = 0
@@ -123,7 +164,16 @@ class Resize:
     """To ``(height, width)``, or with the aspect ratio kept.
 
     One number is the length of the shorter side; ``Resize(longest=640)`` that of the longer one.
+
+    Example:
+        >>> transforms = [reader.Resize((48, 64))]
+        >>> with reader.Loader("shards", batch_size=4, transforms=transforms) as loader:
+        ...     images, labels = next(iter(loader))
+        >>> images.shape
+        torch.Size([4, 3, 48, 64])
     """
+
+    __module__ = "reader"
 
     size: Size | None = None
     longest: int | None = None
@@ -157,7 +207,16 @@ class Letterbox:
     """The whole image in the middle of `size`, its aspect ratio kept, `fill` around it.
 
     What YOLO detectors are fed with; 114 is their grey.
+
+    Example:
+        >>> transforms = [reader.Letterbox(96)]
+        >>> with reader.Loader("shards", batch_size=4, transforms=transforms) as loader:
+        ...     images, labels = next(iter(loader))
+        >>> images.shape
+        torch.Size([4, 3, 96, 96])
     """
+
+    __module__ = "reader"
 
     size: Size
     fill: int = 114
@@ -177,7 +236,17 @@ class Letterbox:
 
 @dataclass(frozen=True)
 class RandomHorizontalFlip:
-    """Mirror left and right with probability `p`."""
+    """Mirror left and right with probability `p`.
+
+    Example:
+        >>> transforms = [reader.RandomHorizontalFlip(p=0.5)]
+        >>> with reader.Loader("shards", batch_size=4, transforms=transforms) as loader:
+        ...     images, labels = next(iter(loader))
+        >>> images.shape
+        torch.Size([4, 3, 60, 80])
+    """
+
+    __module__ = "reader"
 
     p: float = 0.5
 
@@ -191,7 +260,17 @@ class RandomHorizontalFlip:
 
 @dataclass(frozen=True)
 class RandomVerticalFlip:
-    """Mirror top and bottom with probability `p`."""
+    """Mirror top and bottom with probability `p`.
+
+    Example:
+        >>> transforms = [reader.RandomVerticalFlip(p=0.5)]
+        >>> with reader.Loader("shards", batch_size=4, transforms=transforms) as loader:
+        ...     images, labels = next(iter(loader))
+        >>> images.shape
+        torch.Size([4, 3, 60, 80])
+    """
+
+    __module__ = "reader"
 
     p: float = 0.5
 

@@ -52,7 +52,18 @@ class CUDAPrefetcher:
     On a GPU, batches are copied from where the workers wrote them, page-locked, on a stream of
     their own; several are on their way at a time, and a batch is ready for the stream that is
     current when it is asked for.
+
+    Example:
+        >>> loader = reader.Loader("shards", batch_size=4, transforms=[reader.Resize((64, 64))])
+        >>> with reader.CUDAPrefetcher(
+        ...     loader, mean=reader.IMAGENET_MEAN, std=reader.IMAGENET_STD, dtype=torch.float16
+        ... ) as prefetcher:
+        ...     images, labels = next(iter(prefetcher))
+        >>> images.shape, images.dtype
+        (torch.Size([4, 3, 64, 64]), torch.float16)
     """
+
+    __module__ = "reader"
 
     def __init__(
         self,
@@ -106,6 +117,10 @@ class CUDAPrefetcher:
 
     def __iter__(self) -> Iterator[Any]:
         return _Epoch(self.loader, self._source, self._flight)
+
+    def __repr__(self) -> str:
+        ahead = f"{self.depth} batches ahead" if self.device.type == "cuda" else "none ahead"
+        return f"<{type(self).__name__} on {self.device}, {ahead}, of {self.loader!r}>"
 
     def __enter__(self) -> "CUDAPrefetcher":
         return self

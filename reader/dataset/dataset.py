@@ -68,7 +68,18 @@ class Dataset:
         folder: where dataset.json lies.
         classes: class names in label order.
         extensions: of the members that samples have.
+
+    Example:
+        >>> dataset = reader.Dataset("shards", split="train")
+        >>> image, label = dataset[0]
+        >>> image.shape, dataset.classes[label]
+        ((60, 80, 3), '...')
+        >>> cats = dataset.subset(lambda columns: columns["label"] == 0)
+        >>> len(dataset), len(cats)
+        (20, 10)
     """
+
+    __module__ = "reader"
 
     def __init__(
         self,
@@ -150,7 +161,13 @@ class Dataset:
 
     def __repr__(self) -> str:
         split = "" if self.split is None else f", split={self.split!r}"
-        of = f"{len(self)} samples in {len(self.classes)} classes"
+        total, classes, shards = int(self._ends[-1]), len(self.classes), len(self.shards)
+        count = f"{total:,}" if self._chosen is None else f"{len(self):,} of {total:,}"
+        of = f"{count} samples in {classes:,} classes, {shards:,} shard{'s' * (shards != 1)}"
+        if self.split is None and (
+            splits := dict.fromkeys(s.split for s in self.shards if s.split)
+        ):
+            of += f", of the splits {', '.join(splits)}"
         return f"<{type(self).__name__}({str(self.folder)!r}{split}): {of}>"
 
     def __getstate__(self) -> dict[str, Any]:

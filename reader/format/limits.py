@@ -12,7 +12,16 @@ class Limits:
     Attributes:
         pixels: of an image or a mask, as stored.
         bytes: of a sample's files together when it is packed, of one member when it is read.
+
+    Example:
+        >>> dataset = reader.Dataset("shards", limits=reader.Limits(pixels=4000, bytes=1 << 20))
+        >>> dataset[0]
+        Traceback (most recent call last):
+            ...
+        reader.SampleError: ...
     """
+
+    __module__ = "reader"
 
     pixels: int = 1 << 29  # half a gigapixel; 1.6 GB decoded
     bytes: int = 1 << 30

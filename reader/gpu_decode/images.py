@@ -32,7 +32,17 @@ class EncodedImages:
         size: (height, width) of the images once they are decoded.
         table: int64 (B, F), a `reader.gpu_decode.parcels.Parcel` a row: where in the bytes an image
             lies, and what is to become of it.
+
+    Example:
+        >>> with reader.Loader(
+        ...     "shards", batch_size=4, transforms=[reader.RandomResizedCrop(64)], decode="gpu"
+        ... ) as loader:
+        ...     images, labels = next(iter(loader))
+        >>> type(images), images.size
+        (<class 'reader.EncodedImages'>, (64, 64))
     """
+
+    __module__ = "reader"
 
     def __init__(
         self,

@@ -108,8 +108,17 @@ def pad_collate(samples: list[tuple[Any, ...]]) -> tuple[Any, ...]:
     below) to the largest length of each dimension, and stacked; numbers become a tensor (int64,
     float32 or bool); tuples of one length, as which the views of a field come, become a list of
     their entries, each batched so; anything else is a list.
+
+    Example:
+        >>> sizes = [torch.ones(3, 2, 4), torch.ones(3, 5, 1)]
+        >>> images, labels = reader.pad_collate([(image, 7) for image in sizes])
+        >>> images.shape, labels
+        (torch.Size([2, 3, 5, 4]), tensor([7, 7]))
     """
     return tuple(_padded(list(values)) for values in zip(*samples, strict=True))
+
+
+pad_collate.__module__ = "reader"  # where people find it
 
 
 def _padded(values: list[Any]) -> Any:

@@ -50,7 +50,23 @@ class Loader:
 
     The last batch of an epoch may be shorter, unless `drop_last`. An iterator that is gone before
     its first batch leaves its epoch to the next one: some trainers try whether there is one.
+
+    Example:
+        >>> with reader.Loader(
+        ...     "shards",
+        ...     split="train",
+        ...     batch_size=8,
+        ...     shuffle=True,
+        ...     drop_last=True,
+        ...     transforms=[reader.RandomResizedCrop(64), reader.RandomHorizontalFlip()],
+        ... ) as loader:
+        ...     for images, labels in loader:
+        ...         print(images.shape, labels.dtype)
+        torch.Size([8, 3, 64, 64]) torch.int64
+        torch.Size([8, 3, 64, 64]) torch.int64
     """
+
+    __module__ = "reader"
 
     def __init__(
         self,
@@ -234,6 +250,16 @@ class Loader:
         if not isinstance(arguments["dataset"], Dataset):
             arguments["dataset"] = self.dataset.folder  # wherever that process works
         return _reopened, (type(self), cloudpickle.dumps(arguments), self._epochs.consumed)
+
+    def __repr__(self) -> str:
+        steps = "steps without end" if self.is_endless else f"{len(self):,} steps"
+        order = ", ".join(f"{name}={what}" for name, what in self._order.options(None).items())
+        share = f" on rank {self.rank} of {self.world_size}" if self.world_size > 1 else ""
+        return (
+            f"<{type(self).__name__} of {self.dataset!r}: {steps} of {self.batch_size} samples"
+            f"{share}, {order}, seed={self._seed}, workers={self.statistics().workers}, "
+            f"in epoch {self._epochs.consumed // self._order.count}>"
+        )
 
     def __enter__(self) -> "Loader":
         return self

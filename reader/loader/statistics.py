@@ -119,7 +119,16 @@ class Statistics(Flows):
         slots, slot_bytes: the ring: batches it holds, and bytes of each.
         ready: batches that are complete and wait for the consumer.
         work: what the workers are for: "decode", or "splice" where the GPU decodes.
+
+    Example:
+        >>> transforms = [reader.Resize((64, 64))]
+        >>> with reader.Loader("shards", batch_size=8, transforms=transforms) as loader:
+        ...     batches = list(loader)
+        ...     print(loader.statistics())
+        28 samples in 4 batches: ...
     """
+
+    __module__ = "reader"
 
     workers: int = 1
     cores: int = 1
@@ -128,6 +137,25 @@ class Statistics(Flows):
     slot_bytes: int = 0
     ready: int = 0
     work: str = "decode"
+
+    def __str__(self) -> str:
+        seen = [
+            f"{self.samples:,} samples in {self.batches:,} batches: "
+            f"{self.images_per_second:,.0f} images/s",
+            f"{_counted(self.workers, 'worker')} on {_counted(self.cores, 'core')}: "
+            f"{self.busy:.2f} s of work, of which {self.work} {self.decode:.2f} s, transforms "
+            f"{self.transform:.2f} s, reading {self.read_bytes / 1e6:,.1f} MB {self.read:.2f} s",
+            f"{self.ready} of {self.slots} batches ready, of {self.slot_bytes / 1e6:,.1f} MB each",
+        ]
+        troubles = {
+            "images from the cache": self.cached,
+            "samples that could not be read": self.bad,
+            "boxes dropped": self.dropped_boxes,
+            "batches copied out": self.copied,
+            "workers replaced": self.restarts,
+        }
+        seen += [f"{what}: {count:,}" for what, count in troubles.items() if count]
+        return "\n".join([*seen, self.bottleneck])
 
     def since(self, earlier: "Statistics") -> "Statistics":
         """The counts from `earlier` until now, such as those of one epoch."""

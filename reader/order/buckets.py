@@ -28,7 +28,20 @@ class AspectBuckets:
     Attributes:
         batch_size: samples of a batch, of all ranks together.
         window: batches; more make the ratios more alike and the order less random.
+
+    Example:
+        >>> loader = reader.Loader(
+        ...     "shards",
+        ...     batch_size=8,
+        ...     shuffle=reader.AspectBuckets(batch_size=8),
+        ...     collate_fn=reader.pad_collate,
+        ... )
+        >>> images, labels = next(iter(loader))
+        >>> images.shape
+        torch.Size([8, 3, 60, 80])
     """
+
+    __module__ = "reader"
 
     batch_size: int
     window: int = 64

@@ -46,7 +46,15 @@ class BlockShuffle:
     distinct shards in a batch     1.2   4.2  16.2  62.9   226.7
     a pair meets again next time   954    62   5.0   1.2     1.0
     ============================  ====  ====  ====  ====  ======
+
+    Example:
+        >>> order = dict(shuffle=reader.BlockShuffle(shards=8))
+        >>> with reader.Loader("shards", batch_size=7, fields=("index",), **order) as loader:
+        ...     len(loader)
+        4
     """
+
+    __module__ = "reader"
 
     shards: int
 
@@ -56,7 +64,19 @@ class BlockShuffle:
 
 
 class Weighted:
-    """Draw with replacement, sample i with a probability in proportion to ``weights[i]``."""
+    """Draw with replacement, sample i with a probability in proportion to ``weights[i]``.
+
+    Example:
+        >>> dataset = reader.Dataset("shards", split="train")
+        >>> weights = [3.0 if label == 0 else 1.0 for label in dataset.targets]
+        >>> with reader.Loader(
+        ...     dataset, batch_size=4, sampler=reader.Weighted(weights), fields=("label",)
+        ... ) as loader:
+        ...     print(len(loader))
+        5
+    """
+
+    __module__ = "reader"
 
     def __init__(self, weights: Sequence[float] | NDArray[Any]) -> None:
         """Take the weights.
@@ -83,7 +103,16 @@ class Weighted:
 
 @dataclass(frozen=True)
 class ClassBalanced:
-    """Draw with replacement, every class equally often, whatever the number of its samples."""
+    """Draw with replacement, every class equally often, whatever the number of its samples.
+
+    Example:
+        >>> order = dict(sampler=reader.ClassBalanced())
+        >>> with reader.Loader("shards", batch_size=7, fields=("index",), **order) as loader:
+        ...     len(loader)
+        4
+    """
+
+    __module__ = "reader"
 
 
 Shuffle = bool | BlockShuffle | AspectBuckets

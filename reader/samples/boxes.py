@@ -62,7 +62,16 @@ class Boxes:
             of the image as it is stored. None: True for a ``txt``, False for any other member.
         decode: from the member's bytes to what the paths lead through, such as a dict; None for
             JSON, and the lines of a ``txt``.
+
+    Example:
+        >>> boxes = reader.Boxes("json", format="xywh", labels="categories")
+        >>> with reader.Loader("detection", split="train", fields=("image", boxes)) as loader:
+        ...     images, objects = list(loader)[-1]
+        >>> sorted(objects[0])
+        ['boxes', 'kept', 'labels']
     """
+
+    __module__ = "reader"
 
     member: str
     path: str = "boxes"

@@ -32,7 +32,21 @@ class Mask:
     Attributes:
         member: its extension.
         fill: the value outside the source, where a crop or Letterbox pads.
+
+    Example:
+        >>> with reader.Loader(
+        ...     "segmentation",
+        ...     split="train",
+        ...     batch_size=4,
+        ...     transforms=[reader.Letterbox(96)],
+        ...     fields=("image", reader.Mask("mask.png", fill=255)),
+        ... ) as loader:
+        ...     images, masks = next(iter(loader))
+        >>> masks.shape, masks.dtype, int(masks[0, 0, 0])
+        (torch.Size([4, 96, 96]), torch.uint8, 255)
     """
+
+    __module__ = "reader"
 
     member: str
     fill: int = 0
@@ -51,7 +65,16 @@ class Member:
     Attributes:
         member: its extension. With a ``?`` behind it, a sample without the member has None.
         decode: called in the workers with the member's bytes; None: what the extension stands for.
+
+    Example:
+        >>> letters = reader.Member("txt", decode=len)
+        >>> with reader.Loader("captions", split="train", fields=(letters,)) as loader:
+        ...     [(length,)] = next(iter(loader))
+        >>> int(length)  # of the caption, in bytes
+        26
     """
+
+    __module__ = "reader"
 
     member: str
     decode: Decode | None = None

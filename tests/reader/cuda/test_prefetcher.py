@@ -227,6 +227,10 @@ def test_next_gives_as_many_nones_as_the_loader_has_fields(packed: Path) -> None
         assert prefetcher.next() == (None, None, None)
 
 
+def test_a_prefetcher_prints_where_batches_go_and_where_they_come_from(loader: Loader) -> None:
+    assert repr(on_cpu(loader)) == f"<CUDAPrefetcher on cpu, none ahead, of {loader!r}>"
+
+
 def test_the_prefetcher_is_as_long_as_its_loader_and_begins_anew(loader: Loader) -> None:
     prefetcher = on_cpu(loader)
     assert len(prefetcher) == len(loader) == 3

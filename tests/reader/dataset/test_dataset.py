@@ -175,8 +175,13 @@ def test_copies_of_a_users_own_kind_of_data_set_are_alike(two_splits: Path) -> N
 
 
 def test_a_data_set_prints_what_it_is(two_splits: Path) -> None:
-    expected = f"<Dataset({str(two_splits)!r}, split='train'): 30 samples in "
-    assert repr(Dataset(two_splits, "train")).startswith(expected)
+    train, both, where = Dataset(two_splits, "train"), Dataset(two_splits), repr(str(two_splits))
+    classes = f"in {len(train.classes)} classes"
+    assert repr(train) == f"<Dataset({where}, split='train'): 30 samples {classes}, 3 shards>"
+    some = f"2 of 30 samples {classes}, 3 shards"
+    assert repr(train.subset([4, 3])) == f"<Dataset({where}, split='train'): {some}>"
+    whole = f"39 samples {classes}, 4 shards, of the splits train, val"
+    assert repr(both) == f"<Dataset({where}): {whole}>"
 
 
 @pytest.mark.parametrize("name", ["transform", "target_transform"])

@@ -33,6 +33,19 @@ def test_a_batch_is_image_and_label_unless_other_fields_are_asked_for(packed: Pa
         assert list(keys.dataset.keys) == key
 
 
+def test_a_loader_prints_what_it_does(packed: Path) -> None:
+    options: dict[str, Any] = {"batch_size": 8, "workers": 1, "transforms": [CROP], "seed": 5}
+    whole = repr(Dataset(packed))
+    with Loader(packed, shuffle=True, **options) as loader:
+        steps = f"<Loader of {whole}: 5 steps of 8 samples"
+        assert repr(loader) == f"{steps}, shuffle=True, seed=5, workers=1, in epoch 0>"
+        list(loader)
+        assert repr(loader).endswith("in epoch 1>")
+    with Loader(packed, epochs=None, rank=1, world_size=2, sampler=[3, 4], **options) as loader:
+        steps = f"<Loader of {whole}: steps without end of 8 samples on rank 1 of 2"
+        assert repr(loader) == f"{steps}, sampler=list of 2 numbers, seed=5, workers=1, in epoch 0>"
+
+
 def test_images_stay_as_stored_if_they_need_not_be_upright(
     make_dataset: Callable[..., Path],
     make_image: Callable[..., Image.Image],
