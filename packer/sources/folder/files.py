@@ -122,6 +122,8 @@ def stem_paths(sample: SourceSample) -> list[str]:
 
 def member_paths(sample: SourceSample) -> list[str]:
     """The paths of the members of what `sample_of_files` made."""
+    if not sample.members:
+        return []
     return list(json.loads(sample.locator)) if sample.locator else stem_paths(sample)
 
 

@@ -3,6 +3,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from packer.planning.listing import Listing
 from packer.sources.records import (
@@ -68,3 +70,24 @@ def test_a_copy_of_the_source_has_the_same_fingerprint_and_another_digest() -> N
     assert listing(SAMPLE).fingerprint() == listing(copy).fingerprint()
     assert digest(listing(SAMPLE)) != digest(listing(copy))
     assert digest(listing(SAMPLE)) == digest(listing(replace(SAMPLE)))
+
+
+MIXED = [
+    SAMPLE,
+    ODD,
+    replace(SAMPLE, key="cat/b", members=("json",), split="val", locator="[]", block=7),
+    replace(ODD, key="%FF/b", split="train"),
+]
+
+
+@given(st.lists(st.integers(0, len(MIXED) - 1)))
+def test_what_is_taken_is_as_if_it_had_been_added_in_that_order(numbers: list[int]) -> None:
+    taken = listing(*MIXED).take(numbers)
+    added = listing(*(MIXED[number] for number in numbers))
+    assert list(taken) == list(added)
+    assert taken.fingerprint() == added.fingerprint()
+    for more in (MIXED[0], MIXED[3]):
+        taken.add(more)
+        added.add(more)
+    assert list(taken) == list(added)
+    assert digest(taken) == digest(added)
