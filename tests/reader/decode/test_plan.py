@@ -105,7 +105,7 @@ def test_collate_fn_and_map_sample_get_the_views_of_each_sample(packed: Path) ->
     ("options", "reason"),
     [
         ({"views": 0}, "at least 1"),
-        ({"views": [[Resize(8)]], "transforms": [CenterCrop(8)]}, "without transforms"),
+        ({"views": [[Resize(8)]], "transforms": [CenterCrop(8)]}, "and no transforms="),
         ({"views": 2}, "one size"),
         ({"views": [[CenterCrop(8)], [Resize(8)]]}, "one size"),
         ({"views": [CenterCrop(8)]}, "list of reader's transforms"),
