@@ -1,14 +1,66 @@
-"""A file that a source goes back to for every sample: it has to stay what it was."""
+"""What a source goes back to for every sample has to stay what it was: one rule, and its words."""
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from packer.errors import (
-    PackingFailed,
-    UnusableInput,
-)
-from packer.files.transfer import read_span
+from packer.errors import BadImage, PackingFailed, Unreadable, UnusableInput
+from packer.files import transfer
+
+CHANGED = "it changed while it was being packed"  # a sample's own file, which costs that sample
+
+
+def changed(path: Path) -> PackingFailed:
+    """The error for a file in which places mean nothing any more."""
+    return PackingFailed(
+        f"{path} changed while it was being packed. Run the same command again, with --overwrite "
+        "to begin anew."
+    )
+
+
+def lost(path: Path, error: OSError) -> PackingFailed:
+    """The error for a file that is not there any more."""
+    return PackingFailed(
+        f"{path} cannot be read any more: {error.strerror}. Once it is back, run the same command "
+        "again to go on."
+    )
+
+
+@contextmanager
+def unchanged(path: Path, mtime_ns: int) -> Iterator[int]:
+    """A descriptor of the file at `path`, which was last written at `mtime_ns`.
+
+    Raises:
+        PackingFailed: it is gone, or was written since.
+        Unreadable: what is read from it cannot be.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY)
+    except OSError as error:
+        raise lost(path, error) from error
+    try:
+        if os.fstat(descriptor).st_mtime_ns != mtime_ns:
+            raise changed(path)
+        yield descriptor
+    except OSError as error:
+        raise Unreadable(f"{path.name} cannot be read: {error.strerror}") from error
+    finally:
+        os.close(descriptor)
+
+
+def read_span(descriptor: int, offset: int, size: int) -> bytes:
+    """`size` bytes from `offset` on.
+
+    Raises:
+        BadImage: the file ends before.
+        OSError: it cannot be read.
+    """
+    data = transfer.read_span(descriptor, offset, size)
+    if len(data) < size:
+        raise BadImage("its archive ends before it does")
+    return data
 
 
 @dataclass(frozen=True)
@@ -47,12 +99,9 @@ class Watched:
         try:
             status = os.stat(self.path)
         except OSError as error:
-            raise self._lost(error) from error
+            raise lost(self.path, error) from error
         if (status.st_size, status.st_mtime_ns) != (self.size, self.mtime_ns):
-            raise PackingFailed(
-                f"{self.path} changed while it was being packed. Run the same command again, with "
-                "--overwrite to begin anew."
-            )
+            raise changed(self.path)
 
     def read(self, *spans: tuple[int, int]) -> list[bytes]:
         """The bytes at each (offset, size).
@@ -63,12 +112,6 @@ class Watched:
         self.check()
         try:
             with self.path.open("rb", buffering=0) as file:
-                return [read_span(file.fileno(), offset, size) for offset, size in spans]
+                return [transfer.read_span(file.fileno(), offset, size) for offset, size in spans]
         except OSError as error:
-            raise self._lost(error) from error
-
-    def _lost(self, error: OSError) -> PackingFailed:
-        return PackingFailed(
-            f"{self.path} cannot be read any more: {error.strerror}. Once it is back, run the "
-            "same command again to go on."
-        )
+            raise lost(self.path, error) from error

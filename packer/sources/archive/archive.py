@@ -14,7 +14,7 @@ from pathlib import Path
 from packer.errors import (
     BadImage,
 )
-from packer.files.spans import (
+from packer.files.snapshot import (
     read_span,
     unchanged,
 )

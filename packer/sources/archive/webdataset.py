@@ -18,7 +18,7 @@ from packer.errors import (
     BadImage,
     UnusableInput,
 )
-from packer.files.spans import (
+from packer.files.snapshot import (
     read_span,
     unchanged,
 )

@@ -15,7 +15,7 @@ from packer.errors import (
     BadImage,
     UnusableInput,
 )
-from packer.files.spans import read_span
+from packer.files.snapshot import read_span
 from packer.keys import MAX_NAME
 from packer.sources.archive.entries import Entry
 from packer.sources.records import Skipped

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from packer.errors import UnusableInput
-from packer.files.spans import changed
+from packer.files.snapshot import changed
 from packer.sources.archive.tar_reader import (
     TAR_ERRORS,
     CheckedTarInfo,

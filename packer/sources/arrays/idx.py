@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from packer.errors import UnusableInput
-from packer.files.spans import unchanged
+from packer.files.snapshot import unchanged
 from packer.sources.arrays.held import held
 from packer.sources.folder.walk import skipped
 from packer.sources.labels import MAX_CLASSES

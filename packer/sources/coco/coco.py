@@ -22,7 +22,7 @@ from packer.errors import (
     Unreadable,
     UnusableInput,
 )
-from packer.files.snapshot import Watched
+from packer.files.snapshot import CHANGED, Watched
 from packer.sources.coco.index import (
     Annotations,
     Index,
@@ -32,7 +32,6 @@ from packer.sources.coco.json_stream import (
     parsed,
 )
 from packer.sources.folder.files import (
-    CHANGED,
     measure,
     read_file,
 )

@@ -13,6 +13,7 @@ from packer.errors import (
     Unreadable,
     naming,
 )
+from packer.files.snapshot import CHANGED
 from packer.keys import escape
 from packer.sources.folder.likeness import (
     BEGINNING,
@@ -36,7 +37,6 @@ from packer.sources.records import (
 )
 
 NO_FILE = f"it cannot be read: {os.strerror(errno.ENOENT)}"
-CHANGED = "it changed while it was being packed"
 
 
 def sample_of_files(

@@ -18,8 +18,8 @@ from packer.errors import (
     Unreadable,
     UnusableInput,
 )
+from packer.files.snapshot import CHANGED
 from packer.keys import escape
-from packer.sources.folder.files import CHANGED
 from packer.sources.folder.folder import SPLITS
 from packer.sources.options import SourceOptions
 from packer.sources.records import (

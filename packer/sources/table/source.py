@@ -11,8 +11,8 @@ from packer.errors import (
     BadImage,
     Unreadable,
 )
+from packer.files.snapshot import CHANGED
 from packer.sources.folder.files import (
-    CHANGED,
     measure,
     read_file,
 )
