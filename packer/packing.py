@@ -53,11 +53,14 @@ def pack(
     skip_rejected: bool = False,
     overwrite: bool = False,
     progress: Progress | None = None,
+    announce: Callable[[str], None] = lambda sentence: None,
     tell: Callable[[Rejections], None] | None = None,
 ) -> PackReport:
     """Pack `src` into the data set `dst`, or finish what an earlier run began.
 
     Args:
+        announce: is given the sentence that says what the source was understood as, before
+            anything is packed or rejected.
         tell: is given what the scan rejects, before anything is packed without it.
 
     Raises:
@@ -77,6 +80,7 @@ def pack(
         _refuse_other_options(dst, options)
     work = prepare(src, options, progress, classes, onto=dst if append else None)
     if not len(work.plan) if append else not overwrite and _is_packed(dst, work):
+        announce(work.reading)
         committed = Manifest.load(dst)
         journal.forget(dst, committed.source)
         count, written = 0, _read(dst, committed)
@@ -84,10 +88,12 @@ def pack(
     else:
         by_scan = _rejected(work)
         if by_scan and not skip_rejected:
+            announce(work.reading)
             raise Rejected(by_scan, written=False)
         if by_scan and tell is not None:
             tell(by_scan)
         with journal.packing(dst, _run(src, work), overwrite, keep=work.base):
+            announce(work.reading)
             missing = _missing(work, dst)
             unread = _write_shards(work, dst, missing, jobs, skip_rejected, progress)
             if unread:
@@ -105,6 +111,7 @@ def pack(
             journal.commit(dst, _manifest(work, written, len(rejected)))
     content = Manifest.load(dst)
     return PackReport(
+        reading=work.reading,
         remarks=[*work.remarks, *_lost_classes(work, written)],
         dataset=str(dst),
         samples=sum(shard.samples for shard in content.shards),
@@ -266,6 +273,7 @@ def _manifest(work: Work, written: Written, rejected: int) -> Manifest:
         fields=tuple(sorted(written.fields.union(base.fields if base else ()))),
         shards=(*(base.shards if base else ()), *written.entries),
         rejected=rejected + (base.rejected if base else 0),
+        reading=base.reading if base and base.reading else work.reading,
         transcoders=_all_versions(transcoders(work.options.policy), base),
     )
 

@@ -1,6 +1,7 @@
 """`packer pack`."""
 
 import os
+from functools import partial
 from pathlib import Path
 
 import click
@@ -9,6 +10,7 @@ from packer.cli import params as options
 from packer.cli.output import name_files, say
 from packer.cli.pack_output import json_of_errors, say_plan, say_report
 from packer.cli.sections import Sectioned
+from packer.sources.options import KINDS
 
 SMALLEST_SHARD = 10**4  # what says less has a unit forgotten
 _REMEDY = "pip install numba, or install the package libjpeg-turbo-progs"
@@ -16,7 +18,7 @@ _REMEDY = "pip install numba, or install the package libjpeg-turbo-progs"
 
 SECTIONS = {
     "What the source is": (
-        *("pairs", "classes", "dedupe", "root"),
+        *("kind", "class_depth", "pairs", "classes", "dedupe", "root"),
         *("image_column", "label_column", "split_column"),
     ),
     "What is stored": ("jpeg", "check", "max_side", "quality", "raw"),
@@ -76,6 +78,18 @@ SECTIONS = {
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     help="File of class names in label order, one a line. Default: sorted.",
 )
+@click.option(
+    "--as",
+    "kind",
+    type=click.Choice(KINDS),
+    help="What SRC is, where it could be several things. Default: told by what lies there.",
+)
+@click.option(
+    "--class-depth",
+    type=options.Depth(),
+    metavar="N|all",
+    help="Levels of folders that name a class; all: each folder that holds images is one.",
+)
 @click.option("--dedupe", is_flag=True, help="Skip images that are byte for byte another.")
 @click.option(
     "--root",
@@ -124,6 +138,8 @@ def pack(
     split: dict[str, float] | None,
     pairs: tuple[tuple[str, Path], ...],
     classes: Path | None,
+    kind: str | None,
+    class_depth: int | None,
     dedupe: bool,
     root: Path | None,
     image_column: str | None,
@@ -171,6 +187,8 @@ def pack(
             image_column,
             label_column,
             split_column,
+            kind,
+            class_depth,
         ),
         options.limits(max_pixels, max_bytes),
     )
@@ -205,6 +223,7 @@ def pack(
             skip_rejected=on_error == "skip",
             overwrite=overwrite,
             progress=Progress(quiet),
+            announce=(lambda _: None) if as_json or quiet else partial(say, err=False),
             tell=tell,
         )
     name_files("rejected", sorted(set(report.rejected).difference(told)))

@@ -71,6 +71,7 @@ def say_plan(
     if as_json:
         print_json(outline)
         return 1 if outline["rejected"] else 0
+    say(work.reading, err=False)
     for remark in outline["remarks"]:
         say(remark, err=False)
     for split, count in outline["splits"].items():

@@ -84,6 +84,20 @@ class Fractions(click.ParamType[dict[str, float]]):
         return shares
 
 
+class Depth(click.ParamType[int]):
+    """``2`` or ``all``: levels of folders."""
+
+    name = "depth"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """The number of levels; -1 for all."""
+        if str(value) == "all" or value == -1:
+            return -1
+        if not re.fullmatch(r"[1-9]\d?", str(value)):
+            self.fail(f"{value!r} is neither a number of levels from 1 on nor all.", param, ctx)
+        return int(value)
+
+
 class Pair(click.ParamType[tuple[str, Path]]):
     """``mask=DIR``: the name of a member and the folder that has it for each image.
 

@@ -125,6 +125,11 @@ class Listing:
         return self._of_kind([split for split, _ in self._kind_list])
 
     @property
+    def members(self) -> set[str]:
+        """The extensions of the further members that there are."""
+        return {ext for _, members in self._kind_list for ext in members}
+
+    @property
     def member_counts(self) -> NDArray[np.int64]:
         """How many further members each sample has."""
         return self._of_kind([len(members) for _, members in self._kind_list])

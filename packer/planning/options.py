@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from packer.images.encode import Policy
-from packer.sources.options import SourceOptions
+from packer.sources.options import KINDS, SourceOptions
 from reader.format import Limits
 
 
@@ -53,7 +53,7 @@ class PackOptions:
 
     def dump(self) -> dict[str, Any]:
         """As dataset.json has them."""
-        return dict(json.loads(json.dumps(asdict(self))))
+        return dict(json.loads(json.dumps({**asdict(self), "source": self.source.dump()})))
 
     @classmethod
     def load(cls, content: Mapping[str, Any]) -> "PackOptions":
@@ -83,12 +83,14 @@ class PackOptions:
         source, limits = self.source, self.limits
         counts = [limits.pixels, limits.bytes, *(self.raw or ())]
         further = (self.shard_size, self.shard_samples, self.max_side, self.quality)
+        if source.kind not in (None, *KINDS):
+            raise ValueError("there is no such kind of source")
         counts += [count for count in further if count is not None]
         names = (source.root, source.image_column, source.label_column, source.split_column)
         texts = [name for name in names if name is not None]
         texts += [text for pair in dict(source.pairs).items() for text in pair]
         shares = [1.0] if self.split is None else list(dict(self.split).values())
-        integers = [*counts, 0 if self.seed is None else self.seed]
+        integers = [*counts, 0 if self.seed is None else self.seed, source.class_depth or 0]
         for kind, values in ((int, integers), (str, texts), ((int, float), shares)):
             if not all(isinstance(value, kind) for value in values):
                 raise TypeError("an option is of another kind")

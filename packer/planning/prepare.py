@@ -16,10 +16,11 @@ from packer.planning.scan import (
     scan,
 )
 from packer.planning.shard_job import Origin
+from packer.planning.told import told
 from packer.planning.work import Work
 from packer.progress import Progress
 from packer.sources.coco.coco import CocoSource
-from packer.sources.detect import open_source
+from packer.sources.detect import read
 from packer.sources.folder.files import NO_FILE
 from packer.sources.records import (
     Source,
@@ -52,11 +53,12 @@ def prepare(
         OSError: the disk fails.
     """
     base = None if onto is None else Manifest.load(onto)
-    source = open_source(src, options.source, classes)
+    reading = read(src, options.source)
+    source = reading.open(classes)
     if base is not None and source.classes:
         known = set(base.classes)
         added = [name for name in source.classes if name not in known]
-        source = open_source(src, options.source, [*base.classes, *added])
+        source = reading.open([*base.classes, *added])
     root = getattr(source, "root", src)
     origin = Origin.of(root if root.exists() else src)
     packed = [] if onto is None or base is None else [onto / shard.index for shard in base.shards]
@@ -66,7 +68,8 @@ def prepare(
     listing = scanned.listing
     if not len(listing) and base is None:
         files = [(item.name, item.reason) for item in listing.skipped]
-        raise NothingToPack(f"{src} holds no file to pack.{_hint(source, files)}", files)
+        what = f"{src}, read as {reading.what}, holds no file to pack."
+        raise NothingToPack(f"{what}{_hint(source, files)}", files)
     plan = plan_shards(
         listing,
         options.shard_size,
@@ -78,8 +81,10 @@ def prepare(
     )
     if onto is not None and base is not None:
         _refuse_other_splits(onto, set(base.splits), set(plan.splits))
-    told = () if not len(listing) or (listing.labels >= 0).any() else tuple(remarks(source))
-    return Work(origin, scanned, plan, options, base, told)
+    labelled = not len(listing) or (listing.labels >= 0).any()
+    further = () if labelled else tuple(remarks(source))
+    sentence = told(reading.what, listing, scanned.classes)
+    return Work(origin, scanned, plan, options, base, further, sentence)
 
 
 def _hint(source: Source, files: Sequence[tuple[str, str]]) -> str:

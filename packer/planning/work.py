@@ -28,7 +28,8 @@ class Work:
     Attributes:
         origin: where the source lies.
         base: what the destination holds already and keeps.
-        remarks: sentences on how the source was understood.
+        reading: what the source was understood as, in a sentence.
+        remarks: further sentences on it.
     """
 
     origin: Origin
@@ -37,6 +38,7 @@ class Work:
     options: PackOptions
     base: Manifest | None = None
     remarks: tuple[str, ...] = ()
+    reading: str = ""
 
 
 def tars(work: Work, dst: Path) -> list[Path]:
@@ -85,6 +87,7 @@ def outline(work: Work, dst: Path) -> dict[str, Any]:
     splits, counts = np.unique(listing.splits, return_counts=True)
     there = next(path for path in (dst, *dst.absolute().parents) if path.exists())
     return {
+        "reading": work.reading,
         "remarks": list(work.remarks),
         "samples": len(listing),
         "classes": dict(zip(classes, labels.tolist(), strict=True)),

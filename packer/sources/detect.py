@@ -1,6 +1,8 @@
 """Which source a path is: told by what lies there."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from packer.errors import UnusableInput
@@ -24,6 +26,7 @@ from packer.sources.parts import (
     PartsSource,
     split_parts,
 )
+from packer.sources.reading import Place, Reading, Recognise
 from packer.sources.records import Source
 from packer.sources.table.lines import (
     Delimited,
@@ -38,7 +41,10 @@ _UNPACK = {  # by the first bytes of a compressed file
     b"\x28\xb5\x2f\xfd": "zstd -d",
 }
 _MAGIC = max(map(len, _UNPACK))
+_GZIP = b"\x1f\x8b"
 
+_TABLES = {".csv": ",", ".tsv": "\t"}
+_LINES = (".jsonl", ".ndjson")
 
 _WITHOUT_COLUMNS = (
     ArchiveSource,
@@ -51,18 +57,46 @@ _WITHOUT_COLUMNS = (
 
 
 def open_source(src: Path, options: SourceOptions, classes: Sequence[str] | None = None) -> Source:
-    """The source at `src`.
+    """The source at `src`, as `read` understands it."""
+    return read(src, options).open(classes)
+
+
+def read(src: Path, options: SourceOptions) -> Reading:
+    """How `src` is understood: the one reading that fits.
 
     Args:
         src: a folder, an archive or a manifest.
         options: how it is to be understood.
-        classes: class names in label order, None for the source's own order.
 
     Raises:
-        UnusableInput: it is nothing that can be packed.
+        UnusableInput: none fits, or several do and `options` chooses none of them.
     """
+    place = Place(src, options)
     try:
-        source = (_open_folder if src.is_dir() else _open_file)(src, options, classes)
+        found = [reading for recognise in RECOGNISERS if (reading := recognise(place))]
+        if options.kind in ("folder", "flat"):
+            found = []
+        elif options.kind:
+            found = [reading for reading in found if reading.kind == options.kind]
+            if not found:
+                raise UnusableInput(f"{src} is not what --as {options.kind} reads.")
+        if len(found) > 1:
+            both = " or ".join(f"{reading.what} (--as {reading.kind})" for reading in found)
+            raise UnusableInput(f"{src} may be {both}. Say which one with --as.")
+        reading = found[0] if found else _folders(place)
+    except OSError as error:
+        raise UnusableInput(f"{src} cannot be read: {error.strerror}.") from error
+    return replace(reading, open=partial(_open_checked, src, options, reading.open))
+
+
+def _open_checked(
+    src: Path,
+    options: SourceOptions,
+    opening: Callable[[Sequence[str] | None], Source],
+    classes: Sequence[str] | None,
+) -> Source:
+    try:
+        source = opening(classes)
     except OSError as error:
         raise UnusableInput(f"{src} cannot be read: {error.strerror}.") from error
     if options.pairs and not isinstance(source, FolderSource):
@@ -74,59 +108,113 @@ def open_source(src: Path, options: SourceOptions, classes: Sequence[str] | None
     return source
 
 
-def _open_file(src: Path, options: SourceOptions, classes: Sequence[str] | None) -> Source:
-    match src.suffix.lower():
-        case ".csv":
-            return TableSource.open(src, Delimited.open(Watched.of(src), ","), options, classes)
-        case ".tsv":
-            return TableSource.open(src, Delimited.open(Watched.of(src), "\t"), options, classes)
-        case ".jsonl" | ".ndjson":
-            return TableSource.open(src, JsonLines.open(Watched.of(src)), options, classes)
-        case ".json":
-            return CocoSource.open(src, options, classes)
-        case ".parquet":
-            return _open_parquet(src, [src], options, classes)
-        case _:
-            return _open_archive(src, classes)
+def _tables(place: Place) -> Reading | None:
+    path, suffix = place.path, place.path.suffix.lower()
+    if path.is_dir() or suffix not in (*_TABLES, *_LINES):
+        return None
+
+    def open_table(classes: Sequence[str] | None) -> Source:
+        file = Watched.of(path)
+        table = Delimited.open(file, _TABLES[suffix]) if suffix in _TABLES else JsonLines.open(file)
+        return TableSource.open(path, table, place.options, classes)
+
+    return Reading("table", f"a list of images ({suffix[1:].upper()})", open_table)
 
 
-def _open_folder(src: Path, options: SourceOptions, classes: Sequence[str] | None) -> Source:
-    if coco.is_layout(src):
-        return CocoSource.open_folder(src, classes)
-    if files := _parquet_files(src):
-        return _open_parquet(src, files, options, classes)
-    if CifarSource.recognises(src):
-        return CifarSource.open(src, classes)
-    if IdxSource.recognises(src):
-        return IdxSource.open(src, classes)
-    parts = split_parts(src)
-    if any(path.is_file() or WebDatasetSource.recognises(path) for path in parts.values()):
-        return _open_parts(src, parts, options, classes)
-    if WebDatasetSource.recognises(src):
-        return WebDatasetSource.open(src, classes)
-    for name, folder in options.pairs.items():
-        if not (src / folder).is_dir():
-            raise UnusableInput(f"--pair {name}: {src / folder} is not a folder.")
-    return FolderSource.open(src, classes, Pairs(options.pairs))
+def _coco(place: Place) -> Reading | None:
+    path = place.path
+    if path.is_dir() and coco.is_layout(path):
+        return Reading("coco", "COCO's folders", partial(CocoSource.open_folder, path))
+    if path.is_dir() or path.suffix.lower() != ".json":
+        return None
+    return Reading("coco", "a COCO annotation file", partial(CocoSource.open, path, place.options))
 
 
-def _open_archive(src: Path, classes: Sequence[str] | None) -> Source:
-    with open(src, "rb") as file:
-        begin = file.read(_MAGIC)
-    if begin.startswith(b"PK"):
-        return ArchiveSource.open(src, True, classes)
-    if CifarSource.recognises(src):
-        return CifarSource.open(src, classes)
+def _parquet(place: Place) -> Reading | None:
+    path = place.path
+    if path.is_dir():
+        files = _parquet_files(path)
+    else:
+        files = [path] if path.suffix.lower() == ".parquet" else []
+    if not files:
+        return None
+    return _read_parquet(path, files, place.options)
+
+
+def _cifar(place: Place) -> Reading | None:
+    path = place.path
+    if not path.is_dir() and (
+        path.suffix in (*_TABLES, *_LINES) or not _beginning(path).startswith(_GZIP)
+    ):
+        return None
+    if not CifarSource.recognises(path):
+        return None
+    return Reading("cifar", "CIFAR's files", partial(CifarSource.open, path))
+
+
+def _idx(place: Place) -> Reading | None:
+    if not place.path.is_dir() or not IdxSource.recognises(place.path):
+        return None
+    return Reading("idx", "IDX files, as MNIST has them", partial(IdxSource.open, place.path))
+
+
+def _webdataset(place: Place) -> Reading | None:
+    path = place.path
+    if path.is_dir():
+        parts = split_parts(path)
+        if any(part.is_file() or WebDatasetSource.recognises(part) for part in parts.values()):
+            return Reading(
+                "webdataset",
+                "archives, one for each split",
+                partial(_open_parts, path, parts, place.options),
+            )
+    elif path.suffix.lower() in _FILES or not is_tar(path):
+        return None
+    if not WebDatasetSource.recognises(path):
+        return None
+    return Reading("webdataset", "WebDataset tars", partial(WebDatasetSource.open, path))
+
+
+RECOGNISERS: tuple[Recognise, ...] = (_coco, _tables, _parquet, _cifar, _idx, _webdataset)
+_FILES = (*_TABLES, *_LINES, ".json", ".parquet")
+
+
+def _folders(place: Place) -> Reading:
+    """What no other source recognises: folders of images, on disk or in an archive."""
+    path, options = place.path, place.options
+    if path.is_dir():
+        for name, folder in options.pairs.items():
+            if not (path / folder).is_dir():
+                raise UnusableInput(f"--pair {name}: {path / folder} is not a folder.")
+
+        def open_folder(classes: Sequence[str] | None) -> Source:
+            pairs, kind, depth = Pairs(options.pairs), options.kind, options.class_depth
+            return FolderSource.open(path, classes, pairs, kind=kind, depth=depth)
+
+        return Reading(options.kind or "folder", "folders of images", open_folder)
+    begin = _beginning(path)
+    zipped = begin.startswith(b"PK")
     if command := next((_UNPACK[magic] for magic in _UNPACK if begin.startswith(magic)), None):
         raise UnusableInput(
-            f"{src} is compressed as a whole, so that no file in it can be read without those "
-            f"before it. Images do not get smaller by it: unpack it first with {command} {src}"
+            f"{path} is compressed as a whole, so that no file in it can be read without those "
+            f"before it. Images do not get smaller by it: unpack it first with {command} {path}"
         )
-    if not is_tar(src):
-        raise UnusableInput(f"{src} is neither a folder nor an archive or list that can be packed.")
-    if WebDatasetSource.recognises(src):
-        return WebDatasetSource.open(src, classes)
-    return ArchiveSource.open(src, False, classes)
+    if not zipped and not is_tar(path):
+        raise UnusableInput(
+            f"{path} is neither a folder nor an archive or list that can be packed."
+        )
+
+    def open_archive(classes: Sequence[str] | None) -> Source:
+        kind, depth = options.kind, options.class_depth
+        return ArchiveSource.open(path, zipped, classes, kind=kind, depth=depth)
+
+    what = f"folders of images in a {'zip' if zipped else 'tar'}"
+    return Reading(options.kind or "folder", what, open_archive)
+
+
+def _beginning(path: Path) -> bytes:
+    with open(path, "rb") as file:
+        return file.read(_MAGIC)
 
 
 def _open_parts(
@@ -148,9 +236,7 @@ def _parquet_files(folder: Path) -> list[Path]:
     return files if files and {"data"}.issuperset(subfolders(folder)) else []
 
 
-def _open_parquet(
-    src: Path, files: Sequence[Path], options: SourceOptions, classes: Sequence[str] | None
-) -> Source:
+def _read_parquet(src: Path, files: Sequence[Path], options: SourceOptions) -> Reading:
     try:
         from packer.sources.table.parquet import ParquetTable
         from packer.sources.table.parquet_images import (
@@ -164,9 +250,14 @@ def _open_parquet(
     folder = src if src.is_dir() else src.parent
     table = ParquetTable.open(folder, files)
     if src.is_file() and not image_columns(table.schema, options.image_column):
-        return TableSource.open(src, table, options, classes)
+        opening = partial(TableSource.open, src, table, options)
+        return Reading("table", "a list of images (Parquet)", opening)
     strangers = [] if src.is_file() else sorted(_strangers(folder, files))
-    return ParquetImages.open(src, table, options, classes, strangers)
+
+    def open_images(classes: Sequence[str] | None) -> Source:
+        return ParquetImages.open(src, table, options, classes, strangers)
+
+    return Reading("hf", "images in Parquet, as Hugging Face has them", open_images)
 
 
 def _strangers(folder: Path, files: Sequence[Path]) -> set[str]:

@@ -1,7 +1,10 @@
 """How a person says that a source is to be understood."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+KINDS = ("folder", "flat", "coco", "hf", "table", "webdataset", "cifar", "idx")
 
 
 @dataclass(frozen=True)
@@ -12,6 +15,9 @@ class SourceOptions:
         pairs: name -> folder relative to the source, whose files belong to the images; behind the
             name, a ``?`` says that an image may be without one.
         root: folder relative to a manifest, in which the images that it names lie.
+        kind: of source that it is, one of `KINDS`; None: told by what lies there.
+        class_depth: how many levels of folders name a class; -1: each folder that holds images is
+            one; None: one, where that is not doubtful.
         image_column, label_column, split_column: of a manifest; None: the usual names are tried.
     """
 
@@ -20,8 +26,19 @@ class SourceOptions:
     image_column: str | None = None
     label_column: str | None = None
     split_column: str | None = None
+    kind: str | None = None
+    class_depth: int | None = None
 
     @property
     def of_table(self) -> bool:
         """Whether something is said that only a manifest can have."""
         return any((self.root, self.image_column, self.label_column, self.split_column))
+
+    def dump(self) -> dict[str, Any]:
+        """As dataset.json has them; what is not chosen is not named, as before it could be."""
+        newer = ("kind", "class_depth")
+        return {
+            name: value
+            for name, value in asdict(self).items()
+            if name not in newer or value is not None
+        }

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from packer.sources.archive.webdataset import is_index
-from packer.sources.folder.folder import SPLITS
+from packer.sources.folder.layout import SPLITS
 from packer.sources.records import (
     Content,
     Skipped,

@@ -21,11 +21,13 @@ class PackReport:
     """What became of a source: every file of it is a sample, rejected or ignored.
 
     Attributes:
-        remarks: sentences on how the source was understood.
+        reading: what the source was understood as, in a sentence.
+        remarks: further sentences on it.
         splits: samples of each split; empty without splits.
         untiled: (name, reason) of the JPEGs that could not be tiled and are stored as they were.
     """
 
+    reading: str
     remarks: list[str]
     dataset: str
     samples: int

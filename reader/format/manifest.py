@@ -21,7 +21,8 @@ KIND = "shardfeed"
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 MAX_BYTES = 1 << 28  # of dataset.json: a million shards, or classes with long names
 
-_KINDS = {"packer": str, "options": dict, "source": str, "rejected": int, "transcoders": dict}
+_KINDS: dict[str, type] = {"packer": str, "options": dict, "source": str, "reading": str}
+_KINDS |= {"rejected": int, "transcoders": dict}
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,7 @@ class Manifest:
         fields: extensions of the members that samples have.
         shards: in the order that numbers the samples.
         rejected: how many source files are not in the data set; each index names its own.
+        reading: what the packer took the source for, in a sentence; empty where it was not told.
         transcoders: versions of the programs and libraries that images may have gone through.
     """
 
@@ -64,6 +66,7 @@ class Manifest:
     fields: tuple[str, ...]
     shards: tuple[ShardEntry, ...]
     rejected: int = 0
+    reading: str = ""
     transcoders: Mapping[str, str] = field(default_factory=dict)
     version: int = field(default=VERSION)
 

@@ -337,11 +337,11 @@ def test_class_folders_without_images_can_be_skipped_and_the_others_move_up(
     (own_source / "an empty class").mkdir()
     (own_source / "class01" / "deep").mkdir(parents=True)
     (own_source / "class01" / "deep" / "empty.jpg").touch()
-    (own_source / ".ipynb_checkpoints").mkdir()
-    (own_source / ".ipynb_checkpoints" / "image-checkpoint.jpg").write_bytes(b"x")
+    (own_source / ".hidden").mkdir()
+    (own_source / ".hidden" / "image-checkpoint.jpg").write_bytes(b"x")
     report = run_pack(own_source, tmp_path / "dst", skip_rejected=True, shard_samples=10)
     assert dict(report.rejected) == {
-        ".ipynb_checkpoints": "it is a hidden folder",
+        ".hidden": "it is a hidden folder",
         "an empty class/": "it is a class folder without images",
         "class01/": "it is a class folder without images",
         "class01/deep/empty.jpg": "it is empty",

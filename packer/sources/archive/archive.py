@@ -22,7 +22,7 @@ from packer.keys import (
     clashing,
     escape,
 )
-from packer.sources.archive.class_folders import Layout
+from packer.sources.archive.class_folders import Places, shape_of
 from packer.sources.archive.entries import (
     Entries,
     Entry,
@@ -35,6 +35,7 @@ from packer.sources.archive.zip_entries import (
 )
 from packer.sources.folder.files import stem_paths
 from packer.sources.folder.folder import NO_IMAGES
+from packer.sources.folder.layout import Layout, understand
 from packer.sources.folder.likeness import (
     BEGINNING,
     NOT_AN_IMAGE,
@@ -44,7 +45,9 @@ from packer.sources.folder.likeness import (
 from packer.sources.folder.sidecars import group
 from packer.sources.folder.walk import (
     HIDDEN,
+    JUNK,
     is_litter,
+    is_litter_folder,
     skipped,
 )
 from packer.sources.labels import (
@@ -68,37 +71,53 @@ class ArchiveSource:
         zipped: it is a zip, and else a tar.
         classes: class names in label order.
         entries: its table of contents; packing processes do without.
+        layout: what its folders mean.
     """
 
     path: Path
     zipped: bool
     classes: tuple[str, ...]
     entries: Entries | None = field(default=None, repr=False, compare=False)
+    layout: Layout = field(default_factory=Layout)
 
     @classmethod
     def open(
-        cls, path: Path, zipped: bool, classes: Sequence[str] | None = None
+        cls,
+        path: Path,
+        zipped: bool,
+        classes: Sequence[str] | None = None,
+        *,
+        kind: str | None = None,
+        depth: int | None = None,
     ) -> "ArchiveSource":
         """Read the archive's table of contents, and tell its classes.
 
+        Args:
+            path: of the archive.
+            zipped: it is a zip.
+            classes: class names in label order; None: the sorted names of the class folders.
+            kind, depth: see `layout.understand`.
+
         Raises:
-            UnusableInput: it is damaged, or has a class that `classes` lacks.
+            UnusableInput: it is damaged, it may mean two things, or has a class that `classes`
+                lacks.
         """
         entries = Entries(os.stat(path).st_mtime_ns)
-        hidden: set[str] = set()
+        passed_over: dict[str, str] = {}
         for item in zip_entries(path) if zipped else _tar_entries(path):
             if isinstance(item, Skipped):
                 entries.skipped.append(item)
-            elif item[0].startswith("__MACOSX/"):
-                litter = Skipped(item[0], "it belongs to the operating system", ignored=True)
-                entries.skipped.append(litter)
-            elif folder := _hidden_folder(name := os.path.normpath(item[0])):
-                hidden.add(folder)
+            elif folder := _passed_over(name := os.path.normpath(item[0])):
+                passed_over[folder[0]] = folder[1]
             else:
                 entries.add(name, item[1])
-        entries.skipped += [Skipped(folder, HIDDEN) for folder in sorted(hidden)]
-        found = Layout.of(entries).class_names
-        return cls(path, zipped, class_order(path, found, classes), entries)
+        entries.skipped += [
+            Skipped(folder, reason, ignored=reason == JUNK)
+            for folder, reason in sorted(passed_over.items())
+        ]
+        layout = understand(shape_of(entries), path, kind=kind, depth=depth)
+        found = layout.classes(shape_of(entries))
+        return cls(path, zipped, class_order(path, found, classes), entries, layout)
 
     def __reduce__(self) -> tuple[Callable[..., "ArchiveSource"], tuple[object, ...]]:
         """What goes to a packing process: no table of contents, which may list millions."""
@@ -111,25 +130,31 @@ class ArchiveSource:
             OSError: it cannot be read.
         """
         assert self.entries is not None, "a packing process reads, and never scans"
-        layout = Layout.of(self.entries)
+        found = Places.of(self.entries, self.layout)
         yield from self.entries.skipped
-        for path, entry in layout.beside.items():
+        for path, entry in found.beside.items():
             reason = "it lies beside the class folders and belongs to none of them"
             yield self._ignored(path, entry) or Skipped(path, reason)
         number_of = {name: number for number, name in enumerate(self.classes)}
         first_folder: dict[str, str] = {}  # of each class
         with_images: set[str] = set()
-        for split, class_name, folder in layout.folders:
+        for split, class_name, folder in found.folders:
             yield from self.entries.repeated(folder)
-            prefix = layout.below_top(folder)
-            first_folder.setdefault(class_name, prefix)
+            prefix = self._below_top(folder)
             label = number_of[class_name] if class_name else -1
+            if class_name:
+                first_folder.setdefault(class_name, prefix)
             for record in self._files(self.entries.files(folder), prefix, split, label):
                 if isinstance(record, SourceSample):
                     with_images.add(class_name)
                 yield record
-        for class_name in sorted(layout.class_names - with_images):
+        for class_name in sorted(first_folder.keys() - with_images):
             yield EmptyClass(first_folder[class_name], NO_IMAGES, class_name=class_name)
+
+    def _below_top(self, folder: str) -> str:
+        """What to put before the names of the files in `folder`."""
+        below = folder[len(self.layout.top) :].strip("/")
+        return f"{below}/" if below else ""
 
     def member_files(self, sample: SourceSample) -> Sequence[str]:
         """The files that share the image's stem."""
@@ -206,10 +231,10 @@ class ArchiveSource:
         """What to report of a file that is not meant to be an image; None for one that is."""
         assert self.entries is not None
         name = os.path.basename(path)
-        if is_named_as_image(name):
-            return None
         if is_litter(name):
             return skipped(path, "")
+        if is_named_as_image(name):
+            return None
         try:
             with unchanged(self.path, self.entries.mtime_ns) as descriptor:
                 if self.zipped:
@@ -227,13 +252,15 @@ class ArchiveSource:
             return [read_span(descriptor, entry.offset, entry.size) for entry in entries]
 
 
-def _hidden_folder(path: str) -> str:
-    """The first hidden folder on the way to a file, "" if there is none."""
+def _passed_over(path: str) -> tuple[str, str] | None:
+    """The first folder on the way to a file that is not entered, and the reason."""
     folders = path.split("/")[:-1]
     for number, name in enumerate(folders, 1):
+        if is_litter_folder(name):
+            return "/".join(folders[:number]), JUNK
         if name.startswith(".") and name != "..":
-            return "/".join(folders[:number])
-    return ""
+            return "/".join(folders[:number]), HIDDEN
+    return None
 
 
 def _tar_entries(path: Path) -> Iterator[tuple[str, Entry] | Skipped]:

@@ -4,9 +4,8 @@ from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from packer.sources.folder.walk import skipped
+from packer.sources.folder.walk import names_an_image, skipped
 from packer.sources.records import Skipped
-from reader.format.members import PICTURES
 
 
 @dataclass(frozen=True)
@@ -64,8 +63,6 @@ class Entries:
                     path = f"{folder}/{name}" if folder else name
                     yield skipped(path, "the archive holds a later file of the same name")
 
-    def has_images(self, folder: str) -> bool:
-        """Whether a folder itself holds files that are named like images."""
-        return any(
-            name.rpartition(".")[2].lower() in PICTURES for name in self._names.get(folder, ())
-        )
+    def images(self, folder: str) -> int:
+        """How many files in a folder are named as images are."""
+        return sum(map(names_an_image, self._names.get(folder, ())))

@@ -101,10 +101,10 @@ def ignored(root: Path, path: str) -> Skipped | None:
         OSError: the disk fails.
     """
     name = os.path.basename(path)
-    if is_named_as_image(name):
-        return None
     if is_litter(name):
         return skipped(path, "")
+    if is_named_as_image(name):
+        return None
     try:
         measure(root, path)
         if begins_as_image(_begin(root / path, BEGINNING)):

@@ -1,16 +1,17 @@
-"""Folders of image files: class folders by torchvision's ImageFolder rules, or one flat folder.
+"""Folders of image files: class folders by torchvision's ImageFolder rules, or images alone.
 
-The sorted names of the top folders are the classes, nested folders below a class belong to it, and
-samples come in ImageFolder's order. If all top folders are named train, val or test, each of them
-is such a folder and a split. Files that share an image's stem are its members (`sidecars.py`).
-Unlike in ImageFolder, a file counts by its content and not by its extension, so every file is
-either packed or named, and folders whose names begin with a dot are named and not entered.
+`layout` tells which folders are splits and classes. The sorted names of the classes are numbered,
+nested folders below a class belong to it, and samples come in ImageFolder's order. Files that share
+an image's stem are its members (`sidecars.py`). Unlike in ImageFolder, a file counts by its content
+and not by its extension, so every file is either packed or named, and folders whose names begin
+with a dot are named and not entered.
 """
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from packer.errors import UnusableInput
@@ -21,16 +22,20 @@ from packer.sources.folder.files import (
     read_files,
     sample_of_files,
 )
+from packer.sources.folder.layout import FLAT, Layout, Shape, inside, lies_in, understand
 from packer.sources.folder.pairs import Pairs, unused
 from packer.sources.folder.sidecars import (
     SHARED,
     group,
 )
 from packer.sources.folder.walk import (
+    JUNK,
     Identity,
     Inside,
     folders_below,
+    images_by_folder,
     look,
+    names_an_image,
     with_parents,
 )
 from packer.sources.labels import class_order
@@ -42,7 +47,6 @@ from packer.sources.records import (
 )
 
 NO_IMAGES = "it is a class folder without images"
-SPLITS = frozenset({"train", "val", "valid", "validation", "test"})
 
 
 @dataclass(frozen=True)
@@ -50,20 +54,26 @@ class FolderSource:
     """A folder of class folders, or a folder of images without labels (`classes` is empty).
 
     Attributes:
-        root: the folder.
+        root: the folder in which all others lie.
         classes: class names in label order.
-        splits: the top folders that are splits; ("",) if the root is none.
+        layout: what its folders mean.
         pairs: further folders whose files belong to the images.
     """
 
     root: Path
     classes: tuple[str, ...]
-    splits: tuple[str, ...] = ("",)
+    layout: Layout = field(default_factory=Layout)
     pairs: Pairs = field(default_factory=Pairs)
 
     @classmethod
     def open(
-        cls, root: Path, classes: Sequence[str] | None = None, pairs: Pairs | None = None
+        cls,
+        root: Path,
+        classes: Sequence[str] | None = None,
+        pairs: Pairs | None = None,
+        *,
+        kind: str | None = None,
+        depth: int | None = None,
     ) -> "FolderSource":
         """Tell class folders, split folders and a flat folder from each other.
 
@@ -71,22 +81,28 @@ class FolderSource:
             root: the folder.
             classes: class names in label order; None: the sorted names of the class folders.
             pairs: further folders whose files belong to the images.
+            kind, depth: see `layout.understand`.
 
         Raises:
-            UnusableInput: it is no readable folder, or it has a class that `classes` lacks.
+            UnusableInput: it is no readable folder, it may mean two things, or it has a class that
+                `classes` lacks.
         """
+        folders = (pairs or Pairs()).folders
+        leave = {os.path.normpath(folder) for folder in folders.values()}
         try:
-            tops = look(str(root), with_parents(root)).folders
-            splits = tuple(tops) if tops and SPLITS.issuperset(tops) else ("",)
-            found: set[str] = set()
-            for split in splits:
-                folder = root / split
-                found.update(look(str(folder), with_parents(folder)).folders)
+            shape = Shape(images_by_folder(root, leave))
         except OSError as error:
             raise UnusableInput(
                 f"{error.filename or root} is not a folder that can be read: {error.strerror}."
             ) from error
-        return cls(root, class_order(root, found, classes), splits, pairs or Pairs())
+        stems = None if folders else partial(_stems, root)
+        layout = understand(shape, root, kind=kind, depth=depth, stems=stems)
+        below = {
+            name: os.path.relpath(folder, layout.top or ".")
+            for name, folder in {**folders, **layout.pairs}.items()
+        }
+        found = layout.classes(shape.without(list(layout.pairs.values())))
+        return cls(root / layout.top, class_order(root, found, classes), layout, Pairs(below))
 
     def scan(self) -> Iterator[SourceSample | Skipped]:
         """Walk the folder in ImageFolder's order.
@@ -98,25 +114,30 @@ class FolderSource:
         first_folder: dict[str, str] = {}  # of each class
         with_images: set[str] = set()
         not_flat = set()  # folders that hold others; "." for the root
-        if self.splits != ("",):
-            top = look(str(self.root), with_parents(self.root))
-            yield from self._beside("", top, "the folders of the splits")
-            not_flat.add(".")
-        for split in self.splits:
-            above = with_parents(self.root / split)
-            level = look(f"{self.root}/{split}", above)
-            if not level.folders:
-                yield from _not_entered(split, level)
-                yield from self._files(split, level.files, -1, split)
-                continue
-            yield from self._beside(split, level, "the class folders")
-            not_flat.add(split or ".")
-            for name in level.folders:
-                folder = _inside(split, name)
-                first_folder.setdefault(name, folder)
-                for record in self._class(folder, above, number_of[name], split):
-                    if isinstance(record, SourceSample):
-                        with_images.add(name)
+        bases = set(self.layout.splits.values())
+        above = {folder for base in bases for folder in _above(base)}
+        up = [os.path.join(*[os.pardir] * (1 + n)) for n in range(_levels(self.layout.top))]
+        what = "the folder of all images" if "" in bases else "the folders of the splits"
+        for folder in [*reversed(up), *sorted(above)]:
+            yield from self._beside(folder, above | bases | set(up) | {"."}, what)
+            not_flat.add(folder or ".")
+        flat = self.layout.depth == FLAT
+        for split, base in self.layout.splits.items():
+            parents = with_parents(self.root / base)
+            level = look(f"{self.root}/{base}", parents)
+            tops = [name for name in level.folders if not self._is_aside(inside(base, name))]
+            yield from self._beside(base, (), "the class folders", files=bool(tops) and not flat)
+            if not tops or flat:
+                yield from self._files(base, level.files, -1, split)
+            else:
+                not_flat.add(base or ".")
+            for name in tops:
+                for record in self._class(inside(base, name), base, parents, split, number_of):
+                    if isinstance(record, str):
+                        first_folder.setdefault(record, inside(base, name))
+                        continue
+                    if isinstance(record, SourceSample) and record.label >= 0:
+                        with_images.add(self.classes[record.label])
                     yield record
         yield from self.pairs.elsewhere(self.root, not_flat)
         for name, folder in first_folder.items():
@@ -131,25 +152,70 @@ class FolderSource:
         """The bytes of the sample's files, if they still are what was scanned."""
         return read_files(self.root, sample)
 
-    def _beside(self, path: str, level: Inside, what: str) -> Iterator[Skipped]:
-        """What lies in a folder beside those that mean something."""
+    def _beside(
+        self, path: str, known: Container[str], what: str, *, files: bool = True
+    ) -> Iterator[Skipped]:
+        """What lies in a folder beside those that mean something.
+
+        Args:
+            path: of the folder, relative to the root.
+            known: the folders that mean something; empty: all that the layout does not set aside.
+            what: lies there, for a person.
+            files: its own files mean nothing.
+        """
+        folder = self.root / path
+        above = with_parents(folder)
+        level = look(str(folder), above)
         yield from _not_entered(path, level)
-        for name in level.files:
-            stray = _inside(path, name)
-            reason = f"it lies beside {what} and belongs to none of them"
+        strays = [inside(path, name) for name in level.files] if files else []
+        for name in level.folders:
+            below = os.path.relpath(self.root / path / name, self.root)
+            if below in known if known else not self._is_aside(below):
+                continue
+            for item in folders_below(self.root, below, above):
+                if isinstance(item, Skipped):
+                    yield item
+                elif not self._in_pair(item[0]):
+                    strays += [f"{item[0]}/{name}" for name in item[1]]
+        reason = f"it lies beside {what} and belongs to none of them"
+        for stray in strays:
             yield ignored(self.root, stray) or Skipped(stray, reason)
 
+    def _is_aside(self, path: str) -> bool:
+        """Whether a folder where classes lie is none."""
+        pairs = map(os.path.normpath, self.pairs.folders.values())
+        return path in self.layout.aside or any(lies_in(folder, path) for folder in pairs)
+
+    def _in_pair(self, path: str) -> bool:
+        pairs = map(os.path.normpath, self.pairs.folders.values())
+        return any(lies_in(path, folder) for folder in pairs)
+
     def _class(
-        self, path: str, above: frozenset[Identity], label: int, split: str
-    ) -> Iterator[SourceSample | Skipped]:
-        folders: list[tuple[str, list[str]]] = []
+        self,
+        path: str,
+        base: str,
+        above: frozenset[Identity],
+        split: str,
+        number_of: Mapping[str, int],
+    ) -> Iterator[SourceSample | Skipped | str]:
+        """What lies below a folder of classes, with the name of each class that begins."""
+        folders: list[tuple[str, str, list[str]]] = []
         for item in folders_below(self.root, path, above):
             if isinstance(item, Skipped):
                 yield item
             else:
-                folders.append(item)
-        for folder, files in sorted(folders):
-            yield from self._files(folder, files, label, split)
+                folder, files = item
+                name = self.layout.class_of(folder[len(base) :].strip("/"))
+                folders.append((name or "", folder, files))
+        for name, folder, files in sorted(folders):
+            if name in number_of or self.layout.depth == FLAT:
+                if name:
+                    yield name
+                yield from self._files(folder, files, number_of.get(name, -1), split)
+                continue
+            for file in files:
+                reason = "it lies above the class folders and belongs to none of them"
+                yield ignored(self.root, f"{folder}/{file}") or Skipped(f"{folder}/{file}", reason)
 
     def _files(
         self, folder: str, files: Sequence[str], label: int, split: str
@@ -194,8 +260,26 @@ class FolderSource:
 def _not_entered(path: str, level: Inside) -> Iterator[Skipped]:
     """The folders in a folder that are passed over."""
     for name, reason in level.skipped.items():
-        yield Skipped(_inside(path, name), reason)
+        yield Skipped(inside(path, name), reason, ignored=reason == JUNK)
 
 
-def _inside(path: str, name: str) -> str:
-    return f"{path}/{name}" if path else name
+def _above(path: str) -> Iterator[str]:
+    """The folders that hold the folder at a path; "" is the root."""
+    while path:
+        path = path.rpartition("/")[0]
+        yield path
+
+
+def _levels(path: str) -> int:
+    return path.count("/") + bool(path)
+
+
+def _stems(root: Path, path: str) -> frozenset[str]:
+    """The paths of the images below a folder, relative to it and without extension."""
+    folders = folders_below(root, path, with_parents(root))
+    return frozenset(
+        os.path.splitext(f"{folder}/{name}")[0][len(path) :]
+        for folder, files in (item for item in folders if not isinstance(item, Skipped))
+        for name in files
+        if names_an_image(name)
+    )

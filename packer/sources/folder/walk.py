@@ -2,13 +2,15 @@
 
 import errno
 import os
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from packer.sources.folder.likeness import is_named_as_image
 from packer.sources.records import Skipped
 
 HIDDEN = "it is a hidden folder"
+JUNK = "it belongs to the operating system or another program"
 LOOP = "it is a symbolic link back to a folder that holds it (a loop)"
 
 Identity = tuple[int, int]
@@ -16,12 +18,27 @@ Identity = tuple[int, int]
 _FACTS = {
     *(errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG, errno.EACCES, errno.EPERM)
 }
-_LITTER = {".DS_Store", "Thumbs.db", "ehthumbs.db", "desktop.ini", ".directory"}
+_LITTER = {".DS_Store", "Thumbs.db", "ehthumbs.db", "desktop.ini", ".directory", ".gitattributes"}
+_LITTER_FOLDERS = {
+    *(".ipynb_checkpoints", "__pycache__", ".git", ".svn", ".hg", ".cache", ".huggingface"),
+    *("__MACOSX", ".AppleDouble", ".Spotlight-V100", ".Trashes", ".fseventsd", ".TemporaryItems"),
+    *("$RECYCLE.BIN", "System Volume Information", "@eaDir", "#recycle", "lost+found"),
+}
 
 
 def is_litter(name: str) -> bool:
-    """Whether a file is the operating system's own."""
-    return name in _LITTER
+    """Whether a file is the operating system's own; ``._x`` is what macOS leaves of ``x``."""
+    return name in _LITTER or name.startswith("._")
+
+
+def is_litter_folder(name: str) -> bool:
+    """Whether a folder holds nothing of a dataset's own."""
+    return name in _LITTER_FOLDERS
+
+
+def names_an_image(name: str) -> bool:
+    """Whether a file is named as an image is, and is none of the operating system's."""
+    return is_named_as_image(name) and not is_litter(name)
 
 
 def tells_of_file(error: OSError) -> bool:
@@ -64,6 +81,8 @@ def look(folder: str, above: frozenset[Identity]) -> Inside:
                 found.files.append(entry.name)
             elif entry.is_symlink() and identity(entry) in above | {identity(folder)}:
                 found.skipped[entry.name] = LOOP
+            elif is_litter_folder(entry.name):
+                found.skipped[entry.name] = JUNK
             elif entry.name.startswith("."):
                 found.skipped[entry.name] = HIDDEN
             else:
@@ -95,10 +114,32 @@ def folders_below(
         yield Skipped(path, f"the folder cannot be read: {error.strerror}")
         return
     for name, reason in found.skipped.items():
-        yield Skipped(f"{path}/{name}", reason)
+        yield Skipped(f"{path}/{name}", reason, ignored=reason == JUNK)
     yield path, found.files
     for name in found.folders:
         yield from folders_below(root, f"{path}/{name}", above)
+
+
+def images_by_folder(root: Path, leave: Container[str] = ()) -> dict[str, int]:
+    """How many files are named as images are, in each folder below `root` and in itself, ""."""
+    found: dict[str, int] = {}
+    waiting = [("", with_parents(root))]
+    while waiting:
+        path, above = waiting.pop()
+        folder = f"{root}/{path}" if path else str(root)
+        try:
+            level = look(folder, above)
+            if level.folders:
+                above |= {identity(folder)}
+        except OSError as error:
+            if not path or not tells_of_file(error):
+                raise
+            found[path] = 0  # the scan names it
+            continue
+        found[path] = sum(map(names_an_image, level.files))
+        below = [f"{path}/{name}" if path else name for name in level.folders]
+        waiting += [(child, above) for child in below if child not in leave]
+    return found
 
 
 def subfolders(path: Path) -> list[str]:

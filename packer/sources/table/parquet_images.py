@@ -20,7 +20,7 @@ from packer.errors import (
 )
 from packer.files.snapshot import CHANGED
 from packer.keys import escape
-from packer.sources.folder.folder import SPLITS
+from packer.sources.folder.layout import SPLITS
 from packer.sources.options import SourceOptions
 from packer.sources.records import (
     Content,

@@ -64,11 +64,11 @@ def test_classes_are_the_sorted_top_folders(make_files: MakeFiles) -> None:
     assert FolderSource.open(root).classes == ("10", "9", "B", "a", "b", "é")
 
 
-@pytest.mark.parametrize("where", ["", "train/", "train/cat/", "cat/deep/"])
+@pytest.mark.parametrize("where", ["", "train/", "train/cat/", "train/cat/deep/"])
 def test_a_hidden_folder_is_named_and_not_entered(make_files: MakeFiles, where: str) -> None:
-    root = make_files(f"{where}.ipynb_checkpoints/a-checkpoint.jpg", f"{where}a.jpg")
+    root = make_files(f"{where}.hidden/a-checkpoint.jpg", f"{where}a.jpg")
     assert [item.name for item in samples(root)] == [f"{where}a.jpg"]
-    assert skipped(root) == {f"{where}.ipynb_checkpoints": "it is a hidden folder"}
+    assert skipped(root) == {f"{where}.hidden": "it is a hidden folder"}
     assert FolderSource.open(root).classes == (("cat",) if "cat" in where else ())
 
 

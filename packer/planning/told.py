@@ -1,0 +1,37 @@
+"""What a source was understood as, in one sentence (pure)."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from packer.planning.listing import Listing
+
+_NAMED = 3  # classes
+
+
+def told(what: str, listing: Listing, classes: Sequence[str]) -> str:
+    """The sentence that `packer pack` begins with.
+
+    Args:
+        what: the source was taken for, as `Reading` has it.
+        listing: the samples that were found.
+        classes: their names in label order.
+    """
+    count = len(listing)
+    parts = [f"{count} {'image' if count == 1 else 'images'}"]
+    if classes:
+        names = ", ".join(classes[:_NAMED]) + ", ..." * (len(classes) > _NAMED)
+        parts.append(f"{len(classes)} {'class' if len(classes) == 1 else 'classes'} ({names})")
+    else:
+        parts.append("no classes")
+    splits, counts = np.unique(listing.splits, return_counts=True)
+    if any(splits.tolist()) and count:
+        each = zip(splits.tolist(), counts.tolist(), strict=True)
+        named = ", ".join(f"{name or 'without a split'} {number}" for name, number in each)
+        parts.append(f"splits {named}")
+    if members := sorted(listing.members):
+        parts.append(f"members {', '.join(members)}")
+    unlabelled = int((listing.labels < 0).sum())
+    if 0 < unlabelled < count:
+        parts.append(f"{unlabelled} of them without a label")
+    return f"Read as {what}: {'; '.join(parts)}."
