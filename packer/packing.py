@@ -10,36 +10,17 @@ import numpy as np
 import xxhash
 
 from packer import __version__
-from packer.errors import (
-    EXAMPLES,
-    NothingToPack,
-    Rejected,
-    UnusableInput,
-)
+from packer.errors import EXAMPLES, NothingToPack, Rejected, UnusableInput
 from packer.images.encode import transcoders
 from packer.planning.options import PackOptions
 from packer.planning.prepare import prepare
 from packer.planning.work import Work, bytes_needed, digests, shard_job, tars
 from packer.progress import Progress
 from packer.writing import journal
-from packer.writing.jobs import (
-    Rejections,
-    run_jobs,
-    tell_of_compiling,
-)
-from packer.writing.report import (
-    PackReport,
-    Written,
-    read_shards,
-)
-from packer.writing.shard_writer import (
-    is_finished,
-    remove_shard,
-)
-from reader.format import (
-    Manifest,
-    manifest,
-)
+from packer.writing.jobs import Rejections, run_jobs, tell_of_compiling
+from packer.writing.report import PackReport, Written, read_shards
+from packer.writing.shard_writer import is_finished, remove_shard
+from reader.format import Manifest, manifest
 
 
 def pack(

@@ -5,10 +5,7 @@ from collections.abc import Iterator, Mapping
 
 from packer.errors import BadImage
 from packer.images.probe import probe
-from reader.format import (
-    FORMATS,
-    Limits,
-)
+from reader.format import FORMATS, Limits
 from reader.format.columns import Column
 from reader.format.tiles import table_of
 

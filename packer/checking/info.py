@@ -11,11 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from packer.planning.shard_size import default_shard_size
-from reader.format import (
-    FORMATS,
-    Index,
-    Manifest,
-)
+from reader.format import FORMATS, Index, Manifest
 
 BATCH = 256
 CROP = 224

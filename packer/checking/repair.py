@@ -14,10 +14,7 @@ from pathlib import Path
 
 from packer.checking.shard import Damage
 from packer.checking.verify import verify
-from packer.errors import (
-    UnusableInput,
-    cannot_write,
-)
+from packer.errors import UnusableInput, cannot_write
 from packer.files.atomic import sync_folder, write_file
 from packer.files.hashed_file import measure
 from packer.planning.listing import Listing
@@ -26,19 +23,10 @@ from packer.planning.prepare import prepare
 from packer.planning.shard_job import ShardJob
 from packer.planning.work import Work, shard_job
 from packer.progress import Progress
-from packer.sources.archive.tar_reader import (
-    Member,
-    members,
-)
+from packer.sources.archive.tar_reader import Member, members
 from packer.writing.jobs import Rejections, fatal_samples, run_jobs, tell_of_compiling
 from packer.writing.shard_writer import index_of
-from reader.format import (
-    FormatError,
-    Index,
-    Manifest,
-    ShardEntry,
-    manifest,
-)
+from reader.format import FormatError, Index, Manifest, ShardEntry, manifest
 
 _FOLDER = ".repair-"  # what is made anew is kept in it until it is proven
 

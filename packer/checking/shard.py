@@ -12,23 +12,10 @@ from pathlib import Path, PurePosixPath
 import numpy as np
 from numpy.typing import NDArray
 
-from packer.checking.image import (
-    CHANGED,
-    image_faults,
-)
-from packer.files.hashed_file import (
-    HashedFile,
-    measure,
-)
+from packer.checking.image import CHANGED, image_faults
+from packer.files.hashed_file import HashedFile, measure
 from packer.keys import hashes_of
-from reader.format import (
-    FORMATS,
-    FormatError,
-    Index,
-    Limits,
-    ShardEntry,
-    tar,
-)
+from reader.format import FORMATS, FormatError, Index, Limits, ShardEntry, tar
 from reader.format.files import open_regular
 
 

@@ -7,25 +7,11 @@ from pathlib import Path
 import numpy as np
 
 from packer.checking.pixels import look, rows_of
-from packer.checking.shard import (
-    Damage,
-    Findings,
-    Shard,
-    check_shard,
-)
+from packer.checking.shard import Damage, Findings, Shard, check_shard
 from packer.keys import repeated
-from packer.processes import (
-    Advance,
-    map_unordered,
-)
+from packer.processes import Advance, map_unordered
 from packer.progress import Progress
-from reader.format import (
-    FormatError,
-    Index,
-    Limits,
-    Manifest,
-    manifest,
-)
+from reader.format import FormatError, Index, Limits, Manifest, manifest
 
 
 @dataclass(frozen=True)

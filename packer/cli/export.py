@@ -5,11 +5,7 @@ from pathlib import Path
 import click
 
 from packer.cli import params as options
-from packer.cli.output import (
-    counted,
-    print_json,
-    say,
-)
+from packer.cli.output import counted, print_json, say
 
 
 @click.command()

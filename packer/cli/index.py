@@ -6,12 +6,7 @@ from pathlib import Path
 import click
 
 from packer.cli import params as options
-from packer.cli.output import (
-    counted,
-    name_files,
-    print_json,
-    say,
-)
+from packer.cli.output import counted, name_files, print_json, say
 
 
 @click.command()

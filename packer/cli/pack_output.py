@@ -38,10 +38,7 @@ def say_report(report: "PackReport", as_json: bool, quiet: bool) -> None:
 @contextmanager
 def json_of_errors(as_json: bool) -> Iterator[None]:
     """Name the files for which nothing is committed, with `as_json` on standard output, too."""
-    from packer.errors import (
-        NothingToPack,
-        Rejected,
-    )
+    from packer.errors import NothingToPack, Rejected
 
     try:
         yield

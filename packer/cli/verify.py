@@ -7,11 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from packer.cli import params as options
-from packer.cli.output import (
-    counted,
-    print_json,
-    say,
-)
+from packer.cli.output import counted, print_json, say
 
 if TYPE_CHECKING:
     from packer.checking.verify import VerifyReport

@@ -18,16 +18,10 @@ from pathlib import Path
 import numpy as np
 import xxhash
 
-from packer.errors import (
-    PackingFailed,
-    UnusableInput,
-)
+from packer.errors import PackingFailed, UnusableInput
 from packer.interop.tool_files import Export
 from packer.sources.archive.tar_reader import Member
-from reader.format import (
-    FORMATS,
-    tar,
-)
+from reader.format import FORMATS, tar
 
 _FOLDER = ".nv-meta"
 _VERSION = "7.4.1"  # whose files these are

@@ -14,24 +14,12 @@ import xxhash
 from PIL import Image
 
 from packer.errors import UnusableInput
-from packer.files.output_folder import (
-    OutputFolder,
-    Refused,
-)
+from packer.files.output_folder import OutputFolder, Refused
 from packer.files.transfer import read_span
 from packer.keys import hashes_of, repeated, unescape
-from packer.processes import (
-    Advance,
-    map_unordered,
-)
+from packer.processes import Advance, map_unordered
 from packer.progress import Progress
-from reader.format import (
-    FORMATS,
-    Index,
-    Limits,
-    Manifest,
-    ShardEntry,
-)
+from reader.format import FORMATS, Index, Limits, Manifest, ShardEntry
 from reader.format.files import open_regular
 
 _CHUNK = 1 << 22

@@ -10,24 +10,12 @@ from pathlib import Path
 
 import numpy as np
 
-from packer.errors import (
-    BadImage,
-    UnusableInput,
-)
+from packer.errors import BadImage, UnusableInput
 from packer.files.hashed_file import HashedFile
-from packer.images.probe import (
-    ImageInfo,
-    probe,
-)
+from packer.images.probe import ImageInfo, probe
 from packer.keys import escape, hashes_of, repeated
 from packer.processes import Advance
-from packer.sources.archive.tar_reader import (
-    MAX_MEMBERS,
-    Member,
-    image_of,
-    members,
-    samples,
-)
+from packer.sources.archive.tar_reader import MAX_MEMBERS, Member, image_of, members, samples
 from packer.sources.records import Skipped
 from reader.format import FORMATS, Limits, index
 from reader.format.columns import MEMBER, ROW, Column, ImageRow, MemberRow, Rows, list_column

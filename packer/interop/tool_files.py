@@ -5,34 +5,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from packer.errors import (
-    UnusableInput,
-    cannot_write,
-    naming,
-)
-from packer.files.atomic import (
-    remove_leavings,
-    sync_folder,
-    write_file,
-)
-from packer.files.hashed_file import (
-    checksum_of,
-    measure,
-)
-from packer.sources.archive.tar_reader import (
-    Member,
-    members,
-    samples,
-)
+from packer.errors import UnusableInput, cannot_write, naming
+from packer.files.atomic import remove_leavings, sync_folder, write_file
+from packer.files.hashed_file import checksum_of, measure
+from packer.sources.archive.tar_reader import Member, members, samples
 from packer.sources.records import Skipped
-from reader.format import (
-    FORMATS,
-    FormatError,
-    Index,
-    Manifest,
-    ShardEntry,
-    tar,
-)
+from reader.format import FORMATS, FormatError, Index, Manifest, ShardEntry, tar
 
 
 @dataclass

@@ -8,10 +8,7 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from packer.sources.records import (
-    Skipped,
-    SourceSample,
-)
+from packer.sources.records import Skipped, SourceSample
 
 _TEXTS = 3  # name, key and locator
 

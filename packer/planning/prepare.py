@@ -4,17 +4,10 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-from packer.errors import (
-    NothingToPack,
-    UnusableInput,
-)
+from packer.errors import NothingToPack, UnusableInput
 from packer.planning.options import PackOptions
-from packer.planning.plan import (
-    plan_shards,
-)
-from packer.planning.scan import (
-    scan,
-)
+from packer.planning.plan import plan_shards
+from packer.planning.scan import scan
 from packer.planning.shard_job import Origin
 from packer.planning.told import told
 from packer.planning.work import Work
@@ -22,9 +15,7 @@ from packer.progress import Progress
 from packer.sources.coco.coco import CocoSource
 from packer.sources.detect import read
 from packer.sources.folder.files import NO_FILE
-from packer.sources.records import (
-    Source,
-)
+from packer.sources.records import Source
 from packer.sources.table.source import TableSource
 from packer.sources.unlabelled import remarks
 from reader.format import Manifest

@@ -8,23 +8,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from packer.errors import (
-    BadImage,
-    UnusableInput,
-)
+from packer.errors import BadImage, UnusableInput
 from packer.planning.listing import Listing
 from packer.planning.options import PackOptions
 from packer.planning.plan import split_of
-from packer.progress import (
-    Advance,
-    Progress,
-)
-from packer.sources.records import (
-    EmptyClass,
-    Skipped,
-    Source,
-    SourceSample,
-)
+from packer.progress import Advance, Progress
+from packer.sources.records import EmptyClass, Skipped, Source, SourceSample
 from reader.format import Index
 
 _Digests = NDArray[np.bytes_]

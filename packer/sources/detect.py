@@ -9,10 +9,7 @@ from packer.errors import UnusableInput
 from packer.files.snapshot import Watched
 from packer.sources.archive.archive import ArchiveSource
 from packer.sources.archive.tar_reader import is_tar
-from packer.sources.archive.webdataset import (
-    WebDatasetSource,
-    packed_classes,
-)
+from packer.sources.archive.webdataset import WebDatasetSource, packed_classes
 from packer.sources.arrays.cifar import CifarSource
 from packer.sources.arrays.idx import IdxSource
 from packer.sources.coco import coco
@@ -22,16 +19,10 @@ from packer.sources.folder.pairs import Pairs
 from packer.sources.folder.walk import subfolders
 from packer.sources.labels import class_order
 from packer.sources.options import SourceOptions
-from packer.sources.parts import (
-    PartsSource,
-    split_parts,
-)
+from packer.sources.parts import PartsSource, split_parts
 from packer.sources.reading import Place, Reading, Recognise
 from packer.sources.records import Source
-from packer.sources.table.lines import (
-    Delimited,
-    JsonLines,
-)
+from packer.sources.table.lines import Delimited, JsonLines
 from packer.sources.table.source import TableSource
 
 _UNPACK = {  # by the first bytes of a compressed file
@@ -239,10 +230,7 @@ def _parquet_files(folder: Path) -> list[Path]:
 def _read_parquet(src: Path, files: Sequence[Path], options: SourceOptions) -> Reading:
     try:
         from packer.sources.table.parquet import ParquetTable
-        from packer.sources.table.parquet_images import (
-            ParquetImages,
-            image_columns,
-        )
+        from packer.sources.table.parquet_images import ParquetImages, image_columns
     except ImportError as error:
         raise UnusableInput(
             f"{src}: Parquet needs pyarrow. Install it with: pip install 'shardfeed[parquet]'."

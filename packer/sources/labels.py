@@ -2,10 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 
-from packer.errors import (
-    BadImage,
-    UnusableInput,
-)
+from packer.errors import BadImage, UnusableInput
 
 MAX_TEXT = 20  # bytes of a .cls file
 MAX_CLASSES = 1_000_000  # each has a name in dataset.json

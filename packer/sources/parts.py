@@ -7,12 +7,7 @@ from pathlib import Path
 
 from packer.sources.archive.webdataset import is_index
 from packer.sources.folder.layout import SPLITS
-from packer.sources.records import (
-    Content,
-    Skipped,
-    Source,
-    SourceSample,
-)
+from packer.sources.records import Content, Skipped, Source, SourceSample
 
 _ARCHIVES = (".tar", ".zip")
 

@@ -6,14 +6,8 @@ from typing import Protocol, runtime_checkable
 from packer.errors import BadImage
 from packer.sources.parts import PartsSource
 from packer.sources.records import Source
-from packer.sources.table.columns import (
-    Columns,
-    label_text,
-)
-from packer.sources.table.table import (
-    Record,
-    Table,
-)
+from packer.sources.table.columns import Columns, label_text
+from packer.sources.table.table import Record, Table
 
 _FEW = 20  # values that are all different say nothing where there are so few
 _MANY = 100_000  # different values are no classes

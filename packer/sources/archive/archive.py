@@ -11,28 +11,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field
 from pathlib import Path
 
-from packer.errors import (
-    BadImage,
-)
-from packer.files.snapshot import (
-    read_span,
-    unchanged,
-)
-from packer.keys import (
-    clashing,
-    escape,
-)
+from packer.errors import BadImage
+from packer.files.snapshot import read_span, unchanged
+from packer.keys import clashing, escape
 from packer.sources.archive.class_folders import Places, shape_of
-from packer.sources.archive.entries import (
-    Entries,
-    Entry,
-)
+from packer.sources.archive.entries import Entries, Entry
 from packer.sources.archive.tar_reader import members
-from packer.sources.archive.zip_entries import (
-    read_zip_beginning,
-    read_zip_entry,
-    zip_entries,
-)
+from packer.sources.archive.zip_entries import read_zip_beginning, read_zip_entry, zip_entries
 from packer.sources.folder.files import stem_paths
 from packer.sources.folder.folder import NO_IMAGES
 from packer.sources.folder.layout import Layout, understand
@@ -43,23 +28,9 @@ from packer.sources.folder.likeness import (
     is_named_as_image,
 )
 from packer.sources.folder.sidecars import group
-from packer.sources.folder.walk import (
-    HIDDEN,
-    JUNK,
-    is_litter,
-    is_litter_folder,
-    skipped,
-)
-from packer.sources.labels import (
-    class_of_file,
-    class_order,
-)
-from packer.sources.records import (
-    Content,
-    EmptyClass,
-    Skipped,
-    SourceSample,
-)
+from packer.sources.folder.walk import HIDDEN, JUNK, is_litter, is_litter_folder, skipped
+from packer.sources.labels import class_of_file, class_order
+from packer.sources.records import Content, EmptyClass, Skipped, SourceSample
 
 
 @dataclass(frozen=True)

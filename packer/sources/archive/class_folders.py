@@ -2,10 +2,7 @@
 
 from dataclasses import dataclass
 
-from packer.sources.archive.entries import (
-    Entries,
-    Entry,
-)
+from packer.sources.archive.entries import Entries, Entry
 from packer.sources.folder.layout import FLAT, Layout, Shape, inside, lies_in
 
 

@@ -14,40 +14,16 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
-from packer.errors import (
-    BadImage,
-    UnusableInput,
-)
-from packer.files.snapshot import (
-    read_span,
-    unchanged,
-)
-from packer.keys import (
-    escape,
-    unescape,
-)
-from packer.sources.archive.tar_reader import (
-    Member,
-    image_of,
-    members,
-    samples,
-)
+from packer.errors import BadImage, UnusableInput
+from packer.files.snapshot import read_span, unchanged
+from packer.keys import escape, unescape
+from packer.sources.archive.tar_reader import Member, image_of, members, samples
 from packer.sources.folder.files import stem_paths
-from packer.sources.folder.sidecars import (
-    EXTENSION,
-)
+from packer.sources.folder.sidecars import EXTENSION
 from packer.sources.folder.walk import is_litter
 from packer.sources.labels import class_number
-from packer.sources.records import (
-    Content,
-    Skipped,
-    SourceSample,
-)
-from reader.format import (
-    FormatError,
-    Manifest,
-    manifest,
-)
+from packer.sources.records import Content, Skipped, SourceSample
+from reader.format import FormatError, Manifest, manifest
 
 _INDEXES = (".safetensors", ".idx", ".index", "_stats.json", "dataset.json")
 MAX_CLASS_NAME = 1000  # bytes

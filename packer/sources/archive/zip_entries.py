@@ -11,10 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from stat import S_ISLNK
 
-from packer.errors import (
-    BadImage,
-    UnusableInput,
-)
+from packer.errors import BadImage, UnusableInput
 from packer.files.snapshot import read_span
 from packer.keys import MAX_NAME
 from packer.sources.archive.entries import Entry

@@ -17,19 +17,12 @@ from numpy.typing import NDArray
 
 from packer.errors import UnusableInput
 from packer.files.snapshot import changed
-from packer.sources.archive.tar_reader import (
-    TAR_ERRORS,
-    CheckedTarInfo,
-)
+from packer.sources.archive.tar_reader import TAR_ERRORS, CheckedTarInfo
 from packer.sources.arrays.held import held
 from packer.sources.arrays.plain_pickle import load_plain
 from packer.sources.folder.walk import skipped
 from packer.sources.labels import class_order
-from packer.sources.records import (
-    Content,
-    Skipped,
-    SourceSample,
-)
+from packer.sources.records import Content, Skipped, SourceSample
 
 _SIDE = 32
 _PIXELS = 3 * _SIDE * _SIDE

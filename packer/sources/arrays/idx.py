@@ -23,11 +23,7 @@ from packer.files.snapshot import unchanged
 from packer.sources.arrays.held import held
 from packer.sources.folder.walk import skipped
 from packer.sources.labels import MAX_CLASSES
-from packer.sources.records import (
-    Content,
-    Skipped,
-    SourceSample,
-)
+from packer.sources.records import Content, Skipped, SourceSample
 
 _NAME = re.compile(r"(.*?)(train|t10k|test)-(images|labels)[-.]idx[13]-ubyte(\.gz)?")
 _SPLITS = {"train": "train", "t10k": "test", "test": "test"}

@@ -17,36 +17,16 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from packer.errors import (
-    BadImage,
-    Unreadable,
-    UnusableInput,
-)
+from packer.errors import BadImage, Unreadable, UnusableInput
 from packer.files.snapshot import CHANGED, Watched
-from packer.sources.coco.index import (
-    Annotations,
-    Index,
-)
-from packer.sources.coco.json_stream import (
-    elements,
-    parsed,
-)
-from packer.sources.folder.files import (
-    measure,
-    read_file,
-)
+from packer.sources.coco.index import Annotations, Index
+from packer.sources.coco.json_stream import elements, parsed
+from packer.sources.folder.files import measure, read_file
 from packer.sources.labels import class_order
 from packer.sources.options import SourceOptions
-from packer.sources.records import (
-    Content,
-    Skipped,
-    SourceSample,
-)
+from packer.sources.records import Content, Skipped, SourceSample
 from packer.sources.table.columns import to_json
-from packer.sources.table.names import (
-    Keys,
-    path_inside,
-)
+from packer.sources.table.names import Keys, path_inside
 
 _FILE = re.compile(r"(instances|person_keypoints|captions)_([A-Za-z0-9][A-Za-z0-9_-]*)\.json")
 

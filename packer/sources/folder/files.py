@@ -8,11 +8,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
-from packer.errors import (
-    BadImage,
-    Unreadable,
-    naming,
-)
+from packer.errors import BadImage, Unreadable, naming
 from packer.files.snapshot import CHANGED
 from packer.keys import escape
 from packer.sources.folder.likeness import (
@@ -21,20 +17,9 @@ from packer.sources.folder.likeness import (
     begins_as_image,
     is_named_as_image,
 )
-from packer.sources.folder.walk import (
-    is_litter,
-    skipped,
-    tells_of_file,
-)
-from packer.sources.labels import (
-    MAX_TEXT,
-    class_of_file,
-)
-from packer.sources.records import (
-    Content,
-    Skipped,
-    SourceSample,
-)
+from packer.sources.folder.walk import is_litter, skipped, tells_of_file
+from packer.sources.labels import MAX_TEXT, class_of_file
+from packer.sources.records import Content, Skipped, SourceSample
 
 NO_FILE = f"it cannot be read: {os.strerror(errno.ENOENT)}"
 

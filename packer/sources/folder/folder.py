@@ -16,18 +16,10 @@ from pathlib import Path
 
 from packer.errors import UnusableInput
 from packer.keys import clashing
-from packer.sources.folder.files import (
-    ignored,
-    member_paths,
-    read_files,
-    sample_of_files,
-)
+from packer.sources.folder.files import ignored, member_paths, read_files, sample_of_files
 from packer.sources.folder.layout import FLAT, Layout, Shape, inside, lies_in, understand
 from packer.sources.folder.pairs import Pairs, unused
-from packer.sources.folder.sidecars import (
-    SHARED,
-    group,
-)
+from packer.sources.folder.sidecars import SHARED, group
 from packer.sources.folder.walk import (
     JUNK,
     Identity,
@@ -39,12 +31,7 @@ from packer.sources.folder.walk import (
     with_parents,
 )
 from packer.sources.labels import class_order
-from packer.sources.records import (
-    Content,
-    EmptyClass,
-    Skipped,
-    SourceSample,
-)
+from packer.sources.records import Content, EmptyClass, Skipped, SourceSample
 
 NO_IMAGES = "it is a class folder without images"
 

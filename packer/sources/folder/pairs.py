@@ -6,13 +6,7 @@ from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from packer.sources.folder.walk import (
-    folders_below,
-    is_folder,
-    is_litter,
-    skipped,
-    tells_of_file,
-)
+from packer.sources.folder.walk import folders_below, is_folder, is_litter, skipped, tells_of_file
 from packer.sources.records import Skipped
 
 

@@ -10,10 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from packer.errors import (
-    BadImage,
-    UnusableInput,
-)
+from packer.errors import BadImage, UnusableInput
 from packer.sources.labels import class_order
 from packer.sources.options import SourceOptions
 from packer.sources.table.table import Table

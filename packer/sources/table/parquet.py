@@ -19,11 +19,7 @@ from typing import Any, TypeVar
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from packer.errors import (
-    BadImage,
-    Unreadable,
-    UnusableInput,
-)
+from packer.errors import BadImage, Unreadable, UnusableInput
 from packer.files.snapshot import Watched
 from packer.processes import Advance, map_unordered
 from packer.sources.records import Skipped

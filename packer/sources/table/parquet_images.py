@@ -13,20 +13,12 @@ from typing import Any
 
 import pyarrow as pa
 
-from packer.errors import (
-    BadImage,
-    Unreadable,
-    UnusableInput,
-)
+from packer.errors import BadImage, Unreadable, UnusableInput
 from packer.files.snapshot import CHANGED
 from packer.keys import escape
 from packer.sources.folder.layout import SPLITS
 from packer.sources.options import SourceOptions
-from packer.sources.records import (
-    Content,
-    Skipped,
-    SourceSample,
-)
+from packer.sources.records import Content, Skipped, SourceSample
 from packer.sources.table.columns import (
     IMAGE,
     SPLIT_NAME,

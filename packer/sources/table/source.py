@@ -7,37 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from packer.errors import (
-    BadImage,
-    Unreadable,
-)
+from packer.errors import BadImage, Unreadable
 from packer.files.snapshot import CHANGED
-from packer.sources.folder.files import (
-    measure,
-    read_file,
-)
+from packer.sources.folder.files import measure, read_file
 from packer.sources.labels import class_order
 from packer.sources.options import SourceOptions
-from packer.sources.records import (
-    Content,
-    Skipped,
-    SourceSample,
-)
-from packer.sources.table.columns import (
-    Columns,
-    Labels,
-    label_text,
-    split_text,
-    to_json,
-)
-from packer.sources.table.names import (
-    Keys,
-    path_inside,
-)
-from packer.sources.table.table import (
-    Record,
-    Table,
-)
+from packer.sources.records import Content, Skipped, SourceSample
+from packer.sources.table.columns import Columns, Labels, label_text, split_text, to_json
+from packer.sources.table.names import Keys, path_inside
+from packer.sources.table.table import Record, Table
 
 
 @dataclass(frozen=True)
