@@ -1,13 +1,15 @@
 """Data sets made of given files, and scripts in processes of their own."""
 
+import fcntl
 import os
 import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import textwrap
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -175,3 +177,11 @@ def truth(packed: Path) -> list[tuple[torch.Tensor, int, str]]:
         pixels = image[top : top + 48, left : left + 64].transpose(2, 0, 1)
         found.append((torch.from_numpy(pixels.copy()), label, key))
     return found
+
+
+@pytest.fixture
+def shared_memory_alone() -> Iterator[None]:
+    """Cached datasets are shared by all processes of a user, and here by one test at a time."""
+    with (Path(tempfile.gettempdir()) / f"shardfeed-tests-{os.getuid()}").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield

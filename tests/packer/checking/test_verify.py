@@ -26,7 +26,7 @@ from reader.format import (
 
 MANY = settings(
     deadline=None,
-    max_examples=150,
+    max_examples=60,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 RunPacker = Callable[..., "subprocess.CompletedProcess[str]"]

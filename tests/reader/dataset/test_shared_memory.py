@@ -17,7 +17,10 @@ from reader import (
     ReaderError,
 )
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs memfd")
+pytestmark = [
+    pytest.mark.skipif(sys.platform != "linux", reason="needs memfd"),
+    pytest.mark.usefixtures("shared_memory_alone"),
+]
 
 # Holds a data set until its input ends; tells which file it is.
 HOLDER = """

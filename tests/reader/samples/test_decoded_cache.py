@@ -44,7 +44,7 @@ from reader.samples.sample import (
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="needs memfd"),
-    pytest.mark.usefixtures("no_leftovers"),
+    pytest.mark.usefixtures("shared_memory_alone", "no_leftovers"),
 ]
 
 COUNT = 39
