@@ -10,7 +10,7 @@ import json
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from packer.files.snapshot import read_span, unchanged
 from packer.keys import escape, unescape
 from packer.sources.archive.tar_reader import Member, image_of, members, samples
 from packer.sources.folder.files import stem_paths
+from packer.sources.folder.layout import SPLITS, splits_of
 from packer.sources.folder.sidecars import EXTENSION
 from packer.sources.folder.walk import is_litter
 from packer.sources.labels import class_number
@@ -38,11 +39,13 @@ class WebDatasetSource:
         folder: where the tars lie.
         only: the one tar that is meant; "" for all in the folder.
         classes: class names in label order; empty where labels are numbers alone.
+        splits: of the tars, where series of them are named as splits are (``train-000.tar``).
     """
 
     folder: Path
     only: str = ""
     classes: tuple[str, ...] = ()
+    splits: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def recognises(cls, path: Path) -> bool:
@@ -76,9 +79,14 @@ class WebDatasetSource:
 
     @classmethod
     def open(cls, path: Path, classes: Sequence[str] | None = None) -> "WebDatasetSource":
-        """The tar at `path`, or those in it; what packer wrote has its classes beside it."""
+        """The tar at `path`, or those in it; what packer wrote has its classes beside it.
+
+        Raises:
+            UnusableInput: some of the tars are named as splits are, and others are not.
+        """
         if path.is_dir():
-            return cls(path, "", tuple(classes or packed_classes(path)))
+            splits = _splits_of_tars(path)
+            return cls(path, "", tuple(classes or packed_classes(path)), splits)
         return cls(path.parent, path.name, tuple(classes or ()))
 
     def scan(self) -> Iterator[SourceSample | Skipped]:
@@ -97,6 +105,7 @@ class WebDatasetSource:
             own: set[int] = set()
             for record in self._tar(tar, number_of):
                 if isinstance(record, SourceSample):
+                    record = replace(record, split=self.splits.get(tar, ""))
                     own.add(hash(record.key))
                     if hash(record.key) in earlier:
                         key = f"{escape(tar.removesuffix('.tar'))}/{record.key}"
@@ -193,6 +202,25 @@ def packed_classes(folder: Path) -> tuple[str, ...]:
         if (folder / manifest.FILENAME).exists():
             return Manifest.load(folder).classes
     return ()
+
+
+def _splits_of_tars(folder: Path) -> dict[str, str]:
+    """The split of each tar in `folder`, told from its name without its number."""
+    series = {
+        path.name: re.sub(r"[-_.]?\d+(-of-\d+)?$", "", path.stem)
+        for path in sorted(folder.iterdir())
+        if _is_tar(path)
+    }
+    splits = splits_of(sorted(set(series.values())))
+    others = [name for name, stem in series.items() if stem not in splits]
+    if not SPLITS.intersection(splits.values()):
+        return {}
+    if others:
+        raise UnusableInput(
+            f"{folder}: some tars are named as splits are ({', '.join(sorted(splits))}), and "
+            f"{others[0]} is not. Move what belongs to no split elsewhere, or rename it."
+        )
+    return {name: splits[stem] for name, stem in series.items()}
 
 
 def _is_tar(path: Path) -> bool:

@@ -11,7 +11,7 @@ image's own entry as ``image``.
 import math
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -21,7 +21,8 @@ from packer.errors import BadImage, Unreadable, UnusableInput
 from packer.files.snapshot import CHANGED, Watched
 from packer.sources.coco.index import Annotations, Index
 from packer.sources.coco.json_stream import elements, parsed
-from packer.sources.folder.files import measure, read_file
+from packer.sources.folder.files import ignored, measure, read_file
+from packer.sources.folder.walk import folders_below, look, with_parents
 from packer.sources.labels import class_order
 from packer.sources.options import SourceOptions
 from packer.sources.records import Content, Skipped, SourceSample
@@ -130,6 +131,8 @@ class CocoSource:
     def scan(self) -> Iterator[SourceSample | Skipped]:
         """Every image in the order of the lists."""
         yield from self.unused
+        if any(part.images for part in self.parts):
+            yield from self._beside()
         numbered = enumerate(self.parts)
         for _, parts in groupby(numbered, key=lambda item: item[1].images):
             yield from self._folder(dict(parts))
@@ -161,6 +164,9 @@ class CocoSource:
                 names.append(os.path.join(first.images, path))
             except BadImage as error:
                 names.append(error)
+        listed = {name for name in names if isinstance(name, str)}
+        if first.images:
+            yield from self._unlisted(first.images, listed)
         keys = Keys(name for name in names if isinstance(name, str))
         newest = max(part.file.mtime_ns for part in self.parts)
         for name, file_name, locator in zip(names, index.file_names, index.locators(), strict=True):
@@ -185,6 +191,28 @@ class CocoSource:
                 split=first.split,
                 locator=locator,
             )
+
+    def _unlisted(self, folder: str, listed: Container[str]) -> Iterator[Skipped]:
+        """The files in a folder of images that no annotation file lists."""
+        for item in folders_below(self.root, folder, with_parents(self.root)):
+            if isinstance(item, Skipped):
+                yield item
+                continue
+            for name in item[1]:
+                path = f"{item[0]}/{name}"
+                if path not in listed:
+                    yield ignored(self.root, path) or Skipped(path, "no annotation file lists it")
+
+    def _beside(self) -> Iterator[Skipped]:
+        """What lies beside the folders of images and that of the annotation files."""
+        known = {"annotations", *(part.images for part in self.parts)}
+        level = look(str(self.root), with_parents(self.root))
+        for name in sorted({*level.folders, *level.skipped} - known):
+            reason = level.skipped.get(name, "no annotation file lists its images")
+            yield Skipped(f"{name}/", reason, ignored=True)
+        for name in level.files:
+            reason = "it lies beside the folders of the images"
+            yield ignored(self.root, name) or Skipped(name, reason)
 
     def _json(self, locator: str) -> bytes:
         """The member of the image whose entries lie at the places that `locator` tells."""

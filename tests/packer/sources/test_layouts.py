@@ -420,3 +420,34 @@ def test_what_is_made_of_layouts_by_chance_loses_no_image_in_silence(
     assert splits == {""} or "" not in splits
     words = {"train", "test", "val", "training", "testing", "valid", "masks"}
     assert len(words.intersection(map(str.lower, found.source.classes))) < 2
+
+
+COCO = b"""{"images": [{"id": 1, "file_name": "1.jpg"}], "categories": [{"id": 7, "name": "cat"}],
+"annotations": [{"image_id": 1, "category_id": 7, "bbox": [0, 0, 2, 2]}]}"""
+
+
+def test_what_cocos_annotations_do_not_list_is_named(
+    tmp_path: Path, jpegs: list[bytes], write_files: Write, scan: Callable[..., Any]
+) -> None:
+    files = {"annotations/instances_train2017.json": COCO, "README.md": b"x"}
+    files |= {"train2017/1.jpg": jpegs[0], "train2017/2.jpg": jpegs[1], "train2017/notes.md": b"x"}
+    found = scan(write_files(tmp_path / "coco", files | {"test2017/3.jpg": jpegs[2]}))
+    assert [(s.key, s.split) for s in found.samples] == [("train2017/1", "train")]
+    assert found.skipped == {"train2017/2.jpg": "no annotation file lists it"}
+    assert found.ignored == {"README.md", "train2017/notes.md", "test2017/"}
+
+
+def test_series_of_tars_named_as_splits_are_splits(
+    tmp_path: Path, jpegs: list[bytes], write_tar: Write, scan: Callable[..., Any]
+) -> None:
+    for name in ("set-train-000", "set-train-001", "set-val-000"):
+        write_tar(tmp_path / f"{name}.tar", {f"{name}.jpg": jpegs[0], f"{name}.cls": b"0"})
+    found = scan(tmp_path)
+    assert {s.key: s.split for s in found.samples} == {
+        "set-train-000": "train",
+        "set-train-001": "train",
+        "set-val-000": "val",
+    }
+    write_tar(tmp_path / "more.tar", {"1.jpg": jpegs[0], "1.cls": b"0"})
+    with pytest.raises(UnusableInput, match=r"more\.tar is not"):
+        scan(tmp_path)

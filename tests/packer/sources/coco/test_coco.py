@@ -104,6 +104,8 @@ def test_the_folder_layout_gives_splits_and_captions(
     json_of: Callable[..., Any],
 ) -> None:
     root = images.rename(images.with_name("train2017")).parent
+    for number in range(3, 8):  # which no file lists
+        (root / "train2017" / f"{number}.jpg").unlink()
     (root / "val2017").mkdir()
     (root / "val2017" / "0.jpg").write_bytes((root / "train2017" / "0.jpg").read_bytes())
     write(INSTANCES, "annotations/instances_train2017.json")
