@@ -32,6 +32,14 @@ from packer.sources.table.parquet import ParquetTable
 from packer.sources.table.source import find_labels
 from packer.sources.table.table import Record
 
+_BEGINNINGS: dict[str, bytes | tuple[bytes, ...]] = {
+    "jpg": b"\xff\xd8",
+    "png": b"\x89PNG",
+    "webp": b"RIFF",
+    "gif": b"GIF8",
+    "bmp": b"BM",
+    "tif": (b"II*\0", b"MM\0*"),
+}
 _PART = re.compile(r"(.+?)-\d{5}-of-\d{5}.*")  # of a split that lies in several files
 
 
@@ -41,6 +49,7 @@ class ParquetImages:
 
     Attributes:
         splits: the split of each file.
+        pictures: further columns of images: members of each sample, such as ``mask.png``.
         strangers: files that lie beside and are no Parquet.
     """
 
@@ -49,6 +58,7 @@ class ParquetImages:
     labels: Labels
     splits: tuple[str, ...]
     strangers: tuple[str, ...] = ()
+    pictures: tuple[str, ...] = ()
 
     @classmethod
     def open(
@@ -78,10 +88,13 @@ class ParquetImages:
                 f"{', '.join(table.columns)}."
             )
         image = next((name for name in IMAGE if name in images), images[0])
+        pictures = [
+            field.name for field in table.schema if _is_image(field.type) and field.name != image
+        ]
         columns = Columns.find(table, replace(options, image_column=image), folder)
         labels = find_labels(table, columns.label, classes, folder)
         splits = tuple(_split_of(file.path) for file in table.files)
-        return cls(table, columns, labels, splits, tuple(strangers))
+        return cls(table, columns, labels, splits, tuple(strangers), tuple(pictures))
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -146,7 +159,19 @@ class ParquetImages:
         if not image:
             raise BadImage("its image is empty")
         others = self.columns.others(fields)
-        return Content(image, {"json": to_json(others)} if others else {})
+        members = {}
+        for name in self.pictures:
+            value = others.pop(name) or {}
+            if data := value.get("bytes"):
+                ext = _member_name(name, data)
+                if ext in members:
+                    raise BadImage(f"two of its columns would be its member .{ext}")
+                members[ext] = data
+            elif value.get("path"):
+                raise BadImage(f"its column {name!r} holds no image, only a path")
+        if others:
+            members["json"] = to_json(others)
+        return Content(image, members)
 
 
 def image_columns(schema: pa.Schema, chosen: str | None = None) -> list[str]:
@@ -186,6 +211,18 @@ def _file_name(value: Any) -> str:
     path = value.get("path") if isinstance(value, dict) else None
     base = os.path.basename(path) if isinstance(path, str) else ""
     return f"-{base}" if base and "\0" not in base else ""
+
+
+def _member_name(column: str, data: bytes) -> str:
+    """The extension of a picture as a member: its column's name and its format.
+
+    Raises:
+        BadImage: its bytes are of no format that is known.
+    """
+    ext = next((ext for ext, begin in _BEGINNINGS.items() if data.startswith(begin)), None)
+    if ext is None:
+        raise BadImage(f"what its column {column!r} holds is not an image of a known format")
+    return f"{re.sub(r'[^a-z0-9_-]', '_', column.lower())}.{ext}"
 
 
 def _size(content: Content) -> int:

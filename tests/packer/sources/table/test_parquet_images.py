@@ -266,3 +266,18 @@ def test_a_table_of_paths_may_declare_its_classes_too(
     source = opened(images / "list.parquet")
     assert source.classes == ("dog", "cat")
     assert [sample.label for sample in scanned(source)[0].values()] == [1, 0]
+
+
+def test_a_further_column_of_images_is_a_member(
+    write: Write, opened: Opened, scanned: Scanned, jpegs: list[bytes]
+) -> None:
+    kind = pa.struct({"bytes": pa.binary(), "path": pa.string()})
+    masks = [{"bytes": data, "path": None} for data in jpegs[4:6]] + [None, {"path": "x.png"}]
+    path = write("train.parquet", Mask=pa.array(masks, kind), text=list("abcd"))
+    source = opened(path)
+    samples, skipped = scanned(source)
+    members = [sample.members for sample in samples.values()]
+    assert members == [("mask.jpg", "json"), ("mask.jpg", "json"), ("json",)]
+    first = source.read(next(iter(samples.values())))
+    assert first.members == {"mask.jpg": jpegs[4], "json": b'{"text":"a"}'}
+    assert list(skipped.values()) == ["its column 'Mask' holds no image, only a path"]
