@@ -2,11 +2,8 @@
 
 import contextlib
 import copy
-import errno
 import hashlib
 import os
-import threading
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
@@ -19,17 +16,12 @@ from numpy.typing import NDArray
 
 from reader.checks import FLAG, NAME, PATH, Rule, check, is_count, one_of, or_none
 from reader.dataset.numbers import Subset, chosen_by, described
+from reader.dataset.open_shards import OpenShards, index_of
 from reader.dataset.shard import ReadBuffer, Shard
 from reader.dataset.shared_memory import Holding, hold
-from reader.decode.decoder import Decoder
 from reader.decode.plan import StoredImage
 from reader.errors import ArgumentError, DecodeError, ReaderError
 from reader.format import Index, Limits, Manifest, ShardEntry, ShardfeedError
-from reader.format.files import most_open_files
-
-_OPEN_SHARDS = 128  # at most; each costs two descriptors: the tar and the mapped index
-_SHARE = 4  # of the descriptors that a process may have, for a shard each: half of them stay free
-
 
 _TRANSFORM: Rule = (
     or_none(callable),
@@ -128,7 +120,7 @@ class Dataset:
         self.classes = list(manifest.classes)
         self.extensions = manifest.fields
         self._ends = np.cumsum([0, *(shard.samples for shard in self.shards)])
-        self._own = _OwnOfThread()
+        self._own = OpenShards()
         self._chosen: NDArray[np.int64] | None = None  # in this order; None: all
         self._holding: Holding | None = None
         if cache is not None:
@@ -176,7 +168,7 @@ class Dataset:
         return {name: value for name, value in vars(self).items() if name not in left_out}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state, _own=_OwnOfThread())
+        vars(self).update(state, _own=OpenShards())
 
     def subset(self, subset: Subset) -> "Dataset":
         """Some of the samples, as a Dataset of its own: numbered anew, the classes as they are.
@@ -238,7 +230,7 @@ class Dataset:
         """Columns of the index (see `reader.format`) over all samples, without opening a tar."""
         found: dict[str, list[NDArray[Any]]] = {name: [] for name in names}
         for shard in self.shards:
-            columns = self._index(shard).columns
+            columns = index_of(self.folder, shard).columns
             for name in names:
                 found[name].append(columns[name].copy())  # lets go of the mapping
         whole = {name: np.concatenate(parts or [np.empty(0)]) for name, parts in found.items()}
@@ -254,7 +246,7 @@ class Dataset:
         """
         found: set[tuple[int, int]] = set()
         for entry, rows in self._rows():
-            columns = self._index(entry).columns
+            columns = index_of(self.folder, entry).columns
             names = ("height", "width", "orientation")
             height, width, orientation = (columns[name][rows].astype(np.int64) for name in names)
             turned = (orientation > 4) & self.upright
@@ -367,57 +359,19 @@ class Dataset:
             if len(part):
                 yield entry, part - start
 
-    def _index(self, entry: ShardEntry) -> Index:
-        """The index of a shard that need not be opened."""
-        found = Index(self.folder / entry.index)
-        if len(found) != entry.samples:
-            raise ReaderError(
-                f"{found.path} has {len(found)} samples, dataset.json says {entry.samples}. It was "
-                "replaced: restore it or pack again."
-            )
-        return found
-
     def _shard(self, position: int) -> Shard:
-        own = self._own
-        shard = own.shards.get(position)
-        if shard is not None and not shard.is_sound:  # its files may have been restored meanwhile
-            del own.shards[position]
-            shard = None
-        if shard is None:
-            while len(own.shards) >= min(_OPEN_SHARDS, max(most_open_files() // _SHARE, 1)):
-                own.shards.popitem(last=False)  # closes once nobody holds it
-            shard = self._opened(position)
-            own.shards[position] = shard
-        own.shards.move_to_end(position)
-        return shard
+        def open_shard(buffer: ReadBuffer) -> Shard:
+            entry = self.shards[position]
+            index = Index(self.folder / entry.index)
+            return Shard(self.folder, entry, index, buffer, self._holding, position, self.limits)
 
-    def _opened(self, position: int) -> Shard:
-        entry, own = self.shards[position], self._own
-        while True:
-            try:
-                found = Index(self.folder / entry.index)
-                return Shard(
-                    self.folder, entry, found, own.buffer, self._holding, position, self.limits
-                )
-            except ShardfeedError as error:
-                if not own.shards or getattr(error.__cause__, "errno", None) != errno.EMFILE:
-                    raise
-            own.shards.popitem(last=False)  # others, such as other threads, have the rest open
+        return self._own.get(position, open_shard)
 
 
 def _distinct(values: NDArray[np.int64]) -> NDArray[np.int64]:
     """As np.unique, which imports numpy.ma: a sixth of the time to the first batch."""
     ordered = np.sort(values)
     return ordered[np.flatnonzero(np.diff(ordered, prepend=ordered[:1] - 1))]
-
-
-class _OwnOfThread(threading.local):
-    """What each thread that reads a dataset has for itself."""
-
-    def __init__(self) -> None:
-        self.shards: OrderedDict[int, Shard] = OrderedDict()
-        self.buffer = ReadBuffer()
-        self.decoder = Decoder()
 
 
 class _Keys(Sequence[str]):
