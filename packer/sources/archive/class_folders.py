@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 
 from packer.sources.archive.entries import Entries, Entry
-from packer.sources.folder.layout import FLAT, Layout, Shape, inside, lies_in
+from packer.sources.folder.layout import FLAT, Layout
+from packer.sources.folder.shape import Shape, inside, lies_in
 
 
 def shape_of(entries: Entries) -> Shape:

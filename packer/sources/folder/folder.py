@@ -17,8 +17,9 @@ from pathlib import Path
 from packer.errors import UnusableInput
 from packer.keys import clashing
 from packer.sources.folder.files import ignored, member_paths, read_files, sample_of_files
-from packer.sources.folder.layout import FLAT, Layout, Shape, inside, lies_in, understand
+from packer.sources.folder.layout import FLAT, Layout, understand
 from packer.sources.folder.pairs import Pairs, unused
+from packer.sources.folder.shape import Shape, inside, lies_in
 from packer.sources.folder.sidecars import SHARED, group
 from packer.sources.folder.walk import (
     JUNK,

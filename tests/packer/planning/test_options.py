@@ -42,3 +42,16 @@ def test_options_come_back_from_what_dataset_json_holds(options: PackOptions) ->
 def test_options_that_no_command_line_gives_are_refused(changes: dict[str, Any]) -> None:
     with pytest.raises((TypeError, KeyError, ValueError)):
         PackOptions.load(PackOptions().dump() | changes)
+
+
+def test_what_is_not_chosen_of_a_source_is_kept_as_it_was_before_it_could_be() -> None:
+    assert not {"kind", "class_depth"} & PackOptions().dump()["source"].keys()
+    chosen = PackOptions(source=SourceOptions(kind="folder", class_depth=-1))
+    assert PackOptions.load(chosen.dump()) == chosen
+
+
+@pytest.mark.parametrize("source", [{"kind": "guess"}, {"class_depth": "x"}], ids=str)
+def test_a_kind_of_source_that_there_is_not_is_refused(source: dict[str, Any]) -> None:
+    content = PackOptions().dump()
+    with pytest.raises((TypeError, ValueError)):
+        PackOptions.load({**content, "source": {**content["source"], **source}})

@@ -5,6 +5,7 @@ and options.
 Where a layout is published, its row says where.
 """
 
+import json
 import random
 import re
 import zipfile
@@ -16,6 +17,7 @@ import pytest
 
 from packer.errors import UnusableInput
 from packer.sources.options import SourceOptions
+from reader.format import Manifest, manifest
 
 Write = Callable[..., Path]
 
@@ -451,3 +453,20 @@ def test_series_of_tars_named_as_splits_are_splits(
     write_tar(tmp_path / "more.tar", {"1.jpg": jpegs[0], "1.cls": b"0"})
     with pytest.raises(UnusableInput, match=r"more\.tar is not"):
         scan(tmp_path)
+
+
+def test_the_sentence_is_kept_and_one_without_it_still_loads(
+    tmp_path: Path, lay_out: Callable[[str], Path], run_pack: Callable[..., Any]
+) -> None:
+    report = run_pack(lay_out("Training/cat/1.jpg Testing/dog/2.jpg"), tmp_path / "dst")
+    assert report.reading == (
+        "Read as folders of images: 2 images; 2 classes (cat, dog); splits test 1, train 1."
+    )
+    path = tmp_path / "dst" / "dataset.json"
+    assert Manifest.load(path.parent).reading == report.reading
+    content = json.loads(path.read_text())
+    del content["reading"], content["checksum"]
+    path.write_text(json.dumps({**content, "checksum": manifest.checksum_of(content)}))
+    assert Manifest.load(path.parent).reading == ""
+    again = run_pack(tmp_path / "src", tmp_path / "dst")
+    assert again.shards_written == 0

@@ -1,0 +1,97 @@
+"""A tree of folders: where its images lie, and which folders only describe others (pure)."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+IMAGES = frozenset(
+    {"image", "images", "img", "imgs", "jpegimages", "leftimg8bit", "rgb", "frames", "photos"}
+    | {"pictures", "jpg", "jpeg", "jpegs", "png", "pngs", "input", "inputs", "imagery"}
+)
+_NOT_CLASSES = frozenset(  # as long as they hold no image
+    {"annotations", "annotation", "meta", "metadata", "imagesets", "labels", "docs", "doc", "info"}
+    | {"lists", "splits", "attributes", "devkit", "code", "scripts", "readme", "license", "poly"}
+    | {"boundingboxes", "bboxes", "xmls", "parts"}
+)
+_NAMED = 5  # folders in an error
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A tree of folders.
+
+    Attributes:
+        images: how many images each folder itself holds, by its path; "" is the root.
+    """
+
+    images: Mapping[str, int]
+
+    @cached_property
+    def _children(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for path in sorted(filter(None, self.images)):
+            above, _, name = path.rpartition("/")
+            found.setdefault(above, []).append(name)
+        return found
+
+    @cached_property
+    def _below(self) -> dict[str, int]:
+        found = dict(self.images)
+        for path in sorted(filter(None, self.images), key=lambda path: -path.count("/")):
+            above = path.rpartition("/")[0]
+            found[above] = found.get(above, 0) + found[path]
+        return found
+
+    def folders(self, path: str) -> list[str]:
+        """The sorted names of the folders in a folder, but for those that only describe others."""
+        aside = self.aside(path)
+        return [name for name in self._children.get(path, ()) if name not in aside]
+
+    def aside(self, path: str) -> set[str]:
+        """The folders in a folder that only describe others."""
+        return {
+            name
+            for name in self._children.get(path, ())
+            if plain(name) in _NOT_CLASSES and not self.below(inside(path, name))
+        }
+
+    def with_images(self, path: str) -> list[str]:
+        """Those of them that hold images, somewhere."""
+        return [name for name in self.folders(path) if self.below(inside(path, name))]
+
+    def below(self, path: str) -> int:
+        """How many images a folder and those below it hold."""
+        return self._below.get(path, 0)
+
+    def without(self, folders: Sequence[str]) -> "Shape":
+        """The tree as if these folders were not there."""
+        return Shape(
+            {
+                path: count
+                for path, count in self.images.items()
+                if not any(lies_in(path, folder) for folder in folders)
+            }
+        )
+
+
+def inside(path: str, name: str) -> str:
+    """The path of what a folder holds; "" is the root, or the folder itself."""
+    return f"{path}/{name}" if path and name else path or name
+
+
+def lies_in(path: str, folder: str) -> bool:
+    """Whether a folder is another one or lies in it."""
+    return not folder or path == folder or path.startswith(f"{folder}/")
+
+
+def plain(name: str) -> str:
+    """A name by its letters and digits alone, in lower case."""
+    return re.sub(r"[^a-z0-9]", "", name.lower())
+
+
+def listed(names: "Sequence[str] | Mapping[str, str]") -> str:
+    """Names for a person, the first few of many."""
+    several = list(names)
+    more = f" and {len(several) - _NAMED} more" if len(several) > _NAMED else ""
+    return ", ".join(several[:_NAMED]) + more
