@@ -24,6 +24,8 @@ class Geometry:
         seen: top, left, bottom and right of what is left of the source; the rest of the box has the
             grey value `fill`, whatever the source has there.
         hflip, vflip: whether it is mirrored after all else.
+        filter: how it is scaled: None for the quick way, or as Pillow does, "nearest", "bilinear"
+            or "bicubic".
 
     Example:
         >>> geometry = reader.Geometry.of(60, 80)
@@ -44,6 +46,7 @@ class Geometry:
     hflip: bool = False
     vflip: bool = False
     fill: int = 0
+    filter: str | None = None
 
     @classmethod
     def of(cls, height: int, width: int) -> "Geometry":
@@ -70,9 +73,11 @@ class Geometry:
         self.box_height, self.box_width = height * down, width * across
         self.height, self.width = height, width
 
-    def resize(self, height: int, width: int) -> None:
-        """Scale to a new size."""
-        self.height, self.width = height, width
+    def resize(self, height: int, width: int, filter: str | None = None) -> None:
+        """Scale to a new size; images are scaled once, by the `filter` of the last time."""
+        if filter is not None:  # which looks beyond a pixel's own box, but for what is cropped away
+            self.seen = self._still_seen()
+        self.height, self.width, self.filter = height, width, filter
 
     def _pad(self, fill: int) -> None:
         """Take away what the source has beyond the image's edges, for a border in its place."""
@@ -85,5 +90,14 @@ class Geometry:
                 "transforms the same fill"
             )
         self.fill = fill
-        top, left = np.maximum(seen[0], self.top), np.maximum(seen[1], self.left)
-        self.seen = top, left, np.minimum(seen[2], bottom), np.minimum(seen[3], right)
+        self.seen = self._still_seen()
+
+    def _still_seen(self) -> tuple[float, float, float, float]:
+        """What is left of the source within the box."""
+        top, left, bottom, right = self.seen
+        return (
+            np.maximum(top, self.top),
+            np.maximum(left, self.left),
+            np.minimum(bottom, self.top + self.box_height),
+            np.minimum(right, self.left + self.box_width),
+        )

@@ -2,11 +2,15 @@
 
 The classes carry torchvision's names, arguments and rules. A pipeline of them is applied to a
 `reader.geometry.Geometry`, which says in the end what to decode, and how large.
+
+Those that resize do so the quick way, or with ``antialias=True`` as torchvision does with Pillow's
+images: see `Resize`.
 """
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from enum import Enum
 from typing import Any, Protocol
 
 from reader.checks import is_count, is_flag, is_integer, is_number
@@ -15,6 +19,10 @@ from reader.geometry import Geometry
 from reader.rng import SampleRandom
 
 Size = int | Sequence[int]
+Interpolation = str | int | Enum
+
+# torchvision's names, and Pillow's numbers, which torchvision takes as well.
+_INTERPOLATIONS = {"nearest": 0, "bilinear": 2, "bicubic": 3}
 
 
 class Transform(Protocol):
@@ -37,11 +45,37 @@ class Transform(Protocol):
 Transform.__module__ = "reader"  # in the body it would belong to the protocol
 
 
+class _Resizing:
+    """What the transforms that resize have in common: two arguments, described at `Resize`."""
+
+    interpolation: Interpolation
+    antialias: bool
+
+    @property
+    def filter(self) -> str | None:
+        """That of `Geometry`."""
+        name = str(self.interpolation)
+        return name if self.antialias or name != "bilinear" else None
+
+    def _check_filter(self) -> None:
+        """Let `interpolation` be a name: an enum of torchvision's would take it to the workers."""
+        given = getattr(self.interpolation, "value", self.interpolation)
+        for name, number in _INTERPOLATIONS.items():
+            if given == name or (is_integer(given) and given == number):
+                object.__setattr__(self, "interpolation", name)
+                break
+        else:
+            raise ArgumentError(f"{self}: interpolation is one of {', '.join(_INTERPOLATIONS)}.")
+        if not is_flag(self.antialias):
+            raise ArgumentError(f"{self}: antialias is True or False.")
+
+
 @dataclass(frozen=True)
-class RandomResizedCrop:
+class RandomResizedCrop(_Resizing):
     """A random box of `scale` of the area and a `ratio` of width to height, resized to `size`.
 
-    torchvision's algorithm: ten tries, then the largest central box within the ratios.
+    torchvision's algorithm: ten tries, then the largest central box within the ratios. For
+    `interpolation` and `antialias` see `Resize`.
 
     Example:
         >>> transforms = [reader.RandomResizedCrop(48, scale=(0.2, 1.0))]
@@ -56,16 +90,19 @@ class RandomResizedCrop:
     size: Size
     scale: tuple[float, float] = (0.08, 1.0)
     ratio: tuple[float, float] = (3 / 4, 4 / 3)
+    interpolation: Interpolation = "bilinear"
+    antialias: bool = False
 
     def __post_init__(self) -> None:
         _check_size(self, self.size)
+        self._check_filter()
         if not (_is_range(self.scale) and _is_range(self.ratio)):
             raise ArgumentError(f"{self}: scale and ratio are (least, most), numbers above 0.")
 
     def apply(self, geometry: Geometry, dice: SampleRandom) -> None:
         """Draw the box and resize."""
         geometry.crop(*self._box(geometry.height, geometry.width, dice))
-        geometry.resize(*_pair(self.size))
+        geometry.resize(*_pair(self.size), self.filter)
 
     def _box(self, height: int, width: int, dice: SampleRandom) -> tuple[int, int, int, int]:
         area = height * width
@@ -160,10 +197,17 @@ class RandomCrop:
 
 
 @dataclass(frozen=True)
-class Resize:
+class Resize(_Resizing):
     """To ``(height, width)``, or with the aspect ratio kept.
 
     One number is the length of the shorter side; ``Resize(longest=640)`` that of the longer one.
+
+    Attributes:
+        interpolation: "bilinear"; "bicubic" or "nearest", which are always as Pillow does them;
+            or torchvision's ``InterpolationMode`` of these.
+        antialias: bilinear as Pillow, and so torchvision, does it, whose filter widens with the
+            reduction. Without it, a JPEG that shrinks to half or less is decoded at a reduced
+            scale, and the rest is done without a filter: quicker, with some aliasing.
 
     Example:
         >>> transforms = [reader.Resize((48, 64))]
@@ -176,37 +220,38 @@ class Resize:
     __module__ = "reader"
 
     size: Size | None = None
-    longest: int | None = None
+    interpolation: Interpolation = "bilinear"
+    longest: int | None = field(default=None, kw_only=True)
+    antialias: bool = field(default=False, kw_only=True)
 
     def __post_init__(self) -> None:
         if (self.size is None) == (self.longest is None):
             raise ArgumentError("Resize takes either a size or longest=, a number of pixels.")
         _check_size(self, self.longest if self.size is None else self.size)
+        self._check_filter()
 
     def apply(self, geometry: Geometry, dice: SampleRandom) -> None:
         """Resize."""
-        short, long = sorted((geometry.height, geometry.width))
+        geometry.resize(*self._target(geometry.height, geometry.width), self.filter)
+
+    def _target(self, height: int, width: int) -> tuple[int, int]:
+        """(height, width) to which an image of that size is resized."""
         if self.longest is not None:
-            scale = self.longest / long
-            geometry.resize(*(max(round(side * scale), 1) for side in _sides(geometry)))
-            return
+            return _within(self.longest, self.longest, height, width)
         assert self.size is not None
         if isinstance(self.size, Sequence) and len(self.size) > 1:
-            geometry.resize(*_pair(self.size))
-            return
-        size = _pair(self.size)[0]
+            return _pair(self.size)
+        size, (short, long) = _pair(self.size)[0], sorted((height, width))
         other = int(size * long / short)
-        if geometry.height <= geometry.width:
-            geometry.resize(size, other)
-        else:
-            geometry.resize(other, size)
+        return (size, other) if height <= width else (other, size)
 
 
 @dataclass(frozen=True)
-class Letterbox:
+class Letterbox(_Resizing):
     """The whole image in the middle of `size`, its aspect ratio kept, `fill` around it.
 
-    What YOLO detectors are fed with; 114 is their grey.
+    What YOLO detectors are fed with; 114 is their grey. For `interpolation` and `antialias` see
+    `Resize`.
 
     Example:
         >>> transforms = [reader.Letterbox(96)]
@@ -220,16 +265,18 @@ class Letterbox:
 
     size: Size
     fill: int = 114
+    interpolation: Interpolation = "bilinear"
+    antialias: bool = False
 
     def __post_init__(self) -> None:
         _check_size(self, self.size)
         _check_fill(self, self.fill)
+        self._check_filter()
 
     def apply(self, geometry: Geometry, dice: SampleRandom) -> None:
         """Resize and pad."""
         height, width = _pair(self.size)
-        scale = min(height / geometry.height, width / geometry.width)
-        geometry.resize(*(max(round(side * scale), 1) for side in _sides(geometry)))
+        geometry.resize(*_within(height, width, geometry.height, geometry.width), self.filter)
         top, left = _middle(geometry.height, height), _middle(geometry.width, width)
         geometry.crop(top, left, height, width, self.fill)
 
@@ -320,8 +367,10 @@ def _pair(size: Size) -> tuple[int, int]:
     return int(height), int(width)
 
 
-def _sides(geometry: Geometry) -> tuple[int, int]:
-    return geometry.height, geometry.width
+def _within(room: int, across: int, height: int, width: int) -> tuple[int, int]:
+    """The largest (height, width) of the same aspect ratio within `room` times `across` pixels."""
+    scale = min(room / height, across / width)
+    return max(round(height * scale), 1), max(round(width * scale), 1)
 
 
 def _is_range(value: Any) -> bool:

@@ -19,6 +19,7 @@ from reader.decode.plan import (
     join,
     plan_view,
 )
+from reader.decode.resize import nearest, resized
 from reader.decode.splice import Box
 from reader.errors import (
     DecodeError,
@@ -115,7 +116,7 @@ class Decoder:
         if (height, width) != out.shape[:2]:
             out[:] = view.fill
             out = out[top : top + height, left : left + width]
-        self._place(pixels, view.transpose, view.hflip, view.vflip, out)
+        self._place(pixels, view, out)
 
     def _decode(self, view: View) -> Pixels:
         """The view's box of the stored image, before resizing."""
@@ -185,22 +186,24 @@ class Decoder:
             raise
         return pixels
 
-    def _place(
-        self, pixels: Pixels, transpose: bool, hflip: bool, vflip: bool, out: Pixels
-    ) -> None:
+    def _place(self, pixels: Pixels, view: View, out: Pixels) -> None:
         """Resize `pixels`, turn them, and write them to `out` with as few passes as it takes."""
         height, width = out.shape[:2]
-        if transpose:
+        if view.transpose:
             height, width = width, height
-        turns = transpose or hflip or vflip
-        if pixels.shape[:2] != (height, width):
+        if view.filter is not None:
+            top, left, *extent = view.shown
+            shown = (top - view.box[0], left - view.box[1], extent[0], extent[1])
+            pixels = resized(pixels, shown, (height, width), view.filter, view.transpose)
+        elif pixels.shape[:2] != (height, width):
             down, across = pixels.shape[0] / height, pixels.shape[1] / width
             method = cv2.INTER_AREA if min(down, across) >= 2 else cv2.INTER_LINEAR
-            resized = self._scratch(height, width) if turns else out
-            pixels = cv2.resize(pixels, (width, height), dst=resized, interpolation=method)
-        if transpose:
+            turns = view.transpose or view.hflip or view.vflip
+            room = self._scratch(height, width) if turns else out
+            pixels = cv2.resize(pixels, (width, height), dst=room, interpolation=method)
+        if view.transpose:
             pixels = cv2.transpose(pixels)
-        mirror(pixels, hflip, vflip, out)
+        mirror(pixels, view.hflip, view.vflip, out)
 
     def _scratch(self, height: int, width: int) -> Pixels:
         if self._resized.size != height * width * 3:
@@ -223,8 +226,10 @@ def draw_mask(view: View, pixels: Pixels, fill: int) -> Pixels:
     if height and width:
         lengths = (width, height) if view.transpose else (height, width)
         rows, columns = (
-            start + (2 * np.arange(length) + 1) * source // (2 * length)
-            for start, length, source in zip(view.box, lengths, view.box[2:], strict=False)
+            nearest(start, extent, length, limit)
+            for start, extent, length, limit in zip(
+                view.shown, view.shown[2:], lengths, pixels.shape, strict=False
+            )
         )
         shown = pixels[rows].take(columns, axis=1)
         if view.transpose:

@@ -7,7 +7,7 @@ segments of a tiled JPEG that it needs, and the scale at which to decode it, fol
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,13 @@ from reader.format.tiles import TileTable
 from reader.geometry import HALF_PIXEL, Geometry
 
 MIN_REDUCTION = 2  # from here on a reduced scale pays; less has no fast inverse DCT
+
+# How far a filter looks from the middle of an output's pixel, in pixels of the coarser image.
+_RADIUS = {"nearest": 0.5, "bilinear": 1.0, "bicubic": 2.0}
+_ROUNDING = 1e-6  # of a pixel: what sums and products of floats may be off
+
+N = TypeVar("N", int, float)
+Area = tuple[float, float, float, float]  # top, left, height, width
 
 # EXIF orientation -> (transpose, then mirror left-right, then mirror up-down) makes it upright.
 _UPRIGHT = {
@@ -77,16 +84,19 @@ class View:
     """What to decode, and what to do with it.
 
     Attributes:
-        box: the part of the stored image.
+        box: the part of the stored image to decode.
+        shown: the part that is shown; less than `box` by what a filter sees beyond it.
         eighths: the scale to decode a JPEG at.
         cut: the segments to decode; None for the whole image, or where it is decoded already.
         size: (height, width) of the output.
-        target: the part of the output that the box fills; the rest has the grey value `fill`.
-        transpose, hflip, vflip: done, in this order, to the resized box.
+        target: the part of the output that `shown` fills; the rest has the grey value `fill`.
+        transpose, hflip, vflip: done, in this order, to what is shown, resized.
+        filter: that of `Geometry`.
     """
 
     image: StoredImage
     box: Box
+    shown: Area
     eighths: int
     cut: Cut | None
     size: tuple[int, int]
@@ -95,6 +105,7 @@ class View:
     hflip: bool
     vflip: bool
     fill: int = 0
+    filter: str | None = None
 
     @property
     def needs(self) -> tuple[int, int]:
@@ -114,8 +125,8 @@ class View:
 
     def carry(self, points: NDArray[Any]) -> NDArray[np.float64]:
         """Where points of the stored image, (N, 2) as x and y, are in the output, also outside."""
-        top, left, height, width = self.box
-        moved = (points - (left, top)) / (max(width, 1), max(height, 1))
+        top, left, height, width = self.shown
+        moved = (points - (left, top)) / (width or 1, height or 1)
         if self.transpose:
             moved = moved[:, ::-1]
         moved = np.where((self.hflip, self.vflip), 1 - moved, moved)
@@ -128,7 +139,7 @@ def plan_view(image: StoredImage, geometry: Geometry) -> View:
     Raises:
         BadTable: the image's segment table is wrong.
     """
-    upright, seen = image.upright_size, geometry.seen
+    upright, seen, filter = image.upright_size, geometry.seen, geometry.filter
     tops = _clip(geometry.top, geometry.box_height, seen[::2], upright[0], geometry.height)
     lefts = _clip(geometry.left, geometry.box_width, seen[1::2], upright[1], geometry.width)
     target = [tops[2], lefts[2], tops[3], lefts[3]]
@@ -136,22 +147,28 @@ def plan_view(image: StoredImage, geometry: Geometry) -> View:
         target[0] = geometry.height - target[0] - target[2]
     if geometry.hflip:
         target[1] = geometry.width - target[1] - target[3]
-    transpose, hflip, vflip = _UPRIGHT[image.orientation]
-    top, left, height, width = tops[0], lefts[0], tops[1], lefts[1]
-    if vflip:
-        top = upright[0] - top - height
-    if hflip:
-        left = upright[1] - left - width
-    box = (left, top, width, height) if transpose else (top, left, height, width)
+    is_seen = bool(target[2] and target[3])
+    box = _as_stored(image, (tops[0], lefts[0], tops[1], lefts[1]))
+    shown: Area = box
+    if filter is not None and is_seen:
+        down = _filtered(geometry.top, geometry.box_height / geometry.height, tops[2:], filter)
+        across = _filtered(geometry.left, geometry.box_width / geometry.width, lefts[2:], filter)
+        shown = _as_stored(image, (down[0], across[0], down[1], across[1]))
+        first, rows = _whole(*down[2:], seen[::2], upright[0])
+        left, columns = _whole(*across[2:], seen[1::2], upright[1])
+        box = _as_stored(image, (first, left, rows, columns))
     eighths, part = 8, None
-    if image.format == "jpg" and image.channels != 4 and target[2] and target[3]:
-        # Scales are eighths: the smallest that keeps the box as large as the target.
-        reduction = min(height / target[2], width / target[3])
-        eighths = 8 if reduction < MIN_REDUCTION else math.ceil(8 / reduction)
+    if image.format == "jpg" and image.channels != 4 and is_seen:
+        if filter is None:
+            # Scales are eighths: the smallest that keeps the box as large as the target.
+            reduction = min(tops[1] / target[2], lefts[1] / target[3])
+            eighths = 8 if reduction < MIN_REDUCTION else math.ceil(8 / reduction)
         part = _cut(image, box, eighths)
+    transpose, hflip, vflip = _UPRIGHT[image.orientation]
     return View(
         image,
         box,
+        shown,
         eighths,
         part,
         (geometry.height, geometry.width),
@@ -160,6 +177,7 @@ def plan_view(image: StoredImage, geometry: Geometry) -> View:
         hflip != geometry.hflip,
         vflip != geometry.vflip,
         geometry.fill,
+        filter,
     )
 
 
@@ -210,6 +228,17 @@ def _cut(image: StoredImage, box: Box, eighths: int) -> Cut | None:
     return cut(image.tiles, image.size, image.height, image.width, box, eighths < 8)
 
 
+def _as_stored(image: StoredImage, area: tuple[N, N, N, N]) -> tuple[N, N, N, N]:
+    """A part (top, left, height, width) of the upright image, in the image as it is stored."""
+    top, left, height, width = area
+    transpose, hflip, vflip = _UPRIGHT[image.orientation]
+    if vflip:
+        top = image.upright_size[0] - top - height
+    if hflip:
+        left = image.upright_size[1] - left - width
+    return (left, top, width, height) if transpose else (top, left, height, width)
+
+
 def _clip(start: float, length: float, seen: tuple[float, ...], limit: int, target: int) -> Box:
     """Along one axis, in whole pixels: source start and length, target start and length.
 
@@ -229,3 +258,26 @@ def _clip(start: float, length: float, seen: tuple[float, ...], limit: int, targ
     begin, stop = round((inside - start) * scale), round((end - start) * scale)
     first = min(round(inside), limit - 1)
     return first, max(round(end) - first, 1), begin, stop - begin
+
+
+def _filtered(
+    start: float, scale: float, target: tuple[int, int], filter: str
+) -> tuple[float, float, float, float]:
+    """Along one axis: source start and length of the target, and where the filter begins and ends.
+
+    Args:
+        start: of the source, where the output begins.
+        scale: pixels of the source to one of the output.
+        target: start and length of the part of the output that shows the source.
+    """
+    begin, length = start + target[0] * scale, target[1] * scale
+    reach = _RADIUS[filter] * max(scale, 1) - scale / 2  # beyond the first and the last pixel
+    return begin, length, begin - reach + HALF_PIXEL, begin + length + reach + HALF_PIXEL
+
+
+def _whole(begin: float, end: float, seen: tuple[float, ...], limit: int) -> tuple[int, int]:
+    """Start and length in whole pixels, of those that are seen."""
+    first = max(math.floor(begin), math.floor(seen[0] + _ROUNDING), 0)
+    last = min(math.floor(end), math.ceil(seen[1] - _ROUNDING), limit)
+    first = min(first, limit - 1)
+    return first, max(last - first, 1)

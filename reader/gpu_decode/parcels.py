@@ -92,7 +92,7 @@ def pack(view: View, decoder: Decoder) -> Packed:
     if not view.target[2] or not view.target[3]:
         return Packed(Parcel(fill=view.fill), [])
     image = view.image
-    if image.format == "jpg" and image.channels != 4:
+    if image.format == "jpg" and image.channels != 4 and view.filter is None:
         data: bytearray | memoryview
         if view.cut is None:
             data, size, start = image.read(0, image.size), (image.height, image.width), (0, 0)

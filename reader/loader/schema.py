@@ -106,6 +106,7 @@ def batch_layout(
             "map_sample": is_mapped,
             "collate_fn": not is_batched,
             "masks, boxes or further pictures": any(m.follows_image for m in recipe.members),
+            "antialias= or interpolation=": any(getattr(t, "filter", None) for t in pipelines[0]),
         }
         check(recipe.names, others, is_one_size)
         columns += columns_for(dataset, sizes[0])

@@ -1,13 +1,17 @@
 """Transforms follow torchvision's rules; a geometry composes them as array operations would."""
 
 import math
+import pickle
 from collections.abc import Callable
+from enum import Enum
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from PIL import Image
 
 from reader import (
     ArgumentError,
@@ -338,13 +342,65 @@ def test_two_flips_undo_each_other() -> None:
         lambda: RandomCrop(8, padding="1"),  # type: ignore[arg-type]
         lambda: RandomCrop(8, pad_if_needed="no"),  # type: ignore[arg-type]
         lambda: Letterbox(8, fill=None),  # type: ignore[arg-type]
+        lambda: Resize(8, interpolation="lanczos"),
+        lambda: Resize(8, interpolation="nearest-exact"),
+        lambda: Resize(8, 16),
+        lambda: Resize(8, interpolation=None),  # type: ignore[arg-type]
+        lambda: Resize(8, interpolation=True),
+        lambda: RandomResizedCrop(8, interpolation=[2]),  # type: ignore[arg-type]
+        lambda: Letterbox(8, antialias=None),  # type: ignore[arg-type]
+        lambda: Resize(8, antialias=1),  # type: ignore[arg-type]
     ],
 )
 def test_a_transform_that_makes_no_sense_says_so_when_it_is_made(
     wrong: Callable[[], object],
 ) -> None:
-    with pytest.raises(ArgumentError, match=r"at least|takes either|above 0|from 0 to|True or"):
+    with pytest.raises(
+        ArgumentError, match=r"at least|takes either|above 0|from 0 to|True or|one of"
+    ):
         wrong()
+
+
+class InterpolationMode(Enum):
+    """torchvision's, as far as it is known here."""
+
+    NEAREST = "nearest"
+    BILINEAR = "bilinear"
+    BICUBIC = "bicubic"
+
+
+@pytest.mark.parametrize(
+    "given", ["bicubic", InterpolationMode.BICUBIC, Image.Resampling.BICUBIC, 3]
+)
+def test_an_interpolation_is_what_torchvision_takes_and_is_kept_as_a_name(given: Any) -> None:
+    crop = RandomResizedCrop(8, (0.2, 1.0), (3 / 4, 4 / 3), given)
+    assert crop == RandomResizedCrop(8, scale=(0.2, 1.0), interpolation="bicubic")
+    assert pickle.loads(pickle.dumps(crop)).interpolation == "bicubic"
+    assert Resize((8, 9), given).interpolation == "bicubic"
+
+
+@pytest.mark.parametrize(
+    ("interpolation", "antialias", "expected"),
+    [
+        ("bilinear", False, None),
+        ("bilinear", True, "bilinear"),
+        ("bicubic", False, "bicubic"),
+        ("bicubic", True, "bicubic"),
+        ("nearest", True, "nearest"),
+    ],
+)
+@pytest.mark.parametrize("transform", [Resize, RandomResizedCrop, Letterbox])
+def test_all_but_bilinear_without_antialiasing_is_as_pillow_does_it(
+    transform: Any, interpolation: str, antialias: bool, expected: str | None
+) -> None:
+    step = transform(8, interpolation=interpolation, antialias=antialias)
+    assert applied(step, 30, 40).filter == expected
+
+
+def test_an_image_that_is_resized_twice_is_scaled_as_the_last_time() -> None:
+    geometry = applied(Resize(20, interpolation="bicubic"), 30, 40)
+    Resize(10).apply(geometry, dice())
+    assert (geometry.height, geometry.width, geometry.filter) == (10, 13, None)
 
 
 @given(height=short_side, width=short_side, size=short_side, padding=st.integers(0, 8))

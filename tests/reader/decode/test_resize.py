@@ -1,0 +1,294 @@
+"""With `antialias=` or `interpolation=` the pixels are those of torchvision's PIL pipeline."""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from PIL import Image
+
+from reader import (
+    ArgumentError,
+    Boxes,
+    CenterCrop,
+    Dataset,
+    Geometry,
+    Letterbox,
+    Loader,
+    Mask,
+    RandomHorizontalFlip,
+    RandomResizedCrop,
+    RandomVerticalFlip,
+    Resize,
+    Transform,
+)
+from reader.decode import resize
+from reader.decode.decoder import plan
+from reader.rng import SampleRandom
+from reader.samples.sample import Recipe, SampleReader
+
+Pixels = NDArray[Any]
+UPSIDE_DOWN = 5  # the number of the image that is
+FILTERS = {
+    "nearest": Image.Resampling.NEAREST,
+    "bilinear": Image.Resampling.BILINEAR,
+    "bicubic": Image.Resampling.BICUBIC,
+}
+
+
+@pytest.fixture(scope="module", params=["cykooz.resizer", "Pillow"], autouse=True)
+def resizer(request: pytest.FixtureRequest) -> Iterator[None]:
+    """What resizes: the one or the other, whatever is installed."""
+    is_fast = request.param == "cykooz.resizer"
+    if is_fast and find_spec("cykooz_resizer") is None:
+        pytest.skip("there is no cykooz.resizer here")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(resize, "_has_cykooz", lambda: is_fast)
+        yield
+
+
+def detailed(seed: int, height: int, width: int) -> Image.Image:
+    """An image of which every pixel differs from the next: shapes with edges, and noise on them."""
+    rng = np.random.default_rng(seed)
+    coarse = rng.integers(0, 256, (height // 16 + 1, width // 16 + 1, 3), dtype=np.uint8)
+    shapes = coarse.repeat(16, axis=0).repeat(16, axis=1)[:height, :width]
+    noise = rng.integers(-40, 40, (height, width, 3))
+    return Image.fromarray((shapes + noise).clip(0, 255).astype(np.uint8))
+
+
+@pytest.fixture(scope="module")
+def images(make_dataset: Callable[..., Path], encode: Callable[..., bytes]) -> Path:
+    """Images of all kinds; of those that are to be turned, one whose sides change places."""
+    turned, upside_down = Image.Exif(), Image.Exif()
+    turned[0x0112], upside_down[0x0112] = 6, 3
+    return make_dataset(
+        {
+            "0.jpg": encode(detailed(0, 300, 420), "JPEG"),
+            "1.jpg": encode(detailed(1, 420, 310), "JPEG", subsampling=0),
+            "2.jpg": encode(detailed(2, 700, 900), "JPEG", progressive=True),
+            "3.jpg": encode(detailed(3, 290, 333).convert("L"), "JPEG"),
+            "4.jpg": encode(detailed(4, 280, 400), "JPEG", exif=turned),
+            "5.jpg": encode(detailed(5, 280, 400), "JPEG", exif=upside_down),
+            "6.png": encode(detailed(6, 300, 310), "PNG"),
+            "7.jpg": encode(detailed(7, 150, 180), "JPEG"),
+        }
+    )
+
+
+def seen(dataset: Any, transforms: Sequence[Transform], **options: Any) -> list[Pixels]:
+    with Loader(
+        dataset, batch_size=4, transforms=transforms, drop_last=False, workers=1, **options
+    ) as loader:
+        return [image.permute(1, 2, 0).numpy() for images, *_ in loader for image in images]
+
+
+def in_process(folder: Path, transforms: Sequence[Transform]) -> list[Pixels]:
+    """What a worker would make of each sample, in this process, where the resizer is chosen."""
+    dataset = Dataset(folder)
+    reader = SampleReader(dataset, Recipe(tuple(transforms), names=("image",)))
+    return [reader.read(reader.plan(n, 0, n))["image"] for n in range(len(dataset))]
+
+
+def sources(folder: Path) -> list[Image.Image]:
+    return [Image.fromarray(np.asarray(image)) for image, _ in Dataset(folder)]
+
+
+def torchvision_resize(image: Image.Image, size: int, filter: str) -> Image.Image:
+    """torchvision.transforms.Resize of one number."""
+    short, long = sorted(image.size)
+    longer = int(size * long / short)
+    new = (size, longer) if image.width <= image.height else (longer, size)
+    return image.resize(new, FILTERS[filter])
+
+
+def torchvision_center_crop(image: Image.Image, size: int) -> Image.Image:
+    left, top = (round((side - size) / 2) for side in image.size)
+    return image.crop((left, top, left + size, top + size))
+
+
+def box_of(crop: Transform, image: Image.Image, position: int) -> tuple[float, ...]:
+    """Left, top, right and bottom of what a crop shows of the image at that position."""
+    geometry = Geometry.of(image.height, image.width)
+    crop.apply(geometry, SampleRandom(0, 0, position))
+    right, bottom = geometry.left + geometry.box_width, geometry.top + geometry.box_height
+    return geometry.left, geometry.top, right, bottom
+
+
+def assert_close(found: Sequence[Pixels], expected: Sequence[Any], filter: str) -> None:
+    """Within 1 for 99.9% of the values; of nearest pixels, all but a row where two are as near."""
+    assert len(found) == len(expected)
+    if filter == "nearest":  # of two it takes the other one, where it counts from the other side
+        found, expected = found[:UPSIDE_DOWN], expected[:UPSIDE_DOWN]
+    errors = []
+    for mine, theirs in zip(found, map(np.asarray, expected), strict=True):
+        assert mine.shape == theirs.shape
+        errors.append(np.abs(mine.astype(int) - theirs).ravel())
+    error = np.concatenate(errors)
+    assert (error > 1).mean() <= (0.005 if filter == "nearest" else 0.001)
+
+
+@pytest.mark.parametrize("filter", FILTERS)
+def test_resize_and_center_crop_give_torchvisions_pixels(images: Path, filter: str) -> None:
+    found = in_process(images, [Resize(256, interpolation=filter, antialias=True), CenterCrop(224)])
+    expected = [
+        torchvision_center_crop(torchvision_resize(image, 256, filter), 224)
+        for image in sources(images)
+    ]
+    assert_close(found, expected, filter)
+
+
+@pytest.mark.parametrize("filter", FILTERS)
+def test_a_random_resized_crop_gives_torchvisions_pixels_of_its_box(
+    images: Path, filter: str
+) -> None:
+    crop = RandomResizedCrop((96, 112), interpolation=filter, antialias=True)
+    expected = []
+    for position, image in enumerate(sources(images)):
+        cut = image.crop(box_of(crop, image, position))  # type: ignore[arg-type]
+        expected.append(cut.resize((112, 96), FILTERS[filter]))
+    assert_close(in_process(images, [crop]), expected, filter)
+
+
+@pytest.mark.parametrize("filter", FILTERS)
+def test_a_letterbox_gives_pillows_pixels_with_grey_around_them(images: Path, filter: str) -> None:
+    expected = []
+    for image in sources(images):
+        scale = min(160 / image.height, 200 / image.width)
+        height, width = round(image.height * scale), round(image.width * scale)
+        canvas = np.full((160, 200, 3), 114, np.uint8)
+        top, left = (160 - height) // 2, (200 - width) // 2
+        canvas[top : top + height, left : left + width] = image.resize(
+            (width, height), FILTERS[filter]
+        )
+        expected.append(canvas)
+    box = Letterbox((160, 200), interpolation=filter, antialias=True)
+    assert_close(in_process(images, [box]), expected, filter)
+
+
+def test_mirrored_images_are_the_mirror_images(images: Path) -> None:
+    steps = [Resize((100, 120), antialias=True), CenterCrop((90, 70))]
+    plain = in_process(images, steps)
+    mirrored = in_process(images, [*steps, RandomHorizontalFlip(1.0), RandomVerticalFlip(1.0)])
+    assert all(
+        np.array_equal(one, other[::-1, ::-1]) for one, other in zip(plain, mirrored, strict=True)
+    )
+    before = in_process(images, [RandomHorizontalFlip(1.0), RandomVerticalFlip(1.0), *steps])
+    assert_close(before, mirrored, "bilinear")
+
+
+@given(
+    size=st.tuples(st.integers(1, 60), st.integers(1, 60)),
+    new=st.tuples(st.integers(1, 60), st.integers(1, 60)),
+    filter=st.sampled_from(["bilinear", "bicubic"]),
+    data=st.data(),
+)
+@settings(deadline=None)
+def test_any_part_of_an_image_of_any_size_is_the_part_of_pillows(
+    size: tuple[int, int], new: tuple[int, int], filter: str, data: st.DataObject
+) -> None:
+    image = detailed(size[0], *size)
+    corner = [data.draw(st.integers(0, side - 1)) for side in new]
+    part = [data.draw(st.integers(1, side - at)) for side, at in zip(new, corner, strict=True)]
+    down, across = size[0] / new[0], size[1] / new[1]
+    shown = (corner[0] * down, corner[1] * across, part[0] * down, part[1] * across)
+    found = resize.resized(np.asarray(image), shown, (part[0], part[1]), filter, False)
+    # One direction after the other, as Pillow did it before it chose which goes first.
+    whole = image.resize((new[1], size[0]), FILTERS[filter]).resize(new[::-1], FILTERS[filter])
+    expected = np.asarray(whole)[corner[0] :, corner[1] :][: part[0], : part[1]]
+    assert np.abs(found.astype(int) - expected).max() <= 2
+
+
+def test_a_part_needs_no_more_of_a_tiled_jpeg_than_the_filter_sees(images: Path) -> None:
+    dataset = Dataset(images)
+    image = dataset.image_of(*dataset.locate(0))
+    geometry = Geometry.of(300, 420)
+    geometry.crop(100, 200, 50, 60)
+    geometry.resize(25, 30, "bilinear")
+    cropped = plan(image, geometry)
+    # After the crop there is nothing beyond it.
+    assert (cropped.box, cropped.shown, cropped.eighths) == ((100, 200, 50, 60),) * 2 + (8,)
+    geometry = Geometry.of(300, 420)
+    geometry.resize(150, 210, "bilinear")
+    geometry.crop(50, 100, 25, 30)
+    resized = plan(image, geometry)
+    assert resized.shown == (100, 200, 50, 60)
+    assert resized.box == (99, 199, 52, 62)
+    assert resized.needs[1] - resized.needs[0] < image.size / 3
+
+
+@pytest.mark.parametrize("kind", [3, 1])
+def test_raw_images_are_resized_alike(write_samples: Callable[..., Path], kind: int) -> None:
+    pixels = [np.array(detailed(n, 40, 50))[..., :kind] for n in range(3)]
+    folder = write_samples(
+        {f"s{n}": {"raw": image.tobytes()} for n, image in enumerate(pixels)}, raw=(40, 50, kind)
+    )
+    found = in_process(folder, [Resize((24, 33), interpolation="bicubic")])
+    expected = [
+        Image.fromarray(np.repeat(image, 3 // kind, axis=2)).resize((33, 24), FILTERS["bicubic"])
+        for image in pixels
+    ]
+    assert_close(found, expected, "bicubic")
+
+
+def test_masks_boxes_and_further_pictures_lie_where_the_image_does(
+    write_samples: Callable[..., Path], encode: Callable[..., bytes]
+) -> None:
+    rows, columns = np.mgrid[:300, :420]
+    is_inside = (rows >= 61) & (rows < 163) & (columns >= 101) & (columns < 243)
+    square = Image.fromarray((is_inside * 255).astype(np.uint8))
+    members = {
+        "png": encode(square.convert("RGB"), "PNG"),
+        "mask.png": encode(square, "PNG"),
+        "other.webp": encode(square.convert("RGB"), "WEBP", lossless=True),
+        "json": json.dumps({"boxes": [[101, 61, 243, 163]]}).encode(),
+    }
+    fields = ("image", Mask("mask.png"), "other.webp", Boxes("json"))
+    steps = [Resize(256, antialias=True), CenterCrop(224)]
+    with Loader(
+        write_samples({"s": members}), batch_size=1, transforms=steps, fields=fields, workers=1
+    ) as loader:
+        ((image, mask, other, (boxes,)),) = loader
+    across, down = 358 / 420, 256 / 300
+    expected = np.array([101, 61, 243, 163]) * [across, down, across, down] - [67, 16, 67, 16]
+    assert boxes["boxes"].numpy() == pytest.approx(expected[None], abs=1e-3)
+    assert torch.equal(image, other.permute(0, 3, 1, 2) if other.shape[-1] == 3 else other)
+    assert torch.equal(mask[0] == 255, image[0, 0] >= 128)
+
+
+def test_views_and_memory_change_no_pixel(images: Path) -> None:
+    fixed = [Resize(64, antialias=True), CenterCrop(48)]
+    drawn = [RandomResizedCrop(40, antialias=True)]
+    for steps in (fixed, drawn):
+        plain = seen(images, steps)
+        with Loader(images, batch_size=8, transforms=steps, workers=1, cache="decoded") as loader:
+            for epoch in range(2):
+                loader.set_epoch(0)
+                ((batch, _),) = loader
+                for image, expected in zip(batch, plain, strict=True):
+                    assert np.array_equal(image.permute(1, 2, 0).numpy(), expected), epoch
+    with Loader(images, batch_size=8, views=[fixed, drawn], workers=1) as loader:
+        (((first, _), _),) = loader
+    assert np.array_equal(first.permute(0, 2, 3, 1).numpy(), seen(images, fixed))
+
+
+def test_the_quick_way_and_pillows_are_kept_apart_in_memory(images: Path) -> None:
+    options: dict[str, Any] = {"batch_size": 8, "workers": 1, "cache": "decoded"}
+    found = []
+    for antialias in (False, True):
+        steps = [Resize((64, 64), antialias=antialias)]
+        with Loader(images, transforms=steps, **options) as loader:
+            found.append(next(iter(loader))[0])
+    assert not torch.equal(*found)
+
+
+def test_the_gpu_is_not_asked_for_what_it_does_not_do(images: Path) -> None:
+    steps = [Resize(256, interpolation="bicubic"), CenterCrop(224)]
+    with pytest.raises(ArgumentError, match=r'antialias= or interpolation= cannot .*"cpu" can'):
+        Loader(images, batch_size=2, transforms=steps, decode="gpu")
