@@ -91,7 +91,7 @@ class Training:
             shards,
             split="val",
             transforms=[
-                reader.Resize(arguments.size * 8 // 7),
+                reader.Resize(arguments.size * 8 // 7, antialias=True),
                 reader.CenterCrop(arguments.size),
             ],
             fields=("image", "label", "valid"),

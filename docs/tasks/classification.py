@@ -41,7 +41,7 @@ def main() -> None:
         arguments.shards,
         split="val",
         batch_size=arguments.batch_size,
-        transforms=[reader.Resize(256), reader.CenterCrop(224)],
+        transforms=[reader.Resize(256, antialias=True), reader.CenterCrop(224)],
     )
     norm = {"mean": reader.IMAGENET_MEAN, "std": reader.IMAGENET_STD}
     train_batches = reader.CUDAPrefetcher(train, **norm)

@@ -37,7 +37,7 @@ def main() -> None:
         split="val",
         batch_size=arguments.batch_size,
         fields=("image", "label", "valid"),
-        transforms=[reader.Resize(256), reader.CenterCrop(224)],
+        transforms=[reader.Resize(256, antialias=True), reader.CenterCrop(224)],
     )
     norm = {"mean": reader.IMAGENET_MEAN, "std": reader.IMAGENET_STD}
     train_batches = reader.CUDAPrefetcher(train, **norm)

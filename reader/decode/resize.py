@@ -2,8 +2,8 @@
 
 It goes along the rows and then along the columns, and both results are rounded to 8 bits. Pillow
 does that without SIMD. cykooz.resizer, which has it, takes a quarter of the time, and with one pass
-a call its pixels are Pillow's but for a rounding here and there: of 60 photographs 99.99% of the
-values differ by 1 at most. Where it has no wheel, Pillow serves.
+a call its pixels are Pillow's but for a rounding here and there: over 400 photographs 99.98% of the
+values or more are within 1, depending on the filter. Where it has no wheel, Pillow serves.
 """
 
 from collections.abc import Sequence
