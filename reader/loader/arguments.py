@@ -25,8 +25,9 @@ _OF_LOADER: dict[str, Rule] = {
     "seed": (is_integer, "an integer"),
     "epochs": (or_none(is_count), "an integer of at least 1, or None for no end"),
     "workers": (
-        lambda given: given is None or is_count(given) or one_of("auto")(given),
-        "an integer of at least 1, 'auto' or None",
+        lambda given: given is None or one_of("auto")(given) or _is_for_workers(given),
+        "an integer of at least 1 (and of at most 64, or 8 for each core: more is a mistake), "
+        "'auto' or None",
     ),
     "drop_last": FLAG,
     "map_sample": FUNCTION,
@@ -51,6 +52,8 @@ _ELSEWHERE = {
     "pin_memory": "leave it out, a reader.CUDAPrefetcher page-locks the loader's memory by itself",
     "prefetch_factor": "leave it out, batches are decoded ahead as far as their memory allows",
     "persistent_workers": "leave it out, the workers stay until close()",
+    "multiprocessing_context": "leave it out, the workers start in a way of their own",
+    "batch_sampler": "sampler= takes sample numbers, batch_size= says how many make a batch",
     "generator": "seed= determines order and augmentation",
     "worker_init_fn": "leave it out, seed= determines what map_sample draws",
     "transform": "transforms= takes reader's own, map_sample= a function of the sample",
@@ -62,6 +65,11 @@ _ELSEWHERE = {
     "cache_limit": "give it to reader.Dataset",
     "target_transform": "map_sample= takes a function of the sample, its label included",
 }
+
+
+def _is_for_workers(given: Any) -> bool:
+    """Whether so many could be meant; far more processes would use up the machine's memory."""
+    return is_count(given) and given <= max(64, 8 * (os.cpu_count() or 1))
 
 
 def dataset_of(dataset: Dataset | str | os.PathLike[str], split: str | None) -> Dataset:

@@ -1,6 +1,7 @@
 """A mistake in an argument is told at once, by its name, as an error of the argument."""
 
 import inspect
+import os
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,7 @@ WRONG: dict[str, tuple[Any, ...]] = {
     "seed": ("x", 1.0, True, None, [0]),
     "epochs": (0, 1.5, True, "1", -1),
     "sampler": (3, "random"),
-    "workers": (0, -1, True, 1.5, "all", [1]),
+    "workers": (0, -1, True, 1.5, "all", [1], 100_000, 8 * (os.cpu_count() or 1) + 65),
     "drop_last": (1, "yes", None),
     "fields": ("image", (), {"image"}, None, 3, [3], ["lable"]),
     "map_sample": (3, "f", [len]),
@@ -76,6 +77,10 @@ def test_every_argument_of_a_loader_was_tried_with_a_wrong_value() -> None:
         ({"pin_memory": True}, "no pin_memory=: leave it out, a reader.CUDAPrefetcher page-locks"),
         ({"transform": len}, "no transform=: transforms= takes reader's own, map_sample="),
         ({"persistent_workers": True}, "no persistent_workers=: leave it out"),
+        ({"prefetch_factor": 2}, "no prefetch_factor=: leave it out, batches are decoded ahead"),
+        ({"worker_init_fn": len}, "no worker_init_fn=: leave it out, seed= determines"),
+        ({"multiprocessing_context": "fork"}, "no multiprocessing_context=: leave it out"),
+        ({"batch_sampler": [[1]]}, "no batch_sampler=: sampler= takes sample numbers, batch_size="),
         ({"subset": [1]}, r"no subset=: .* reader.Dataset\(..., subset=...\) or dataset.subset"),
         ({"weights": [1.0]}, r"no weights=: sampler=reader.Weighted\(weights\) or reader.Class"),
         ({"decoders": {}}, r"no decoders=: reader.Member\(extension, decode=function\) goes among"),
