@@ -18,7 +18,7 @@ FLOORS = {
     "reader": [
         {"lazy"},
         {"format"},
-        {"errors", "system", "rng"},
+        {"errors", "system", "rng", "warning"},
         {"checks", "geometry"},
         {"transforms", "batch"},
         {"decode"},

@@ -11,11 +11,11 @@ Assumptions: registering and unregistering are the same process's; a fork of it 
 """
 
 import os
-import warnings
 import weakref
 from typing import Protocol
 
 from reader.batch.layout import Bytes
+from reader.warning import warn
 
 
 class HostMemory(Protocol):
@@ -33,12 +33,11 @@ def page_lock(memory: Bytes, cuda: HostMemory) -> bool:
     address = memory.ctypes.data
     refused = cuda.register(address, memory.nbytes)
     if refused:
-        warnings.warn(
+        warn(
             f"CUDA does not page-lock the {memory.nbytes / 1e6:.0f} MB that batches are decoded "
             f"into ({refused}). Training works, but each copy to the GPU is slower and holds the "
             "loop up. In a container, see that it may lock memory (--ulimit memlock=-1).",
             RuntimeWarning,
-            stacklevel=2,
         )
         return False
     weakref.finalize(memory, _unregister, cuda, address, os.getpid()).atexit = False

@@ -1,6 +1,5 @@
 """Batches of images that are still JPEGs, to be decoded where they are wanted."""
 
-import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -21,6 +20,7 @@ from reader.gpu_decode.resample import (
     resample,
     sent,
 )
+from reader.warning import warn
 
 _GROUP_BYTES = 1 << 28  # of decoded pixels at a time
 
@@ -128,10 +128,9 @@ class EncodedImages:
             try:
                 images = dict(zip(encoded, self._by_nvjpeg(encoded, columns, device), strict=True))
             except RuntimeError as error:
-                warnings.warn(
+                warn(
                     f"nvJPEG does not decode a batch ({error}); the CPU does it instead.",
                     RuntimeWarning,
-                    stacklevel=2,
                 )
         for row in set(seen) - images.keys():
             pixels = sent(self._by_cpu(row, columns), device)

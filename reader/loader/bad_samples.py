@@ -1,12 +1,12 @@
 """What could not be delivered: bad samples, how many a loader puts up with, and dropped boxes."""
 
-import warnings
 from collections.abc import Iterable
 from fractions import Fraction
 from math import ceil
 from typing import Any
 
 from reader.errors import SampleError
+from reader.warning import warn
 
 
 class BadSamples:
@@ -71,10 +71,10 @@ class DroppedBoxes:
         """Take note of how many there were so far."""
         if count and not self._has_told:
             self._has_told = True
-            warnings.warn(
-                f"{count} boxes so far had a side below min_size before any crop, or lay outside "
-                "of their image, and were dropped. If they should not: a smaller min_size, larger "
+            boxes, were = ("1 box", "was") if count == 1 else (f"{count} boxes", "were")
+            warn(
+                f"{boxes} so far had a side below min_size before any crop, or lay outside "
+                f"of the image, and {were} dropped. If that is wrong: a smaller min_size, larger "
                 "images, or another format= or normalized= of Boxes. loader.statistics() counts "
-                "them on as dropped_boxes.",
-                stacklevel=2,
+                "on as dropped_boxes."
             )

@@ -10,7 +10,6 @@ Assumptions: iterators may be used from any thread, one call at a time.
 """
 
 import threading
-import warnings
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from reader.loader.feed import Feed
 from reader.loader.queued import Epoch
 from reader.order.ranks import Share, current_share
 from reader.order.steps import Steps
+from reader.warning import warn
 
 _ENDLESS = 2**62
 
@@ -174,12 +174,11 @@ class Epochs:
         """Ask anew for this process's share, and drop what was decoded for another one."""
         before, self._share = self._share, self._plan.share
         if self._share != before:
-            warnings.warn(
+            warn(
                 f"This loader reads as rank {self._share.rank} of {self._share.world_size} from "
                 f"now on, no more as rank {before.rank} of {before.world_size}: torch.distributed "
                 "was initialised, or ended, since. What was decoded ahead is dropped.",
                 RuntimeWarning,
-                stacklevel=4,
             )
         if self._ahead is not None:
             steps = self._ahead.steps

@@ -12,7 +12,6 @@ Assumptions: a worker that gets on has another sample in its hands within `PATIE
 """
 
 import threading
-import warnings
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from functools import partial
@@ -21,6 +20,7 @@ from typing import NamedTuple, TypeVar
 
 from reader.dataset.dataset import Dataset
 from reader.errors import WorkerError
+from reader.warning import warn
 from reader.workers.in_hand import Note
 
 T = TypeVar("T")
@@ -82,11 +82,10 @@ class Watch:
             )
         if quiet >= PATIENCE and self._since != self._reported:
             self._reported = self._since
-            warnings.warn(
+            warn(
                 f"The loader has waited {quiet:.0f} seconds for its workers: {self._report()}. "
                 "It goes on waiting; with timeout= it would raise an error.",
                 RuntimeWarning,
-                stacklevel=2,
             )
 
     def _report(self) -> str:

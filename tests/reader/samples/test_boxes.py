@@ -160,6 +160,18 @@ def test_boxes_that_are_too_small_or_outside_are_counted_and_told_once(
         assert loader.statistics().dropped_boxes == 6
 
 
+def test_the_warning_of_one_box_is_in_the_singular_and_points_at_the_line_that_reads(
+    write: Callable[..., Path],
+) -> None:
+    dataset = write(json=[in_json([5, 5, 5.5, 9])])
+    with (
+        Loader(dataset, fields=(Boxes("json"),), workers=1) as loader,
+        pytest.warns(UserWarning, match="1 box so far .* the image, and was dropped") as caught,
+    ):
+        list(loader)
+    assert [warned.filename for warned in caught] == [__file__]
+
+
 def test_boxes_that_a_crop_cuts_off_are_no_loss(write: Callable[..., Path]) -> None:
     content = in_json([0, 0, 30, 10], [0, 30, 30.5, 40], [35, 15, 45, 25])
     dataset = write(json=[content])
