@@ -60,6 +60,7 @@ def say_plan(
     progress: "Progress",
 ) -> int:
     """Print what would be written; the exit code."""
+    from packer.errors import EXAMPLES
     from packer.planning.prepare import prepare
     from packer.planning.work import outline as outlined
 
@@ -73,8 +74,11 @@ def say_plan(
         say(remark, err=False)
     for split, count in outline["splits"].items():
         say(f"split {split}: {counted(count, 'samples')}", err=False)
-    for name, count in outline["classes"].items():
-        say(f"class {name}: {counted(count, 'samples')}", err=False)
+    classes = outline["classes"]
+    for name in list(classes)[:EXAMPLES]:
+        say(f"class {name}: {counted(classes[name], 'samples')}", err=False)
+    if more := len(classes) - min(len(classes), EXAMPLES):
+        say(f"and {more} more, {counted(len(classes), 'classes')} in all", err=False)
     name_files("rejected", [(item["file"], item["reason"]) for item in outline["rejected"]])
     needed = outline["bytes_needed"]
     say(

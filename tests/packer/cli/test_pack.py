@@ -184,6 +184,20 @@ def test_a_dry_run_says_what_would_be_written_and_writes_nothing(
     assert "GB free. Nothing was written" in spoken.stdout
 
 
+def test_a_dry_run_names_ten_of_many_classes_and_all_in_json(
+    tmp_path: Path, source: Path, run_packer: RunPacker
+) -> None:
+    for number in range(12):
+        folder = tmp_path / "src" / f"class{number:02}"
+        folder.mkdir(parents=True)
+        shutil.copy(next(source.rglob("*.jpg")), folder)
+    command = ("pack", tmp_path / "src", tmp_path / "dst", "--dry-run")
+    lines = run_packer(*command).stdout.splitlines()
+    assert sum(line.startswith("class ") for line in lines) == 10
+    assert "and 2 more, 12 classes in all" in lines
+    assert len(json.loads(run_packer(*command, "--json").stdout)["classes"]) == 12
+
+
 def test_one_of_a_kind_is_told_in_the_singular(
     tmp_path: Path, source: Path, run_packer: RunPacker
 ) -> None:
