@@ -59,10 +59,15 @@ class Pairs:
                     yield from (unused(f"{folder}/{file}") for file in files)
 
 
+_CLASS_NAMES = "classes.txt"  # LabelImg and others write it beside their label files
+
+
 def unused(path: str) -> Skipped:
     """A parallel folder's file that belongs to no image."""
     if path.endswith(".cache"):  # ultralytics leaves train.cache beside its labels
         return Skipped(path, "it is another program's cache", ignored=True)
+    if os.path.basename(path) == _CLASS_NAMES:
+        return Skipped(path, "it names the classes and belongs to no image", ignored=True)
     return skipped(path, "the source has no image of this path")
 
 
