@@ -72,8 +72,7 @@ def prepare(
     )
     if onto is not None and base is not None:
         _refuse_other_splits(onto, set(base.splits), set(plan.splits))
-    labelled = not len(listing) or (listing.labels >= 0).any()
-    further = () if labelled else tuple(remarks(source))
+    further = tuple(remarks(source, int((listing.labels < 0).sum()), len(listing)))
     sentence = told(reading.what, listing, scanned.classes)
     return Work(origin, scanned, plan, options, base, further, sentence)
 

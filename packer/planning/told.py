@@ -31,7 +31,4 @@ def told(what: str, listing: Listing, classes: Sequence[str]) -> str:
         parts.append(f"splits {named}")
     if members := sorted(listing.members):
         parts.append(f"members {', '.join(members)}")
-    unlabelled = int((listing.labels < 0).sum())
-    if 0 < unlabelled < count:
-        parts.append(f"{unlabelled} of them without a label")
     return f"Read as {what}: {'; '.join(parts)}."

@@ -1,4 +1,4 @@
-"""What to tell of a table that labels no sample: which of its columns could be the labels."""
+"""What to tell of samples without labels, and of a table's columns that could be the labels."""
 
 from collections.abc import Iterator
 from typing import Protocol, runtime_checkable
@@ -6,7 +6,7 @@ from typing import Protocol, runtime_checkable
 from packer.errors import BadImage
 from packer.sources.parts import PartsSource
 from packer.sources.records import Source
-from packer.sources.table.columns import Columns, label_text
+from packer.sources.table.columns import LABEL, Columns, label_text
 from packer.sources.table.table import Record, Table
 
 _FEW = 20  # values that are all different say nothing where there are so few
@@ -21,17 +21,39 @@ class _OfTable(Protocol):
     columns: Columns
 
 
-def remarks(source: Source) -> Iterator[str]:
+def remarks(source: Source, unlabelled: int, samples: int) -> Iterator[str]:
+    """What to tell of a source.
+
+    Args:
+        source: whose samples they are.
+        unlabelled: how many of them have no label.
+        samples: how many they are.
+    """
+    if unlabelled == samples > 0:
+        yield from _without_labels(source)
+    elif unlabelled:
+        have = "has" if unlabelled == 1 else "have"
+        yield f"{unlabelled} of {samples} samples {have} no label: a Loader gives them -1."
+
+
+def _without_labels(source: Source) -> Iterator[str]:
     """A sentence for each table of a source that gave no sample a label."""
     if isinstance(source, PartsSource):
         for _, part in source.parts:
-            yield from remarks(part)
+            yield from _without_labels(part)
     if not isinstance(source, _OfTable):
         return
     where = source.table.files[0].path.name
     if source.columns.label is not None:
         yield f"No sample has a label: in {where}, {source.columns.label!r} is empty in every row."
         return
+    for name, kind in source.table.compound.items():
+        if name.lower() in LABEL:
+            yield (
+                f"No sample has a label: {name!r} of {where} holds {kind}, and a label is one name "
+                "or one whole number. The column is in each sample's JSON."
+            )
+            return
     names = ", ".join(map(repr, _candidates(source.table, source.columns)))
     hint = f"These could be it: {names} (--label-column)." if names else "None could be it."
     yield f"No sample has a label: no column of {where} is named as labels are. {hint}"
@@ -40,7 +62,7 @@ def remarks(source: Source) -> Iterator[str]:
 def _candidates(table: Table, columns: Columns) -> list[str]:
     """The columns whose values could be labels: names or numbers, of which some come again."""
     others = columns.others(dict.fromkeys(table.columns))
-    values: dict[str, set[str]] = {name: set() for name in others if name in table.plain}
+    values: dict[str, set[str]] = {name: set() for name in others if name not in table.compound}
     rows = 0
     for record in table.records(list(values)) if values else ():
         if isinstance(record, Record):

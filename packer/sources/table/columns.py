@@ -29,7 +29,7 @@ SPLIT = ("split",)
 MAX_LABEL = 1_000_000  # a larger number is an identifier and not a class
 SPLIT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,254}")  # its folder's has 255 bytes at most
 
-_NUMBER = re.compile(r"-1|0|[1-9][0-9]*")
+_NUMBER = re.compile(r"(-1|0|[1-9][0-9]*)(\.0+)?")  # pandas writes integers among gaps as floats
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ def _label(table: Table, chosen: str | None, where: object) -> str | None:
     """The column that is chosen, declared to hold labels, or named as they are."""
     if chosen is not None:
         return _find(table.columns, chosen, LABEL, "--label-column", where)
-    named = [name for name in table.columns if name.lower() in LABEL and name in table.plain]
+    named = [name for name in table.columns if name.lower() in LABEL and name not in table.compound]
     found = list(table.class_names) or named
     if len(found) > 1:
         found = [name for name in found if name.lower() == LABEL[0]] or found
@@ -109,7 +109,7 @@ def _listed(columns: Sequence[str]) -> str:
 
 
 def label_text(value: Any) -> str:
-    """A label's text, "" for none; of a number its decimal digits.
+    """A label's text, "" for none; of a number its decimal digits, of a bool what CSV has for it.
 
     Raises:
         BadImage: it is neither text nor a number.
@@ -118,7 +118,7 @@ def label_text(value: Any) -> str:
         return ""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
-    if isinstance(value, bool) or not isinstance(value, (str, int)):
+    if not isinstance(value, (str, int)):
         raise BadImage(f"its label is neither a name nor a whole number: {str(value)[:80]!r}")
     return value if isinstance(value, str) else str(value)
 
@@ -169,7 +169,7 @@ class Labels:
         if not all(map(_NUMBER.fullmatch, found)) or (classes and found.issubset(classes)):
             return cls(class_order(where, found, classes), named=True)
         limit = len(classes) if classes else MAX_LABEL
-        largest = max(found, key=lambda text: (len(text), text), default="0")
+        largest = max(map(_whole, found), key=lambda digits: (len(digits), digits), default="0")
         if len(largest) > len(str(limit)) or int(largest) >= limit:
             raise UnusableInput(
                 f"{where} has the label {largest[:80]}, and there are {limit} classes at most. If "
@@ -183,7 +183,7 @@ class Labels:
         It raises BadImage where the source declares no class of that number.
         """
         if not self.named:
-            return lambda text: int(text or -1)
+            return lambda text: int(_whole(text) or -1)
         numbers = {"": -1} | {name: number for number, name in enumerate(self.classes)}
         if not self.declared:
             return numbers.__getitem__
@@ -198,6 +198,11 @@ class Labels:
             return numbers[self.declared[int(text)]]
 
         return number
+
+
+def _whole(number: str) -> str:
+    """The digits of a label that is a number: ``3`` of ``3.0``."""
+    return number.partition(".")[0]
 
 
 def to_json(fields: Mapping[str, Any]) -> bytes:

@@ -50,9 +50,9 @@ class LineTable(ABC):
         return (self.file,)
 
     @property
-    def plain(self) -> frozenset[str]:
-        """All columns: what is not a single text or number is told of each record."""
-        return frozenset(self.columns)
+    def compound(self) -> Mapping[str, str]:
+        """None: what is not a single text or number is told of each record."""
+        return {}
 
     @property
     def class_names(self) -> Mapping[str, tuple[str, ...]]:
@@ -178,9 +178,9 @@ class JsonLines(LineTable):
         return cls(file, tuple(names), begin, nested=nested)
 
     @property
-    def plain(self) -> frozenset[str]:
-        """The columns that hold anything but lists and objects."""
-        return frozenset(self.columns) - self.nested
+    def compound(self) -> Mapping[str, str]:
+        """The columns that hold nothing but lists and objects."""
+        return dict.fromkeys(self.nested, "lists or objects")
 
     def parse(self, lines: Iterator[str]) -> dict[str, Any]:
         """The object on the next line."""

@@ -91,9 +91,9 @@ class ParquetTable:
         return tuple(self.schema.names)
 
     @property
-    def plain(self) -> frozenset[str]:
-        """The columns of texts and numbers."""
-        return frozenset(column.name for column in self.schema if _is_plain(column.type))
+    def compound(self) -> Mapping[str, str]:
+        """The columns of anything but texts, numbers and bools, with their types."""
+        return {item.name: str(item.type) for item in self.schema if not _is_plain(item.type)}
 
     @property
     def skipped(self) -> tuple[Skipped, ...]:
@@ -245,7 +245,8 @@ def _is_plain(kind: pa.DataType) -> bool:
     if pa.types.is_dictionary(kind):
         return _is_plain(kind.value_type)
     is_text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
-    return bool(is_text or pa.types.is_integer(kind) or pa.types.is_floating(kind))
+    is_number = pa.types.is_integer(kind) or pa.types.is_floating(kind)
+    return bool(is_text or is_number or pa.types.is_boolean(kind))
 
 
 @lru_cache(maxsize=2)

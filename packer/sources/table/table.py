@@ -36,8 +36,8 @@ class Table(Protocol):
         """The names of the columns."""
 
     @property
-    def plain(self) -> frozenset[str]:
-        """The columns whose values are single texts or numbers, so that they could be labels."""
+    def compound(self) -> Mapping[str, str]:
+        """What the columns hold that are not of single texts or numbers, and so no labels."""
 
     @property
     def class_names(self) -> Mapping[str, tuple[str, ...]]:

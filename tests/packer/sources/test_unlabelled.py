@@ -1,7 +1,10 @@
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from packer.packing import pack
@@ -15,7 +18,7 @@ def remark(images: Path, opened: Callable[..., Any]) -> Callable[[str, str], str
 
     def tell(name: str, text: str) -> str:
         (images / name).write_text(text)
-        (told,) = remarks(opened(images / name))
+        (told,) = remarks(opened(images / name), 1, 1)
         return told
 
     return tell
@@ -37,6 +40,31 @@ def test_where_no_column_could_be_the_label_that_is_told(remark: Callable[[str, 
 
 def test_a_label_column_that_is_empty_throughout_is_told(remark: Callable[[str, str], str]) -> None:
     assert "'cls' is empty in every row" in remark("l.csv", "path,cls\n0.jpg,\n")
+
+
+def test_a_column_of_lists_that_is_named_as_labels_are_is_told_with_its_type(
+    images: Path, opened: Callable[..., Any], remark: Callable[[str, str], str]
+) -> None:
+    table = pa.table({"path": ["0.jpg"], "labels": [[1, 2]]})
+    pq.write_table(table, images / "l.parquet")
+    (told,) = remarks(opened(images / "l.parquet"), 1, 1)
+    told_type = re.search(r"'labels' of l.parquet holds list<\w+: int64>, and a label is", told)
+    assert told_type
+    assert told.endswith("The column is in each sample's JSON.")
+    assert "'labels' of l.jsonl holds lists or" in remark("l.jsonl", '{"path": "0", "labels": []}')
+
+
+def test_labels_that_some_samples_lack_are_counted(images: Path, tmp_path: Path) -> None:
+    rows = "".join(f"{n}.jpg,{'pug' * (n % 2)}\n" for n in range(8))
+    (images / "l.csv").write_text(f"path,label\n{rows}")
+    report = pack(images / "l.csv", tmp_path / "dst", PackOptions(), 1)
+    assert report.remarks == ["4 of 8 samples have no label: a Loader gives them -1."]
+    source = tmp_path / "src"
+    for number, place in enumerate(("train/cat", "test")):
+        (source / place).mkdir(parents=True)
+        (images / f"{number}.jpg").rename(source / place / "a.jpg")
+    report = pack(source, tmp_path / "parts", PackOptions(), 1)
+    assert report.remarks == ["1 of 2 samples has no label: a Loader gives them -1."]
 
 
 def test_the_report_has_it_for_tables_without_labels_alone(images: Path, tmp_path: Path) -> None:

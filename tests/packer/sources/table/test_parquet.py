@@ -84,6 +84,14 @@ def test_a_parquet_manifest_gives_paths_labels_splits_and_json(
     ]
 
 
+def test_bools_are_two_classes_as_in_text(
+    write: Callable[..., Path], opened: Callable[..., Any], scanned: Scanned
+) -> None:
+    source = opened(write({"path": ["0.jpg", "1.jpg", "2.jpg"], "label": [True, False, None]}))
+    assert source.classes == ("False", "True")
+    assert [sample.label for sample in scanned(source)[0].values()] == [1, 0, -1]
+
+
 def test_numbers_that_pandas_made_floats_are_labels(
     write: Callable[..., Path], opened: Opened, scanned: Scanned
 ) -> None:

@@ -180,6 +180,21 @@ def test_lists_of_labels_stay_in_the_json(
     assert json_of(source, samples["0.jpg"]) == {"labels": [1, 2]}
 
 
+def test_whole_floats_of_text_are_numbers_as_those_of_parquet_are(
+    write: Callable[[str, str], Path], opened: Callable[..., Any], scanned: Scanned
+) -> None:
+    """pandas writes a column of integers so in which one is missing."""
+    path = write("l.csv", "path,label\n0.jpg,10.0\n1.jpg,2.0\n2.jpg,\n3.jpg,-1.0\n4.jpg,2\n")
+    source = opened(path)
+    assert source.classes == ()
+    assert [sample.label for sample in scanned(source)[0].values()] == [10, 2, -1, -1, 2]
+    assert opened(path, classes=["10.0", "2.0", "-1.0", "2"]).classes[0] == "10.0"
+    with pytest.raises(UnusableInput, match="the label 10, and there are 3 classes"):
+        opened(path, classes=["a", "b", "c"])
+    some = opened(write("l.csv", "path,label\n0.jpg,1.5\n1.jpg,1.0\n"))
+    assert some.classes == ("1.0", "1.5")
+
+
 def test_whole_numbers_are_the_labels(
     write: Callable[..., Path], opened: Opened, scanned: Scanned
 ) -> None:
