@@ -22,8 +22,9 @@ from packer.sources.options import SourceOptions
 from packer.sources.parts import PartsSource, split_parts
 from packer.sources.reading import Place, Reading, Recognise
 from packer.sources.records import Source
-from packer.sources.table.lines import Delimited, JsonLines
+from packer.sources.table.lines import Delimited, JsonLines, delimiter_of
 from packer.sources.table.source import TableSource
+from packer.sources.table.table import Table
 
 _UNPACK = {  # by the first bytes of a compressed file
     b"\x1f\x8b": "gunzip -k",
@@ -64,10 +65,10 @@ def read(src: Path, options: SourceOptions) -> Reading:
     """
     place = Place(src, options)
     try:
-        found = [reading for recognise in RECOGNISERS if (reading := recognise(place))]
-        if options.kind in ("folder", "flat"):
-            found = []
-        elif options.kind:
+        plain = options.kind in ("folder", "flat")  # whatever else it could be
+        recognisers = () if plain else RECOGNISERS
+        found = [reading for recognise in recognisers if (reading := recognise(place))]
+        if options.kind and not plain:
             found = [reading for reading in found if reading.kind == options.kind]
             if not found:
                 raise UnusableInput(f"{src} is not what --as {options.kind} reads.")
@@ -106,7 +107,10 @@ def _tables(place: Place) -> Reading | None:
 
     def open_table(classes: Sequence[str] | None) -> Source:
         file = Watched.of(path)
-        table = Delimited.open(file, _TABLES[suffix]) if suffix in _TABLES else JsonLines.open(file)
+        if suffix in _TABLES:
+            table: Table = Delimited.open(file, delimiter_of(file, _TABLES[suffix]))
+        else:
+            table = JsonLines.open(file)
         return TableSource.open(path, table, place.options, classes)
 
     return Reading("table", f"a list of images ({suffix[1:].upper()})", open_table)

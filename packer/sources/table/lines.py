@@ -146,6 +146,14 @@ class Delimited(LineTable):
         return {name: value for name, value in zip(self.names, row, strict=False) if name}
 
 
+def delimiter_of(file: Watched, usual: str) -> str:
+    """What divides the columns: `usual`, else the semicolon or tab that the first line has."""
+    with file.path.open("rb") as content:
+        first = content.readline(MAX_RECORD)
+    others = [delimiter for delimiter in (";", "\t") if delimiter.encode() in first]
+    return others[0] if others and usual.encode() not in first else usual
+
+
 def _row(lines: Iterator[str], delimiter: str) -> list[str]:
     csv.field_size_limit(MAX_RECORD)
     try:

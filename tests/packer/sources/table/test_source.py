@@ -54,6 +54,8 @@ def test_a_list_whose_images_lie_elsewhere_is_told_by_examples_and_a_hint(
         ("list.csv", CSV),
         ("list.csv", "\ufeff" + CSV.replace("\n", "\r\n")),
         ("list.tsv", CSV.replace(",", "\t")),
+        ("list.csv", CSV.replace(",", ";")),
+        ("list.csv", CSV.replace(",", "\t")),
         (
             "list.jsonl",
             '{"path": "0.jpg", "label": "dog", "split": "train", "caption": "A dog"}\n\n'
