@@ -9,6 +9,7 @@ import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field
+from functools import partial
 from pathlib import Path
 
 from packer.errors import BadImage
@@ -20,6 +21,7 @@ from packer.sources.archive.tar_reader import members
 from packer.sources.archive.zip_entries import read_zip_beginning, read_zip_entry, zip_entries
 from packer.sources.folder.files import stem_paths
 from packer.sources.folder.folder import NO_IMAGES
+from packer.sources.folder.labels_beside import refuse_labels
 from packer.sources.folder.layout import Layout, understand
 from packer.sources.folder.likeness import (
     BEGINNING,
@@ -27,6 +29,7 @@ from packer.sources.folder.likeness import (
     begins_as_image,
     is_named_as_image,
 )
+from packer.sources.folder.shape import lies_in
 from packer.sources.folder.sidecars import group
 from packer.sources.folder.walk import HIDDEN, JUNK, is_litter, is_litter_folder, skipped
 from packer.sources.labels import class_of_file, class_order
@@ -86,6 +89,8 @@ class ArchiveSource:
             Skipped(folder, reason, ignored=reason == JUNK)
             for folder, reason in sorted(passed_over.items())
         ]
+        if kind is None:
+            refuse_labels(shape_of(entries), path, partial(_names, entries))
         layout = understand(shape_of(entries), path, kind=kind, depth=depth)
         found = layout.classes(shape_of(entries))
         return cls(path, zipped, class_order(path, found, classes), entries, layout)
@@ -221,6 +226,13 @@ class ArchiveSource:
             if self.zipped:
                 return [read_zip_entry(descriptor, entry) for entry in entries]
             return [read_span(descriptor, entry.offset, entry.size) for entry in entries]
+
+
+def _names(entries: Entries, path: str) -> Iterator[str]:
+    """The names of the files in a folder and below it."""
+    for folder in entries.folders():
+        if lies_in(folder, path):
+            yield from entries.files(folder)
 
 
 def _passed_over(path: str) -> tuple[str, str] | None:

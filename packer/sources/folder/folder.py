@@ -17,6 +17,7 @@ from pathlib import Path
 from packer.errors import UnusableInput
 from packer.keys import clashing
 from packer.sources.folder.files import ignored, member_paths, read_files, sample_of_files
+from packer.sources.folder.labels_beside import refuse_labels
 from packer.sources.folder.layout import FLAT, Layout, understand
 from packer.sources.folder.pairs import Pairs, unused
 from packer.sources.folder.shape import Shape, inside, lies_in
@@ -84,6 +85,8 @@ class FolderSource:
                 f"{error.filename or root} is not a folder that can be read: {error.strerror}."
             ) from error
         stems = None if folders else partial(_stems, root)
+        if kind is None and not folders:
+            refuse_labels(shape, root, partial(_names, root))
         layout = understand(shape, root, kind=kind, depth=depth, stems=stems)
         below = {
             name: os.path.relpath(folder, layout.top or ".")
@@ -260,6 +263,13 @@ def _above(path: str) -> Iterator[str]:
 
 def _levels(path: str) -> int:
     return path.count("/") + bool(path)
+
+
+def _names(root: Path, path: str) -> Iterator[str]:
+    """The names of the files in a folder and below it."""
+    for item in folders_below(root, path, with_parents(root)):
+        if not isinstance(item, Skipped):
+            yield from item[1]
 
 
 def _stems(root: Path, path: str) -> frozenset[str]:

@@ -292,6 +292,15 @@ ROWS = [
             ignored=frozenset({"../annotations/list.txt"}),
         ),
     ),
+    # docs.ultralytics.com/datasets/detect
+    Row("YOLO", "images/train/1.jpg labels/train/1.txt", r"labels has labels.*--pair 'txt\?="),
+    Row("Roboflow", "train/images/1.jpg train/labels/1.txt data.yaml", "train/labels has labels"),
+    # host.robots.ox.ac.uk/pascal/VOC
+    Row(
+        "VOC",
+        "JPEGImages/1.jpg Annotations/1.xml ImageSets/Main/train.txt",
+        r"Annotations has labels of the images in JPEGImages.*--pair 'xml\?=",
+    ),
     Row(
         "faces with and without masks",
         "with_mask/1.jpg without_mask/2.jpg",
