@@ -66,7 +66,8 @@ def verify(
     parts = [part for shard in shards for part in rows_of(shard, by_file[shard.file], decode)]
     total = sum(part.stop - part.start for part in parts)
     if parts:
-        with progress.phase("decode", total, "samples") as advance:
+        doing = "decode" if any(part.decode for part in parts) else "compare"
+        with progress.phase(doing, total, "samples") as advance:
             look(parts, jobs, by_file, advance)
     for found in findings:
         damages += found.damages

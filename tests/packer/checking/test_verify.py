@@ -267,6 +267,13 @@ def test_shards_are_checked_without_a_sound_manifest(copy: Path) -> None:
     assert report.samples == 39
 
 
+def test_what_is_not_decoded_is_not_told_as_decoded(copy: Path, run_packer: RunPacker) -> None:
+    (copy / "dataset.json").write_text("{")
+    said = run_packer("verify", copy, "--jobs", 1).stderr
+    assert "compare: 39 of 39 samples" in said
+    assert "decode:" not in said
+
+
 def test_a_folder_that_is_no_data_set_is_refused(tmp_path: Path, run_packer: RunPacker) -> None:
     with pytest.raises(FormatError, match="is not a data set"):
         verify(tmp_path, 1)
