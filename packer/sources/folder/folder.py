@@ -36,6 +36,7 @@ from packer.sources.labels import class_order
 from packer.sources.records import Content, EmptyClass, Skipped, SourceSample
 
 NO_IMAGES = "it is a class folder without images"
+EMPTY_SPLIT = "it is the folder of a split and holds no images"
 
 
 @dataclass(frozen=True)
@@ -114,12 +115,15 @@ class FolderSource:
             not_flat.add(folder or ".")
         flat = self.layout.depth == FLAT
         for split, base in self.layout.splits.items():
+            is_empty = True
             parents = with_parents(self.root / base)
             level = look(f"{self.root}/{base}", parents)
             tops = [name for name in level.folders if not self._is_aside(inside(base, name))]
             yield from self._beside(base, (), "the class folders", files=bool(tops) and not flat)
             if not tops or flat:
-                yield from self._files(base, level.files, -1, split)
+                for item in self._files(base, level.files, -1, split):
+                    is_empty &= not isinstance(item, SourceSample)
+                    yield item
             else:
                 not_flat.add(base or ".")
             for name in tops:
@@ -127,9 +131,13 @@ class FolderSource:
                     if isinstance(record, str):
                         first_folder.setdefault(record, inside(base, name))
                         continue
-                    if isinstance(record, SourceSample) and record.label >= 0:
-                        with_images.add(self.classes[record.label])
+                    if isinstance(record, SourceSample):
+                        is_empty = False
+                        if record.label >= 0:
+                            with_images.add(self.classes[record.label])
                     yield record
+            if split and is_empty:
+                yield Skipped(f"{base}/", EMPTY_SPLIT, ignored=True)
         yield from self.pairs.elsewhere(self.root, not_flat)
         for name, folder in first_folder.items():
             if name not in with_images:

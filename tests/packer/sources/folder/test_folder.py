@@ -134,6 +134,16 @@ def test_a_flat_folder_has_no_classes_and_no_labels(make_files: MakeFiles) -> No
     ]
 
 
+def test_a_split_without_images_is_named(make_files: MakeFiles) -> None:
+    root = make_files("train/cat/a.jpg", "val/cat/b.jpg")
+    (root / "test/cat").mkdir(parents=True)
+    (root / "valid").mkdir()
+    (root / "val").rename(root / "dev")
+    found = [item for item in FolderSource.open(root).scan() if isinstance(item, Skipped)]
+    assert [(item.name, item.ignored) for item in found] == [("test/", True), ("valid/", True)]
+    assert {item.reason for item in found} == {"it is the folder of a split and holds no images"}
+
+
 def test_an_empty_folder_holds_nothing(tmp_path: Path) -> None:
     assert list(FolderSource.open(tmp_path).scan()) == []
 
