@@ -91,4 +91,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except reader.ShardfeedError as error:
+        raise SystemExit(str(error)) from None

@@ -103,6 +103,12 @@ def run_shell(code: str) -> "subprocess.CompletedProcess[str]":
     )
 
 
+def test_a_script_says_in_a_sentence_that_a_dataset_is_missing(tmp_path: Path) -> None:
+    script = ROOT / "docs" / "tasks" / "detection.py"
+    ran = run_shell(f"python {script} {tmp_path / 'none'}")
+    assert (ran.returncode, ran.stderr) == (1, f"There is no folder {tmp_path / 'none'}.\n")
+
+
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.name)
 def test_every_script_is_shown_and_run_on_the_page_of_its_name(script: Path) -> None:
     blocks = list(blocks_of(script.with_suffix(".md")))
