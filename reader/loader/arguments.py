@@ -19,15 +19,16 @@ from reader.checks import (
 from reader.dataset.dataset import Dataset
 from reader.errors import ArgumentError
 
+_WORKERS, _WORKERS_PER_CORE = 64, 8  # far more than are of use anywhere: more are a mistake
+
 _OF_LOADER: dict[str, Rule] = {
     "split": NAME,
     "batch_size": (is_count, "an integer of at least 1"),
     "seed": (is_integer, "an integer"),
     "epochs": (or_none(is_count), "an integer of at least 1, or None for no end"),
     "workers": (
-        lambda given: given is None or one_of("auto")(given) or _is_for_workers(given),
-        "an integer of at least 1 (and of at most 64, or 8 for each core: more is a mistake), "
-        "'auto' or None",
+        lambda given: given is None or is_count(given) or one_of("auto")(given),
+        "an integer of at least 1, 'auto' or None",
     ),
     "drop_last": FLAG,
     "map_sample": FUNCTION,
@@ -65,11 +66,6 @@ _ELSEWHERE = {
     "cache_limit": "give it to reader.Dataset",
     "target_transform": "map_sample= takes a function of the sample, its label included",
 }
-
-
-def _is_for_workers(given: Any) -> bool:
-    """Whether so many could be meant; far more processes would use up the machine's memory."""
-    return is_count(given) and given <= max(64, 8 * (os.cpu_count() or 1))
 
 
 def dataset_of(dataset: Dataset | str | os.PathLike[str], split: str | None) -> Dataset:
@@ -112,5 +108,12 @@ def check_loader(arguments: Mapping[str, Any], unknown: Mapping[str, Any]) -> No
             raise ArgumentError(f"A Loader has no {name}=: {_ELSEWHERE[name]}.")
         raise TypeError(f"Loader.__init__() got an unexpected keyword argument {name!r}")
     check(arguments, _OF_LOADER)
+    cores = os.cpu_count() or 1
+    most = max(_WORKERS, _WORKERS_PER_CORE * cores)
+    if is_count(arguments["workers"]) and arguments["workers"] > most:
+        raise ArgumentError(
+            f"workers={arguments['workers']} are more processes than {cores} cores can use, and "
+            f"would use up the memory: {most} are the most here. Leave it out for one on each core."
+        )
     if arguments["decode"] == "gpu" and arguments["cache"] == "decoded":
         raise ArgumentError('cache="decoded" keeps what workers decode, decode="gpu" has none.')
