@@ -1,6 +1,8 @@
 """The rooms: arrows run from a higher floor to a lower one, and each process loads what it uses."""
 
+import ast
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -176,6 +178,20 @@ def test_packer_uses_the_format_and_the_whole_reader_where_it_checks_or_measures
         and imported not in ("reader.system", "reader.rng")
     }
     assert all(room(user)[1] == "checking" or user == "packer.cli.bench" for user in users), users
+
+
+ROOMS = [
+    file.parent
+    for package in ("packer", "reader")
+    for file in (ROOT / package).rglob("__init__.py")
+]
+
+
+@pytest.mark.parametrize("place", [room for room in ROOMS if len(room.parts) > 1], ids=str)
+def test_the_face_of_a_room_names_its_modules(place: Path) -> None:
+    face = ast.get_docstring(ast.parse((ROOT / place / "__init__.py").read_text())) or ""
+    modules = {file.stem for file in (ROOT / place).glob("*.py")} - {"__init__"}
+    assert {module for module in modules if not re.search(rf"\b{module}\b", face)} == set()
 
 
 def loaded(tmp_path: Path, *command: str) -> dict[str, set[str]]:

@@ -1,5 +1,6 @@
 """Whether a dataset is what was written.
 
-`verify` proves it or names what is damaged, `shard` checks one shard, `image` one image, `repair`
-makes damaged shards again.
+`verify` proves it or names what is damaged: `shard` checks the bytes of one shard, `image` one
+image without decoding it, `pixels` decodes the samples in processes that may die (``verify
+--decode``). `repair` makes damaged shards again, `info` counts what is there.
 """

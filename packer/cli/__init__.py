@@ -1,5 +1,8 @@
 """One module a command: its options, and what it prints. Only here does packer print.
 
 A command returns its exit code; imports that cost time wait until it runs, so that ``--help`` is
-instant.
+instant. `main` turns errors into sentences and exit codes; the sentences are in `packer.errors`.
+`params` are options that several commands share, `sections` orders the help, `output` prints and
+names files, `pack_output` is what `pack` reports; `bench`, `export`, `extract`, `index`, `info`,
+`pack`, `repair` and `verify` are the commands.
 """

@@ -9,7 +9,7 @@ from packer.planning.options import PackOptions
 from packer.planning.plan import plan_shards
 from packer.planning.scan import scan
 from packer.planning.shard_job import Origin
-from packer.planning.told import told
+from packer.planning.understood import told
 from packer.planning.work import Work
 from packer.progress import Progress
 from packer.sources.coco.coco import CocoSource

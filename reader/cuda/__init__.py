@@ -1,5 +1,5 @@
 """Onto the device: a prefetcher that copies and normalises batches while the last step computes.
 
-`prefetcher` is what a training loop holds, `transfer` the way of one batch, `nested` the forms
-that batches may have.
+`prefetcher` is what a training loop holds, `source` what it asks of a loader, `transfer` copies
+and normalises one batch, `nested` knows the forms that batches may have.
 """

@@ -1,6 +1,6 @@
 """A packed dataset: sample numbers to shards and rows.
 
 `dataset` is the class that people use, `numbers` says which samples a subset or a sampler means,
-`shard` is one tar with its index, `shared_memory` holds shards once for all processes of a
-machine.
+`open_shards` keeps the shards of a thread open, `shard` is one tar with its index, `shared_memory`
+holds shards once for all processes of a machine.
 """

@@ -58,6 +58,11 @@ order, the list of shards with their sizes and checksums, ``transcoders`` (the v
 images may have gone through), and ``checksum``: ``xxh3-128:`` and the hexadecimal digits for all of
 this without it, as JSON with sorted keys and without white space. A reader ignores what it does not
 know.
+
+Beside these, `columns.py` builds an index's columns and `tiles.py` those from ``segment`` on;
+`members.py` says what a further member is by its extension, `pictures.py` and `pixels.py` which
+pictures there are and how their values become 8 bits; `jpeg.py` walks a JPEG's header, `limits.py`
+bounds what a sample may ask for, `files.py` opens files, `errors.py` has the root of all errors.
 """
 
 from typing import TYPE_CHECKING

@@ -1,7 +1,8 @@
 """The loader: from an order of samples to batches for a training loop.
 
-`loader` is the class that people use, `epochs` its place in the order, `feed` decides what is
-decoded when and where, `queued` is what it has under way, `tasks` cuts a step into work, `schema`
-says which arrays a recipe needs, `collate` makes batches of them, `bad_samples` counts what could
-not be read, `statistics` says what held it back, `autoscale` how many workers it needs.
+`loader` is the class that people use, `arguments` what may be given to it, `epochs` its place in
+the order. `feed` decides what is decoded when and where, `queued` is what it has under way,
+`tasks` cuts a step into work, `schema` says which arrays a recipe needs, `collate` makes batches
+of them, `bad_samples` counts what could not be read, `statistics` says what held it back,
+`autoscale` how many workers it needs.
 """

@@ -1,7 +1,7 @@
 """One sample: from its number to the values of its fields, and into its row of a batch.
 
 `sample` reads and transforms it, `row_writer` writes it where the batch lies, `fields` decodes its
-members, `boxes` carries those that are boxes through the image's transforms, `raw` gathers images
-that need no decoding, `decoded_cache` keeps decoded images, `seeding` seeds the generators of user
-code, `whole` decodes samples for a check.
+members, `boxes` parses boxes (YOLO's lines too) and carries them through the image's transforms,
+`raw` gathers images that need no decoding, `decoded_cache` keeps decoded images, `seeding` seeds
+the generators of user code, `whole` decodes samples for a check.
 """

@@ -6,6 +6,8 @@
     scan        the scan's bits without stuffing
     huffman     tables: lookups for decoding, and libjpeg's optimal ones
     sequential  the scan decoded to records
+    progressive several scans decoded to coefficients
+    records     what lies between decoding and writing, in bounded memory
     emission    records written, with a restart marker every few MCUs
     transcode   all of it in turn
     compiling   how numba compiles the inner loops

@@ -1,5 +1,6 @@
 """Tars and zips, read in place.
 
 `archive` is the source of class folders, `webdataset` that of samples; `entries` lists the files
-in an archive, `class_folders` says what its folders mean, `zip_entries` reads zips.
+in an archive, `class_folders` says what its folders mean, `tar_reader` reads tars of any writer,
+`zip_entries` reads zips.
 """
