@@ -77,7 +77,7 @@ class Progress:
         def advance(count: int) -> None:
             nonlocal done, last
             done += count
-            if time.monotonic() - last >= _LINE_SECONDS:
+            if count and time.monotonic() - last >= _LINE_SECONDS:  # 0: a process has begun
                 last = time.monotonic()
                 write()
 

@@ -21,6 +21,16 @@ def test_quiet_progress_writes_nothing() -> None:
         assert stream.getvalue() == ""
 
 
+def test_no_line_is_written_as_long_as_nothing_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("packer.progress._LINE_SECONDS", 0.0)
+    stream = io.StringIO()
+    with Progress(stream=stream).phase("pack", 2, "samples") as advance:
+        advance(0)
+        assert stream.getvalue() == ""
+        advance(1)
+        assert stream.getvalue().startswith("pack: 1 of 2 samples")
+
+
 def test_piped_progress_is_plain_lines() -> None:
     stream = io.StringIO()
     with Progress(stream=stream).phase("pack", 10, "samples", done=4) as advance:
