@@ -80,7 +80,7 @@ class PackingFailed(ShardfeedError):
 
 
 def cannot_write(path: Path, error: OSError) -> PackingFailed:
-    """The error for a file of the data set that could not be written."""
+    """The error for a file of the dataset that could not be written."""
     return PackingFailed(
         f"{path} cannot be written: {error.strerror}. Finished shards are kept: once the cause is "
         "gone, run the same command again to go on."

@@ -37,7 +37,7 @@ def pack(
     announce: Callable[[str], None] = lambda sentence: None,
     tell: Callable[[Rejections], None] | None = None,
 ) -> PackReport:
-    """Pack `src` into the data set `dst`, or finish what an earlier run began.
+    """Pack `src` into the dataset `dst`, or finish what an earlier run began.
 
     Args:
         announce: is given the sentence that says what the source was understood as, before
@@ -120,7 +120,7 @@ def _is_packed(dst: Path, work: Work) -> bool:
     """Whether an earlier run of the same command has committed `dst`.
 
     Raises:
-        UnusableInput: `dst` is a data set of other options or another source.
+        UnusableInput: `dst` is a dataset of other options or another source.
     """
     committed = dst / manifest.FILENAME
     if not committed.exists():
@@ -133,7 +133,7 @@ def _is_packed(dst: Path, work: Work) -> bool:
         or work.scanned.listing.newest_ns > committed.stat().st_mtime_ns
     ):
         raise UnusableInput(
-            f"{dst} already holds a data set, made with other options or from a source that has "
+            f"{dst} already holds a dataset, made with other options or from a source that has "
             "changed since. Choose another destination, give --append to add what is new, or "
             "--overwrite to replace it."
         )
@@ -237,7 +237,7 @@ def _lost_classes(work: Work, written: Written) -> list[str]:
 
 
 def _drop_empty_shards(dst: Path, written: Written) -> None:
-    """What is rejected is rejected again at every append; it leaves no trace in the data set."""
+    """What is rejected is rejected again at every append; it leaves no trace in the dataset."""
     for entry in written.entries:
         if not entry.samples:
             remove_shard(dst / entry.file)

@@ -247,7 +247,7 @@ def serve() -> None:
     """Be one of the processes: do what standard input asks for, until the parent is gone."""
     tasks, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
-    os.dup2(2, 1)  # what a library prints is no answer
+    os.dup2(2, 1)  # what a library prints is not an answer
     threading.Thread(target=_die_with_parent, args=(tasks.fileno(),), daemon=True).start()
     told, more = time.monotonic(), 0
 

@@ -30,7 +30,7 @@ class Transform(Protocol):
 
     Example:
         >>> class TopHalf:
-        ...     def apply(self, geometry, dice):
+        ...     def apply(self, geometry, rng):
         ...         geometry.crop(0, 0, geometry.height // 2, geometry.width)
         >>> with reader.Loader("shards", transforms=[TopHalf()]) as loader:
         ...     images, labels = next(iter(loader))
@@ -38,8 +38,8 @@ class Transform(Protocol):
         torch.Size([1, 3, 30, 80])
     """
 
-    def apply(self, geometry: Geometry, dice: SampleRandom) -> None:
-        """Change `geometry`; all chance comes from `dice`."""
+    def apply(self, geometry: Geometry, rng: SampleRandom) -> None:
+        """Change `geometry`; all chance comes from `rng`."""
 
 
 Transform.__module__ = "reader"  # in the body it would belong to the protocol
@@ -99,21 +99,21 @@ class RandomResizedCrop(_Resizing):
         if not (_is_range(self.scale) and _is_range(self.ratio)):
             raise ArgumentError(f"{self}: scale and ratio are (least, most), numbers above 0.")
 
-    def apply(self, geometry: Geometry, dice: SampleRandom) -> None:
+    def apply(self, geometry: Geometry, rng: SampleRandom) -> None:
         """Draw the box and resize."""
-        geometry.crop(*self._box(geometry.height, geometry.width, dice))
+        geometry.crop(*self._box(geometry.height, geometry.width, rng))
         geometry.resize(*_pair(self.size), self.filter)
 
-    def _box(self, height: int, width: int, dice: SampleRandom) -> tuple[int, int, int, int]:
+    def _box(self, height: int, width: int, rng: SampleRandom) -> tuple[int, int, int, int]:
         area = height * width
         low, high = math.log(self.ratio[0]), math.log(self.ratio[1])
         for _ in range(10):
-            target = area * dice.uniform(*self.scale)
-            aspect = math.exp(dice.uniform(low, high))
+            target = area * rng.uniform(*self.scale)
+            aspect = math.exp(rng.uniform(low, high))
             w = round(math.sqrt(target * aspect))
             h = round(math.sqrt(target / aspect))
             if 0 < w <= width and 0 < h <= height:
-                return dice.integer(height - h + 1), dice.integer(width - w + 1), h, w
+                return rng.integer(height - h + 1), rng.integer(width - w + 1), h, w
         w, h = width, height
         if width / height < self.ratio[0]:
             h = round(w / self.ratio[0])
@@ -141,7 +141,7 @@ class CenterCrop:
     def __post_init__(self) -> None:
         _check_size(self, self.size)
 
-    def apply(self, geometry: Geometry, dice: SampleRandom) -> None:
+    def apply(self, geometry: Geometry, rng: SampleRandom) -> None:
         """Crop."""
         height, width = _pair(self.size)
         top, left = _middle(geometry.height, height), _middle(geometry.width, width)
@@ -177,14 +177,14 @@ class RandomCrop:
         if not is_flag(self.pad_if_needed):
             raise ArgumentError(f"{self}: pad_if_needed is True or False.")
 
-    def apply(self, geometry: Geometry, dice: SampleRandom) -> None:
+    def apply(self, geometry: Geometry, rng: SampleRandom) -> None:
         """Draw the box."""
         height, width = _pair(self.size)
-        top = self._start(geometry.height, height, dice)
-        left = self._start(geometry.width, width, dice)
+        top = self._start(geometry.height, height, rng)
+        left = self._start(geometry.width, width, rng)
         geometry.crop(top, left, height, width, self.fill)
 
-    def _start(self, length: int, size: int, dice: SampleRandom) -> int:
+    def _start(self, length: int, size: int, rng: SampleRandom) -> int:
         padding = self.padding
         if length + 2 * padding < size:
             if not self.pad_if_needed:
@@ -193,7 +193,7 @@ class RandomCrop:
                     "pad_if_needed=True pads it"
                 )
             padding += size - length - 2 * padding  # on both sides, as torchvision does
-        return dice.integer(length + 2 * padding - size + 1) - padding
+        return rng.integer(length + 2 * padding - size + 1) - padding
 
 
 @dataclass(frozen=True)
@@ -230,7 +230,7 @@ class Resize(_Resizing):
         _check_size(self, self.longest if self.size is None else self.size)
         self._check_filter()
 
-    def apply(self, geometry: Geometry, dice: SampleRandom) -> None:
+    def apply(self, geometry: Geometry, rng: SampleRandom) -> None:
         """Resize."""
         geometry.resize(*self._target(geometry.height, geometry.width), self.filter)
 
@@ -273,7 +273,7 @@ class Letterbox(_Resizing):
         _check_fill(self, self.fill)
         self._check_filter()
 
-    def apply(self, geometry: Geometry, dice: SampleRandom) -> None:
+    def apply(self, geometry: Geometry, rng: SampleRandom) -> None:
         """Resize and pad."""
         height, width = _pair(self.size)
         geometry.resize(*_within(height, width, geometry.height, geometry.width), self.filter)
@@ -300,9 +300,9 @@ class RandomHorizontalFlip:
     def __post_init__(self) -> None:
         _check_probability(self, self.p)
 
-    def apply(self, geometry: Geometry, dice: SampleRandom) -> None:
+    def apply(self, geometry: Geometry, rng: SampleRandom) -> None:
         """Flip, or not."""
-        geometry.hflip = geometry.hflip ^ (dice.uniform() < self.p)
+        geometry.hflip = geometry.hflip ^ (rng.uniform() < self.p)
 
 
 @dataclass(frozen=True)
@@ -324,9 +324,9 @@ class RandomVerticalFlip:
     def __post_init__(self) -> None:
         _check_probability(self, self.p)
 
-    def apply(self, geometry: Geometry, dice: SampleRandom) -> None:
+    def apply(self, geometry: Geometry, rng: SampleRandom) -> None:
         """Flip, or not."""
-        geometry.vflip = geometry.vflip ^ (dice.uniform() < self.p)
+        geometry.vflip = geometry.vflip ^ (rng.uniform() < self.p)
 
 
 def largest_output(
@@ -351,9 +351,9 @@ def largest_output(
 
 def _output(transforms: Sequence[Transform], size: tuple[int, int]) -> tuple[int, int]:
     geometry = Geometry.of(*size)
-    dice = SampleRandom(0, 0, 0)
+    rng = SampleRandom(0, 0, 0)
     for transform in transforms:
-        transform.apply(geometry, dice)
+        transform.apply(geometry, rng)
     return geometry.height, geometry.width
 
 

@@ -2,7 +2,7 @@
 
     python scripts/check_exports.py [--images DIR] [--python PATH]...
 
-Packs images with sidecars, under names that are dotted, spaced and not ASCII, exports the data set
+Packs images with sidecars, under names that are dotted, spaced and not ASCII, exports the dataset
 to every tool, and has every tool read it. A tool that none of the given Pythons can import is
 skipped, by name. (They cannot all be installed in one environment.)
 """
@@ -186,7 +186,7 @@ TOOLS: dict[str, tuple[str | None, Callable[[Path], Samples]]] = {
 }
 
 
-# The data set, and what must be read
+# The dataset, and what must be read
 
 
 def make_source(images: list[Path], root: Path) -> None:
@@ -258,7 +258,7 @@ def check(folder: Path, wanted: dict[str, Members], pythons: list[str]) -> bool:
 
 
 def main() -> int:
-    """Make the data set and check it; with --read, be one of the tools."""
+    """Make the dataset and check it; with --read, be one of the tools."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--images", type=Path, help="JPEGs; else 40 are made up")
     parser.add_argument("--python", action="append", default=[], help="that has some of the tools")

@@ -91,7 +91,7 @@ def apex(batches: Iterable[Any], device: torch.device) -> Batches:
 def data_loader(
     job: Job, decode: Callable[[bytes, str], np.ndarray], **options: Any
 ) -> Iterable[Any]:
-    """DataLoader over the folder, shuffled for ever, so that no epoch's end makes it wait."""
+    """DataLoader over the folder, shuffled forever, so that no epoch's end makes it wait."""
     cache = job.shards.parent  # DataLoader needs none
     task = Task(job.shards, job.images, cache, "random", job.batch_size, job.workers)
     folder = Folder(task, decode)

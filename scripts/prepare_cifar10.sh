@@ -5,12 +5,12 @@ set -euo pipefail
 
 usage() {
     cat <<END
-Make a data set of CIFAR-10: 50,000 training and 10,000 test images as pixels of 32 x 32.
+Make a dataset of CIFAR-10: 50,000 training and 10,000 test images as pixels of 32 x 32.
 
 Usage: ${0##*/} [--from PLACE] DST [OPTIONS]
 
 PLACE has cifar-10-python.tar.gz or cifar-10-binary.tar.gz (the default is to download the first,
-170 MB, from www.cs.toronto.edu). Both give the same data set.
+170 MB, from www.cs.toronto.edu). Both give the same dataset.
 $COMMON_OPTIONS
 END
 }

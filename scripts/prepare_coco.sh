@@ -5,7 +5,7 @@ set -euo pipefail
 
 usage() {
     cat <<END
-Make a data set of COCO 2017: 118,287 training and 5,000 validation images with their annotations.
+Make a dataset of COCO 2017: 118,287 training and 5,000 validation images with their annotations.
 
 Usage: ${0##*/} [--from PLACE] DST [OPTIONS]
 

@@ -33,7 +33,7 @@ parse() {
             *) break ;;
         esac
     done
-    [ $# -gt 0 ] || die "DST, where the data set is to go, is missing. --help tells more."
+    [ $# -gt 0 ] || die "DST, where the dataset is to go, is missing. --help tells more."
     DST=${1%/}
     WORK=${WORK:-$DST.work}
     shift

@@ -5,7 +5,7 @@ set -euo pipefail
 
 usage() {
     cat <<END
-Make a data set of your own images.
+Make a dataset of your own images.
 
 Usage: ${0##*/} --from PLACE [--md5 SUM] DST [OPTIONS]
 

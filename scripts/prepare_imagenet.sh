@@ -5,7 +5,7 @@ set -euo pipefail
 
 usage() {
     cat <<END
-Make a data set of ImageNet (ILSVRC 2012): 1,281,167 training and 50,000 validation images.
+Make a dataset of ImageNet (ILSVRC 2012): 1,281,167 training and 50,000 validation images.
 
 Usage: ${0##*/} --from PLACE DST [OPTIONS]
 

@@ -5,7 +5,7 @@ set -euo pipefail
 
 usage() {
     cat <<END
-Make a data set of MNIST: 60,000 training and 10,000 test images as pixels of 28 x 28.
+Make a dataset of MNIST: 60,000 training and 10,000 test images as pixels of 28 x 28.
 
 Usage: ${0##*/} [--from PLACE] DST [OPTIONS]
 

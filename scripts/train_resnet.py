@@ -51,7 +51,7 @@ def arguments_of(command: list[str] | None) -> argparse.Namespace:
 
 
 def make_data(folder: Path, samples: int) -> Path:
-    """Generate and pack images whose mean colour tells the class; the data set."""
+    """Generate and pack images whose mean colour tells the class; the dataset."""
     images, shards = folder / "images", folder / "shards"
     if not (shards / "dataset.json").exists():
         make(images / "train", range(samples), classes=4, scale=0.25)

@@ -1,4 +1,4 @@
-"""Images and data sets that the tests make for themselves, and a look for leftovers."""
+"""Images and datasets that the tests make for themselves, and a look for leftovers."""
 
 import gc
 import io

@@ -41,7 +41,7 @@ def indexes(batches: Iterable[Sequence[Any]], field: int = 0) -> list[int]:
 
 
 def valid_rows(steps: Iterable[Sequence[Any]]) -> list[tuple[int, str]]:
-    """(index, checksum of the pixels) of each row that is no padding, in order."""
+    """(index, checksum of the pixels) of each row that is not a padding, in order."""
     return [
         (int(index[row]), hashlib.sha256(image[row].numpy().tobytes()).hexdigest())
         for image, _, index, valid, _ in steps
@@ -64,7 +64,7 @@ def augmented(packed: Path, **options: Any) -> Loader:
 
 def slow(seconds: float = 0.005) -> Transform:
     class Slow:
-        def apply(self, geometry: Geometry, dice: SampleRandom) -> None:
+        def apply(self, geometry: Geometry, rng: SampleRandom) -> None:
             time.sleep(seconds)
 
     return Slow()
@@ -75,7 +75,7 @@ def in_a_worker(act: Callable[[Geometry], None]) -> Transform:
     parent = os.getpid()
 
     class Act:
-        def apply(self, geometry: Geometry, dice: SampleRandom) -> None:
+        def apply(self, geometry: Geometry, rng: SampleRandom) -> None:
             if os.getpid() != parent:
                 act(geometry)
 

@@ -1,4 +1,4 @@
-"""`packer info`: what a data set consists of, from its indexes alone."""
+"""`packer info`: what a dataset consists of, from its indexes alone."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -30,7 +30,7 @@ class SplitInfo:
 
 @dataclass
 class Info:
-    """A data set in numbers.
+    """A dataset in numbers.
 
     Attributes:
         bytes, index_bytes: of the tars and of the indexes.
@@ -74,7 +74,7 @@ def info(dst: Path) -> Info:
     """Sum up the indexes of `dst`, one after the other.
 
     Raises:
-        FormatError: it is no data set, or an index is damaged.
+        FormatError: it is not a dataset, or an index is damaged.
     """
     content = Manifest.load(dst)
     found = Info(str(dst), content.packer, rejected=content.rejected)

@@ -63,10 +63,10 @@ class _Damaged:
 
 
 def repair(dst: Path, src: Path, jobs: int, progress: Progress | None = None) -> RepairReport:
-    """Rewrite what is damaged in the data set `dst` from `src`, of which it was packed.
+    """Rewrite what is damaged in the dataset `dst` from `src`, of which it was packed.
 
     Raises:
-        FormatError: `dst` is no data set.
+        FormatError: `dst` is not a dataset.
         UnusableInput: `src` is not what was packed, or dataset.json is damaged.
         PackingFailed: a shard cannot be written.
     """

@@ -180,7 +180,9 @@ class _Walk:
             try:
                 self._row(row, raw.decode("utf-8"))
             except UnicodeDecodeError:
-                found.damages.append(Damage(self._shard.index, f"the key of row {row} is no UTF-8"))
+                found.damages.append(
+                    Damage(self._shard.index, f"the key of row {row} is not UTF-8")
+                )
             found.samples += 1
             tick()
         else:

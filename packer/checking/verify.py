@@ -1,4 +1,4 @@
-"""`packer verify`: proves that a data set is what was written, or names what is not."""
+"""`packer verify`: proves that a dataset is what was written, or names what is not."""
 
 import time
 from dataclasses import dataclass
@@ -42,7 +42,7 @@ def verify(
     progress: Progress | None = None,
     limits: Limits = Limits(),  # noqa: B008  # frozen
 ) -> VerifyReport:
-    """Check every byte of the data set `dst`, its shards in `jobs` processes.
+    """Check every byte of the dataset `dst`, its shards in `jobs` processes.
 
     Memory: 8 bytes a sample, and in each process an index and the largest image.
 
@@ -51,7 +51,7 @@ def verify(
         limits: an image beyond them is named and not looked at.
 
     Raises:
-        FormatError: `dst` is no data set.
+        FormatError: `dst` is not a dataset.
     """
     began = time.monotonic()
     progress = progress or Progress(quiet=True)

@@ -57,7 +57,7 @@ def _hang_up(*_: object) -> None:
 
 
 def _sentence(error: Exception) -> str | None:
-    """What to tell of an error that is no mistake in this program; None if it is one."""
+    """What to tell of an error that is not a mistake in this program; None if it is one."""
     from reader.format import ShardfeedError
     from reader.format.files import reason_of
 

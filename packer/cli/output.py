@@ -14,8 +14,8 @@ from packer.progress import silence
 def say(text: str, err: bool = True, lines: bool = False) -> None:
     """Print a line, or with `lines` all of them.
 
-    Names come from strangers: what is no printable character, such as a terminal's escape sequence,
-    a line's end or a byte that is no UTF-8, is shown as an escape.
+    Names come from strangers: what is not a printable character, such as a terminal's escape
+    sequence, a line's end or a byte that is not UTF-8, is shown as an escape.
 
     Raises:
         OSError: the report cannot be written; with `err`, there is nobody left to tell.
@@ -35,7 +35,7 @@ def _shown(character: str) -> str:
     if character.isprintable():
         return character
     code = ord(character)
-    if 0xDC80 <= code <= 0xDCFF:  # how Python holds a byte of a file name that is no UTF-8
+    if 0xDC80 <= code <= 0xDCFF:  # how Python holds a byte of a file name that is not UTF-8
         return f"\\x{code - 0xDC00:02x}"
     return character.encode("unicode_escape").decode("ascii")
 

@@ -107,7 +107,7 @@ SECTIONS = {
     type=click.Choice(["stop", "skip"]),
     default="stop",
     show_default=True,
-    help="On a file that is no sound image: commit nothing, or go on without it. All are named.",
+    help="On a file that is not a sound image: commit nothing, or go on without it. All are named.",
 )
 @options.max_pixels
 @options.max_bytes
@@ -196,7 +196,7 @@ def pack(
         raise click.UsageError("--pair: each NAME has one folder.")
     names = None if classes is None else _class_names(classes)
     if append and overwrite:
-        raise click.UsageError("--append adds to a data set and --overwrite replaces it: give one.")
+        raise click.UsageError("--append adds to a dataset and --overwrite replaces it: give one.")
     if check and jpeg == "verbatim":
         raise click.UsageError("--check compares what is transcoded: nothing by --jpeg verbatim.")
     if raw is not None and (jpeg is not None or max_side is not None or quality is not None):

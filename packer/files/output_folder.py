@@ -120,7 +120,7 @@ def _parts(name: bytes) -> list[bytes]:
     """
     parts = name.split(b"/")
     if b"\0" in name or any(part in (b"", b".", b"..") for part in parts):
-        raise Refused("its name leads outside the folder or is no name of a file")
+        raise Refused("its name leads outside the folder or is not a name of a file")
     if len(name) > MAX_NAME:  # else folders grow that nothing opens or removes by their path
         raise Refused(f"its name has {len(name)} bytes; {MAX_NAME} are the most")
     return parts

@@ -89,7 +89,7 @@ def encode(image: bytes | Pixels, policy: Policy) -> Encoded:
     """Apply `policy` to an image file's bytes or to pixels (uint8, height x width x 1 or 3).
 
     Raises:
-        BadImage: it is no sound image, or beyond a limit.
+        BadImage: it is not a sound image, or beyond a limit.
     """
     if isinstance(image, bytes):
         encoded = _file_encoded(image, policy)

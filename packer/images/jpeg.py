@@ -153,7 +153,7 @@ def is_bare(data: bytes, header: JpegHeader) -> bool:
 def _is_code(number: int, counts: bytes, symbols: bytes) -> bool:
     """Whether libjpeg accepts a Huffman table (T.81, C.2): class and number, counts, symbols."""
     return (
-        sum(map(mul, counts, _ROOM)) < 1 << 16  # all ones is no code
+        sum(map(mul, counts, _ROOM)) < 1 << 16  # all ones is not a code
         and len(symbols) == sum(counts)
         and not (number < 16 and max(symbols, default=0) > 15)
     )

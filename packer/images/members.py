@@ -30,7 +30,7 @@ def _check_picture(ext: str, data: bytes, image: ImageInfo, limits: Limits) -> N
     try:
         found = probe(data, limits)
     except BadImage as error:
-        raise BadImage(f"its .{ext} is no picture that can be read: {error}") from error
+        raise BadImage(f"its .{ext} is not a picture that can be read: {error}") from error
     if (found.height, found.width) != (image.height, image.width):
         turned = " before it is turned upright" if image.orientation >= 5 else ""
         raise BadImage(

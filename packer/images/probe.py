@@ -54,7 +54,7 @@ def probe(data: bytes, limits: Limits = Limits()) -> ImageInfo:  # noqa: B008  #
     """Tell what an image is and that the reader decodes it: whole, and to RGB.
 
     Raises:
-        BadImage: it is no image of a known format, cut short, damaged, or too large.
+        BadImage: it is not an image of a known format, cut short, damaged, or too large.
     """
     proven = _proven(data) if data.startswith(b"\xff\xd8") else None
     if proven is not None and jpeg.is_bare(data, proven):

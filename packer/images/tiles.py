@@ -109,7 +109,7 @@ def find_tiles(data: bytes) -> TileTable:
     """The segment table of a JPEG with restart markers.
 
     Raises:
-        Untileable: it is no sequential Huffman JPEG of one scan with restart markers.
+        Untileable: it is not a sequential Huffman JPEG of one scan with restart markers.
     """
     try:
         header = read_header(data)

@@ -26,7 +26,7 @@ def write(export: Export) -> None:
                 if _SEPARATOR.search(member.name):
                     raise UnusableInput(
                         f"{shard.file}: the member {member.name!r} has white space in its name, "
-                        "which DALI's index cannot express. Pack the data set anew."
+                        "which DALI's index cannot express. Pack the dataset anew."
                     )
             lines.append(" ".join(f"{m.ext} {m.offset} {m.size} {m.name}" for m in run))
         text = "\n".join([f"v1.2 {len(lines)}", *lines]) + "\n"

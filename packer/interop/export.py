@@ -12,7 +12,7 @@ def export(dst: Path, tool: str, overwrite: bool, progress: Progress) -> list[st
     """Write what `tool` (dali, wids or energon) needs to read `dst`; the files' names.
 
     Raises:
-        FormatError: `dst` is no data set.
+        FormatError: `dst` is not a dataset.
         UnusableInput: a name cannot be told to the tool, or another file is in the way.
         PackingFailed: a file cannot be written.
         OSError: the disk fails.

@@ -1,4 +1,4 @@
-"""`packer extract`: gives the files of a data set back, under their original names."""
+"""`packer extract`: gives the files of a dataset back, under their original names."""
 
 import io
 import os
@@ -72,7 +72,7 @@ def extract(
     overwrite: bool = False,
     progress: Progress | None = None,
 ) -> ExtractReport:
-    """Write the images and sidecars of the data set `dst` into the folder `out`.
+    """Write the images and sidecars of the dataset `dst` into the folder `out`.
 
     Args:
         split: its name; None for all.
@@ -80,7 +80,7 @@ def extract(
 
     Raises:
         UnusableInput: there is no such split, or `out` lies in `dst`.
-        FormatError: `dst` is no data set, or an index is damaged.
+        FormatError: `dst` is not a dataset, or an index is damaged.
     """
     began = time.monotonic()
     progress = progress or Progress(quiet=True)
@@ -88,7 +88,7 @@ def extract(
     if split is not None and split not in content.splits:
         raise UnusableInput(f"{dst} has no split {split!r}; {content.known_splits}.")
     if dst.resolve() in (out.resolve(), *out.resolve().parents):
-        raise UnusableInput(f"{out} lies in the data set {dst}. Choose another place.")
+        raise UnusableInput(f"{out} lies in the dataset {dst}. Choose another place.")
     shards = [shard for shard in content.shards if split in (None, shard.split)]
     labels = _Labels(content.classes, content.external)
     task = _Task(dst, out, labels, overwrite, _repeated(dst, shards, labels))
@@ -171,7 +171,7 @@ def _extract_shard(task: _Task, entry: ShardEntry, advance: Advance) -> ExtractR
                 name = xxhash.xxh3_64_intdigest(file.name)
                 try:
                     if task.repeated.get(name, entry.file) != entry.file or name in had:
-                        raise Refused("another file of the data set has the same name")
+                        raise Refused("another file of the dataset has the same name")
                     had |= {name} & task.repeated.keys()
                     _extract_file(index, tar.fileno(), file, folder, report)
                 except (Refused, OSError) as error:

@@ -1,4 +1,4 @@
-"""`packer index`: makes a data set of WebDataset tars that lie there, without touching them."""
+"""`packer index`: makes a dataset of WebDataset tars that lie there, without touching them."""
 
 import os
 import time
@@ -26,7 +26,7 @@ class IndexReport:
     """What became of the tars' members.
 
     Attributes:
-        rejected: (tar and member, reason) of what is no part of a sample.
+        rejected: (tar and member, reason) of what is not a part of a sample.
         renamed: samples whose key another tar has too; theirs begins with the tar's name now.
     """
 
@@ -51,7 +51,7 @@ def index(
     A tar's folder, relative to `folder`, is its split. Doing it again begins anew.
 
     Raises:
-        UnusableInput: there is no tar, one is damaged (all are named), or a packed data set or
+        UnusableInput: there is no tar, one is damaged (all are named), or a packed dataset or
             somebody else's file is where an index goes.
         PackingFailed: an index cannot be written.
     """
@@ -126,7 +126,7 @@ def _refuse_strangers(folder: Path, tars: Sequence[str]) -> None:
             external = False
         if not external:
             raise UnusableInput(
-                f"{folder} already is a data set, or holds a {manifest.FILENAME} of something "
+                f"{folder} already is a dataset, or holds a {manifest.FILENAME} of something "
                 "else. Remove that file to index the tars anew."
             )
     for name in tars:
@@ -136,7 +136,7 @@ def _refuse_strangers(folder: Path, tars: Sequence[str]) -> None:
                 Index(path, mapped=False)
             except FormatError:
                 raise UnusableInput(
-                    f"{path} is no index, and would be overwritten. Move it elsewhere."
+                    f"{path} is not an index, and would be overwritten. Move it elsewhere."
                 ) from None
 
 

@@ -30,7 +30,7 @@ def index_tar(path: Path, limits: Limits, advance: Advance) -> tuple[bytes, list
     """The index's bytes, and the (member, reason) of what it leaves out.
 
     Raises:
-        UnusableInput: the file is no tar, damaged, or cannot be read.
+        UnusableInput: the file is not a tar, damaged, or cannot be read.
     """
     try:
         with open(path, "rb", buffering=0) as file:

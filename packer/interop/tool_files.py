@@ -15,11 +15,11 @@ from reader.format import FORMATS, FormatError, Index, Manifest, ShardEntry, tar
 
 @dataclass
 class Export:
-    """One run: the data set, and the files that were written for the tool.
+    """One run: the dataset, and the files that were written for the tool.
 
     Attributes:
         overwrite: replace files that are there with other content.
-        files: that the tool needs, relative to the data set.
+        files: that the tool needs, relative to the dataset.
     """
 
     folder: Path
@@ -93,7 +93,7 @@ def _by_index(index: Index) -> Iterator[list[Member] | Skipped]:
                 if start < 0:
                     raise FormatError(
                         f"{index.path} is damaged: there is no room for a header before the "
-                        f".{ext} of row {row}. Restore it from a copy, or pack the data set again."
+                        f".{ext} of row {row}. Restore it from a copy, or pack the dataset again."
                     )
                 run.append(Member(name, start, *span))
         yield sorted(run, key=lambda member: member.offset)

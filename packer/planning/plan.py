@@ -21,7 +21,7 @@ class Plan:
 
     Attributes:
         spans: bytes that each sample takes in a tar, at most; by its number in the listing.
-        files: the tar of each shard, relative to the data set.
+        files: the tar of each shard, relative to the dataset.
         splits: the split of each shard.
     """
 
@@ -93,7 +93,7 @@ def plan_shards(
 
 
 def split_of(key: str, fractions: Mapping[str, float]) -> str:
-    """The split of a sample by a hash of its key (xxh3-64), whatever else the data set holds.
+    """The split of a sample by a hash of its key (xxh3-64), whatever else the dataset holds.
 
     Args:
         key: the sample's key.

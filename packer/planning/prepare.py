@@ -35,7 +35,7 @@ def prepare(
         options: what shapes the shards.
         progress: where to show how far it is.
         classes: class names in label order, None for the source's own order.
-        onto: a data set whose samples are there already.
+        onto: a dataset whose samples are there already.
 
     Raises:
         NothingToPack: there is nothing to pack.

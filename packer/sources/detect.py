@@ -226,7 +226,7 @@ def _open_parts(
 
 
 def _parquet_files(folder: Path) -> list[Path]:
-    """The Parquet files of a data set as Hugging Face lays it out; empty if it is none."""
+    """The Parquet files of a dataset as Hugging Face lays it out; empty if it is none."""
     files = sorted(folder.glob("*.parquet")) + sorted((folder / "data").glob("*.parquet"))
     return files if files and {"data"}.issuperset(subfolders(folder)) else []
 

@@ -1,4 +1,4 @@
-"""A data set whose splits lie apart: ``train.tar`` beside ``val.tar``, or folders of tars."""
+"""A dataset whose splits lie apart: ``train.tar`` beside ``val.tar``, or folders of tars."""
 
 import os
 from collections.abc import Iterator, Sequence

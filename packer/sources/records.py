@@ -18,7 +18,7 @@ class SourceSample:
         size: bytes of the image and its members.
         mtime_ns: when the newest of its files was written; tells what changes while it is packed.
         members: extensions of its further members, in the order in which they are stored.
-        split: the part of the data set that the source puts it into, "" for none.
+        split: the part of the dataset that the source puts it into, "" for none.
         locator: what else the source must know to find it again, in its own words.
         block: samples of one number lie together and are cheap to read one after the other only
             (a row group of a Parquet file); -1 where any order will do.

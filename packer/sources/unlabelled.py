@@ -10,7 +10,7 @@ from packer.sources.table.columns import LABEL, Columns, label_text
 from packer.sources.table.table import Record, Table
 
 _FEW = 20  # values that are all different say nothing where there are so few
-_MANY = 100_000  # different values are no classes
+_MANY = 100_000  # different values are not classes
 
 
 @runtime_checkable

@@ -82,7 +82,7 @@ def packing(
         folder: the destination.
         run: what is being packed.
         overwrite: remove what is there, unless the run is to be continued.
-        keep: the data set that is there and is added to.
+        keep: the dataset that is there and is added to.
 
     Raises:
         UnusableInput: another process packs there, or something else is there already.
@@ -109,7 +109,7 @@ def packing(
         splits = {*run.splits, *(found.splits if found else ())}
         if found is None or not run.continues(found):
             if overwrite:
-                _remove_data_set(folder, splits)
+                _remove_dataset(folder, splits)
             elif found is not None and run.mends(found):
                 _refuse_strangers(folder, splits, keep, found.shards)
                 _remove_stale(folder, found, run, keep)
@@ -139,7 +139,7 @@ def packing(
 
 
 def commit(folder: Path, content: Manifest) -> None:
-    """Write dataset.json: from here on there is a data set.
+    """Write dataset.json: from here on there is a dataset.
 
     Raises:
         PackingFailed: it cannot be written.
@@ -195,7 +195,7 @@ def _refuse_strangers(
     if found := [path for path in _ours(folder, splits) if path not in known]:
         raise UnusableInput(
             f"{folder} already holds {found[0].relative_to(folder)}, which this command did not "
-            "write. Choose another destination, or give --overwrite to replace the data set there."
+            "write. Choose another destination, or give --overwrite to replace the dataset there."
         )
 
 
@@ -212,15 +212,15 @@ def _remove_stale(folder: Path, found: Run, run: Run, keep: Manifest | None) -> 
 
 
 def _kept(folder: Path, keep: Manifest | None) -> set[Path]:
-    """The files of the data set that is added to."""
+    """The files of the dataset that is added to."""
     if keep is None:
         return set()
     files = (file for shard in keep.shards for file in (shard.file, shard.index))
     return {folder / manifest.FILENAME, *(folder / file for file in files)}
 
 
-def _remove_data_set(folder: Path, splits: set[str]) -> None:
-    """dataset.json goes first: what is half removed is no data set."""
+def _remove_dataset(folder: Path, splits: set[str]) -> None:
+    """dataset.json goes first: what is half removed is not a dataset."""
     with contextlib.suppress(FormatError):
         splits = splits.union(Manifest.load(folder).splits)
     for path in _ours(folder, splits):

@@ -8,14 +8,14 @@ from typing import Any
 
 
 def map_leaves(batch: Any, change: Callable[[Any], Any]) -> Any:
-    """`batch` in the same containers, with `change` applied to whatever is no container."""
+    """`batch` in the same containers, with `change` applied to whatever is not a container."""
     if _is_container(batch):
         return _rebuild(batch, partial(map_leaves, change=change))
     return change(batch)
 
 
 def leaves(batch: Any) -> Iterator[Any]:
-    """Whatever is no container in `batch`."""
+    """Whatever is not a container in `batch`."""
     if not _is_container(batch):
         yield batch
     for item in _inside(batch):

@@ -160,7 +160,7 @@ class CUDAPrefetcher:
         """Let the next iteration go on from `state`.
 
         Raises:
-            ReaderError: the loader cannot, or it is no state of it.
+            ReaderError: the loader cannot, or it is not a state of it.
         """
         if not hasattr(self.loader, "load_state_dict"):
             raise ReaderError(f"A {type(self.loader).__name__} has no load_state_dict to go on by.")

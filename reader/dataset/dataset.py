@@ -284,7 +284,7 @@ class Dataset:
 
         Raises:
             IndexError: there is no such sample.
-            TypeError: it is no number.
+            TypeError: it is not a number.
         """
         try:
             number = index(number)

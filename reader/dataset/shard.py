@@ -102,7 +102,7 @@ class Shard:
             self.close()
             raise ReaderError(
                 f"{self.path} was replaced: its index is that of another tar than dataset.json had "
-                "when it was opened. Open the data set anew, or restore it."
+                "when it was opened. Open the dataset anew, or restore it."
             )
 
     def read(self, row: int, ext: str) -> bytes:

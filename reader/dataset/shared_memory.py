@@ -6,7 +6,7 @@ Purpose: read from a slow disk once a machine, not once a rank and epoch;
 Guarantees: the memory has no name and belongs to the processes that use it, so nothing is left
 behind however they end. Who gets it gets it prepared. Shards that are there never change again.
 
-Assumptions: Linux. The processes that read one data set find each other by an abstract Unix socket
+Assumptions: Linux. The processes that read one dataset find each other by an abstract Unix socket
 (unix(7)), which is gone with its owner as well. Who binds it first is the owner: it prepares a
 memfd (copies the tars), seals it (fcntl(2), F_ADD_SEALS: from then on its size, and if asked its
 content, cannot change), and accepts and closes the connections of those who wait. The others learn
@@ -115,7 +115,7 @@ def hold(folder: Path, shards: Sequence[ShardEntry], identity: str, limit: int |
 
     Args:
         folder: where they lie.
-        identity: tells this data set from others.
+        identity: tells this dataset from others.
         limit: bytes that may be taken; None for what the system has available.
 
     Raises:

@@ -1,9 +1,9 @@
-"""THE FORMAT: how a data set lies on disk.
+"""THE FORMAT: how a dataset lies on disk.
 
 ::
 
     shards/
-      dataset.json                       committed last; without it there is no data set
+      dataset.json                       committed last; without it there is no dataset
       [SPLIT/]shard-000000.tar           WebDataset tar
       [SPLIT/]shard-000000.safetensors   its index
 
@@ -12,7 +12,7 @@ mtime, uid and gid 0, so that the same input gives the same bytes. A PAX record 
 name that USTAR cannot hold. A sample is a run of adjacent members ``KEY.EXT``: the image first,
 then ``KEY.cls`` (decimal class number, if there are labels), then the other members. KEY is UTF-8;
 it holds no dot after its last ``/``, no white space and no control character, and is unique in the
-data set. EXT is lower case.
+dataset. EXT is lower case.
 
 **Index** (`index.py`). A safetensors file (8 bytes little-endian header length, a JSON header,
 columns back to back). One row a sample, in the order of the tar:

@@ -1,4 +1,4 @@
-"""Opens and reads the files of a data set, which may hold anything under their names."""
+"""Opens and reads the files of a dataset, which may hold anything under their names."""
 
 import errno
 import os
@@ -43,7 +43,7 @@ def open_regular(path: str | os.PathLike[str]) -> int:
     A pipe or a device under its name would keep its reader waiting, or reading, without end.
 
     Raises:
-        OSError: it is no regular file, or cannot be opened.
+        OSError: it is not a regular file, or cannot be opened.
     """
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
@@ -51,5 +51,5 @@ def open_regular(path: str | os.PathLike[str]) -> int:
         raise OSError(error.errno, reason_of(error), os.fspath(path)) from error
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        raise OSError(errno.EINVAL, "it is no regular file", os.fspath(path))
+        raise OSError(errno.EINVAL, "it is not a regular file", os.fspath(path))
     return descriptor

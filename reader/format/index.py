@@ -94,7 +94,7 @@ class Index:
                 the file is read, once, and what becomes of it afterwards changes nothing here.
 
         Raises:
-            FormatError: it is no index, or a row does not lie inside the tar.
+            FormatError: it is not an index, or a row does not lie inside the tar.
         """
         self.path = Path(path)
         self.content, data_start, header = _open(self.path, mapped)
@@ -185,7 +185,7 @@ class Index:
     def _error(self, reason: str) -> FormatError:
         return FormatError(
             f"{self.path} is not a usable index: {reason}. "
-            "Restore it from a copy, or pack the data set again."
+            "Restore it from a copy, or pack the dataset again."
         )
 
     def _check_columns(self) -> None:

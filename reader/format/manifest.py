@@ -1,4 +1,4 @@
-"""dataset.json: what the data set is, without anything per sample."""
+"""dataset.json: what the dataset is, without anything per sample."""
 
 import contextlib
 import json
@@ -54,7 +54,7 @@ class Manifest:
         classes: class names in label order; empty without labels.
         fields: extensions of the members that samples have.
         shards: in the order that numbers the samples.
-        rejected: how many source files are not in the data set; each index names its own.
+        rejected: how many source files are not in the dataset; each index names its own.
         reading: what the packer took the source for, in a sentence; empty where it was not told.
         transcoders: versions of the programs and libraries that images may have gone through.
     """
@@ -72,7 +72,7 @@ class Manifest:
 
     @property
     def splits(self) -> tuple[str, ...]:
-        """Names of the splits in order of their shards; ``""`` is a data set without splits."""
+        """Names of the splits in order of their shards; ``""`` is a dataset without splits."""
         return tuple(dict.fromkeys(shard.split for shard in self.shards))
 
     @property
@@ -128,7 +128,7 @@ class Manifest:
         except (ValueError, RecursionError) as error:
             raise FormatError(f"{path} is damaged: {error}. Restore it or pack again.") from error
         if not isinstance(content, dict) or content.get("format") != KIND:
-            raise FormatError(f"{path} does not describe a data set of this format.")
+            raise FormatError(f"{path} does not describe a dataset of this format.")
         if content.get("version") != VERSION:
             raise FormatError(
                 f"{path} is of version {content.get('version')}; this reader knows {VERSION}."
@@ -142,7 +142,7 @@ class Manifest:
                 raise ValueError("its shards have more samples than can be counted")
             for name in ("classes", "fields"):
                 if not isinstance(content[name], list):
-                    raise ValueError(f"{name} is no list")
+                    raise ValueError(f"{name} is not a list")
                 content[name] = tuple(map(str, content[name]))
             for name, kind in _KINDS.items():
                 if name in content and type(content[name]) is not kind:
@@ -172,11 +172,11 @@ def _why_missing(folder: Path) -> str:
         path = whole / FILENAME
         if name in Manifest.parse(_content(path), path).splits:
             return (
-                f"{folder} is not a data set, but a split of {whole}: "
+                f"{folder} is not a dataset, but a split of {whole}: "
                 f'open that folder, in the reader with split="{name}".'
             )
     return (
-        f"{folder} is not a data set: it has no {FILENAME}. "
+        f"{folder} is not a dataset: it has no {FILENAME}. "
         "An interrupted `packer pack` is finished by running the same command again."
     )
 
@@ -193,9 +193,9 @@ def _shard(entry: dict[str, Any]) -> ShardEntry:
         if type(getattr(shard, name)) is not kind:
             raise ValueError(f"{name} of a shard is not {kind.__name__}")
     if not is_inside(shard.file) or PurePosixPath(shard.file).suffix != ".tar":
-        raise ValueError(f"{shard.file!r} is not the name of a shard inside the data set")
+        raise ValueError(f"{shard.file!r} is not the name of a shard inside the dataset")
     if not is_inside(shard.split):  # `packer pack --overwrite` removes shards from its folder
-        raise ValueError(f"{shard.split!r} is not the name of a split inside the data set")
+        raise ValueError(f"{shard.split!r} is not the name of a split inside the dataset")
     if min(shard.samples, shard.bytes, shard.index_bytes) < 0:
         raise ValueError(f"{shard.file} has a negative size")
     if max(shard.bytes, shard.index_bytes) >= 2**63 or shard.samples > shard.bytes // tar.BLOCK:
@@ -204,7 +204,7 @@ def _shard(entry: dict[str, Any]) -> ShardEntry:
 
 
 def is_inside(name: str) -> bool:
-    """Whether `name` can be that of a file or folder inside the data set.
+    """Whether `name` can be that of a file or folder inside the dataset.
 
     Raises:
         ValueError: no file can have it.

@@ -34,7 +34,7 @@ PICTURES: Mapping[str, str] = {
 
 
 def picture_format(ext: str) -> str | None:
-    """The format of the picture that a member is, None if it is no picture."""
+    """The format of the picture that a member is, None if it is not a picture."""
     return PICTURES.get(kind_of(ext))
 
 

@@ -36,7 +36,7 @@ class BadSamples:
         if len(self.reasons) > self._most:
             raise SampleError(
                 f"{len(self.reasons)} samples cannot be read, more than max_bad={self._max_bad} of "
-                f"{self._count} samples allows ({self._most}). Restore the data set, or give a "
+                f"{self._count} samples allows ({self._most}). Restore the dataset, or give a "
                 f"larger max_bad. The first: {self._first}"
             )
 
@@ -53,7 +53,7 @@ class BadSamples:
         if self._is_in_doubt and self._in_vain >= self._count:
             raise SampleError(
                 f"None of {self._count} samples can be read, so nothing can be substituted. "
-                f"Restore the data set. The first: {self._first}"
+                f"Restore the dataset. The first: {self._first}"
             )
 
     @property

@@ -112,7 +112,7 @@ class Loader:
                 Sampler, or any sized iterable of sample numbers, iterated once an epoch. One that
                 has `num_replicas` has chosen this rank's share already.
             seed: with the epoch it determines order and augmentation.
-            epochs: that one iterator reads, without a break between them; None: for ever, each
+            epochs: that one iterator reads, without a break between them; None: forever, each
                 iterator from where the last one was left.
             workers: processes; None for the cores this process may use; "auto" to measure, and
                 settle on as many as the loop needs: see `reader.loader.autoscale`.

@@ -39,7 +39,7 @@ def view_pipelines(
     """The transforms of each view.
 
     Raises:
-        ArgumentError: they are no transforms, or there is no view.
+        ArgumentError: they are not transforms, or there is no view.
     """
     if not (is_count(views) or (isinstance(views, Sequence) and views)):
         raise ArgumentError(

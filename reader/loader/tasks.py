@@ -1,4 +1,4 @@
-"""A step -> the tasks that fill its batch: which samples go into which rows, with which dice.
+"""A step -> the tasks that fill its batch: which samples go into which rows.
 
 How many samples a task has, and how many batches are decoded ahead, is decided here, too.
 """

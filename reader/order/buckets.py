@@ -21,7 +21,7 @@ _M64 = 2**64 - 1
 class AspectBuckets:
     """Shuffle so that the images of a batch have like aspect ratios, for `reader.pad_collate`.
 
-    The data set is shuffled anew in every epoch and cut into windows of `window` batches; the
+    The dataset is shuffled anew in every epoch and cut into windows of `window` batches; the
     samples of a window are sorted by width to height, cut into batches, and these are shuffled.
     Samples that fill no batch at an epoch's end are of any ratio.
 
@@ -90,7 +90,7 @@ class Bucketed:
 
 
 def aspect_ratios(dataset: Dataset) -> NDArray[np.float64]:
-    """Width to height of every sample, from the indexes, as the data set shows it."""
+    """Width to height of every sample, from the indexes, as the dataset shows it."""
     columns = dataset.columns("height", "width", "orientation")
     ratios = columns["width"] / columns["height"].clip(1)
     return np.where((columns["orientation"] > 4) & dataset.upright, 1 / ratios, ratios)
@@ -116,9 +116,9 @@ def padding_waste(
     for position, number in enumerate(samples.tolist()):
         height, width = int(columns["height"][number]), int(columns["width"][number])
         geometry = Geometry.of(*((width, height) if turned[number] else (height, width)))
-        dice = SampleRandom(seed, 0, position)
+        rng = SampleRandom(seed, 0, position)
         for transform in transforms:
-            transform.apply(geometry, dice)
+            transform.apply(geometry, rng)
         sizes[position] = geometry.height, geometry.width
     shown = padded = 0
     for start in range(0, len(sizes), batch_size):

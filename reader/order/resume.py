@@ -34,7 +34,7 @@ def position_of(state: Mapping[str, Any], dataset: Dataset, order: Order, seed: 
         raise ArgumentError(f"A state is what state_dict() gave, a dict, not {state!r:.200}.")
     if state.get("version") != _VERSION:
         raise ArgumentError(
-            f"This is no state of a Loader, or one of version {state.get('version')}; "
+            f"This is not a state of a Loader, or one of version {state.get('version')}; "
             f"this reader knows version {_VERSION}."
         )
     epoch, inside = state.get("epoch"), state.get("position")

@@ -181,8 +181,8 @@ class Drawn:
         """The sample numbers at `positions` of `epoch`."""
         key = mix64(mix64(self._seed & 2**64 - 1) + epoch & 2**64 - 1)
         with np.errstate(over="ignore"):
-            dice = mix64(mix64(positions.astype(np.uint64) ^ np.uint64(key)))
-        draws = (dice >> np.uint64(11)).astype(np.float64) * 2.0**-53
+            mixed = mix64(mix64(positions.astype(np.uint64) ^ np.uint64(key)))
+        draws = (mixed >> np.uint64(11)).astype(np.float64) * 2.0**-53
         return np.minimum(np.searchsorted(self._ends, draws, side="right"), self.count - 1)
 
     def options(self, epoch: int | None) -> dict[str, str]:

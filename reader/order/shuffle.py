@@ -120,10 +120,10 @@ class GlobalShuffle:
 
 @lru_cache(maxsize=64)
 def _permutation(count: int, seed: int, epoch: int) -> tuple[int, ...]:
-    """A permutation of [0, count) by Fisher and Yates, from the dice before the first sample's."""
-    dice = SampleRandom(seed, epoch, -1)
+    """A permutation of [0, count) by Fisher and Yates, drawn before the first sample's numbers."""
+    rng = SampleRandom(seed, epoch, -1)
     found = list(range(count))
     for last in range(count - 1, 0, -1):
-        other = dice.integer(last + 1)
+        other = rng.integer(last + 1)
         found[last], found[other] = found[other], found[last]
     return tuple(found)

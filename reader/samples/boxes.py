@@ -42,7 +42,7 @@ class Boxes:
     lines of a class and four numbers, and always gives ``labels``: YOLO's label files are
     ``Boxes("txt", format="cxcywh", normalized=True)``. They are those of the upright image, as
     YOLO's tools read it, and COCO's those of the stored one: that differs in photographs with an
-    EXIF orientation, whatever the data set's own ``upright`` is.
+    EXIF orientation, whatever the dataset's own ``upright`` is.
 
     What other boxes would make of it is refused with the sample's name: fractions without
     `normalized` and pixels with it, a box that ends before it begins. Boxes that are too small
@@ -238,7 +238,7 @@ def _rows_of_four(found: Any, path: str) -> NDArray[np.float64]:
         rows = np.asarray(found, np.float64)
         return rows.reshape(len(rows), 4)
     except (TypeError, ValueError):
-        raise ValueError(f"at {path!r} are no rows of four numbers") from None
+        raise ValueError(f"at {path!r} are not rows of four numbers") from None
 
 
 def _whole(found: Any, path: str) -> NDArray[np.int64]:
@@ -248,7 +248,7 @@ def _whole(found: Any, path: str) -> NDArray[np.int64]:
     except (TypeError, ValueError):
         numbers = np.array([np.nan])
     if not (numbers == np.floor(numbers)).all():
-        raise ValueError(f"at {path!r} are no whole numbers")
+        raise ValueError(f"at {path!r} are not whole numbers")
     return numbers.astype(np.int64)
 
 

@@ -226,7 +226,7 @@ def drawing(decoder: Decoder, images: DecodedImages | None) -> Drawing:
 
 
 def hold_decoded(dataset: Dataset, pipelines: Sequence[Sequence[Transform]]) -> DecodedImages:
-    """Memory for the images of a data set; empty, if no process of this user has it already.
+    """Memory for the images of a dataset; empty, if no process of this user has it already.
 
     Args:
         dataset: tells the sizes, and how many bytes may be taken.

@@ -1,6 +1,7 @@
 """Raw images of one size, a whole chunk at a time: no loop over samples.
 
-The transforms are applied once, to a `Geometry` whose numbers are arrays, with dice whose draws are
+The transforms are applied once, to a `Geometry` whose numbers are arrays, with an rng whose draws
+are
 arrays: the draws that each sample would have had by itself. The pixels are copied by one fancy
 index whose items are whole images or, of a crop that is narrower, its rows; one call mirrors them.
 """
@@ -55,7 +56,7 @@ class Gatherer:
     """Copies raw images to where they are wanted."""
 
     def __init__(self, dataset: Dataset, recipe: Recipe, turn_to: Callable[[int], None]) -> None:
-        """Take a data set and recipe of which `can_gather` is true.
+        """Take a dataset and recipe of which `can_gather` is true.
 
         Args:
             turn_to: called with the first sample of each shard before it is opened.
@@ -84,9 +85,9 @@ class Gatherer:
         """
         geometry: Any = Geometry.of(self._height, self._width)
         if self._recipe.transforms:
-            dice: Any = BatchRandom(self._recipe.seed, epoch, position + np.arange(len(samples)))
+            rng: Any = BatchRandom(self._recipe.seed, epoch, position + np.arange(len(samples)))
             for transform in self._recipe.transforms:
-                transform.apply(geometry, dice)
+                transform.apply(geometry, rng)
         size = geometry.height, geometry.width
         out = images
         if self._channels == 1:

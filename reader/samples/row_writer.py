@@ -175,7 +175,7 @@ def apart(sample: Sample, views: Mapping[str, Sequence[str]]) -> Sample:
     for name, names in views.items():
         if not are_views(sample[name], len(names)):
             raise ValueError(
-                f"its {name} is no list of {len(names)} views, but that of the first sample is; "
+                f"its {name} is not a list of {len(names)} views, but that of the first sample is; "
                 "give collate_fn= to batch values that differ"
             )
         parts.update(zip(names, sample[name], strict=True))

@@ -130,9 +130,9 @@ class SampleReader:
         shard, row = self._dataset.locate(number)
         image = self._drawing.found(number, self._dataset.image_of(shard, row))
         label = int(shard.index.columns["label"][row])
-        dice = SampleRandom(self._recipe.seed, epoch, position)
+        rng = SampleRandom(self._recipe.seed, epoch, position)
         try:
-            geometries = self._transformed(image.upright_size, dice)
+            geometries = self._transformed(image.upright_size, rng)
             views = [plan(image, geometry) for geometry in geometries]
         except (DecodeError, ReaderError) as error:
             raise shard.error(row, str(error)) from error
@@ -143,14 +143,14 @@ class SampleReader:
         mirrored = geometries[0].hflip, geometries[0].vflip
         return Planned(shard, row, number, epoch, position, label, tuple(views), mirrored, result)
 
-    def _transformed(self, size: tuple[int, int], dice: SampleRandom) -> list[Geometry]:
+    def _transformed(self, size: tuple[int, int], rng: SampleRandom) -> list[Geometry]:
         """What each view shows of an image of (height, width)."""
         began = time.perf_counter_ns()
         geometries = []
         for transforms in (self._recipe.transforms, *self._recipe.further):
             geometry = Geometry.of(*size)
             for transform in transforms:
-                transform.apply(geometry, dice)
+                transform.apply(geometry, rng)
             geometries.append(geometry)
         self.transforming += time.perf_counter_ns() - began
         return geometries

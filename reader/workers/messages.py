@@ -53,7 +53,7 @@ class Task:
 
     Attributes:
         slot, row: where its first sample goes.
-        epoch, position: of its first sample; with the seed they are the augmentations' dice.
+        epoch, position: of its first sample; with the seed they determine the augmentations.
         samples: sample numbers, int64; the rows follow each other.
         valid: how many of them count; the rest pad the batch.
         spare: what comes after them in the order, to take the place of what cannot be read.
@@ -193,7 +193,7 @@ def receive(connection: Connection, kinds: tuple[type[Message], ...]) -> Message
     try:
         content = connection.recv_bytes()
     except (MemoryError, OverflowError) as error:  # of its length
-        raise WorkerError(f"What was received is no message: {error!r}.") from error
+        raise WorkerError(f"What was received is not a message: {error!r}.") from error
     return parse(content, kinds)
 
 
@@ -202,7 +202,7 @@ def parse(content: bytes, kinds: tuple[type[Message], ...]) -> Message:
     try:
         message = pickle.loads(content)
     except Exception as error:  # a damaged pickle may raise anything
-        raise WorkerError(f"What was received is no message: {error!r}.") from error
+        raise WorkerError(f"What was received is not a message: {error!r}.") from error
     if not isinstance(message, kinds):
         raise WorkerError(f"Nobody expected the message {message!r:.200}.")
     return message

@@ -139,7 +139,7 @@ class Pool:
         return taken
 
     def poll(self, timeout: float | None) -> list[Done | Failed]:
-        """What ended, after waiting for news for up to `timeout` seconds (None: for ever).
+        """What ended, after waiting for news for up to `timeout` seconds (None: forever).
 
         Raises:
             WorkerError: workers cannot be set up, keep dying, die of one task, or none of them got
@@ -205,7 +205,7 @@ class Pool:
         return died
 
     def _wait(self, controls: list[Connection], timeout: float | None) -> list[Connection]:
-        """Those that have news, after a wait of up to `timeout` seconds; for ever is watched."""
+        """Those that have news, after a wait of up to `timeout` seconds; forever is watched."""
         if timeout is not None:
             return with_news(controls, timeout)
         while not (ready := with_news(controls, self._watch.tick)):

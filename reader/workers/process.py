@@ -181,5 +181,5 @@ def remedy_for(code: int) -> str:
     if code == -signal.SIGKILL:
         return "Fewer workers, a smaller batch_size or smaller images need less memory."
     if code == -signal.SIGBUS:
-        return "Check the data set with `packer verify`, and restore that shard and its index."
+        return "Check the dataset with `packer verify`, and restore that shard and its index."
     return "Check the shard with `packer verify`, and your own code with that sample."

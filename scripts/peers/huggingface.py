@@ -24,7 +24,7 @@ def prepare(task: Task) -> None:
 
 
 def build(task: Task) -> Iterable[Any]:
-    """A map-style data set whose transform decodes with simplejpeg and OpenCV."""
+    """A map-style dataset whose transform decodes with simplejpeg and OpenCV."""
     import torch
     from datasets import load_from_disk
     from torch.utils.data import DataLoader

@@ -1,4 +1,4 @@
-"""LitData: chunks written by `optimize`, read by its own data set and loader."""
+"""LitData: chunks written by `optimize`, read by its own dataset and loader."""
 
 from collections.abc import Iterable
 from functools import partial

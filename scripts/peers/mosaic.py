@@ -1,4 +1,4 @@
-"""MosaicML Streaming: MDS shards, read by its own data set through torch's DataLoader."""
+"""MosaicML Streaming: MDS shards, read by its own dataset through torch's DataLoader."""
 
 from collections.abc import Iterable
 from pathlib import Path

@@ -23,7 +23,7 @@ PACKS = {
     "split": ("--split=train=0.8,val=0.2", "--shard-samples=30"),
 }
 CLASSES = 6
-BAD = 3  # samples of the damaged data set that cannot be decoded
+BAD = 3  # samples of the damaged dataset that cannot be decoded
 
 
 @dataclass

@@ -136,7 +136,7 @@ def _expect_kept(held: tuple[Any, list[Row]]) -> None:
 
 
 def damaged_round(rng: random.Random, ground: Ground, tally: Tally) -> None:
-    """Read a data set with images that do not decode, under each policy."""
+    """Read a dataset with images that do not decode, under each policy."""
     shards, bad = ground.damaged()
     sound = replace(choose(rng, ground), shards=str(ground.packed("tiled")), pipeline="random")
     policy = rng.choice(["raise", "mask", "substitute"])

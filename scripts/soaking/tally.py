@@ -12,7 +12,7 @@ class Tally:
     """Counts over all rounds.
 
     Attributes:
-        packs, pack_kills: data sets that were packed, appended to or repaired while packer's
+        packs, pack_kills: datasets that were packed, appended to or repaired while packer's
             processes were killed; and how often they were.
         epochs, kills, stops: epochs that were read; workers, or whole readers, that were killed
             meanwhile; workers that were stopped for a moment.

@@ -61,7 +61,7 @@ class Block:
 
     @property
     def is_directive(self) -> bool:
-        """Whether it is no code: something that Sphinx puts in its place."""
+        """Whether it is not a code: something that Sphinx puts in its place."""
         return self.language.startswith("{")
 
 

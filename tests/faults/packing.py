@@ -54,7 +54,7 @@ class Case:
 
     Attributes:
         arguments: of `packer`; SRC, DST and OUT stand for folders.
-        prepare: makes of a source and a sound data set, SRC and DST, what the command is to find.
+        prepare: makes of a source and a sound dataset, SRC and DST, what the command is to find.
         makes: the folder that it writes to, if any.
     """
 

@@ -105,7 +105,7 @@ class Faults:
 
 @dataclass
 class Outcome:
-    """What came of one pass over a data set.
+    """What came of one pass over a dataset.
 
     Attributes:
         exact, wrong, masked: sample numbers.
@@ -128,7 +128,7 @@ class Outcome:
         """What is not as it should be, or an empty string.
 
         Args:
-            count: samples of the data set.
+            count: samples of the dataset.
             cost: samples that may at most be lacking.
         """
         for error in self.errors:
@@ -240,7 +240,7 @@ def trials(warm: int, fresh: int) -> Iterator[Trial]:
 
 
 class Bench:
-    """Tries faults on copies of one data set."""
+    """Tries faults on copies of one dataset."""
 
     def __init__(self, folder: Path, scratch: Path) -> None:
         self._source = folder

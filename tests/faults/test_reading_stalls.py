@@ -148,7 +148,7 @@ folder, act, begun = sys.argv[1:]
 parent = os.getpid()  # which tries the transforms too
 
 class Act:
-    def apply(self, geometry, dice):
+    def apply(self, geometry, rng):
         if os.getpid() == parent:
             return
         open(os.path.join(begun, str(os.getpid())), "w").close()

@@ -1,4 +1,4 @@
-"""Faults in each way to read: raw images, memory, a data set by itself, torch, the prefetcher."""
+"""Faults in each way to read: raw images, memory, a dataset by itself, torch, the prefetcher."""
 
 import os
 import resource
@@ -52,7 +52,7 @@ def read_all(dataset: Dataset) -> Iterator[bytes | SampleError]:
             yield error
 
 
-def test_a_data_set_by_itself_fails_at_the_sample_alone(packed: Path, faults: Faults) -> None:
+def test_a_dataset_by_itself_fails_at_the_sample_alone(packed: Path, faults: Faults) -> None:
     dataset = Dataset(packed)
     truth = list(read_all(dataset))
     with faults.in_this_process():
@@ -69,7 +69,7 @@ def test_a_data_set_by_itself_fails_at_the_sample_alone(packed: Path, faults: Fa
 
 
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
-def test_torchs_loader_raises_what_the_data_set_does_and_goes_on(
+def test_torchs_loader_raises_what_the_dataset_does_and_goes_on(
     packed: Path, faults: Faults
 ) -> None:
     with faults.in_this_process():

@@ -134,7 +134,7 @@ def files(make_image: Callable[..., Image.Image], encode: Callable[..., bytes]) 
     found["PNG, interlaced"] = png(size, 8, 0, interlaced(np.asarray(grey)), interlaced=1)
     found["PNG, EXIF orientation 6"] = encode(image, "PNG", exif=turned)
     found["APNG"] = encode(image, "PNG", save_all=True, append_images=[second])
-    found["APNG whose picture is no frame of it"] = encode(
+    found["APNG whose picture is not a frame of it"] = encode(
         image, "PNG", save_all=True, default_image=True, append_images=[second, grey.convert("RGB")]
     )
     for name, start in (("zTXt", b"a\0\0"), ("iCCP", b"a\0\0"), ("iTXt", b"a\0\1\0\0\0")):

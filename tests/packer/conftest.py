@@ -290,7 +290,7 @@ def items(make_image: Callable[..., Image.Image], encode: Callable[..., bytes]) 
 
 @pytest.fixture
 def with_sidecars(tmp_path: Path, items: list[Item], write_dataset: Callable[..., Path]) -> Path:
-    """A data set of `items` in two splits."""
+    """A dataset of `items` in two splits."""
     shards = {"train/shard-000000.tar": items[:3], "val/shard-000000.tar": items[3:]}
     return write_dataset(tmp_path / "with_sidecars", shards, classes=2)
 

@@ -2,11 +2,11 @@ from packer.errors import told
 
 
 def test_a_few_files_are_named_each_with_its_reason() -> None:
-    files = [("a", "it is empty"), ("b", "it is empty"), ("c", "it is no file")]
+    files = [("a", "it is empty"), ("b", "it is empty"), ("c", "it is not a file")]
     assert list(told(files, "rejected: ")) == [
         "rejected: a: it is empty",
         "rejected: b: it is empty",
-        "rejected: c: it is no file",
+        "rejected: c: it is not a file",
     ]
 
 

@@ -504,7 +504,7 @@ def test_a_changed_source_is_refused_and_nothing_is_touched(
     assert stamps(dst) == before
 
 
-def test_overwriting_replaces_the_data_set_and_keeps_foreign_files(
+def test_overwriting_replaces_the_dataset_and_keeps_foreign_files(
     tmp_path: Path, source: Path, packed: Path, run_pack: RunPack, files_of: FilesOf
 ) -> None:
     dst = tmp_path / "dst"
@@ -517,7 +517,7 @@ def test_overwriting_replaces_the_data_set_and_keeps_foreign_files(
     assert files_of(dst) == files_of(packed) | foreign
 
 
-def test_a_damaged_data_set_is_refused_and_can_be_overwritten(
+def test_a_damaged_dataset_is_refused_and_can_be_overwritten(
     tmp_path: Path, source: Path, packed: Path, run_pack: RunPack, files_of: FilesOf
 ) -> None:
     dst = shutil.copytree(packed, tmp_path / "dst")

@@ -39,7 +39,7 @@ def stop_once(marker: Path, advance: Advance) -> str:
 
 
 def stop_or_fail(number: int, advance: Advance) -> None:
-    """Stop one process for ever, and then fail in another."""
+    """Stop one process forever, and then fail in another."""
     if number == 0:
         os.kill(os.getpid(), signal.SIGSTOP)
     while not stopped_processes(os.getppid()):

@@ -1,4 +1,4 @@
-"""Data sets made of given files, and scripts in processes of their own."""
+"""Datasets made of given files, and scripts in processes of their own."""
 
 import fcntl
 import os
@@ -54,7 +54,7 @@ def make_dataset(
 
 @pytest.fixture
 def write_samples(tmp_path: Path) -> Callable[..., Path]:
-    """`write_samples({"a": {"jpg": b"...", "txt": b"..."}})`: a data set of these members."""
+    """`write_samples({"a": {"jpg": b"...", "txt": b"..."}})`: a dataset of these members."""
 
     def write(
         samples: Mapping[str, Mapping[str, bytes]],

@@ -30,8 +30,8 @@ def test_random_numbers_stay_within_their_bounds_and_repeat(
     seed: int, epoch: int, position: int, low: float, width: float, bound: int
 ) -> None:
     def throws() -> list[float]:
-        dice = SampleRandom(seed, epoch, position)
-        return [dice.uniform(low, low + width), dice.integer(bound), dice.uniform()]
+        rng = SampleRandom(seed, epoch, position)
+        return [rng.uniform(low, low + width), rng.integer(bound), rng.uniform()]
 
     first, second, third = throws()
     assert low <= first <= low + width
@@ -41,20 +41,20 @@ def test_random_numbers_stay_within_their_bounds_and_repeat(
 
 
 def test_random_numbers_are_even_over_positions_epochs_and_seeds() -> None:
-    for dice in (
+    for rng in (
         [SampleRandom(0, 0, number) for number in range(4000)],
         [SampleRandom(0, number, 0) for number in range(4000)],
         [SampleRandom(number, 0, 0) for number in range(4000)],
     ):
-        floats = np.array([one.uniform() for one in dice])
-        tens = Counter(one.integer(10) for one in dice)
+        floats = np.array([one.uniform() for one in rng])
+        tens = Counter(one.integer(10) for one in rng)
         assert np.histogram(floats, 10, (0, 1))[0] == pytest.approx([400] * 10, abs=100)
         assert [tens[number] for number in range(10)] == pytest.approx([400] * 10, abs=100)
         assert abs(np.corrcoef(floats[:-1], floats[1:])[0, 1]) < 0.08
 
 
 def test_a_number_drawn_again_and_again_is_even() -> None:
-    dice = SampleRandom(5, 3, 1)
-    assert np.histogram([dice.uniform() for _ in range(4000)], 10, (0, 1))[0] == pytest.approx(
+    rng = SampleRandom(5, 3, 1)
+    assert np.histogram([rng.uniform() for _ in range(4000)], 10, (0, 1))[0] == pytest.approx(
         [400] * 10, abs=100
     )

@@ -34,13 +34,13 @@ Coordinates = NDArray[np.int64]  # (height, width, 2): which pixel of the source
 SIDE = st.integers(1, 400)
 
 
-def dice(position: int = 0) -> SampleRandom:
+def rng(position: int = 0) -> SampleRandom:
     return SampleRandom(0, 0, position)
 
 
 def applied(transform: Transform, height: int, width: int, position: int = 0) -> Geometry:
     geometry = Geometry.of(height, width)
-    transform.apply(geometry, dice(position))
+    transform.apply(geometry, rng(position))
     return geometry
 
 
@@ -77,7 +77,7 @@ def shown(geometry: Geometry, height: int, width: int) -> Coordinates:
 def torchvision_resized_crop(
     height: int, width: int, scale: tuple[float, float], ratio: tuple[float, float], seed: int
 ) -> tuple[int, int, int, int]:
-    """RandomResizedCrop.get_params of torchvision, with numpy's dice."""
+    """RandomResizedCrop.get_params of torchvision, with numpy's rng."""
     rng = np.random.default_rng(seed)
     area = height * width
     log_ratio = np.log(ratio)
@@ -307,7 +307,7 @@ def test_a_horizontal_flip_comes_with_its_probability(p: float, least: float, mo
 def test_two_flips_undo_each_other() -> None:
     geometry = Geometry.of(8, 8)
     for _ in range(2):
-        RandomHorizontalFlip(1.0).apply(geometry, dice())
+        RandomHorizontalFlip(1.0).apply(geometry, rng())
     assert not geometry.hflip
 
 
@@ -399,7 +399,7 @@ def test_all_but_bilinear_without_antialiasing_is_as_pillow_does_it(
 
 def test_an_image_that_is_resized_twice_is_scaled_as_the_last_time() -> None:
     geometry = applied(Resize(20, interpolation="bicubic"), 30, 40)
-    Resize(10).apply(geometry, dice())
+    Resize(10).apply(geometry, rng())
     assert (geometry.height, geometry.width, geometry.filter) == (10, 13, None)
 
 
@@ -467,21 +467,21 @@ def test_a_letterbox_shows_the_whole_image_in_the_middle(
 
 def test_a_border_replaces_what_an_earlier_crop_took_away() -> None:
     geometry = Geometry.of(100, 200)
-    CenterCrop((20, 40)).apply(geometry, dice())
-    Letterbox(80).apply(geometry, dice())
+    CenterCrop((20, 40)).apply(geometry, rng())
+    Letterbox(80).apply(geometry, rng())
     assert (geometry.top, geometry.box_height, geometry.fill) == (30, 40, 114)
     assert geometry.seen == (40, 80, 60, 120)
 
 
 def test_a_border_around_a_border_has_its_fill() -> None:
     geometry = applied(Letterbox(64), 100, 200)
-    CenterCrop((32, 64)).apply(geometry, dice())  # all of the image and nothing of the border
+    CenterCrop((32, 64)).apply(geometry, rng())  # all of the image and nothing of the border
     with_border = applied(Letterbox(64), 100, 200)
-    RandomCrop(60).apply(with_border, dice())  # within the border
+    RandomCrop(60).apply(with_border, rng())  # within the border
     assert with_border.fill == 114
     with pytest.raises(ReaderError, match="grey value 0 would surround one of 114: give both"):
-        CenterCrop(80).apply(with_border, dice())
-    CenterCrop(80).apply(geometry, dice())
+        CenterCrop(80).apply(with_border, rng())
+    CenterCrop(80).apply(geometry, rng())
     assert geometry.fill == 0
 
 

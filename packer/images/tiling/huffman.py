@@ -43,7 +43,7 @@ def build_lookup(spec: Array, most: int, short: Array, longer: Array) -> bool:
     for length in range(1, 17):
         count = np.int64(spec[length - 1])
         if count and (code + count >= 1 << length or at + count > spec.size):
-            return False  # all ones is no code
+            return False  # all ones is not a code
         longer[length, 0], longer[length, 1], longer[length, 2] = code, code + count, at - code
         if length <= PEEK:
             for _ in range(count):

@@ -285,7 +285,7 @@ def _scans(data: bytes, at: int, tables: _Tables, process: int) -> Iterator[Scan
         if count > (MOST_SCANS if process == PROGRESSIVE else 1):
             raise Untileable("it has too many scans")
         if data[end : end + 1] != b"\xff":
-            raise Untileable("between its scans is what is no marker")
+            raise Untileable("between its scans is what is not a marker")
         marker, at = data[end + 1], end + 2
 
 

@@ -1,6 +1,6 @@
 """A tar or zip of class folders, read in place: nothing is unpacked to disk.
 
-Folders mean what they do on disk (`folder.py`), and the data set is the same as if the archive were
+Folders mean what they do on disk (`folder.py`), and the dataset is the same as if the archive were
 unpacked first. A single folder that holds all others (``imagenette2/train/...``) is looked through.
 A tar in a tar is a folder of its name: ImageNet's train archive holds one for each class.
 """

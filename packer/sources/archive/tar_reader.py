@@ -18,7 +18,7 @@ from packer.keys import MAX_NAME
 from packer.sources.records import Skipped
 from reader.format.members import picture_format
 
-MAX_MEMBERS = 64  # of a sample; a data set has a handful of extensions
+MAX_MEMBERS = 64  # of a sample; a dataset has a handful of extensions
 
 MAX_EXTENDED = 1 << 20  # a long name or PAX records; tarfile reads them whole
 _CHUNK = 1 << 20
@@ -83,7 +83,7 @@ class CheckedTarInfo(tarfile.TarInfo):
         return info
 
     def _proc_pax(self, archive: Any) -> tarfile.TarInfo:
-        """Look at PAX records first: before 3.11.10, long runs of digits take for ever to parse."""
+        """Look at PAX records first: before 3.11.10, long runs of digits take forever to parse."""
         start = archive.fileobj.tell()
         digits = map(len, re.findall(rb"\d+", archive.fileobj.read(self.size)))
         if max(digits, default=0) > _MAX_DIGITS:
@@ -110,7 +110,7 @@ def members(path: Path, begin: int = 0, end: int | None = None) -> Iterator[Memb
             members are those in the file, too.
 
     Raises:
-        UnusableInput: it is no tar, damaged, or goes on after its end of archive.
+        UnusableInput: it is not a tar, damaged, or goes on after its end of archive.
     """
     try:
         with open(path, "rb") as file:
@@ -170,7 +170,7 @@ def samples(files: Iterable[Member | Skipped]) -> Iterator[list[Member] | Skippe
 
 
 def _refusal(info: tarfile.TarInfo, name: str) -> str | None:
-    """Why a member is no file that could be read in place."""
+    """Why a member is not a file that could be read in place."""
     if info.issym() or info.islnk():
         return f"it is a link to {info.linkname!r}"
     if info.issparse():
@@ -218,6 +218,6 @@ def _first_data(descriptor: int, offset: int, end: int) -> int | None:
 
 def _damaged(path: Path, reason: str) -> UnusableInput:
     return UnusableInput(
-        f"{os.fspath(path)} is no tar, or damaged: {reason.removesuffix('.')}. Leave it out, or "
+        f"{os.fspath(path)} is not a tar, or damaged: {reason.removesuffix('.')}. Leave it out, or "
         "restore it from a copy; compressed tars are to be unpacked first."
     )

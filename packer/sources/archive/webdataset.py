@@ -52,7 +52,7 @@ class WebDatasetSource:
         """Whether a tar, or the first of a folder's, holds samples of several members.
 
         In class folders an image may have further members, too, but no ``cls``. Samples of one
-        member each make a data set if their tars are numbered; else the tars may be classes, which
+        member each make a dataset if their tars are numbered; else the tars may be classes, which
         would be lost.
 
         Raises:
@@ -100,7 +100,7 @@ class WebDatasetSource:
         for tar in [self.only] if self.only else sorted(os.listdir(self.folder)):
             if not _is_tar(self.folder / tar):
                 ignored = is_index(tar)
-                yield Skipped(tar, "it is an index" if ignored else "it is no tar", ignored)
+                yield Skipped(tar, "it is an index" if ignored else "it is not a tar", ignored)
                 continue
             own: set[int] = set()
             for record in self._tar(tar, number_of):
@@ -197,7 +197,7 @@ def is_index(name: str) -> bool:
 
 
 def packed_classes(folder: Path) -> tuple[str, ...]:
-    """The classes of a data set that packer wrote; empty if it is another's."""
+    """The classes of a dataset that packer wrote; empty if it is another's."""
     with contextlib.suppress(FormatError):
         if (folder / manifest.FILENAME).exists():
             return Manifest.load(folder).classes
@@ -250,5 +250,5 @@ def _key(stem: str) -> str:
     """A key that packer has escaped before stays what it is."""
     try:
         return stem if escape(unescape(stem)) == stem else escape(stem)
-    except UnicodeEncodeError:  # bytes that are no UTF-8, which no key has
+    except UnicodeEncodeError:  # bytes that are not UTF-8, which no key has
         return escape(stem)

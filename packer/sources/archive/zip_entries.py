@@ -29,14 +29,14 @@ def zip_entries(path: Path) -> Iterator[tuple[str, Entry] | Skipped]:
     """The files of a zip in the order of its table of contents; folders are passed over.
 
     Raises:
-        UnusableInput: it is no zip, or damaged.
+        UnusableInput: it is not a zip, or damaged.
     """
     try:
         with zipfile.ZipFile(path) as archive:
             infos = sorted(archive.infolist(), key=lambda info: info.header_offset)
             end = archive.start_dir
     except (OSError, zipfile.BadZipFile, NotImplementedError, ValueError) as error:
-        raise UnusableInput(f"{path} is no zip that can be read: {error}.") from error
+        raise UnusableInput(f"{path} is not a zip that can be read: {error}.") from error
     for number, info in enumerate(infos, 1):
         following = infos[number].header_offset if number < len(infos) else end
         name = info.filename.replace("\\", "/")  # as some programs for Windows write it

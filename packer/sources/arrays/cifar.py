@@ -1,6 +1,6 @@
 """CIFAR-10 and CIFAR-100 (Krizhevsky 2009), python and binary version, as published or unpacked.
 
-Both versions give the same data set: the pixels, the fine label, and for CIFAR-100 the coarse one
+Both versions give the same dataset: the pixels, the fine label, and for CIFAR-100 the coarse one
 as the member ``coarse.cls``. A sample is named by its batch and its row there. The formats are
 those of https://www.cs.toronto.edu/~kriz/cifar.html. All of it, under 200 MB, is held in memory.
 """
@@ -110,7 +110,7 @@ class CifarSource:
         numbers = [self.classes.index(name) for name in data.classes]
         for name in data.others:
             documentation = name in _IGNORED
-            reason = "it is documentation" if documentation else "it is no part of CIFAR"
+            reason = "it is documentation" if documentation else "it is not a part of CIFAR"
             yield Skipped(name, reason, ignored=True) if documentation else skipped(name, reason)
         for batch, (_, labels, coarse) in data.batches.items():
             for row, label in enumerate(labels.tolist()):

@@ -53,7 +53,7 @@ class IdxSource:
 
     @classmethod
     def open(cls, path: Path, classes: Sequence[str] | None = None) -> "IdxSource":
-        """Tell that there is one data set.
+        """Tell that there is one dataset.
 
         Raises:
             UnusableInput: there are several.
@@ -61,7 +61,7 @@ class IdxSource:
         sets = {match[1] for match in map(_NAME.fullmatch, os.listdir(path)) if match}
         if len(sets) > 1:
             raise UnusableInput(
-                f"{path} holds several data sets: {', '.join(sorted(sets))}. "
+                f"{path} holds several datasets: {', '.join(sorted(sets))}. "
                 "Put the files of the one that you want into a folder of their own."
             )
         return cls(path, tuple(classes or ()))
@@ -76,7 +76,7 @@ class IdxSource:
         for name in sorted(os.listdir(self.path)):
             match = _NAME.fullmatch(name)
             if not match:
-                yield skipped(name, "it is no IDX file")
+                yield skipped(name, "it is not an IDX file")
                 continue
             part = (_SPLITS[match[2]], match[3])
             if part in files:

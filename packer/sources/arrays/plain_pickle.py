@@ -41,11 +41,11 @@ class _DType:
 
 
 class _Dict(dict[object, Any]):
-    """Takes texts as keys: hashing a tuple of tuples may take for ever."""
+    """Takes texts as keys: hashing a tuple of tuples may take forever."""
 
     def __setitem__(self, key: object, value: Any) -> None:
         if type(key) not in (bytes, str):
-            raise pickle.UnpicklingError(f"a key is no text, but of {type(key)}")
+            raise pickle.UnpicklingError(f"a key is not text, but of {type(key)}")
         super().__setitem__(key, value)
 
 
@@ -70,7 +70,7 @@ _SETS = *pickle.EMPTY_SET, *pickle.ADDITEMS, *pickle.FROZENSET  # which hash wha
 # The one in C takes any number for the size of its memo, and would fill the memory.
 class _Unpickler(pickle._Unpickler):
     def refuse_set(self: Any) -> None:
-        """A set that holds tuples of tuples may take for ever to be made."""
+        """A set that holds tuples of tuples may take forever to be made."""
         raise pickle.UnpicklingError("it holds a set")
 
     dispatch = pickle._Unpickler.dispatch | dict.fromkeys(_SETS, refuse_set)
@@ -115,5 +115,5 @@ def load_plain(data: bytes, name: str) -> dict[str, Any]:
     # A damaged pickle may raise whatever its opcodes run into.
     except Exception as error:
         raise UnusableInput(
-            f"{name} is no pickle of plain containers and byte arrays: {error}. It was not run."
+            f"{name} is not a pickle of plain containers and byte arrays: {error}. It was not run."
         ) from error

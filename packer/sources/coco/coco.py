@@ -295,7 +295,7 @@ def _categories(path: Path) -> Iterator[tuple[int, str]]:
     """The id and the name of each category in an annotation file.
 
     Raises:
-        UnusableInput: it is no annotation file.
+        UnusableInput: it is not an annotation file.
     """
     lists = set()
     for element in elements(path):
@@ -308,10 +308,10 @@ def _categories(path: Path) -> Iterator[tuple[int, str]]:
         except (KeyError, TypeError, ValueError) as error:
             raise UnusableInput(f"{path}: a category has no id or no name.") from error
         if type(number) is not int or not isinstance(name, str):
-            raise UnusableInput(f"{path}: a category's id is no number, or its name no text.")
+            raise UnusableInput(f"{path}: a category's id is not a number, or its name no text.")
         yield number, name
     if "images" not in lists:
         raise UnusableInput(
-            f"{path} is no COCO annotation file: it has no list of images. Manifests are CSV, TSV, "
-            "JSONL or Parquet."
+            f"{path} is not a COCO annotation file: it has no list of images. Tables "
+            "are CSV, TSV, JSONL or Parquet."
         )

@@ -52,7 +52,7 @@ class Index:
             if element.of == "annotations":
                 owner = _id(element.value, "image_id")
                 if owner is None:
-                    yield Skipped(where, "it is no annotation: it has no image_id")
+                    yield Skipped(where, "it is not an annotation: it has no image_id")
                     continue
                 self._owners.append(self._number(owner))
                 self._spans.extend((part, element.offset, element.size))
@@ -60,7 +60,7 @@ class Index:
                 own = _id(element.value, "id")
                 file_name = _file_name(element)
                 if own is None or file_name is None:
-                    yield Skipped(where, "it is no image: it has no id or no file_name")
+                    yield Skipped(where, "it is not an image: it has no id or no file_name")
                     continue
                 number = self._number(own)
                 if number in listed:

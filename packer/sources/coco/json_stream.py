@@ -36,7 +36,7 @@ class Element:
     raw: str
 
     def load(self) -> Any:
-        """The value with its text decoded; raises ValueError if that is no UTF-8."""
+        """The value with its text decoded; raises ValueError if that is not UTF-8."""
         return parsed(self.raw.encode("latin-1"))
 
 
@@ -52,7 +52,7 @@ def elements(path: Path) -> Iterator[Element]:
     """The elements of all lists in the object that a file holds; its other members are skipped.
 
     Raises:
-        UnusableInput: it is no sound JSON, or no object.
+        UnusableInput: it is not sound JSON, or no object.
     """
     with path.open("rb") as file:
         text = _Text(file, path)
@@ -88,7 +88,7 @@ class _Text:
         self._begin = file.tell()
 
     def peek(self) -> str:
-        """The next character that is no space."""
+        """The next character that is not a space."""
         while True:
             while self._at < len(self._text):
                 if self._text[self._at] not in _SPACE:
@@ -134,4 +134,4 @@ class _Text:
 
     def _unsound(self, reason: str) -> UnusableInput:
         place = self._begin + self._at
-        return UnusableInput(f"{self._path} is no sound JSON at byte {place}: {reason}.")
+        return UnusableInput(f"{self._path} is not sound JSON at byte {place}: {reason}.")

@@ -158,7 +158,7 @@ def measure(root: Path, path: str) -> tuple[int, int]:
     """A file's bytes and when it was written (ns).
 
     Raises:
-        BadImage: it is no file that could be packed.
+        BadImage: it is not a file that could be packed.
         OSError: the disk fails.
     """
     try:

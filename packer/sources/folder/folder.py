@@ -74,8 +74,8 @@ class FolderSource:
             kind, depth: see `layout.understand`.
 
         Raises:
-            UnusableInput: it is no readable folder, it may mean two things, or it has a class that
-                `classes` lacks.
+            UnusableInput: it is not a readable folder, it may mean two things, or it has a class
+                that `classes` lacks.
         """
         folders = (pairs or Pairs()).folders
         leave = {os.path.normpath(folder) for folder in folders.values()}

@@ -64,7 +64,7 @@ class Inside:
     Attributes:
         folders: and links to folders, but none that is hidden or leads back.
         skipped: the other folders, with the reason.
-        files: whatever is no folder.
+        files: whatever is not a folder.
     """
 
     folders: list[str] = field(default_factory=list)

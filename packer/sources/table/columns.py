@@ -132,7 +132,8 @@ def split_text(value: Any) -> str:
     text = "" if value is None else str(value)
     if text and not SPLIT_NAME.fullmatch(text):
         raise BadImage(
-            f"its split, {text[:80]!r}, is no plain name such as train, of 255 characters at most"
+            f"its split, {text[:80]!r}, is not a plain name such as train, of 255 "
+            "characters at most"
         )
     return text
 

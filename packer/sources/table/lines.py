@@ -17,7 +17,7 @@ from packer.files.snapshot import Watched
 from packer.sources.records import Skipped
 from packer.sources.table.table import Record
 
-MAX_RECORD = 16 << 20  # bytes; a longer one is no line of a manifest
+MAX_RECORD = 16 << 20  # bytes; a longer one is not a line of a manifest
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -198,9 +198,9 @@ class JsonLines(LineTable):
         except RecursionError as error:
             raise BadImage("it is nested too deeply") from error
         except ValueError as error:
-            raise BadImage(f"it is no JSON: {error}") from error
+            raise BadImage(f"it is not JSON: {error}") from error
         if not isinstance(fields, dict):
-            raise BadImage("it is no JSON object")
+            raise BadImage("it is not a JSON object")
         return fields
 
 

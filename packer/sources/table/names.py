@@ -52,7 +52,7 @@ def path_inside(root: Path, path: str) -> str:
     try:
         encoded = os.fsencode(path)
     except UnicodeEncodeError as error:
-        raise BadImage("its path is no text") from error
+        raise BadImage("its path is not text") from error
     if b"\0" in encoded:
         raise BadImage("its path holds a NUL byte")
     if os.path.isabs(path):

@@ -59,7 +59,7 @@ class ParquetTable:
         """Read the files' schemas.
 
         Raises:
-            UnusableInput: one is no Parquet file, or has other columns than the first.
+            UnusableInput: one is not a Parquet file, or has other columns than the first.
         """
         files = tuple(map(Watched.of, paths))
         schemas, rows = [], []

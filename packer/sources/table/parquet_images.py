@@ -50,7 +50,7 @@ class ParquetImages:
     Attributes:
         splits: the split of each file.
         pictures: further columns of images: members of each sample, such as ``mask.png``.
-        strangers: files that lie beside and are no Parquet.
+        strangers: files that lie beside and are not Parquet.
     """
 
     table: ParquetTable
@@ -105,7 +105,7 @@ class ParquetImages:
         """The image of each row, in the order of the files' names."""
         yield from self.table.skipped
         yield from (
-            Skipped(name, "it is no Parquet file of the data set", ignored=True)
+            Skipped(name, "it is not a Parquet file of the dataset", ignored=True)
             for name in self.strangers
         )
         yield from self.table.through(self._samples)

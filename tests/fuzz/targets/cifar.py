@@ -62,7 +62,7 @@ def seeds() -> Iterator[bytes]:
 
 
 def one(data: bytes) -> None:
-    """Read a data set with this file, or from this archive."""
+    """Read a dataset with this file, or from this archive."""
     if data[257:262] == b"ustar":
         for content in {data, sealed(data)}:
             path = scratch() / "fuzzed.tar.gz"

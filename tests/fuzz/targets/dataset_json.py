@@ -1,7 +1,7 @@
-"""dataset.json, alone and as the reader opens a data set by it.
+"""dataset.json, alone and as the reader opens a dataset by it.
 
 The checksum in it is also made right, so that damaged contents get past it. Nothing outside of the
-data set's folder is opened, although files with the names of shards lie there.
+dataset's folder is opened, although files with the names of shards lie there.
 """
 
 import contextlib
@@ -28,7 +28,7 @@ _SAMPLES = 3  # looked at
 
 @cache
 def _folder() -> Path:
-    """A data set, in a folder with bait beside it."""
+    """A dataset, in a folder with bait beside it."""
     packed = dataset("manifest-packed", quality=90, shard_samples=4)
     around = folder("manifest-fuzzed")
     for place in (around, around / "inside", around / "inside" / "train"):
@@ -50,7 +50,7 @@ def seeds() -> Iterator[bytes]:
 
 
 def one(data: bytes) -> None:
-    """Open a data set by its dataset.json."""
+    """Open a dataset by its dataset.json."""
     for text in {data, _sealed(data)}:
         (_folder() / "dataset.json").write_bytes(text)
         with _nothing_outside(_folder()), contextlib.suppress(ShardfeedError):

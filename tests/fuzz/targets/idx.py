@@ -22,7 +22,7 @@ def seeds() -> Iterator[bytes]:
 
 
 def one(data: bytes) -> None:
-    """Read a data set with this file."""
+    """Read a dataset with this file."""
     images, labels = "train-images-idx3-ubyte", "train-labels-idx1-ubyte"
     for files in (
         {images: data, labels: _LABELS},

@@ -45,7 +45,7 @@ _TAR = "shard-000000.tar"
 
 @cache
 def _packed() -> tuple[Path, ...]:
-    """Data sets of one shard: tiled JPEGs with PNGs and sidecars; raw images."""
+    """Datasets of one shard: tiled JPEGs with PNGs and sidecars; raw images."""
     return dataset("index-tiled", quality=90), dataset("index-raw", raw=(6, 8))
 
 
@@ -72,7 +72,7 @@ def one(data: bytes) -> None:
 
 
 def _dataset(data: bytes, tar: Path) -> Dataset:
-    """A data set whose dataset.json says what the index does."""
+    """A dataset whose dataset.json says what the index does."""
     path = (_folder() / _TAR).with_suffix(".safetensors")
     path.write_bytes(data)
     index = Index(path)

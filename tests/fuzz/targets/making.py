@@ -66,7 +66,7 @@ def images(root: Path) -> Path:
 
 
 def dataset(name: str, **options: object) -> Path:
-    """A data set of `images` with this process's folder `name`."""
+    """A dataset of `images` with this process's folder `name`."""
     root = folder(name)
     pack(images(root / "images"), root / "shards", PackOptions(**options), 1)
     return root / "shards"

@@ -1,4 +1,4 @@
-"""What `packer info` counts, against what is known of the data set."""
+"""What `packer info` counts, against what is known of the dataset."""
 
 import json
 import os
@@ -69,7 +69,7 @@ def test_splits_and_members_are_counted(with_sidecars: Path) -> None:
     assert found.formats == {"jpg": 2, "png": 1, "gif": 1}
 
 
-def test_a_data_set_without_samples_is_told_of(
+def test_a_dataset_without_samples_is_told_of(
     tmp_path: Path, write_dataset: Callable[..., Path]
 ) -> None:
     found = info(write_dataset(tmp_path, {}))
@@ -86,8 +86,8 @@ def test_the_command_prints_text_or_json(packed: Path, run_packer: RunPacker) ->
     assert json.loads(done.stdout)["samples"] == 39
 
 
-def test_a_folder_that_is_no_data_set_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(FormatError, match="is not a data set"):
+def test_a_folder_that_is_no_dataset_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match="is not a dataset"):
         info(tmp_path)
 
 

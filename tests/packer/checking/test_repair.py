@@ -70,7 +70,7 @@ def test_what_is_missing_or_cut_short_is_made_again(
     assert files_of(copy) == files_of(packed)
 
 
-def test_a_sound_data_set_is_left_alone(copy: Path, tmp_path: Path) -> None:
+def test_a_sound_dataset_is_left_alone(copy: Path, tmp_path: Path) -> None:
     times = {path: path.stat().st_mtime_ns for path in copy.iterdir()}
     report = repair(copy, tmp_path / "not needed", 1)
     assert (report.repaired, report.damages) == ([], [])
@@ -162,8 +162,8 @@ def test_a_manifest_that_says_the_same_in_other_bytes_is_written_as_it_was(
     assert files_of(copy) == files_of(packed)
 
 
-def test_a_folder_that_is_no_data_set_is_refused(tmp_path: Path, source: Path) -> None:
-    with pytest.raises(FormatError, match="is not a data set"):
+def test_a_folder_that_is_no_dataset_is_refused(tmp_path: Path, source: Path) -> None:
+    with pytest.raises(FormatError, match="is not a dataset"):
         repair(tmp_path, source, 1)
 
 

@@ -1,4 +1,4 @@
-"""Every byte of a data set is proven, or named."""
+"""Every byte of a dataset is proven, or named."""
 
 import json
 import shutil
@@ -57,7 +57,7 @@ def spans(folder: Path) -> Iterator[tuple[str, str, str, range]]:
 
 @pytest.mark.parametrize("jobs", [1, 2])
 @pytest.mark.parametrize("decode", [False, True])
-def test_a_sound_data_set_has_no_damage(packed: Path, jobs: int, decode: bool) -> None:
+def test_a_sound_dataset_has_no_damage(packed: Path, jobs: int, decode: bool) -> None:
     report = verify(packed, jobs, decode)
     assert report.damages == []
     assert (report.samples, report.shards) == (39, 4)
@@ -274,8 +274,8 @@ def test_what_is_not_decoded_is_not_told_as_decoded(copy: Path, run_packer: RunP
     assert "decode:" not in said
 
 
-def test_a_folder_that_is_no_data_set_is_refused(tmp_path: Path, run_packer: RunPacker) -> None:
-    with pytest.raises(FormatError, match="is not a data set"):
+def test_a_folder_that_is_no_dataset_is_refused(tmp_path: Path, run_packer: RunPacker) -> None:
+    with pytest.raises(FormatError, match="is not a dataset"):
         verify(tmp_path, 1)
     assert run_packer("verify", tmp_path).returncode == 2
 

@@ -71,7 +71,7 @@ def test_a_line_of_the_table_tells_workers_rate_cpu_and_limit() -> None:
     assert point(2, 970, cpu=0.93).line().split() == ["2", "970", "93%", "decode"]
 
 
-def test_a_data_set_is_measured_with_each_number_of_workers(packed: Path) -> None:
+def test_a_dataset_is_measured_with_each_number_of_workers(packed: Path) -> None:
     found = run(packed, "--seconds", 0.1, "--batch-size", 16, "--workers", "2,1")
     assert found.exit_code == 0, found.output
     header, first, second, sentence = found.output.splitlines()
@@ -104,7 +104,7 @@ def test_workers_that_are_no_numbers_are_refused(packed: Path, workers: str) -> 
     assert repr(workers) in found.stderr
 
 
-def test_a_folder_that_is_no_data_set_is_named(tmp_path: Path) -> None:
+def test_a_folder_that_is_no_dataset_is_named(tmp_path: Path) -> None:
     found = run(tmp_path)
     assert found.exit_code == 2
     assert "dataset.json" in found.stderr
@@ -137,7 +137,7 @@ def test_bench_names_itself_as_the_other_commands_do(run_packer: RunPacker) -> N
         assert f"Usage: python -m packer {command} " in run_packer(command, "--help").stdout
 
 
-def test_bench_of_what_is_no_data_set_exits_2(tmp_path: Path, run_packer: RunPacker) -> None:
+def test_bench_of_what_is_no_dataset_exits_2(tmp_path: Path, run_packer: RunPacker) -> None:
     done = run_packer("bench", tmp_path)
     assert done.returncode == 2
     assert done.stderr.startswith("packer: ")

@@ -35,7 +35,7 @@ def test_half_a_surrogate_pair_out_of_json_is_told_as_an_escape(
     options = ("--root", source, "--on-error", "skip")
     done = run_packer("pack", tmp_path / "list.jsonl", tmp_path / "dst", *options)
     assert done.returncode == 1
-    assert "\\udbff.jpg': its path is no text" in done.stderr
+    assert "\\udbff.jpg': its path is not text" in done.stderr
     shown = run_packer("info", tmp_path / "dst")
     assert shown.returncode == 0
     assert "\\ud800" in shown.stdout

@@ -189,7 +189,7 @@ def test_appending_a_further_split_is_no_mixture(
     assert run(tmp_path / "with_val", append=True).splits == {"train": 39, "val": 39}
 
 
-def test_there_must_be_a_data_set_to_append_to(own_source: Path, run: Any) -> None:
+def test_there_must_be_a_dataset_to_append_to(own_source: Path, run: Any) -> None:
     with pytest.raises(FormatError, match="There is no folder"):
         run(own_source, append=True)
 

@@ -42,7 +42,7 @@ def samples_in(path: Path) -> Iterator[tuple[str, int, list[tuple[str, int, int,
 
 @pytest.fixture
 def short(tmp_path: Path, items: list[Any], write_dataset: Callable[..., Path]) -> Path:
-    """A data set without the sample whose name is long."""
+    """A dataset without the sample whose name is long."""
     shards = {SHARDS[0]: items[:2], SHARDS[1]: items[2:3]}
     return write_dataset(tmp_path / "short", shards, classes=2)
 

@@ -31,7 +31,7 @@ FilesOf = Callable[[Path], dict[str, bytes]]
 
 @pytest.fixture
 def named(tmp_path: Path, items: list[Any], write_dataset: WriteDataset) -> Callable[..., Path]:
-    """`named("../x.jpg", ...)`: a data set of images with these original names."""
+    """`named("../x.jpg", ...)`: a dataset of images with these original names."""
 
     def make(*names: str) -> Path:
         samples = [
@@ -204,7 +204,7 @@ def test_the_second_of_two_files_with_one_name_is_refused(
     shards["b/shard.tar"] = [one._replace(key="other", image=two.image)]
     dst = write_dataset(tmp_path / "twice", shards, classes=2)
     report = extract(dst, tmp_path / "out", jobs, overwrite=overwrite)
-    assert report.refused == [(one.name, "another file of the data set has the same name")] * 2
+    assert report.refused == [(one.name, "another file of the dataset has the same name")] * 2
     assert (tmp_path / "out" / one.name).read_bytes() == one.image
 
 
@@ -243,13 +243,13 @@ def test_the_command_tells_what_it_did(packed: Path, tmp_path: Path, run_packer:
     assert "39 were there" in run_packer("extract", packed, tmp_path / "out").stdout
 
 
-def test_a_data_set_is_not_extracted_into_itself(packed: Path) -> None:
-    with pytest.raises(UnusableInput, match="lies in the data set"):
+def test_a_dataset_is_not_extracted_into_itself(packed: Path) -> None:
+    with pytest.raises(UnusableInput, match="lies in the dataset"):
         extract(packed, packed / "out", 1)
     assert Manifest.load(packed)
 
 
-def test_a_split_of_an_undivided_data_set_is_told_so(packed: Path, tmp_path: Path) -> None:
+def test_a_split_of_an_undivided_dataset_is_told_so(packed: Path, tmp_path: Path) -> None:
     with pytest.raises(UnusableInput, match="'train'; it is not divided into splits"):
         extract(packed, tmp_path / "out", 1, split="train")
 

@@ -1,4 +1,4 @@
-"""Tars made elsewhere become a data set, and every member is in it or named."""
+"""Tars made elsewhere become a dataset, and every member is in it or named."""
 
 import errno
 import io
@@ -281,7 +281,7 @@ def test_a_hostile_tar_is_refused_and_nothing_is_committed(
 ) -> None:
     write_tar(tmp_path / "good.tar", ("a.jpg", jpeg))
     (tmp_path / "x.tar").write_bytes(content)
-    with pytest.raises(UnusableInput, match=r"x\.tar is no tar, or damaged"):
+    with pytest.raises(UnusableInput, match=r"x\.tar is not a tar, or damaged"):
         index(tmp_path, 1)
     assert not (tmp_path / "dataset.json").exists()
 
@@ -331,16 +331,16 @@ def test_tars_without_an_image_are_refused(tmp_path: Path) -> None:
         index(tmp_path, 1)
 
 
-def test_a_packed_data_set_is_not_indexed_over(tmp_path: Path, packed: Path) -> None:
+def test_a_packed_dataset_is_not_indexed_over(tmp_path: Path, packed: Path) -> None:
     copy = shutil.copytree(packed, tmp_path / "copy")
-    with pytest.raises(UnusableInput, match="already is a data set"):
+    with pytest.raises(UnusableInput, match="already is a dataset"):
         index(copy, 1)
 
 
 def test_somebody_else_s_file_is_not_overwritten(tmp_path: Path, jpeg: bytes) -> None:
     write_tar(tmp_path / "x.tar", ("a.jpg", jpeg))
     (tmp_path / "x.safetensors").write_bytes(b"weights")
-    with pytest.raises(UnusableInput, match="is no index"):
+    with pytest.raises(UnusableInput, match="is not an index"):
         index(tmp_path, 1)
     assert (tmp_path / "x.safetensors").read_bytes() == b"weights"
 

@@ -179,7 +179,7 @@ def test_parallel_folders_go_with_folders_alone(
         opened(write_csv(images), pairs={"mask": "masks"})
 
 
-def test_a_stray_parquet_file_makes_no_parquet_data_set(
+def test_a_stray_parquet_file_makes_no_parquet_dataset(
     images: Path, opened: Callable[..., Source], scanned: Callable[..., Any]
 ) -> None:
     (images / "cat").mkdir()

@@ -33,7 +33,7 @@ def names(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir()}
 
 
-def test_a_commit_leaves_the_data_set_and_nothing_else(tmp_path: Path) -> None:
+def test_a_commit_leaves_the_dataset_and_nothing_else(tmp_path: Path) -> None:
     folder = tmp_path / "some" / "where"
     with packing(folder, RUN, overwrite=False):
         commit(folder, MANIFEST)
@@ -82,7 +82,7 @@ def test_overwriting_continues_its_own_interrupted_run(tmp_path: Path) -> None:
         assert (tmp_path / "shard-000000.tar").exists()
 
 
-def test_overwriting_removes_the_data_set_and_no_foreign_file(tmp_path: Path) -> None:
+def test_overwriting_removes_the_dataset_and_no_foreign_file(tmp_path: Path) -> None:
     foreign = {"notes.txt", "images.tar", "shard-notes.tar", "shards", "shard-000000.txt"}
     for name in foreign | {"dataset.json", "shard-000000.tar", "shard-000000.safetensors"}:
         (tmp_path / name).write_text(name)

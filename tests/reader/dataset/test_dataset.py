@@ -1,4 +1,4 @@
-"""A data set by sample number: pixels, labels, keys and raw members."""
+"""A dataset by sample number: pixels, labels, keys and raw members."""
 
 import copy
 import gc
@@ -38,7 +38,7 @@ def dataset(packed: Path) -> Dataset:
 
 @pytest.fixture
 def two_splits(packed_copy: Path) -> Path:
-    """The data set with its last shard, of 9 samples, in a split of its own."""
+    """The dataset with its last shard, of 9 samples, in a split of its own."""
     manifest = Manifest.load(packed_copy)
     shards = [replace(shard, split="train") for shard in manifest.shards[:3]]
     shards.append(replace(manifest.shards[3], split="val"))
@@ -122,7 +122,7 @@ def test_what_is_no_number_is_a_type_error_that_says_so(dataset: Dataset, number
 
 
 @pytest.mark.parametrize("number", [39, -40, 10**12])
-def test_a_number_outside_the_data_set_is_an_index_error(dataset: Dataset, number: int) -> None:
+def test_a_number_outside_the_dataset_is_an_index_error(dataset: Dataset, number: int) -> None:
     with pytest.raises(IndexError, match="39"):
         dataset[number]
     with pytest.raises(IndexError, match="39"):
@@ -143,7 +143,7 @@ def test_an_image_may_be_changed_without_changing_the_next_one(dataset: Dataset)
     assert np.array_equal(dataset[0][0], kept)
 
 
-def test_a_pickled_data_set_reads_the_same_from_another_folder(
+def test_a_pickled_dataset_reads_the_same_from_another_folder(
     two_splits: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(two_splits.parent)
@@ -158,14 +158,14 @@ def test_a_pickled_data_set_reads_the_same_from_another_folder(
 
 
 class Noted(Dataset):
-    """A user's data set, made with other arguments and with an attribute of its own."""
+    """A user's dataset, made with other arguments and with an attribute of its own."""
 
     def __init__(self, note: str, folder: Path) -> None:
         super().__init__(folder, "val")
         self.note = note
 
 
-def test_copies_of_a_users_own_kind_of_data_set_are_alike(two_splits: Path) -> None:
+def test_copies_of_a_users_own_kind_of_dataset_are_alike(two_splits: Path) -> None:
     dataset = Noted("mine", two_splits)
     image, samples = dataset[3][0], dataset.samples
     for twin in (pickle.loads(pickle.dumps(dataset)), copy.deepcopy(dataset), copy.copy(dataset)):
@@ -174,7 +174,7 @@ def test_copies_of_a_users_own_kind_of_data_set_are_alike(two_splits: Path) -> N
     assert len(pickle.dumps(dataset)) == len(pickle.dumps(Noted("mine", two_splits)))
 
 
-def test_a_data_set_prints_what_it_is(two_splits: Path) -> None:
+def test_a_dataset_prints_what_it_is(two_splits: Path) -> None:
     train, both, where = Dataset(two_splits, "train"), Dataset(two_splits), repr(str(two_splits))
     classes = f"in {len(train.classes)} classes"
     assert repr(train) == f"<Dataset({where}, split='train'): 30 samples {classes}, 3 shards>"
@@ -229,12 +229,12 @@ def test_a_split_that_is_not_there_is_refused_with_those_that_are(two_splits: Pa
         Dataset(two_splits, "test")
 
 
-def test_a_data_set_without_splits_says_so_when_asked_for_one(packed: Path) -> None:
+def test_a_dataset_without_splits_says_so_when_asked_for_one(packed: Path) -> None:
     with pytest.raises(ReaderError, match="no split 'train'; it is not divided into splits"):
         Dataset(packed, "train")
 
 
-def test_a_folder_without_a_data_set_is_refused(tmp_path: Path) -> None:
+def test_a_folder_without_a_dataset_is_refused(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match=r"no dataset\.json"):
         Dataset(tmp_path)
     with pytest.raises(FormatError, match="There is no folder"):
@@ -279,7 +279,7 @@ def many_shards(
     make_image: Callable[..., Image.Image],
     encode: Callable[..., bytes],
 ) -> Path:
-    """A data set of 300 shards."""
+    """A dataset of 300 shards."""
     image = encode(make_image(0, 4, 4), "PNG")
     return make_dataset({f"{number}.png": image for number in range(300)}, shard_samples=1)
 
@@ -292,7 +292,7 @@ def limit_descriptors() -> Iterator[Callable[[int], None]]:
     resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
-def test_two_data_sets_of_many_shards_fit_the_usual_limit_of_descriptors(
+def test_two_datasets_of_many_shards_fit_the_usual_limit_of_descriptors(
     many_shards: Path, limit_descriptors: Callable[[int], None]
 ) -> None:
     train, val = Dataset(many_shards), Dataset(many_shards)
@@ -345,7 +345,7 @@ def test_the_labels_of_many_shards_need_few_descriptors(
     assert dataset.sizes() == {(4, 4)}
 
 
-def test_a_forgotten_data_set_holds_no_descriptors(packed: Path) -> None:
+def test_a_forgotten_dataset_holds_no_descriptors(packed: Path) -> None:
     gc.collect()
     before = psutil.Process().num_fds()
     dataset = Dataset(packed)
@@ -356,7 +356,7 @@ def test_a_forgotten_data_set_holds_no_descriptors(packed: Path) -> None:
     assert psutil.Process().num_fds() == before
 
 
-def test_threads_may_share_a_data_set(packed: Path) -> None:
+def test_threads_may_share_a_dataset(packed: Path) -> None:
     dataset = Dataset(packed)
     before = psutil.Process().num_fds()
     with ThreadPoolExecutor(4) as pool:

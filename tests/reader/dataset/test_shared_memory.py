@@ -22,7 +22,7 @@ pytestmark = [
     pytest.mark.usefixtures("shared_memory_alone"),
 ]
 
-# Holds a data set until its input ends; tells which file it is.
+# Holds a dataset until its input ends; tells which file it is.
 HOLDER = """
 import os, sys, reader
 dataset = reader.Dataset(sys.argv[1], cache="ram")
@@ -30,7 +30,7 @@ print(os.stat(dataset._holding.path).st_ino, flush=True)
 sys.stdin.read()
 """
 
-# Takes the name of a data set's memory, never fills it, and waits for its end.
+# Takes the name of a dataset's memory, never fills it, and waits for its end.
 STUCK = """
 import os, socket, sys
 name = sys.argv[1]
@@ -89,7 +89,7 @@ def test_all_processes_share_one_copy_and_nothing_is_left_of_it(packed_copy: Pat
     assert not [name for name in os.listdir("/dev/shm") if "shardfeed" in name]
 
 
-def test_a_pickled_data_set_reads_the_same_memory(packed: Path) -> None:
+def test_a_pickled_dataset_reads_the_same_memory(packed: Path) -> None:
     dataset = Dataset(packed, cache="ram")
     copy = pickle.loads(pickle.dumps(dataset))
     assert inode(copy) == inode(dataset)

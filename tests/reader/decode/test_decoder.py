@@ -74,7 +74,7 @@ def oriented(orientation: int) -> Image.Exif:
 
 def cropped(top: int, left: int, height: int, width: int) -> Transform:
     class Crop:
-        def apply(self, geometry: Geometry, dice: SampleRandom) -> None:
+        def apply(self, geometry: Geometry, rng: SampleRandom) -> None:
             geometry.crop(top, left, height, width)
 
     return Crop()
@@ -382,8 +382,8 @@ def test_random_crops_of_jpegs_of_all_kinds_are_exact(
     make_dataset: Callable[..., Path], make_image: MakeImage, encode: Encode
 ) -> None:
     class RandomCrop:
-        def apply(self, geometry: Geometry, dice: SampleRandom) -> None:
-            top, left = dice.integer(geometry.height - 20), dice.integer(geometry.width - 30)
+        def apply(self, geometry: Geometry, rng: SampleRandom) -> None:
+            top, left = rng.integer(geometry.height - 20), rng.integer(geometry.width - 30)
             geometry.crop(top, left, 20, 30)
 
     sizes = ((64, 96), (203, 301), (21, 500), (350, 31))
@@ -425,7 +425,7 @@ def test_a_crop_beside_the_image_is_black(turned: Path) -> None:
 
 def test_flips_mirror_the_upright_image(turned: Path) -> None:
     class Flip:
-        def apply(self, geometry: Geometry, dice: SampleRandom) -> None:
+        def apply(self, geometry: Geometry, rng: SampleRandom) -> None:
             geometry.crop(10, 20, 60, 30)
             geometry.hflip, geometry.vflip = True, True
 
@@ -439,7 +439,7 @@ def test_flips_mirror_the_upright_image(turned: Path) -> None:
 def smooth(
     make_dataset: Callable[..., Path], make_image: MakeImage, encode: Encode
 ) -> dict[str, Any]:
-    """Images of 480 x 640 pixels without fine detail, by file name; and their data set."""
+    """Images of 480 x 640 pixels without fine detail, by file name; and their dataset."""
     image = make_image(3, 60, 80).resize((640, 480), Image.Resampling.BICUBIC)
     on_its_side = image.transpose(Image.Transpose.ROTATE_90)
     files = {
@@ -550,7 +550,7 @@ def test_any_pipeline_shows_the_box_of_its_geometry_and_black_outside(
     class ByHeight:
         """Applies a pipeline that it knows by the image's height."""
 
-        def apply(self, geometry: Geometry, dice: SampleRandom) -> None:
+        def apply(self, geometry: Geometry, rng: SampleRandom) -> None:
             number = geometry.height - 60
             for name, arguments in pipelines[number] if number in range(len(pipelines)) else ():
                 if name in ("hflip", "vflip"):

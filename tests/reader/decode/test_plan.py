@@ -33,11 +33,11 @@ class RandomPart:
     def __init__(self, height: int, width: int) -> None:
         self.size = height, width
 
-    def apply(self, geometry: Geometry, dice: SampleRandom) -> None:
+    def apply(self, geometry: Geometry, rng: SampleRandom) -> None:
         height, width = self.size
-        top, left = dice.integer(geometry.height - height + 1), dice.integer(geometry.width - width)
+        top, left = rng.integer(geometry.height - height + 1), rng.integer(geometry.width - width)
         geometry.crop(top, left, height, width)
-        geometry.hflip = dice.uniform() < 0.5
+        geometry.hflip = rng.uniform() < 0.5
 
 
 class Skip:
@@ -46,14 +46,14 @@ class Skip:
     def __init__(self, transform: Transform) -> None:
         self.transform = transform
 
-    def apply(self, geometry: Geometry, dice: SampleRandom) -> None:
-        self.transform.apply(Geometry.of(geometry.height, geometry.width), dice)
+    def apply(self, geometry: Geometry, rng: SampleRandom) -> None:
+        self.transform.apply(Geometry.of(geometry.height, geometry.width), rng)
 
 
 class Outside:
     """A grey box far from the image."""
 
-    def apply(self, geometry: Geometry, dice: SampleRandom) -> None:
+    def apply(self, geometry: Geometry, rng: SampleRandom) -> None:
         geometry.fill = 9
         geometry.crop(1000, 1000, 4, 4)
 
@@ -152,7 +152,7 @@ def places(write_samples: Callable[..., Path], encode: Callable[..., bytes]) -> 
 
 
 def test_masks_and_boxes_follow_the_image_in_each_view(places: Path) -> None:
-    # Three rows are no channels.
+    # Three rows are not channels.
     pipelines = [[RandomPart(16, 20)], [RandomVerticalFlip(), RandomPart(3, 19)]]
     fields = ("image", "mask.png", Boxes("json", labels="labels"), "key")
     dropped = 0
@@ -238,7 +238,7 @@ def test_a_sample_that_map_sample_leaves_without_its_views_is_named(packed: Path
     def change(sample: dict[str, Any]) -> dict[str, Any]:
         return sample | {"image": sample["image"][: 2 - (sample["index"] == 5)]}
 
-    with pytest.raises(SampleError, match=r"its image is no list of 2 views, .* collate_fn="):
+    with pytest.raises(SampleError, match=r"its image is not a list of 2 views, .* collate_fn="):
         epoch(
             packed,
             transforms=[CenterCrop(8)],

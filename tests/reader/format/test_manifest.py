@@ -105,7 +105,7 @@ def test_the_index_lies_beside_its_tar() -> None:
     ]
 
 
-def test_a_packed_data_set_describes_its_files(packed: Path) -> None:
+def test_a_packed_dataset_describes_its_files(packed: Path) -> None:
     manifest = Manifest.load(packed)
     assert manifest.classes == ("class0", "class1", "class2")
     assert sum(shard.samples for shard in manifest.shards) == 39
@@ -121,14 +121,14 @@ def test_a_packed_data_set_describes_its_files(packed: Path) -> None:
         *("..", ".tar", "a\0b.tar", "\ud800.tar"),
     ],
 )
-def test_a_shard_outside_the_data_set_is_refused(tmp_path: Path, file: str) -> None:
+def test_a_shard_outside_the_dataset_is_refused(tmp_path: Path, file: str) -> None:
     write(tmp_path, content(shards=[asdict(ENTRY) | {"file": file}]))
     with pytest.raises(FormatError, match="damaged"):
         Manifest.load(tmp_path)
 
 
 @pytest.mark.parametrize("split", ["..", "/etc", "a/../..", "a\0b", "\ud800"])
-def test_a_split_outside_the_data_set_is_refused(tmp_path: Path, split: str) -> None:
+def test_a_split_outside_the_dataset_is_refused(tmp_path: Path, split: str) -> None:
     write(tmp_path, content(shards=[asdict(ENTRY) | {"split": split}]))
     with pytest.raises(FormatError, match="damaged"):
         Manifest.load(tmp_path)
@@ -208,7 +208,7 @@ def test_another_version_is_refused(tmp_path: Path, version: object) -> None:
 @pytest.mark.parametrize("other", [[], None, "text", {}, content(format="another")], ids=str)
 def test_json_that_is_no_manifest_is_refused(tmp_path: Path, other: object) -> None:
     write(tmp_path, other)
-    with pytest.raises(FormatError, match="does not describe a data set"):
+    with pytest.raises(FormatError, match="does not describe a dataset"):
         Manifest.load(tmp_path)
 
 
@@ -243,8 +243,8 @@ def test_a_flipped_bit_is_refused(tmp_path: Path, at: int, bit: int) -> None:
         pass
 
 
-def test_a_folder_without_a_manifest_is_no_data_set(tmp_path: Path) -> None:
-    with pytest.raises(FormatError, match=r"is not a data set: it has no dataset\.json"):
+def test_a_folder_without_a_manifest_is_no_dataset(tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match=r"is not a dataset: it has no dataset\.json"):
         Manifest.load(tmp_path)
 
 
@@ -253,22 +253,22 @@ def test_a_folder_that_is_not_there_is_told_from_one_without_a_manifest(tmp_path
         Manifest.load(tmp_path / "missing")
 
 
-def test_a_splits_folder_leads_to_its_data_set(
+def test_a_splits_folder_leads_to_its_dataset(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "dataset.json").write_text(MANIFEST.dump())
     for name in ("val", "other"):
         (tmp_path / name).mkdir()
-    leads = re.escape(f"val is not a data set, but a split of {tmp_path}: ") + '.*split="val"'
+    leads = re.escape(f"val is not a dataset, but a split of {tmp_path}: ") + '.*split="val"'
     with pytest.raises(FormatError, match=leads):
         Manifest.load(tmp_path / "val")
     monkeypatch.chdir(tmp_path)
     with pytest.raises(FormatError, match=leads):
         Manifest.load("val")
-    with pytest.raises(FormatError, match="other is not a data set: it has no"):
+    with pytest.raises(FormatError, match="other is not a dataset: it has no"):
         Manifest.load("other")
     (tmp_path / "dataset.json").write_text("{")
-    with pytest.raises(FormatError, match="val is not a data set: it has no"):
+    with pytest.raises(FormatError, match="val is not a dataset: it has no"):
         Manifest.load("val")
 
 

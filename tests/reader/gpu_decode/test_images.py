@@ -224,7 +224,7 @@ def test_a_run_is_resumed_in_the_other_mode(packed: Path) -> None:
 
 
 def damaged(packed_copy: Path, number: int) -> Path:
-    """The data set with a broken header in one of its JPEGs."""
+    """The dataset with a broken header in one of its JPEGs."""
     dataset = Dataset(packed_copy)
     shard, row = dataset.locate(number)
     with shard.path.open("r+b") as file:

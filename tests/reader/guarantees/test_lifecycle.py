@@ -133,7 +133,7 @@ def test_an_exception_in_the_loop_ends_the_workers(packed: Path) -> None:
 
 def test_a_constructor_that_fails_leaves_no_workers(packed: Path) -> None:
     class Broken:
-        def apply(self, geometry: Geometry, dice: SampleRandom) -> None:
+        def apply(self, geometry: Geometry, rng: SampleRandom) -> None:
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
@@ -155,7 +155,7 @@ def test_an_interrupt_from_the_keyboard_leaves_the_loader_usable(
         import reader
 
         class Slow:
-            def apply(self, geometry, dice):
+            def apply(self, geometry, rng):
                 time.sleep(0.02)
 
         loader = reader.Loader(

@@ -40,7 +40,7 @@ HUGE = 65_500
 
 
 def claim(folder: Path, row: int, **values: int) -> None:
-    """Let the index of the data set's only shard claim other values for a row."""
+    """Let the index of the dataset's only shard claim other values for a row."""
     path = folder / "shard-000000.tar"
     opened = Index(index_of(path))
     columns = {name: np.array(column) for name, column in opened.columns.items()}
@@ -127,7 +127,7 @@ def test_an_image_without_pixels_is_refused(
         Dataset(folder)[0]
 
 
-def test_a_data_set_whose_images_are_all_beyond_the_limit_is_refused(
+def test_a_dataset_whose_images_are_all_beyond_the_limit_is_refused(
     write_samples: WriteSamples, jpeg: bytes
 ) -> None:
     folder = write_samples({"a": {"jpg": jpeg}})
@@ -145,7 +145,7 @@ def test_a_member_beyond_the_limit_is_not_read(write_samples: WriteSamples, jpeg
         Dataset(folder, limits=Limits(bytes=99))[0]
 
 
-def test_workers_and_copies_have_the_limits_of_their_data_set(
+def test_workers_and_copies_have_the_limits_of_their_dataset(
     write_samples: WriteSamples, jpeg: bytes
 ) -> None:
     folder = write_samples({"a": {"jpg": jpeg, "txt": b"x" * 10_000}})
@@ -232,7 +232,7 @@ def test_an_index_with_impossible_values_is_refused(
 
 
 @pytest.mark.parametrize("name", ["dataset.json", "shard-000000.tar", "shard-000000.safetensors"])
-def test_a_pipe_under_a_name_of_the_data_set_is_refused_at_once(
+def test_a_pipe_under_a_name_of_the_dataset_is_refused_at_once(
     packed_copy: Path, name: str
 ) -> None:
     (packed_copy / name).unlink()

@@ -68,8 +68,8 @@ def test_a_script_without_main_guard_and_close_but_with_its_own_transform_delive
     packed: Path, run_script: Script
 ) -> None:
     class Mine:
-        def apply(self, geometry: Geometry, dice: SampleRandom) -> None:
-            geometry.crop(dice.integer(9), dice.integer(9), 40, 50)
+        def apply(self, geometry: Geometry, rng: SampleRandom) -> None:
+            geometry.crop(rng.integer(9), rng.integer(9), 40, 50)
 
     done = run_script(
         """
@@ -80,8 +80,8 @@ def test_a_script_without_main_guard_and_close_but_with_its_own_transform_delive
         import reader
 
         class Mine:
-            def apply(self, geometry, dice):
-                geometry.crop(dice.integer(EDGE), dice.integer(EDGE), 40, 50)
+            def apply(self, geometry, rng):
+                geometry.crop(rng.integer(EDGE), rng.integer(EDGE), 40, 50)
 
         EDGE = 9
         loader = reader.Loader(

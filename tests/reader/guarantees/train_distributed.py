@@ -2,7 +2,7 @@
 
 Each rank writes the valid samples of every step and, as a model would, sums up how many labels
 it guesses right; rank 0 saves the loader's state after each step. In step DIE_AT_STEP rank 1
-stops for ever, and the others wait for it.
+stops forever, and the others wait for it.
 """
 
 import json

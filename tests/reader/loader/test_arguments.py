@@ -163,19 +163,19 @@ def test_an_epoch_that_is_no_number_is_refused(packed: Path, epoch: Any) -> None
         loader.set_epoch(epoch)
 
 
-def test_a_data_set_that_is_open_already_is_of_its_own_split(packed: Path) -> None:
+def test_a_dataset_that_is_open_already_is_of_its_own_split(packed: Path) -> None:
     with pytest.raises(ArgumentError, match=r"split is settled .* give it to reader\.Dataset"):
         Loader(Dataset(packed), split="train")
 
 
-def test_a_data_set_keeps_what_it_was_opened_with(packed: Path) -> None:
+def test_a_dataset_keeps_what_it_was_opened_with(packed: Path) -> None:
     dataset = Dataset(packed, upright=False)
     with Loader(dataset, workers=1) as loader:
         assert loader.dataset is dataset
 
 
 @pytest.mark.parametrize("name", ["transform", "target_transform"])
-def test_a_transform_of_the_data_set_is_not_ignored(packed: Path, name: str) -> None:
+def test_a_transform_of_the_dataset_is_not_ignored(packed: Path, name: str) -> None:
     options: dict[str, Any] = {name: len}
     reason = f"does not apply the dataset's {name},.* transforms= .* map_sample="
     with pytest.raises(ArgumentError, match=reason):

@@ -125,7 +125,7 @@ def test_it_is_as_fast_as_all_cores_would_be(cores: int) -> None:
 
 def slow(seconds: float) -> Transform:
     class Slow:
-        def apply(self, geometry: Geometry, dice: SampleRandom) -> None:
+        def apply(self, geometry: Geometry, rng: SampleRandom) -> None:
             time.sleep(seconds)
 
     return Slow()

@@ -25,7 +25,7 @@ BAD = [4, 17, 18, 38]
 
 @pytest.fixture
 def damaged(packed_copy: Path) -> Path:
-    """A data set in which the samples `BAD` do not decode."""
+    """A dataset in which the samples `BAD` do not decode."""
     for number in BAD:
         damage(packed_copy, number)
     return packed_copy
@@ -97,7 +97,7 @@ def test_a_set_of_bad_samples_alone_is_an_error_where_they_are_to_be_substituted
     damaged: Path, options: dict[str, Any]
 ) -> None:
     arguments = {"on_error": "substitute", "max_bad": 1, **options}
-    reason = "None of 3 samples can be read, .* Restore the data set. The first: .*image"
+    reason = "None of 3 samples can be read, .* Restore the dataset. The first: .*image"
     dataset = Dataset(damaged, subset=[4, 17, 38])
     with load(dataset, **arguments) as loader, pytest.raises(SampleError, match=reason):
         deque(chain(loader, loader, loader), maxlen=0)

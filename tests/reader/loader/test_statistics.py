@@ -137,7 +137,7 @@ def test_since_subtracts_what_adds_up_and_keeps_what_is() -> None:
 
 def slow(seconds: float) -> Transform:
     class Slow:
-        def apply(self, geometry: Geometry, dice: SampleRandom) -> None:
+        def apply(self, geometry: Geometry, rng: SampleRandom) -> None:
             time.sleep(seconds)
 
     return Slow()

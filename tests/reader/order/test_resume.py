@@ -148,7 +148,7 @@ def test_the_option_that_differs_is_named(
         assert len(numbers(loader)) == loader.state_dict()["samples"]  # it is as it was
 
 
-def test_the_same_samples_packed_in_another_order_are_another_data_set(
+def test_the_same_samples_packed_in_another_order_are_another_dataset(
     packed: Path, source: Path, tmp_path: Path, run_pack: Callable[..., PackReport]
 ) -> None:
     state, rest = state_after(2, packed)
@@ -161,9 +161,7 @@ def test_the_same_samples_packed_in_another_order_are_another_data_set(
         loader.load_state_dict(state)
 
 
-def test_a_copy_of_the_data_set_elsewhere_is_the_same_data_set(
-    packed: Path, tmp_path: Path
-) -> None:
+def test_a_copy_of_the_dataset_elsewhere_is_the_same_dataset(packed: Path, tmp_path: Path) -> None:
     state, rest = state_after(2, packed)
     with load(Path(shutil.copytree(packed, tmp_path / "moved"))) as loader:
         loader.load_state_dict(state)

@@ -1,4 +1,4 @@
-"""The data set in torch's own DataLoader: as ImageFolder would be, whatever the sampler."""
+"""The dataset in torch's own DataLoader: as ImageFolder would be, whatever the sampler."""
 
 import pickle
 from pathlib import Path
@@ -45,13 +45,13 @@ def plus_ten(label: int) -> int:
 
 @pytest.fixture
 def both(source: Path, tmp_path: Path, run_pack: Any) -> tuple[ImageFolder, Dataset]:
-    """ImageFolder over the source, and our data set of it in the same order."""
+    """ImageFolder over the source, and our dataset of it in the same order."""
     run_pack(source, tmp_path / "shards", shard_samples=10, seed=None)
     options = {"transform": to_tensor, "target_transform": plus_ten}
     return ImageFolder(source, **options), Dataset(tmp_path / "shards", **options)
 
 
-def test_a_data_set_has_what_an_image_folder_has(both: tuple[ImageFolder, Dataset]) -> None:
+def test_a_dataset_has_what_an_image_folder_has(both: tuple[ImageFolder, Dataset]) -> None:
     theirs, ours = both
     assert ours.classes == theirs.classes
     assert ours.class_to_idx == theirs.class_to_idx
@@ -69,7 +69,7 @@ def test_a_data_loader_gives_the_same_as_over_an_image_folder(
 ) -> None:
     ours: list[Any] = []
     theirs: list[Any] = []
-    assert both[1][0][1] == 10  # shards that are open already are no obstacle
+    assert both[1][0][1] == 10  # shards that are open already are not obstacle
     for dataset, seen in zip(both, (theirs, ours), strict=True):
         workers = 0 if context is None or dataset is both[0] else 1
         generator = torch.Generator().manual_seed(3)
@@ -102,7 +102,7 @@ def test_a_distributed_sampler_divides_it_over_ranks(both: tuple[ImageFolder, Da
         assert len(ranks[1][0]) == len(ranks[1][1]) == 20
 
 
-def test_a_pickled_data_set_reads_the_same(both: tuple[ImageFolder, Dataset]) -> None:
+def test_a_pickled_dataset_reads_the_same(both: tuple[ImageFolder, Dataset]) -> None:
     ours = both[1]
     assert ours[5][1] == 10
     copy = pickle.loads(pickle.dumps(ours))

@@ -121,7 +121,7 @@ def test_fractions_give_the_boxes_that_their_pixels_give(
         (YOLO, b"0 0.5 0.5 0.2 0.2 0.9", "line 1 has 6 numbers; a line of a box has five"),
         (YOLO, b"\n0 0 0 1 0 1 1", "line 2 has 7 numbers, as outlines have them"),
         (YOLO, b"a dog on a sofa", "line 1 is not of numbers: 'a dog on a sofa'"),
-        (YOLO, b"0.5 0.5 0.5 0.2 0.2", "at 'labels' are no whole numbers"),
+        (YOLO, b"0.5 0.5 0.5 0.2 0.2", "at 'labels' are not whole numbers"),
         (YOLO, b"0 nan 0.5 0.2 0.2", "not of finite numbers"),
         (YOLO, b"0 0.5 0.5 -0.2 0.2", "box 0 ends before it begins"),
         (Boxes("json"), in_json([9, 9, 20, 20], [30, 20, 9, 9]), "box 1 ends .*format='xyxy' rig"),

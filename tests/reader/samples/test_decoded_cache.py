@@ -214,7 +214,7 @@ def test_a_bad_sample_is_never_kept(
 
 
 def damage(folder: Path, *samples: int) -> None:
-    """Destroy images of a data set."""
+    """Destroy images of a dataset."""
     dataset = Dataset(folder)
     for number in samples:
         shard, row = dataset.locate(number)
@@ -314,7 +314,7 @@ loader.close()
 
 
 def bytes_read(dataset: Path, **options: Any) -> int:
-    """What one batch of the whole data set needs from the disk."""
+    """What one batch of the whole dataset needs from the disk."""
     with Loader(dataset, batch_size=COUNT, workers=1, cache="decoded", **options) as loader:
         next(iter(loader))
         return loader.statistics().read_bytes
@@ -375,7 +375,7 @@ def test_what_does_not_fit_is_refused_with_the_numbers(
     assert not memfds()
 
 
-def test_a_data_set_that_is_open_can_be_kept_decoded(packed: Path) -> None:
+def test_a_dataset_that_is_open_can_be_kept_decoded(packed: Path) -> None:
     options: dict[str, Any] = {"transforms": [Resize((20, 24))]}
     expected, _ = epochs(packed, **options)
     seen, now = epochs(Dataset(packed), cache="decoded", **options)

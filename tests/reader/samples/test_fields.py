@@ -69,7 +69,7 @@ def captions(write_samples: WriteSamples) -> Path:
 
 
 def only(dataset: Path, **options: Any) -> Any:
-    """The single batch of a data set."""
+    """The single batch of a dataset."""
     with Loader(dataset, batch_size=COUNT, workers=1, **options) as loader:
         (batch,) = loader
     return batch
@@ -518,7 +518,7 @@ def test_what_is_wrong_with_boxes_or_a_mask_names_the_sample(write_samples: Writ
     dataset = write_samples({"a": sample})
     for field, reason in [
         (Boxes("json", path="box"), "'a' .* nothing at 'box'"),
-        (Boxes("json", path="flaws"), r"'a' .*\(at 'flaws' are no rows of four numbers"),
+        (Boxes("json", path="flaws"), r"'a' .*\(at 'flaws' are not rows of four numbers"),
         (Boxes("json", labels="labels"), "'a' .* 0 labels for 1 boxes"),
         ("mask.png", r"'a' .*\(it is 5 x 5 pixels, its index says 30 x 20"),
     ]:

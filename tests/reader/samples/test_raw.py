@@ -27,7 +27,7 @@ COUNT = 37
 
 
 def raw_set(write_samples: Callable[..., Path], channels: int) -> tuple[Path, np.ndarray]:
-    """A data set of raw images in several shards, and their pixels."""
+    """A dataset of raw images in several shards, and their pixels."""
     pixels = np.random.default_rng(0).integers(1, 256, (COUNT, 12, 10, channels), np.uint8)
     samples = {f"k{'x' * (n % 3)}{n}": {"raw": image.tobytes()} for n, image in enumerate(pixels)}
     folder = write_samples(samples, shard_samples=10, labels=range(COUNT), raw=(12, 10, channels))
@@ -37,7 +37,7 @@ def raw_set(write_samples: Callable[..., Path], channels: int) -> tuple[Path, np
 class Plain:
     """A transform that cannot be applied to many samples at a time."""
 
-    def apply(self, geometry: reader.Geometry, dice: SampleRandom) -> None:
+    def apply(self, geometry: reader.Geometry, rng: SampleRandom) -> None:
         pass
 
 
@@ -108,7 +108,7 @@ def test_a_lost_shard_of_raw_images_is_an_error_that_names_it(
         list(loader)
 
 
-def test_raw_images_come_from_the_data_set_as_well(write_samples: Callable[..., Path]) -> None:
+def test_raw_images_come_from_the_dataset_as_well(write_samples: Callable[..., Path]) -> None:
     for channels in (1, 3):
         folder, pixels = raw_set(write_samples, channels)
         image, label = Dataset(folder)[5]
@@ -130,5 +130,5 @@ def test_the_dice_of_many_samples_are_those_of_each(
     together = BatchRandom(seed, epoch, positions)
     alone = [SampleRandom(seed, epoch, number) for number in positions.tolist()]
     for _ in range(3):
-        assert together.integer(bound).tolist() == [dice.integer(bound) for dice in alone]
-        assert together.uniform().tolist() == [dice.uniform() for dice in alone]
+        assert together.integer(bound).tolist() == [rng.integer(bound) for rng in alone]
+        assert together.uniform().tolist() == [rng.uniform() for rng in alone]

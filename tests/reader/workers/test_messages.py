@@ -1,4 +1,4 @@
-"""What is no message, or comes at the wrong time, is an error on the side that reads it."""
+"""What is not a message, or comes at the wrong time, is an error on the side that reads it."""
 
 import pickle
 import socket

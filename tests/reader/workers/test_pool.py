@@ -82,7 +82,7 @@ def numbers(messages: Sequence[Done | Failed]) -> list[int]:
 
 def slow(seconds: float) -> Transform:
     class Slow:
-        def apply(self, geometry: Geometry, dice: SampleRandom) -> None:
+        def apply(self, geometry: Geometry, rng: SampleRandom) -> None:
             time.sleep(seconds)
 
     return Slow()
@@ -229,7 +229,7 @@ def test_a_worker_that_dies_is_missed_even_if_its_child_lives_on(
     start: Callable[..., Pool], tmp_path: Path
 ) -> None:
     class LeaveAChild:
-        def apply(self, geometry: Geometry, dice: SampleRandom) -> None:
+        def apply(self, geometry: Geometry, rng: SampleRandom) -> None:
             with suppress(FileExistsError), (tmp_path / "child").open("x") as file:
                 if child := os.fork():
                     file.write(str(child))
@@ -282,7 +282,7 @@ def test_a_worker_that_cannot_be_set_up_says_why(start: Callable[..., Pool]) -> 
 
 def test_an_error_in_a_task_is_that_tasks_alone(start: Callable[..., Pool]) -> None:
     class Picky:
-        def apply(self, geometry: Geometry, dice: SampleRandom) -> None:
+        def apply(self, geometry: Geometry, rng: SampleRandom) -> None:
             if geometry.width == 91:
                 raise ZeroDivisionError("no 91")
 

@@ -80,7 +80,7 @@ import os, sys, time
 import reader
 
 class Slow:
-    def apply(self, geometry, dice):
+    def apply(self, geometry, rng):
         time.sleep(0.05)
 
 loader = reader.Loader(

@@ -200,7 +200,7 @@ def test_a_folder_of_tars_that_number_anew_has_every_sample(
         *(f"shard-001/{name}" for name in NAMES),
     ]
     assert found.ignored == {"shard-000.idx"}
-    assert found.skipped == {"README": "it is no tar"}
+    assert found.skipped == {"README": "it is not a tar"}
 
 
 def test_a_key_twice_in_one_tar_is_refused_by_name(
@@ -279,7 +279,7 @@ def test_a_damaged_tar_is_named(
         last.size = 8**11 - 1
         data[last.offset : last.offset_data] = last.tobuf(tarfile.USTAR_FORMAT)
     path.write_bytes(data)
-    with pytest.raises(UnusableInput, match=r"broken\.tar is no tar, or damaged"):
+    with pytest.raises(UnusableInput, match=r"broken\.tar is not a tar, or damaged"):
         scan(path)
 
 

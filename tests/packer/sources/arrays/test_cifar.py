@@ -109,7 +109,7 @@ def four(
     write_files: Write,
     classes: int,
 ) -> list[Path]:
-    """All published forms of one data set: two archives and what they unpack to."""
+    """All published forms of one dataset: two archives and what they unpack to."""
     paths = []
     for kind, files in (("python", python_files), ("binary", binary_files)):
         inside = {f"cifar-{classes}-{kind}/{name}": data for name, data in files.items()}
@@ -262,7 +262,7 @@ def test_a_file_that_does_not_belong_is_named(
     tmp_path: Path, binary_files: dict[str, bytes], write_files: Write, scan: ScanOf
 ) -> None:
     found = scan(write_files(tmp_path / "folder", binary_files | {"notes.txt": b"x"}))
-    assert found.skipped == {"notes.txt": "it is no part of CIFAR"}
+    assert found.skipped == {"notes.txt": "it is not a part of CIFAR"}
     assert found.ignored == {"readme.html"}
 
 
@@ -273,7 +273,7 @@ def test_an_archive_that_changed_since_the_scan_stops_packing(
     found = scan(four[0])
     os.utime(four[0], ns=(0, 1))
     other = scan(four[2])
-    other.source.read(other.samples[0])  # what a process holds in memory is another data set now
+    other.source.read(other.samples[0])  # what a process holds in memory is another dataset now
     with pytest.raises(PackingFailed, match="changed while"):
         found.source.read(found.samples[0])
 

@@ -87,7 +87,7 @@ def test_names_of_other_sets_are_known(
     dotted = {name.replace("-idx", ".idx"): data for name, data in files.items()}
     assert len(scan(write_files(tmp_path / "dotted", dotted)).samples) == 17
     write_files(tmp_path / "emnist", files)
-    with pytest.raises(UnusableInput, match=r"several data sets: .*emnist-letters-"):
+    with pytest.raises(UnusableInput, match=r"several datasets: .*emnist-letters-"):
         scan(tmp_path / "emnist")
 
 
@@ -156,7 +156,7 @@ def test_a_file_that_does_not_belong_is_named(
     tmp_path: Path, files: dict[str, bytes], write_files: Write, scan: ScanOf
 ) -> None:
     found = scan(write_files(tmp_path / "mnist", files | {"notes.txt": b"x"}))
-    assert found.skipped == {"notes.txt": "it is no IDX file"}
+    assert found.skipped == {"notes.txt": "it is not an IDX file"}
 
 
 def test_a_file_that_changed_since_the_scan_stops_packing(

@@ -72,7 +72,7 @@ def test_a_call_is_refused_by_name_and_does_not_run(
     ],
 )
 def test_an_array_of_anything_but_bytes_is_refused(array: np.ndarray) -> None:
-    with pytest.raises(UnusableInput, match="file is no pickle"):
+    with pytest.raises(UnusableInput, match="file is not a pickle"):
         load_plain(pickle.dumps({"data": array}, 3), "file")
 
 
@@ -97,7 +97,7 @@ def test_an_array_of_anything_but_bytes_is_refused(array: np.ndarray) -> None:
     ],
 )
 def test_a_damaged_or_odd_pickle_is_refused(data: bytes) -> None:
-    with pytest.raises(UnusableInput, match="file is no pickle"):
+    with pytest.raises(UnusableInput, match="file is not a pickle"):
         load_plain(data, "file")
 
 

@@ -214,11 +214,11 @@ def test_a_bad_entry_is_named_and_no_other_image_is_lost(
     ("content", "reason"),
     [
         ({"a": [1]}, "has no list of images"),
-        ([], "is no sound JSON"),
+        ([], "is not sound JSON"),
         (changed(categories=[{"id": 1}]), "a category has no id or no name"),
         (changed(categories=[{"id": 1, "name": "x"}, {"id": 2, "name": "x"}]), "the same name"),
         (changed(categories=[{"id": 1, "name": "x"}, {"id": 1, "name": "y"}]), "is 'y' here"),
-        (changed(categories=[{"id": "1", "name": "x"}]), "id is no number"),
+        (changed(categories=[{"id": "1", "name": "x"}]), "id is not a number"),
     ],
 )
 def test_a_file_of_another_kind_is_refused(

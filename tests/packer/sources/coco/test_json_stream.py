@@ -68,7 +68,7 @@ def test_unsound_json_is_refused_with_its_place(
 ) -> None:
     path = tmp_path / "a.json"
     path.write_bytes(content)
-    with pytest.raises(UnusableInput, match=r"a\.json is no sound JSON at byte \d+") as caught:
+    with pytest.raises(UnusableInput, match=r"a\.json is not sound JSON at byte \d+") as caught:
         list(elements(path))
     assert reason in str(caught.value)
 

@@ -15,7 +15,7 @@ from packer.sources.folder.sidecars import group
         ("x.jpg x.tokens.npy", {"x.jpg": "tokens.npy"}),
         ("x.JPG x.TXT", {"x.JPG": "txt"}),
         ("x.jpg y.txt", {"x.jpg": "", "y.txt": ""}),
-        # The longest name counts, and dots in an image's name are no extension.
+        # The longest name counts, and dots in an image's name are not extension.
         ("a.b.jpg a.b.json a.jpg a.json", {"a.b.jpg": "json", "a.jpg": "json"}),
         ("img.0001.jpg img.0002.jpg img.jpg", {f"img{n}.jpg": "" for n in (".0001", ".0002", "")}),
         # A map is a sample where no image has its name.
