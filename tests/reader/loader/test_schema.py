@@ -58,13 +58,15 @@ def test_images_of_one_size_come_as_one_tensor_without_transforms(
 def test_a_map_sample_that_hangs_in_the_constructor_is_ended_by_the_timeout(packed: Path) -> None:
     let_go = threading.Event()
     options = {"map_sample": lambda sample: let_go.wait() and sample, "timeout": 0.2}
-    before = random.getstate()
+    before, threads = random.getstate(), set(threading.enumerate())
     try:
         with pytest.raises(WorkerError, match=r"sample 0 '.*' of .* longer than timeout=0\.2"):
             Loader(packed, transforms=[CROP], workers=1, **options)
         assert random.getstate() == before
     finally:
         let_go.set()
+        for thread in set(threading.enumerate()) - threads:
+            thread.join()  # which closes the shard that it has open
 
 
 def test_a_timeout_leaves_what_map_sample_gives_and_raises_as_it_is(packed: Path) -> None:
