@@ -306,7 +306,7 @@ def test_a_negative_size_is_refused(tmp_path: Path) -> None:
     block[148:156] = b" " * 8
     block[148:156] = b"%06o\0 " % sum(block)
     (tmp_path / "x.tar").write_bytes(bytes(block) + bytes(1024))
-    with pytest.raises(UnusableInput, match="no tar, or damaged"):
+    with pytest.raises(UnusableInput, match="not a tar, or damaged"):
         index(tmp_path, 1)
 
 

@@ -291,8 +291,8 @@ def test_bad_json_lines_are_named_and_no_other_is_lost(
     write: Callable[..., Path], opened: Opened, scanned: Scanned
 ) -> None:
     bad = {
-        '{"path": "0.jpg"': "no JSON",
-        "[1]": "no JSON object",
+        '{"path": "0.jpg"': "not JSON",
+        "[1]": "not a JSON object",
         '{"path": "0.jpg", "x": ' + "[" * 100_000 + "]" * 100_000 + "}": "nested too deeply",
         '{"path": "\\u0000.jpg"}': "NUL",
         '{"path": "\\ud800.jpg"}': "no text",
@@ -300,7 +300,7 @@ def test_bad_json_lines_are_named_and_no_other_is_lost(
         '{"label": "a"}': "names no image",
         '{"path": "0.jpg", "label": ["a"]}': "neither a name nor a whole number",
         '{"path": "0.jpg", "split": "../.."}': "no plain name",
-        '{"path": "0.jpg", "x": ' + "9" * 5000 + "}": "no JSON",
+        '{"path": "0.jpg", "x": ' + "9" * 5000 + "}": "not JSON",
     }
     good = '{"path": "0.jpg", "label": "a", "x": [NaN, 1e999], "y": "\\ud800"}'
     samples, skipped = scanned(opened(write("l.jsonl", "\n".join([*bad, good]))))
