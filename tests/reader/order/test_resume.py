@@ -190,7 +190,7 @@ def test_what_is_no_state_is_refused(packed: Path, damage: dict[str, Any]) -> No
     with load(packed) as loader:
         with pytest.raises(ReaderError, match="state"):
             loader.load_state_dict({**loader.state_dict(), **damage})
-        with pytest.raises(ReaderError, match="no state of a Loader"):
+        with pytest.raises(ReaderError, match="not a state of a Loader"):
             loader.load_state_dict({})
 
 
