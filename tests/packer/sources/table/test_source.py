@@ -295,11 +295,11 @@ def test_bad_json_lines_are_named_and_no_other_is_lost(
         "[1]": "not a JSON object",
         '{"path": "0.jpg", "x": ' + "[" * 100_000 + "]" * 100_000 + "}": "nested too deeply",
         '{"path": "\\u0000.jpg"}': "NUL",
-        '{"path": "\\ud800.jpg"}': "no text",
+        '{"path": "\\ud800.jpg"}': "not text",
         '{"path": 7}': "names no image",
         '{"label": "a"}': "names no image",
         '{"path": "0.jpg", "label": ["a"]}': "neither a name nor a whole number",
-        '{"path": "0.jpg", "split": "../.."}': "no plain name",
+        '{"path": "0.jpg", "split": "../.."}': "not a plain name",
         '{"path": "0.jpg", "x": ' + "9" * 5000 + "}": "not JSON",
     }
     good = '{"path": "0.jpg", "label": "a", "x": [NaN, 1e999], "y": "\\ud800"}'
