@@ -237,7 +237,7 @@ def test_a_pipe_under_a_name_of_the_dataset_is_refused_at_once(
 ) -> None:
     (packed_copy / name).unlink()
     os.mkfifo(packed_copy / name)
-    with pytest.raises((ReaderError, FormatError), match="no regular file"):
+    with pytest.raises((ReaderError, FormatError), match="not a regular file"):
         Dataset(packed_copy)[0]
 
 

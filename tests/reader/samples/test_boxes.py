@@ -126,8 +126,8 @@ def test_fractions_give_the_boxes_that_their_pixels_give(
         (YOLO, b"0 0.5 0.5 -0.2 0.2", "box 0 ends before it begins"),
         (Boxes("json"), in_json([9, 9, 20, 20], [30, 20, 9, 9]), "box 1 ends .*format='xyxy' rig"),
         (Boxes("json"), in_json([0, 0, 0.5, 1]), "lie between 0 and 1"),
-        (Boxes("json", labels="labels"), in_json([0, 0, 9, 9], labels=[1.5]), "no whole numbers"),
-        (Boxes("json", labels="labels"), in_json([0, 0, 9, 9], labels=["a"]), "no whole numbers"),
+        (Boxes("json", labels="labels"), in_json([0, 0, 9, 9], labels=[1.5]), "not whole numbers"),
+        (Boxes("json", labels="labels"), in_json([0, 0, 9, 9], labels=["a"]), "not whole numbers"),
         (Boxes("json", labels="class"), in_json([0, 0, 9, 9], labels=[1]), "it has boxes, labels"),
     ],
 )
