@@ -41,6 +41,7 @@ ERRORS, SHORT, HARMS = INJECTOR["ERRORS"], INJECTOR["SHORT"], INJECTOR["HARMS"]
 LASTING = 1 << 60  # calls
 FIELDS = ("image", "label", "index", "valid")
 PATIENCE = 20  # seconds; who waits longer hangs
+_MAX_PASSES = 60  # until a fault has happened: a pass makes most of the calls that were counted
 
 Sample = tuple[int, int, bytes]  # number, label, pixels
 
@@ -110,12 +111,14 @@ class Outcome:
     Attributes:
         exact, wrong, masked: sample numbers.
         errors: what was raised.
+        is_reached: whether the call that was to fail was made.
     """
 
     exact: set[int] = field(default_factory=set)
     wrong: set[int] = field(default_factory=set)
     masked: set[int] = field(default_factory=set)
     errors: list[Exception] = field(default_factory=list)
+    is_reached: bool = True
 
     def join(self, other: "Outcome") -> None:
         """Add what came of a further pass."""
@@ -150,6 +153,8 @@ class Outcome:
     @property
     def kind(self) -> str:
         """A class of outcomes."""
+        if not self.is_reached:
+            return "never reached"
         if self.errors:
             return f"{type(self.errors[0]).__name__} that names the place"
         return "masked samples, each named" if self.masked else "exact"
@@ -283,7 +288,7 @@ class Bench:
             cost = (4 if trial.on_error == "raise" else 1) if trial.count == 1 else None
             complaint = outcome.complaint(self._folder, len(self.truth), cost)
             is_error = trial.effect in ("nothing", "MemoryError", *ERRORS)
-            if is_error != bool(outcome.errors or outcome.masked):
+            if outcome.is_reached and is_error != bool(outcome.errors or outcome.masked):
                 complaint = complaint or "nobody told of it"
             while trial.count == LASTING and one_pass(running, self.truth).errors:
                 continue  # what was decoded ahead
@@ -294,8 +299,11 @@ class Bench:
     def _until(self, faults: Faults, running: Loader) -> Outcome:
         """Read until the fault has happened, and on: it may lie in what is decoded ahead."""
         outcome = one_pass(running, self.truth)
-        while not faults.done:
+        for _ in range(_MAX_PASSES):
+            if faults.done:
+                break
             outcome.join(one_pass(running, self.truth))
+        outcome.is_reached = bool(faults.done)
         outcome.join(one_pass(running, self.truth))
         return outcome
 

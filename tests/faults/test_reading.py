@@ -16,5 +16,6 @@ def test_faults_at_any_call_end_in_the_exact_result_or_an_error_that_names_the_p
 ) -> None:
     kinds, bad = run(packed, tmp_path, step=307)
     assert bad == []
+    assert kinds["never reached"] <= 1
     assert kinds["exact"]
     assert kinds["SampleError that names the place"]
