@@ -1,5 +1,6 @@
 """A real job of torch.distributed: equal steps, every sample once, killed and started again."""
 
+import contextlib
 import json
 import os
 import signal
@@ -66,7 +67,8 @@ def kill(job: "subprocess.Popen[bytes]") -> None:
     launcher.suspend()  # or it would see its ranks die
     everybody = [*launcher.children(recursive=True), launcher]
     for process in everybody:
-        process.kill()
+        with contextlib.suppress(psutil.NoSuchProcess):  # a worker ends with its rank
+            process.kill()
     psutil.wait_procs(everybody[:-1], timeout=30)
     job.wait()
 
