@@ -52,10 +52,13 @@ def _extended(bits: int, size: int) -> int:
     return bits - (1 << size) + 1 if size and bits >> (size - 1) == 0 else bits
 
 
-@kernel(
+_PASS = (
     "UniTuple(int64, 3)(uint64[:], int64, int64, int64[::1], int64, "
     "uint8[:, ::1], uint32[:, ::1], int64[:, :, ::1], int16[:, ::1], int64)"
 )
+
+
+@kernel(_PASS)
 def _first_pass(
     words: Array,
     position: int,
@@ -94,10 +97,7 @@ def _first_pass(
     return DONE, position, run
 
 
-@kernel(
-    "UniTuple(int64, 3)(uint64[:], int64, int64, int64[::1], int64, "
-    "uint8[:, ::1], uint32[:, ::1], int64[:, :, ::1], int16[:, ::1], int64)"
-)
+@kernel(_PASS)
 def _later_pass(
     words: Array,
     position: int,

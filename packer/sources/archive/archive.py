@@ -23,15 +23,15 @@ from packer.sources.folder.files import stem_paths
 from packer.sources.folder.folder import NO_IMAGES
 from packer.sources.folder.labels_beside import refuse_labels
 from packer.sources.folder.layout import Layout, understand
-from packer.sources.folder.likeness import (
-    BEGINNING,
-    NOT_AN_IMAGE,
-    begins_as_image,
-    is_named_as_image,
-)
+from packer.sources.folder.likeness import BEGINNING
 from packer.sources.folder.shape import lies_in
 from packer.sources.folder.sidecars import group
-from packer.sources.folder.walk import HIDDEN, JUNK, is_litter, is_litter_folder, skipped
+from packer.sources.folder.walk import (
+    HIDDEN,
+    JUNK,
+    is_litter_folder,
+    not_an_image,
+)
 from packer.sources.labels import class_of_file, class_order
 from packer.sources.records import Content, EmptyClass, Skipped, SourceSample
 
@@ -206,20 +206,15 @@ class ArchiveSource:
     def _ignored(self, path: str, entry: Entry) -> Skipped | None:
         """What to report of a file that is not meant to be an image; None for one that is."""
         assert self.entries is not None
-        name = os.path.basename(path)
-        if is_litter(name):
-            return skipped(path, "")
-        if is_named_as_image(name):
-            return None
-        try:
-            with unchanged(self.path, self.entries.mtime_ns) as descriptor:
+        mtime_ns = self.entries.mtime_ns
+
+        def begin() -> bytes:
+            with unchanged(self.path, mtime_ns) as descriptor:
                 if self.zipped:
-                    begin = read_zip_beginning(descriptor, entry, BEGINNING)
-                else:
-                    begin = read_span(descriptor, entry.offset, min(entry.size, BEGINNING))
-        except BadImage:
-            return None  # it may be one
-        return None if begins_as_image(begin) else Skipped(path, NOT_AN_IMAGE, ignored=True)
+                    return read_zip_beginning(descriptor, entry, BEGINNING)
+                return read_span(descriptor, entry.offset, min(entry.size, BEGINNING))
+
+        return not_an_image(path, begin)
 
     def _read(self, entries: Sequence[Entry], mtime_ns: int) -> list[bytes]:
         with unchanged(self.path, mtime_ns) as descriptor:

@@ -11,13 +11,8 @@ from pathlib import Path
 from packer.errors import BadImage, Unreadable, naming
 from packer.files.snapshot import CHANGED
 from packer.keys import escape
-from packer.sources.folder.likeness import (
-    BEGINNING,
-    NOT_AN_IMAGE,
-    begins_as_image,
-    is_named_as_image,
-)
-from packer.sources.folder.walk import is_litter, skipped, tells_of_file
+from packer.sources.folder.likeness import BEGINNING
+from packer.sources.folder.walk import not_an_image, tells_of_file
 from packer.sources.labels import MAX_TEXT, class_of_file
 from packer.sources.records import Content, Skipped, SourceSample
 
@@ -85,18 +80,12 @@ def ignored(root: Path, path: str) -> Skipped | None:
     Raises:
         OSError: the disk fails.
     """
-    name = os.path.basename(path)
-    if is_litter(name):
-        return skipped(path, "")
-    if is_named_as_image(name):
-        return None
-    try:
+
+    def begin() -> bytes:
         measure(root, path)
-        if begins_as_image(_begin(root / path, BEGINNING)):
-            return None
-    except BadImage:
-        return None  # it may be one
-    return Skipped(path, NOT_AN_IMAGE, ignored=True)
+        return _begin(root / path, BEGINNING)
+
+    return not_an_image(path, begin)
 
 
 def stem_paths(sample: SourceSample) -> list[str]:

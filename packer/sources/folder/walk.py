@@ -2,11 +2,12 @@
 
 import errno
 import os
-from collections.abc import Container, Iterator
+from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from packer.sources.folder.likeness import is_named_as_image
+from packer.errors import BadImage
+from packer.sources.folder.likeness import NOT_AN_IMAGE, begins_as_image, is_named_as_image
 from packer.sources.records import Skipped
 
 HIDDEN = "it is a hidden folder"
@@ -55,6 +56,25 @@ def skipped(path: str, reason: str) -> Skipped:
     if is_litter(os.path.basename(path)):
         return Skipped(path, "it belongs to the operating system", ignored=True)
     return Skipped(path, reason)
+
+
+def not_an_image(path: str, begin: Callable[[], bytes]) -> Skipped | None:
+    """What to report of a file that is not meant to be an image; None for one that is or may be.
+
+    Args:
+        path: of the file, in the source.
+        begin: reads the file's first `BEGINNING` bytes, where its name does not tell.
+    """
+    name = os.path.basename(path)
+    if is_litter(name):
+        return skipped(path, "")
+    if is_named_as_image(name):
+        return None
+    try:
+        is_image = begins_as_image(begin())
+    except BadImage:
+        return None
+    return None if is_image else Skipped(path, NOT_AN_IMAGE, ignored=True)
 
 
 @dataclass
