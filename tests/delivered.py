@@ -12,6 +12,7 @@ import torch
 
 from reader import (
     CenterCrop,
+    Dataset,
     Geometry,
     Loader,
     RandomHorizontalFlip,
@@ -60,6 +61,15 @@ def augmented(packed: Path, **options: Any) -> Loader:
         "fields": EVERYTHING,
     }
     return Loader(packed, **{**arguments, **options})
+
+
+def damage(folder: Path, number: int) -> None:
+    """Overwrite a sample's image with zeros."""
+    shard, row = Dataset(folder).locate(number)
+    offset, size = (int(shard.index.columns[name][row]) for name in ("offset", "size"))
+    with shard.path.open("r+b") as file:
+        file.seek(offset)
+        file.write(bytes(size))
 
 
 def slow(seconds: float = 0.005) -> Transform:

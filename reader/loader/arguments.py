@@ -27,8 +27,8 @@ _OF_LOADER: dict[str, Rule] = {
     "seed": (is_integer, "an integer"),
     "epochs": (or_none(is_count), "an integer of at least 1, or None for no end"),
     "workers": (
-        lambda given: given is None or is_count(given) or one_of("auto")(given),
-        "an integer of at least 1, 'auto' or None",
+        lambda given: given is None or (is_integer(given) and given >= 0) or one_of("auto")(given),
+        "an integer of at least 0, 'auto' or None",
     ),
     "drop_last": FLAG,
     "map_sample": FUNCTION,

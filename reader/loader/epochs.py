@@ -128,13 +128,13 @@ class Epochs:
             self._next = self.consumed = position
             self._newest = None
 
-    def deliver(self, epoch: Epoch, is_last: bool) -> Any:
+    def deliver(self, epoch: Epoch) -> Any:
         """The next batch of `epoch`, for its iterator."""
         with self.lock:
             self.check_open()
             self._drop_abandoned()
             step, arrays, loose = self._feed.take(epoch)
-            self.consumed = epoch.steps.stop if is_last else step.end
+            self.consumed = step.end if epoch.left else epoch.steps.stop
             if self._plan.epochs is None:
                 self._next = self.consumed
             if self._feed.is_all_queued:
@@ -188,7 +188,7 @@ class Epochs:
     def _drop_abandoned(self) -> None:
         while self._abandoned:
             epoch = self._abandoned.popleft()
-            if epoch is not self._newest or epoch.is_begun:
+            if epoch is not self._newest or epoch.taken:
                 self._feed.drop(epoch)
                 continue
             self._drop_ahead()
@@ -209,15 +209,14 @@ class EpochIterator(Iterator[Any]):
         self._epochs = epochs
         self._epoch = epoch
         self._map_batch = map_batch
-        self._left = len(epoch.steps)
 
     def __len__(self) -> int:
         """Steps still to come."""
-        return self._left
+        return self._epoch.left
 
     def is_ready(self) -> bool:
         """Whether the next call of `next` would not wait."""
-        return not self._left or self._epochs.is_ready(self._epoch)
+        return not self._epoch.left or self._epochs.is_ready(self._epoch)
 
     def __next__(self) -> Any:
         batch = self.unmapped()
@@ -225,11 +224,10 @@ class EpochIterator(Iterator[Any]):
 
     def unmapped(self) -> Any:
         """The next batch before `map_batch`, for a CUDAPrefetcher, which calls that itself."""
-        if not self._left:
+        if not self._epoch.left:
             self._epochs.finish(self._epoch)
             raise StopIteration
-        self._left -= 1
-        return self._epochs.deliver(self._epoch, is_last=not self._left)
+        return self._epochs.deliver(self._epoch)
 
     def __del__(self) -> None:
         self._epochs.abandon(self._epoch)

@@ -45,6 +45,7 @@ from reader.system import (
     running_on,
     usable_cores,
 )
+from reader.workers.in_place import InPlace
 from reader.workers.messages import (
     Done,
     Failed,
@@ -75,7 +76,7 @@ class Feed:
 
         Args:
             layout: of a batch.
-            workers: None to measure and settle on a number.
+            workers: None to measure and settle on a number; 0 to decode here.
             on_error: see `Setup`.
             max_bad: share of the order's samples that may be substituted or masked, rounded up.
             decoded: memory for decoded images, given up when this is closed.
@@ -83,7 +84,7 @@ class Feed:
         """
         self._order = order
         self._cores = usable_cores()
-        self._most_workers = most = workers or self._cores
+        self._most_workers = most = self._cores if workers is None else max(workers, 1)
         is_gathered = can_gather(dataset, recipe)
         chunk = chunk_size(layout.rows, most, is_gathered)
         self._planner = TaskPlanner(order, chunk, SPARE if on_error == "substitute" else 0)
@@ -94,12 +95,17 @@ class Feed:
         self._work = "splice" if recipe.is_encoded else "decode"
         self._ring = Ring(memory)
         try:
-            first = workers or Choice.first(self._cores).workers
-            self._pool = Pool(first, setup, memory.descriptor, timeout)
+            self._pool: Pool | InPlace
+            self._scaler: Autoscaler | None = None
+            if workers == 0:
+                self._pool = InPlace(setup, memory)
+            else:
+                first = workers or Choice.first(self._cores).workers
+                self._pool = pool = Pool(first, setup, memory.descriptor, timeout)
+                self._scaler = None if workers else Autoscaler(pool, self._cores)
         except BaseException:
             memory.close()
             raise
-        self._scaler = None if workers else Autoscaler(self._pool, self._cores)
         self._owners: dict[int, Batch] = {}  # by task
         self._epochs: list[Epoch] = []  # the oldest first
         self._account = Account(self._pool.worker_seconds_since)
@@ -146,8 +152,8 @@ class Feed:
             else:
                 self._collect()
         batch = epoch.batches.popleft()
-        self._account.delivered(batch.step.valid, asked, ready, is_first=not epoch.is_begun)
-        epoch.is_begun = True
+        epoch.taken += 1
+        self._account.delivered(batch.step.valid, asked, ready, is_first=epoch.taken == 1)
         if batch.error is not None:
             self._forget(batch)
             raise batch.error
@@ -192,7 +198,7 @@ class Feed:
 
     def finish(self, epoch: Epoch) -> None:
         """All of `epoch` was given out and its consumer asked for more."""
-        if self.is_open and epoch in self._epochs and epoch.is_begun:
+        if self.is_open and epoch in self._epochs and epoch.taken:
             self._account.finished()
         self.drop(epoch)
 
@@ -290,7 +296,7 @@ class Feed:
             self._ring.release(batch.slot)
 
 
-def _shut_down(pool: Pool, held: list[RingMemory | DecodedImages], owner: int) -> None:
+def _shut_down(pool: Pool | InPlace, held: list[RingMemory | DecodedImages], owner: int) -> None:
     if os.getpid() == owner:  # a forked child must not end its parent's workers
         pool.close()
     for memory in held:

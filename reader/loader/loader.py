@@ -115,7 +115,8 @@ class Loader:
             epochs: that one iterator reads, without a break between them; None: forever, each
                 iterator from where the last one was left.
             workers: processes; None for the cores this process may use; "auto" to measure, and
-                settle on as many as the loop needs: see `reader.loader.autoscale`.
+                settle on as many as the loop needs: see `reader.loader.autoscale`. 0 decodes in
+                this very process, when a batch is asked for: for debuggers, notebooks, profilers.
             drop_last: leave out the samples that do not fill a step.
             fields: what a batch consists of: names, Member, Mask, Boxes.
             map_sample: called in the workers with the dict of one sample, its image (H, W, 3) as
@@ -150,7 +151,8 @@ class Loader:
                 `EncodedImages`, and workers only cut out of each JPEG what its crop shows.
             timeout: seconds in which the workers may keep a batch waiting without a single sample
                 getting done; then a WorkerError says what each of them holds. As long may the call
-                of `map_sample` here take. 0: no end, but a warning that says it after 30.
+                of `map_sample` here take. 0: no end, but a warning that says it after 30. With
+                ``workers=0`` nobody looks at the clock.
 
         Raises:
             ArgumentError: an argument is not of its kind or cannot be met.
@@ -163,6 +165,7 @@ class Loader:
         self._arguments = arguments
         self.dataset = dataset = dataset_of(dataset, split)
         workers = usable_cores() if workers is None else workers
+        timeout = timeout if workers else 0
         self.batch_size = batch_size = int(batch_size)
         members = parse_fields(fields, dataset.extensions)
         self.fields = tuple(map(name_of, fields))

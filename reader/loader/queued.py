@@ -32,8 +32,13 @@ class Epoch:
 
     steps: Steps
     queued: int = 0
-    is_begun: bool = False  # a batch of it was asked for
+    taken: int = 0  # batches of it that were given out
     batches: deque[Batch] = field(default_factory=deque)
+
+    @property
+    def left(self) -> int:
+        """Batches of it still to come."""
+        return len(self.steps) - self.taken
 
     @property
     def is_queued(self) -> bool:

@@ -238,7 +238,7 @@ class Statistics(Flows):
             took = f"transforms took {self.transform / part:.0%} of the workers' time"
             return f"transform-bound: {took}, {seen}; {self._remedy()}"
         if self.bound_by == "storage":
-            pace = self.read_bytes / max(self.worker_seconds / self.workers, 1e-9) / 1e6
+            pace = self.read_bytes / max(self.worker_seconds / max(self.workers, 1), 1e-9) / 1e6
             return (
                 f"storage-bound: reading took {self.read / part:.0%} of the workers' time "
                 f"at {pace:.0f} MB/s, {seen}; faster storage helps, "
@@ -260,6 +260,8 @@ class Statistics(Flows):
 
     def _remedy(self) -> str:
         """What more workers would do, as far as there are cores for them."""
+        if not self.workers:
+            return "this very process did the work (workers=0), worker processes would beside it."
         computing = self.busy - self.read
         if self.bound_by == self.work and self.cpu < _STARVED * computing:
             return (

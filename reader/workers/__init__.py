@@ -2,5 +2,5 @@
 
 `pool` is the parent's side, `process` one worker seen from it, `worker` the worker's own side,
 `messages` what they say to each other, `queue` the way of tasks, `in_hand` which sample each
-worker holds, `stall` notices that none gets on.
+worker holds, `stall` notices that none gets on. `in_place` does the tasks where there are none.
 """

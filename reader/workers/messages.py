@@ -164,11 +164,16 @@ class Failed:
 
     Attributes:
         text: a sentence for a sample or shard that cannot be read, a traceback for anything else.
+        error: what was raised, as long as it is told in the process that it was raised in.
     """
 
     number: int
     text: str
     is_sample: bool
+    error: Exception | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Failed, (self.number, self.text, self.is_sample)
 
 
 def with_news(connections: Sequence[Connection], timeout: float | None) -> list[Connection]:

@@ -303,4 +303,6 @@ def failure(failed: Failed) -> ReaderError:
     """The exception for a task that failed."""
     if failed.is_sample:
         return SampleError(failed.text)
-    return WorkerError(f"A worker failed:\n{failed.text}")
+    error = WorkerError(f"A worker failed:\n{failed.text}")
+    error.__cause__ = failed.error  # for a debugger
+    return error

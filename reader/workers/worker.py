@@ -81,7 +81,7 @@ class Worker:
         except Exception as error:
             text = _told(error)
             sample = self._setup.dataset.describe(self._place.read().sample)
-            return Failed(task.number, f"At {sample}:\n{text}", is_sample=False)
+            return Failed(task.number, f"At {sample}:\n{text}", is_sample=False, error=error)
         finally:
             self._place.end()
 

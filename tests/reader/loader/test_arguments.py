@@ -33,7 +33,7 @@ WRONG: dict[str, tuple[Any, ...]] = {
     "seed": ("x", 1.0, True, None, [0]),
     "epochs": (0, 1.5, True, "1", -1),
     "sampler": (3, "random"),
-    "workers": (0, -1, True, 1.5, "all", [1], 100_000, 8 * (os.cpu_count() or 1) + 65),
+    "workers": (-1, True, False, 1.5, "all", [1], 100_000, 8 * (os.cpu_count() or 1) + 65),
     "drop_last": (1, "yes", None),
     "fields": ("image", (), {"image"}, None, 3, [3], ["lable"]),
     "map_sample": (3, "f", [len]),

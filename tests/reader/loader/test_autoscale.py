@@ -159,7 +159,7 @@ def test_auto_settles_on_more_workers_and_delivers_what_a_number_of_them_would(
     assert all(torch.equal(a, b) for a, b in zip(found, expected, strict=True))
 
 
-@pytest.mark.parametrize("workers", ["all", 0, -1])
+@pytest.mark.parametrize("workers", ["all", False, -1])
 def test_other_numbers_of_workers_are_refused(packed: Path, workers: Any) -> None:
     with pytest.raises(ReaderError, match="workers"):
         Loader(packed, workers=workers)

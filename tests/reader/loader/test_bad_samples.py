@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from delivered import damage
 from PIL import Image
 
 from reader import (
@@ -29,15 +30,6 @@ def damaged(packed_copy: Path) -> Path:
     for number in BAD:
         damage(packed_copy, number)
     return packed_copy
-
-
-def damage(folder: Path, number: int) -> None:
-    """Overwrite a sample's image with zeros."""
-    shard, row = Dataset(folder).locate(number)
-    offset, size = (int(shard.index.columns[name][row]) for name in ("offset", "size"))
-    with shard.path.open("r+b") as file:
-        file.seek(offset)
-        file.write(bytes(size))
 
 
 def load(folder: Path | Dataset, **options: Any) -> Loader:

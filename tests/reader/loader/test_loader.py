@@ -77,7 +77,7 @@ def test_a_split_of_a_folder_is_loaded_by_its_name(packed_copy: Path) -> None:
         ({"batch_size": True}, "^batch_size is an integer of at least 1, not True"),
         ({"timeout": "5"}, "^timeout is a number of seconds"),
         ({"batch_size": 2.5}, "^batch_size is .*, not 2.5"),
-        ({"workers": 0}, "^workers is an integer of at least 1, 'auto' or None, not 0"),
+        ({"workers": -1}, "^workers is an integer of at least 0, 'auto' or None, not -1"),
         ({"workers": "all"}, "^workers is .*, not 'all'"),
         ({"rank": 1}, "rank=1"),
         ({"world_size": 2}, "world_size=2"),

@@ -1,0 +1,72 @@
+"""No workers: the tasks are done in this very process, when their batch is waited for.
+
+Purpose: debuggers, notebooks and profilers see what a worker does, and the user's code runs where
+they look.
+
+Guarantees: a task is done by the code that a worker runs, with the same results. No process or
+thread is started, no global of the process is left changed. A task that an interrupt cuts short is
+done anew.
+
+Assumptions: used by one thread at a time.
+"""
+
+import time
+from collections import deque
+from collections.abc import Sequence, Set
+
+from reader.batch.ring import RingMemory
+from reader.samples.seeding import kept_generators
+from reader.workers.in_hand import Place
+from reader.workers.messages import Done, Failed, Setup, Task
+from reader.workers.worker import Worker
+
+
+class InPlace:
+    """Stands where a `Pool` would.
+
+    Attributes:
+        size, starting, restarts: of worker processes, which there are none of.
+    """
+
+    size = starting = restarts = 0
+
+    def __init__(self, setup: Setup, memory: RingMemory) -> None:
+        """Do tasks over the ring's `memory`."""
+        self._worker = Worker(setup, memory, Place(memoryview(bytearray(16)).cast("q")))
+        self._tasks: deque[Task] = deque()
+        self._worked = 0.0  # seconds, since they were asked for
+
+    def worker_seconds_since(self, moment: float) -> float:
+        """Seconds that went into tasks since the last call, at `moment`."""
+        worked, self._worked = self._worked, 0.0
+        return worked
+
+    def bind(self, cores: Set[int]) -> None:
+        """Leave this process where it runs."""
+
+    def submit(self, tasks: Sequence[Task]) -> None:
+        """Queue tasks; numbers are unique."""
+        self._tasks.extend(tasks)
+
+    def cancel(self, numbers: set[int]) -> set[int]:
+        """Take back tasks; which those are."""
+        taken = numbers & {task.number for task in self._tasks}
+        self._tasks = deque(task for task in self._tasks if task.number not in taken)
+        return taken
+
+    def poll(self, timeout: float | None) -> list[Done | Failed]:
+        """Do the first task, unless there is no time (`timeout` 0)."""
+        if timeout == 0:
+            return []
+        with kept_generators():
+            began = time.perf_counter()
+            try:
+                ended = self._worker.run(self._tasks[0])
+            finally:
+                self._worked += time.perf_counter() - began
+        self._tasks.popleft()
+        return [ended]
+
+    def close(self) -> None:
+        """Forget all tasks."""
+        self._tasks.clear()

@@ -1,0 +1,248 @@
+"""``workers=0``: what workers deliver, done where a debugger, a notebook and a profiler look."""
+
+import multiprocessing
+import os
+import random
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import cv2
+import numpy as np
+import pytest
+import torch
+from delivered import COUNT, CROP, EVERYTHING, augmented, damage, digest, indexes
+from live_workers import workers
+
+from reader import CUDAPrefetcher, Loader, SampleError, WorkerError
+
+pytestmark = pytest.mark.usefixtures("no_leftovers")
+
+
+PDB = """
+import os
+import sys
+
+import reader
+
+def stop(sample):
+    if sample["index"] == 3:
+        breakpoint()
+    return sample
+
+loader = reader.Loader(
+    sys.argv[1],
+    workers=0,
+    transforms=[reader.CenterCrop(8)],
+    fields=["index"],
+    map_sample=stop,
+)
+print("pid", os.getpid())
+for (index,) in loader:
+    print("delivered", int(index))
+"""
+
+
+def noisy(sample: dict[str, Any]) -> dict[str, Any]:
+    drawn = random.random() + np.random.rand()
+    return {**sample, "image": sample["image"] + np.uint8(99 * drawn), "drawn": drawn}
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"views": 2},
+        {"map_sample": noisy, "fields": [*EVERYTHING, "drawn?"]},
+        {"transforms": (), "collate_fn": list},
+        {"cache": "decoded", "transforms": [CROP]},
+    ],
+    ids=lambda options: "-".join(options) or "plain",
+)
+def test_every_pixel_is_as_two_workers_deliver_it_over_three_epochs(
+    packed: Path, options: dict[str, Any]
+) -> None:
+    found = []
+    for count in (2, 0):
+        with augmented(packed, workers=count, **options) as loader:
+            found.append([digest(loader) for _ in range(3)])
+    assert found[0] == found[1]
+
+
+def test_it_goes_on_where_workers_left_an_epoch(packed: Path) -> None:
+    with augmented(packed, workers=2) as loader, augmented(packed, workers=0) as other:
+        whole = [digest([batch]) for batch in loader]
+        for first, second in ((loader, other), (other, loader)):
+            first.set_epoch(0)
+            batches = iter(first)
+            assert [digest([next(batches)]) for _ in range(3)] == whole[:3]
+            second.load_state_dict(first.state_dict())
+            assert [digest([batch]) for batch in second] == whole[3:]
+
+
+def test_loops_in_one_another_each_get_their_epoch(packed: Path) -> None:
+    with augmented(packed, workers=0) as loader:
+        expected = [digest(loader) for _ in range(3)]
+        loader.set_epoch(0)
+        outer, inner = iter(loader), iter(loader)
+        pairs = list(zip(outer, inner, strict=True))
+        assert [digest(one) for one in zip(*pairs, strict=True)] == expected[:2]
+        next(iter(loader))
+        assert digest(loader) != expected[2]  # it was begun, and left
+
+
+def test_a_breakpoint_in_map_sample_stops_in_the_callers_process_and_thread(packed: Path) -> None:
+    """A debugger is a function that is called for each line, by `sys.settrace`."""
+    stopped: list[tuple[int, int, str]] = []
+
+    def trace(frame: Any, event: str, _: object) -> Any:
+        if frame.f_code is noisy.__code__ and event == "line":
+            key = frame.f_locals["sample"]["key"]
+            stopped.append((os.getpid(), threading.get_ident(), key))
+        return trace
+
+    options: dict[str, Any] = {"map_sample": noisy, "fields": ["image", "key", "drawn?"]}
+    with augmented(packed, workers=0, **options) as loader:
+        before = sys.gettrace()
+        sys.settrace(trace)
+        try:
+            for _, keys, _ in loader:
+                assert set(stopped) == {(os.getpid(), threading.get_ident(), key) for key in keys}
+                stopped.clear()
+        finally:
+            sys.settrace(before)
+
+
+def test_no_process_thread_or_global_tells_that_it_decodes_here(packed: Path) -> None:
+    def state() -> tuple[Any, ...]:
+        numpys = np.random.get_state()[1].tobytes()
+        generators = random.getstate(), numpys, torch.get_rng_state().numpy().tobytes()
+        return workers(), threading.enumerate(), cv2.getNumThreads(), generators, dict(os.environ)
+
+    before = state()
+    lent: list[Any] = []
+
+    def mapped(sample: dict[str, Any]) -> dict[str, Any]:
+        lent.append(threading.enumerate())
+        return {**sample, "image": sample["image"] * torch.rand(1).numpy()}
+
+    with Loader(packed, workers=0, transforms=[CROP], map_sample=mapped, timeout=5) as loader:
+        lent.clear()
+        assert len(list(loader)) == len(lent) == COUNT  # also an object that no process could get
+        assert state() == before
+        assert all(threads == before[1] for threads in lent)
+
+
+@pytest.mark.parametrize("on_error", ["raise", "substitute", "mask"])
+def test_what_cannot_be_read_is_told_and_replaced_as_by_workers(
+    packed_copy: Path, on_error: str
+) -> None:
+    for number in (4, 17, 18, 38):
+        damage(packed_copy, number)
+    told = []
+    for count in (1, 0):
+        seen: list[str] = []
+        with augmented(packed_copy, workers=count, on_error=on_error, max_bad=0.2) as loader:
+            batches = iter(loader)
+            for _ in range(len(batches)):
+                try:
+                    seen.append(digest([next(batches)]))
+                except SampleError as error:
+                    seen.append(str(error))
+            statistics = loader.statistics()
+            seen += [str(loader.bad_samples), str(statistics.bad), str(statistics.samples)]
+        told.append(seen)
+    assert told[0] == told[1]
+
+
+def test_an_error_in_map_sample_comes_with_what_was_raised_there(packed: Path) -> None:
+    def fail(sample: dict[str, Any]) -> dict[str, Any]:
+        if sample["index"] == 5:
+            raise ZeroDivisionError("at the fifth")
+        return sample
+
+    said = []
+    for count in (1, 0):
+        options: dict[str, Any] = {"transforms": [CROP], "fields": ["index"]}
+        with Loader(packed, batch_size=4, workers=count, map_sample=fail, **options) as loader:
+            batches = iter(loader)
+            assert indexes([next(batches)]) == [0, 1, 2, 3]
+            with pytest.raises(WorkerError, match=r"sample 5 .*(?s:.*)at the fifth") as caught:
+                next(batches)
+            assert indexes(batches) == list(range(8, COUNT))
+        said.append(str(caught.value).splitlines()[:2])
+    assert said[0] == said[1]
+    inner = caught.value.__cause__
+    while inner is not None and inner.__cause__ is not None:
+        inner = inner.__cause__
+    assert type(inner) is ZeroDivisionError
+    assert inner.__traceback__ is not None  # a debugger can go there
+
+
+def test_an_interrupt_in_the_middle_of_a_batch_loses_nothing(packed: Path) -> None:
+    is_due = False
+
+    def interrupted(sample: dict[str, Any]) -> dict[str, Any]:
+        nonlocal is_due
+        if is_due and sample["index"] == 6:
+            is_due = False
+            raise KeyboardInterrupt
+        return sample
+
+    options: dict[str, Any] = {"transforms": [CROP], "fields": ["index"]}
+    with Loader(packed, batch_size=4, workers=0, map_sample=interrupted, **options) as loader:
+        batches = iter(loader)
+        is_due = True
+        assert indexes([next(batches)]) == [0, 1, 2, 3]
+        with pytest.raises(KeyboardInterrupt):
+            next(batches)
+        assert indexes(batches) == list(range(4, COUNT))
+
+
+def test_statistics_say_that_this_process_did_the_work(packed: Path) -> None:
+    with augmented(packed, workers=0) as loader:
+        for _ in loader:
+            sum(range(1000))
+        seen = loader.statistics()
+        assert (seen.workers, seen.samples, seen.restarts) == (0, COUNT, 0)
+        assert 0 < seen.busy <= seen.worker_seconds * 1.01
+        assert seen.bound_by in ("decode", "storage", "transform")
+        assert "workers=0" in str(seen) or seen.bound_by == "storage"
+        assert "workers=0" in repr(loader)
+
+
+def test_a_prefetcher_reads_a_loader_without_workers(packed: Path) -> None:
+    with augmented(packed, workers=0) as loader, augmented(packed, workers=1) as other:
+        fed = [CUDAPrefetcher(one, device="cpu") for one in (loader, other)]
+        assert digest(fed[0]) == digest(fed[1])
+
+
+def _read_in_a_daemon(folder: Path, expected: str) -> None:
+    assert multiprocessing.current_process().daemon
+    with augmented(folder, workers=0) as loader:
+        os._exit(17 if digest(loader) == expected else 1)
+
+
+def test_a_daemon_process_reads(packed: Path) -> None:
+    with augmented(packed, workers=0) as loader:
+        expected = digest(loader)
+    context = multiprocessing.get_context("fork")
+    process = context.Process(target=_read_in_a_daemon, args=(packed, expected), daemon=True)
+    process.start()
+    process.join(60)
+    assert process.exitcode == 17
+
+
+def test_pdb_stops_in_map_sample_of_a_script(
+    packed: Path, run_script: Callable[..., "subprocess.CompletedProcess[str]"], tmp_path: Path
+) -> None:
+    (tmp_path / "typed").write_text("p 'held', os.getpid(), sample['index']\nc\n")
+    with (tmp_path / "typed").open() as typed:
+        done = run_script(PDB, packed, stdin=typed)
+    assert (done.returncode, done.stderr) == (0, "")
+    pid = done.stdout.split("pid ")[1].split()[0]
+    assert f"('held', {pid}, 3)" in done.stdout
+    assert done.stdout.count("delivered") == COUNT
