@@ -54,7 +54,7 @@ def prepare(
     origin = Origin.of(root if root.exists() else src)
     packed = [] if onto is None or base is None else [onto / shard.index for shard in base.shards]
     fixed = len(base.classes if base else classes or ())
-    scanned = scan(source, options, progress, packed, fixed)
+    scanned = scan(source, options, progress, packed, fixed, reading.beside)
     origin.check()  # else it has gone while it was listed
     listing = scanned.listing
     if not len(listing) and base is None:

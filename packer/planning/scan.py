@@ -40,6 +40,7 @@ def scan(
     progress: Progress,
     packed: Iterable[Path] = (),
     fixed: int = 0,
+    beside: Iterable[Skipped] = (),
 ) -> Scanned:
     """List the samples of `source` that are to be packed.
 
@@ -49,12 +50,14 @@ def scan(
         progress: where to show how far it is.
         packed: indexes of shards whose samples are there already.
         fixed: so many classes, the first ones, keep their numbers though no sample is theirs.
+        beside: what lies beside the source and belongs to nothing.
 
     Raises:
         UnusableInput: the source cannot be packed, or has splits beside those of the options.
         FormatError: one of the indexes is not usable.
     """
     listing = Listing()
+    listing.skipped += beside
     keys = bytearray()
     own_splits = set()
     with progress.phase("scan", None, "files") as advance:

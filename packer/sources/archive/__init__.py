@@ -2,5 +2,6 @@
 
 `archive` is the source of class folders, `webdataset` that of samples; `entries` lists the files
 in an archive, `class_folders` says what its folders mean, `tar_reader` reads tars of any writer,
-`zip_entries` reads zips.
+`zip_entries` reads zips; `compressed` tells what is compressed as a
+whole.
 """

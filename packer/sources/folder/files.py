@@ -80,12 +80,18 @@ def ignored(root: Path, path: str) -> Skipped | None:
     Raises:
         OSError: the disk fails.
     """
+    return not_an_image(path, partial(begin, root, path))
 
-    def begin() -> bytes:
-        measure(root, path)
-        return _begin(root / path, BEGINNING)
 
-    return not_an_image(path, begin)
+def begin(root: Path, path: str) -> bytes:
+    """The first bytes of a file, which tell whether it is an image.
+
+    Raises:
+        BadImage: it cannot be read, or is not a regular file.
+        OSError: the disk fails.
+    """
+    measure(root, path)
+    return _begin(root / path, BEGINNING)
 
 
 def stem_paths(sample: SourceSample) -> list[str]:

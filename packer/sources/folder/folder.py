@@ -27,13 +27,13 @@ from packer.sources.folder.walk import (
     Identity,
     Inside,
     folders_below,
-    images_by_folder,
     look,
     names_an_image,
     with_parents,
 )
 from packer.sources.labels import class_order
 from packer.sources.records import Content, EmptyClass, Skipped, SourceSample
+from packer.sources.tree import Tree
 
 NO_IMAGES = "it is a class folder without images"
 EMPTY_SPLIT = "it is the folder of a split and holds no images"
@@ -64,6 +64,7 @@ class FolderSource:
         *,
         kind: str | None = None,
         depth: int | None = None,
+        shape: Shape | None = None,
     ) -> "FolderSource":
         """Tell class folders, split folders and a flat folder from each other.
 
@@ -72,15 +73,16 @@ class FolderSource:
             classes: class names in label order; None: the sorted names of the class folders.
             pairs: further folders whose files belong to the images.
             kind, depth: see `layout.understand`.
+            shape: of the folder, where it is known.
 
         Raises:
             UnusableInput: it is not a readable folder, it may mean two things, or it has a class
                 that `classes` lacks.
         """
         folders = (pairs or Pairs()).folders
-        leave = {os.path.normpath(folder) for folder in folders.values()}
+        leave = [os.path.normpath(folder) for folder in folders.values()]
         try:
-            shape = Shape(images_by_folder(root, leave))
+            shape = (shape or Tree(root).shape).without(leave)
         except OSError as error:
             raise UnusableInput(
                 f"{error.filename or root} is not a folder that can be read: {error.strerror}."

@@ -2,7 +2,7 @@
 
 import errno
 import os
-from collections.abc import Callable, Container, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -138,28 +138,6 @@ def folders_below(
     yield path, found.files
     for name in found.folders:
         yield from folders_below(root, f"{path}/{name}", above)
-
-
-def images_by_folder(root: Path, leave: Container[str] = ()) -> dict[str, int]:
-    """How many files are named as images are, in each folder below `root` and in itself, ""."""
-    found: dict[str, int] = {}
-    waiting = [("", with_parents(root))]
-    while waiting:
-        path, above = waiting.pop()
-        folder = f"{root}/{path}" if path else str(root)
-        try:
-            level = look(folder, above)
-            if level.folders:
-                above |= {identity(folder)}
-        except OSError as error:
-            if not path or not tells_of_file(error):
-                raise
-            found[path] = 0  # the scan names it
-            continue
-        found[path] = sum(map(names_an_image, level.files))
-        below = [f"{path}/{name}" if path else name for name in level.folders]
-        waiting += [(child, above) for child in below if child not in leave]
-    return found
 
 
 def subfolders(path: Path) -> list[str]:

@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from packer.sources.detect import open_source
+from packer.sources.detect import open_source, read
 from packer.sources.options import SourceOptions
+from packer.sources.reading import Reading
 from packer.sources.records import (
     Skipped,
     Source,
@@ -118,8 +119,10 @@ def write_files() -> Callable[..., Path]:
 class Scan:
     """What a source yields."""
 
-    def __init__(self, source: Source) -> None:
-        found = list(source.scan())
+    def __init__(self, reading: Reading, classes: list[str] | None = None) -> None:
+        source = reading.open(classes)
+        found = [*reading.beside, *source.scan()]
+        self.reading = reading
         self.source = source
         self.samples = [record for record in found if isinstance(record, SourceSample)]
         skipped = [record for record in found if isinstance(record, Skipped)]
@@ -149,7 +152,7 @@ def scan() -> Callable[..., Scan]:
     """`scan(path)`: open what is there as `packer pack` does, and list it."""
 
     def run(path: Path, classes: list[str] | None = None, options: SourceOptions | None = None):
-        return Scan(open_source(path, options or SourceOptions(), classes))
+        return Scan(read(path, options or SourceOptions()), classes)
 
     return run
 

@@ -1,0 +1,48 @@
+"""WebDataset tars: one, a folder of them, or a folder for each split.
+
+A sample is a run of members whose names share all up to the first dot, as in
+https://github.com/webdataset/webdataset.
+"""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+
+from packer.sources.archive.tar_reader import is_tar
+from packer.sources.archive.webdataset import WebDatasetSource, packed_classes
+from packer.sources.labels import class_order
+from packer.sources.parts import PartsSource, split_parts
+from packer.sources.reading import Place, Reading
+
+_OTHERS = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet")  # whose names tell enough
+
+
+def recognise(place: Place) -> Reading | None:
+    """Tars whose first samples have several members, or that are numbered."""
+    path = place.path
+    if place.tree:
+        parts = split_parts(path)
+        if any(part.is_file() or WebDatasetSource.recognises(part) for part in parts.values()):
+            what = "archives, one for each split"
+            return Reading("webdataset", what, partial(_open_parts, path, parts, place.elsewhere))
+    elif place.suffix in _OTHERS or not is_tar(path):
+        return None
+    if not WebDatasetSource.recognises(path):
+        return None
+    return Reading("webdataset", "WebDataset tars", partial(WebDatasetSource.open, path))
+
+
+def _open_parts(
+    src: Path,
+    paths: dict[str, Path],
+    read: Callable[[Path], Reading],
+    classes: Sequence[str] | None,
+) -> PartsSource:
+    """A source for each split, with the classes of all."""
+    classes = classes or packed_classes(src) or None
+    parts = {split: read(path).open(classes) for split, path in paths.items()}
+    names = class_order(src, (name for part in parts.values() for name in part.classes), classes)
+    for split, part in parts.items():
+        if part.classes and part.classes != names:
+            parts[split] = read(paths[split]).open(names)
+    return PartsSource(tuple(parts.items()), names)

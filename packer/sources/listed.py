@@ -1,0 +1,238 @@
+"""Images somewhere in a folder, and lists that tell their labels, splits and members.
+
+YOLO, VOC and the publishers' official lists are such layouts: each is a `Lists` that gives a `Row`
+for each image. Making keys, naming what is missing, and accounting for every other file of the
+folder is written here, once.
+"""
+
+import json
+import os
+from array import array
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+import numpy as np
+
+from packer.errors import BadImage, Unreadable, UnusableInput
+from packer.files.snapshot import CHANGED
+from packer.keys import Hashes, hashes_of
+from packer.sources.folder.shape import inside
+from packer.sources.folder.walk import JUNK, not_an_image
+from packer.sources.labels import class_order
+from packer.sources.records import Content, Skipped, SourceSample
+from packer.sources.table.names import Keys, path_inside
+from packer.sources.tree import Tree
+
+UNLISTED = "no list names it"
+
+
+@dataclass(frozen=True)
+class Row:
+    """What the lists tell of one image.
+
+    Attributes:
+        image: its path, relative to the tree.
+        label: the name of its class; None: it has none.
+        split: the part of the dataset that it belongs to, "" for none.
+        files: extension -> path of each file that belongs to it.
+        note: what `Lists.members` needs beside these files to make the members; None: the files
+            are the members, as they are, and are not read before they are packed.
+    """
+
+    image: str
+    label: str | None = None
+    split: str = ""
+    files: Mapping[str, str] = field(default_factory=dict)
+    note: str | None = None
+
+
+@dataclass(frozen=True)
+class Lists:
+    """A layout's lists; it is sent to the packing processes, so it must pickle and stay small.
+
+    Attributes:
+        classes: class names in label order; empty: there are no labels.
+        sources: the files that it is read from, relative to the tree.
+        ignored: further files, or folders with a ``/`` behind them, that mean nothing here ->
+            the reason.
+        unlisted: why an image that no row names is ignored; "": it may be data, and is rejected.
+    """
+
+    classes: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()
+    ignored: Mapping[str, str] = field(default_factory=dict)
+    unlisted: str = ""
+
+    def rows(self, tree: Tree) -> Iterator[Row | Skipped]:
+        """A row for each image, in a fixed order; it is asked for twice.
+
+        Raises:
+            UnusableInput: a list cannot be understood.
+        """
+        raise NotImplementedError
+
+    def members(self, note: str, files: Mapping[str, bytes]) -> Mapping[str, bytes]:
+        """The members of a sample: extension -> bytes, the same whenever it is asked.
+
+        Args:
+            note: the row's.
+            files: extension -> bytes of the row's files; those that are not given back are no
+                members.
+
+        Raises:
+            BadImage: they cannot be understood.
+        """
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class ListedSource:
+    """The images that lists name.
+
+    Attributes:
+        tree: in which all of them lie.
+        lists: what tells of them.
+        classes: class names in label order.
+    """
+
+    tree: Tree
+    lists: Lists
+    classes: tuple[str, ...] = ()
+
+    @classmethod
+    def open(cls, tree: Tree, lists: Lists, classes: Sequence[str] | None = None) -> "ListedSource":
+        """The source.
+
+        Args:
+            tree, lists: see the class.
+            classes: class names in label order; None: the lists' own order.
+
+        Raises:
+            UnusableInput: `classes` lacks one of the lists'.
+        """
+        names = lists.classes
+        if len(set(names)) < len(names):
+            raise UnusableInput(f"{tree.root}: two classes have the same name.")
+        return cls(tree, lists, class_order(tree.root, names, classes) if classes else names)
+
+    @property
+    def root(self) -> "os.PathLike[str]":
+        """The folder in which all images lie."""
+        return self.tree.root
+
+    def scan(self) -> Iterator[SourceSample | Skipped]:
+        """The image of each row, then what no row names."""
+        keys = Keys(row.image for row in self._rows() if isinstance(row, Row))
+        known = array("Q")
+        number_of = {name: number for number, name in enumerate(self.classes)}
+        for row in self._rows():
+            if isinstance(row, Skipped):
+                yield row
+                continue
+            paths = (row.image, *row.files.values())
+            known.extend(hashes_of(map(os.fsencode, paths)).tolist())
+            try:
+                yield self._sample(row, keys, number_of)
+            except BadImage as error:
+                yield Skipped(row.image, str(error))
+                lacks = f"it belongs to {row.image!r}, which is rejected"
+                yield from (Skipped(path, lacks) for path in row.files.values())
+        yield from self._others(np.sort(np.frombuffer(known, np.uint64)))
+
+    def member_files(self, sample: SourceSample) -> Sequence[str]:
+        """The files from which the members come."""
+        return list(_located(sample)[0].values())
+
+    def read(self, sample: SourceSample) -> Content:
+        """The image, and the members from their files and the row's note."""
+        files, note = _located(sample)
+        image, newest = self.tree.read(sample.name, sample.size)
+        members, written = self._members(files, note, sample.size)
+        if (len(image) + sum(map(len, members.values())), max(newest, written)) != (
+            sample.size,
+            sample.mtime_ns,
+        ):
+            raise Unreadable(CHANGED)
+        return Content(image, members)
+
+    def _rows(self) -> Iterator[Row | Skipped]:
+        """The rows, with paths that stay in the folder."""
+        for row in self.lists.rows(self.tree):
+            if isinstance(row, Row):
+                try:
+                    for path in (row.image, *row.files.values()):
+                        path_inside(self.tree.root, path)
+                except BadImage as error:
+                    yield Skipped(row.image, str(error))
+                    continue
+            yield row
+
+    def _sample(self, row: Row, keys: Keys, number_of: Mapping[str, int]) -> SourceSample:
+        if row.label is not None and row.label not in number_of:
+            raise BadImage(f"its class, {row.label!r}, is not in the list of classes")
+        size, newest = self.tree.measure(row.image)
+        if not size:
+            raise BadImage("it is empty")
+        if row.note is None:
+            names = tuple(row.files)
+            for path in row.files.values():
+                more, written = self.tree.measure(path)
+                size, newest = size + more, max(newest, written)
+        else:
+            members, written = self._members(row.files, row.note)
+            names = tuple(members)
+            size += sum(map(len, members.values()))
+            newest = max(newest, written)
+        return SourceSample(
+            name=row.image,
+            key=keys.of(row.image),
+            label=-1 if row.label is None else number_of[row.label],
+            size=size,
+            mtime_ns=newest,
+            members=names,
+            split=row.split,
+            locator=json.dumps([row.files, row.note]) if row.files or row.note is not None else "",
+        )
+
+    def _members(
+        self, files: Mapping[str, str], note: str | None, most: int | None = None
+    ) -> tuple[Mapping[str, bytes], int]:
+        """A sample's members, and when the newest of their files was written (ns)."""
+        found, newest = {}, 0
+        for ext, path in files.items():
+            size = self.tree.measure(path)[0] if most is None else most
+            found[ext], written = self.tree.read(path, size)
+            newest = max(newest, written)
+        return (found if note is None else self.lists.members(note, found)), newest
+
+    def _others(self, known: Hashes) -> Iterator[Skipped]:
+        """Every file that no row names, with the reason why it is not packed."""
+        lists = self.lists
+        folders = tuple(path for path in lists.ignored if path.endswith("/"))
+        for folder, level in self.tree.walk():
+            if found := next((path for path in folders if f"{folder}/".startswith(path)), None):
+                if f"{folder}/" == found:
+                    yield Skipped(found, lists.ignored[found], ignored=True)
+                continue
+            for name, reason in level.skipped.items():
+                yield Skipped(inside(folder, name), reason, ignored=reason == JUNK)
+            paths = [inside(folder, name) for name in self.tree.names(folder)]
+            hashes = hashes_of(map(os.fsencode, paths))
+            named = np.zeros(len(paths), bool)
+            if len(known):
+                named = known[np.searchsorted(known, hashes).clip(max=len(known) - 1)] == hashes
+            for path in (path for path, is_named in zip(paths, named, strict=True) if not is_named):
+                if path not in lists.sources:
+                    yield self._other(path)
+
+    def _other(self, path: str) -> Skipped:
+        if reason := self.lists.ignored.get(path):
+            return Skipped(path, reason, ignored=True)
+        item = not_an_image(path, partial(self.tree.begin, path))
+        return item or Skipped(path, self.lists.unlisted or UNLISTED, bool(self.lists.unlisted))
+
+
+def _located(sample: SourceSample) -> tuple[dict[str, str], str | None]:
+    files, note = json.loads(sample.locator) if sample.locator else ({}, None)
+    return files, note

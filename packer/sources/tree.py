@@ -1,0 +1,184 @@
+"""The folders and files of a place, listed once for all who ask what they may be."""
+
+import os
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from packer.errors import BadImage, UnusableInput
+from packer.sources.folder.files import begin, measure, read_file
+from packer.sources.folder.shape import Shape, inside
+from packer.sources.folder.walk import (
+    Identity,
+    identity,
+    is_litter,
+    look,
+    names_an_image,
+    tells_of_file,
+    with_parents,
+)
+
+_EXAMPLES = 8  # names of each extension that are kept of a folder
+_KEPT = 20_000  # folders whose levels are kept; those beyond are listed anew
+MAX_LIST = 1 << 28  # bytes of a list; ten million lines of usual length
+
+
+@dataclass(frozen=True)
+class Level:
+    """What one folder holds itself; no name of the operating system's litter is in it.
+
+    Attributes:
+        folders: the sorted names of its folders, but for those that are passed over.
+        images: how many files are named as images are.
+        counts: extension in lower case (``.txt``; "" for none) -> how many files have it.
+        examples: extension -> the first few of these names, sorted.
+        skipped: the folders that are passed over, with the reason.
+    """
+
+    folders: tuple[str, ...] = ()
+    images: int = 0
+    counts: Mapping[str, int] = field(default_factory=dict)
+    examples: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    skipped: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def files(self) -> int:
+        """How many files it holds."""
+        return sum(self.counts.values())
+
+
+class Tree:
+    """A folder with all below it; what it tells is read once, and only when it is asked.
+
+    Paths are relative to the root, with ``/``; "" is the root. Ten million files cost a number for
+    each folder, and a few names for each of the first thousands.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self._levels: dict[str, Level] = {}
+
+    def __reduce__(self) -> tuple[type["Tree"], tuple[Path]]:
+        """What goes to a packing process: nothing of what was listed."""
+        return Tree, (self.root,)
+
+    def level(self, path: str = "") -> Level:
+        """What the folder at `path` holds; nothing if there is no such folder."""
+        if path in self._levels:
+            return self._levels[path]
+        folder = self.root / path
+        return self._look(path, with_parents(folder)) if folder.is_dir() else Level()
+
+    def has(self, path: str) -> bool:
+        """Whether there is a file at `path`."""
+        return (self.root / path).is_file()
+
+    def names(self, path: str = "") -> list[str]:
+        """The sorted names of the files in the folder at `path`, litter too; listed anew."""
+        return look(str(self.root / path), frozenset()).files
+
+    def walk(self, path: str = "") -> Iterator[tuple[str, Level]]:
+        """The folder at `path` and all below it, sorted; nothing if there is no such folder.
+
+        Raises:
+            OSError: the root cannot be listed.
+        """
+        folder = self.root / path
+        return self._walk(path, with_parents(folder)) if not path or folder.is_dir() else iter(())
+
+    @cached_property
+    def shape(self) -> Shape:
+        """How many images each folder itself holds."""
+        return Shape({path: level.images for path, level in self.walk()})
+
+    @cached_property
+    def counts(self) -> Mapping[str, int]:
+        """How many files of the whole tree have each extension (``.txt``; "" for none)."""
+        found: Counter[str] = Counter()
+        for _, level in self.walk():
+            found.update(level.counts)
+        return found
+
+    def measure(self, path: str) -> tuple[int, int]:
+        """A file's bytes and when it was written (ns); raises BadImage if it cannot be packed."""
+        return measure(self.root, path)
+
+    def read(self, path: str, size: int = MAX_LIST) -> tuple[bytes, int]:
+        """A file's bytes, one more than `size` at most, and when it was written (ns).
+
+        Raises:
+            Unreadable: it cannot be read.
+        """
+        return read_file(f"{self.root}/{path}", size)
+
+    def begin(self, path: str) -> bytes:
+        """A file's first bytes, which tell an image.
+
+        Raises:
+            BadImage: it cannot be read.
+            OSError: the disk fails.
+        """
+        return begin(self.root, path)
+
+    def lines(self, path: str) -> list[str]:
+        """The lines of a list that are not blank, stripped.
+
+        Raises:
+            UnusableInput: it cannot be read, or is not UTF-8.
+        """
+        return [line for line in map(str.strip, self.text(path).splitlines()) if line]
+
+    def text(self, path: str) -> str:
+        """The text of a list, without a byte order mark.
+
+        Raises:
+            UnusableInput: it cannot be read, is too long, or is not UTF-8.
+        """
+        try:
+            data, _ = self.read(path)
+            text = data.decode("utf-8-sig")
+        except BadImage as error:
+            raise UnusableInput(f"{self.root / path}: {error}.") from error
+        except UnicodeDecodeError as error:
+            raise UnusableInput(f"{self.root / path} is not text (UTF-8).") from error
+        if len(data) > MAX_LIST:
+            raise UnusableInput(f"{self.root / path} has more than {MAX_LIST} bytes.")
+        return text
+
+    def _walk(self, path: str, above: frozenset[Identity]) -> Iterator[tuple[str, Level]]:
+        waiting = [(path, above)]
+        while waiting:
+            path, above = waiting.pop()
+            level = self._levels.get(path) or self._look(path, above)
+            if level.folders:
+                above |= {identity(self.root / path)}
+            yield path, level
+            waiting += [(inside(path, name), above) for name in reversed(level.folders)]
+
+    def _look(self, path: str, above: frozenset[Identity]) -> Level:
+        try:
+            found = look(f"{self.root}/{path}", above)
+        except OSError as error:
+            if not path or not tells_of_file(error):
+                raise
+            return Level()  # the scan names it
+        names = [name for name in found.files if not is_litter(name)]
+        examples: dict[str, list[str]] = {}
+        counts: Counter[str] = Counter()
+        for name in names:
+            ext = os.path.splitext(name)[1].lower()
+            counts[ext] += 1
+            if counts[ext] <= _EXAMPLES:
+                examples.setdefault(ext, []).append(name)
+        level = Level(
+            tuple(found.folders),
+            sum(map(names_an_image, names)),
+            dict(counts),
+            {ext: tuple(some) for ext, some in examples.items()},
+            found.skipped,
+        )
+        if len(self._levels) < _KEPT:
+            self._levels[path] = level
+        return level

@@ -1,0 +1,273 @@
+"""Folders of images: nothing but names tells what they mean."""
+
+from layouts.row import Read, Row, in_splits
+
+ROWS = [
+    # torchvision.datasets.ImageFolder: root/class/xxx.ext
+    Row("class folders", "cat/1.jpg dog/2.jpg", Read({"cat/1": "cat", "dog/2": "dog"})),
+    Row("images alone", "1.jpg 2.jpg", Read({"1": None, "2": None})),
+    Row(
+        "images in a folder of that name", "images/1.jpg images/2.jpg", Read({"1": None, "2": None})
+    ),
+    Row(
+        "splits of ImageNet",
+        "train/n01/1.jpg train/n02/2.jpg val/n01/3.jpg test/4.jpg",
+        in_splits(
+            {"train/n01/1": "n01", "train/n02/2": "n02", "val/n01/3": "n01", "test/4": None},
+            train="train",
+            val="val",
+            test="test",
+        ),
+    ),
+    # kaggle.com/datasets/masoudnickparvar/brain-tumor-mri-dataset
+    Row(
+        "Training and Testing",
+        "Training/glioma/1.jpg Training/pituitary/2.jpg Testing/glioma/3.jpg",
+        in_splits(
+            {"Training/glioma/1": "glioma", "Training/pituitary/2": "pituitary"}
+            | {"Testing/glioma/3": "glioma"},
+            Training="train",
+            Testing="test",
+        ),
+    ),
+    Row(
+        "Train and Test",
+        "Train/a/1.jpg Train/b/2.jpg Test/a/3.jpg",
+        in_splits(
+            {"Train/a/1": "a", "Train/b/2": "b", "Test/a/3": "a"}, Train="train", Test="test"
+        ),
+    ),
+    Row(
+        "train, dev and test",
+        "train/a/1.jpg dev/a/2.jpg test/b/3.jpg",
+        in_splits(
+            {"train/a/1": "a", "dev/a/2": "a", "test/b/3": "b"},
+            train="train",
+            dev="dev",
+            test="test",
+        ),
+    ),
+    Row(
+        "valid and testing",
+        "training/a/1.jpg valid/a/2.jpg testing/b/3.jpg",
+        in_splits(
+            {"training/a/1": "a", "valid/a/2": "a", "testing/b/3": "b"},
+            training="train",
+            valid="valid",
+            testing="test",
+        ),
+    ),
+    # kaggle.com/datasets/puneet6060/intel-image-classification
+    Row(
+        "seg_train in seg_train",
+        "seg_train/seg_train/sea/1.jpg seg_train/seg_train/forest/2.jpg "
+        "seg_test/seg_test/sea/3.jpg seg_pred/seg_pred/4.jpg",
+        in_splits(
+            {"seg_train/seg_train/sea/1": "sea", "seg_train/seg_train/forest/2": "forest"}
+            | {"seg_test/seg_test/sea/3": "sea", "seg_pred/seg_pred/4": None},
+            seg_train="train",
+            seg_test="test",
+            seg_pred="pred",
+        ),
+    ),
+    # kaggle.com/c/dogs-vs-cats, unzipped
+    Row(
+        "train in train, images alone",
+        "train/train/cat.0.jpg train/train/dog.0.jpg test1/test1/1.jpg",
+        in_splits(
+            {"train/train/cat%2E0": None, "train/train/dog%2E0": None, "test1/test1/1": None},
+            train="train",
+            test1="test",
+        ),
+    ),
+    Row(
+        "one more folder beside splits",
+        "train/a/1.jpg val/a/2.jpg extra_data/a/3.jpg",
+        "train, val are named as splits are, and extra_data is not.*--as folder",
+    ),
+    Row(
+        "the same as classes",
+        "train/1.jpg val/2.jpg extra_data/3.jpg",
+        Read({"extra_data/3": "extra_data", "train/1": "train", "val/2": "val"}),
+        {"kind": "folder"},
+    ),
+    Row(
+        "one more folder beside splits, without images",
+        "train/a/1.jpg val/a/2.jpg weights/best.bin",
+        Read(
+            {"train/a/1": "a", "val/a/2": "a"},
+            {"train/a/1": "train", "val/a/2": "val"},
+            ignored=frozenset({"weights/best.bin"}),
+        ),
+    ),
+    Row("a train among cars", "train/1.jpg bus/2.jpg", Read({"train/1": "train", "bus/2": "bus"})),
+    Row("two folders of one split", "train/a/1.jpg Training/a/2.jpg", "splits of the same name"),
+    Row(
+        "splits below the classes",
+        "bottle/train/1.jpg bottle/test/2.jpg cable/train/3.jpg cable/test/4.jpg",
+        "bottle has the splits test, train in it",
+    ),
+    # github.com/phelber/EuroSAT
+    Row(
+        "a folder in a folder",
+        "eurosat/2750/Forest/1.jpg eurosat/2750/River/2.jpg",
+        Read({"Forest/1": "Forest", "River/2": "River"}),
+    ),
+    Row(
+        "data/train",
+        "data/train/a/1.jpg data/train/b/2.jpg data/val/a/3.jpg data/README.md LICENSE",
+        Read(
+            {"train/a/1": "a", "train/b/2": "b", "val/a/3": "a"},
+            {"train/a/1": "train", "train/b/2": "train", "val/a/3": "val"},
+            ignored=frozenset({"README.md", "../LICENSE"}),
+        ),
+    ),
+    # data.vision.ee.ethz.ch/cvl/datasets_extra/food-101
+    Row(
+        "Food-101 without its lists",
+        "images/apple_pie/1.jpg images/waffles/2.jpg meta/classes.txt README.txt",
+        Read(
+            {"apple_pie/1": "apple_pie", "waffles/2": "waffles"},
+            ignored=frozenset({"../meta/classes.txt", "../README.txt"}),
+        ),
+    ),
+    # cs231n.stanford.edu/tiny-imagenet-200.zip
+    Row(
+        "Tiny-ImageNet",
+        "tiny/train/n01/images/1.JPEG tiny/train/n01/n01_boxes.txt tiny/train/n02/images/2.JPEG "
+        "tiny/test/images/3.JPEG tiny/wnids.txt",
+        Read(
+            {"train/n01/images/1": "n01", "train/n02/images/2": "n02", "test/images/3": None},
+            {"train/n01/images/1": "train", "train/n02/images/2": "train", "test/images/3": "test"},
+            ignored=frozenset({"train/n01/n01_boxes.txt", "wnids.txt"}),
+        ),
+    ),
+    # vision.princeton.edu/projects/2010/SUN
+    Row(
+        "SUN397",
+        "a/abbey/1.jpg a/airfield/2.jpg b/bar/indoor/3.jpg b/bar/outdoor/4.jpg",
+        "a has no image of its own but the folders abbey, airfield.*--class-depth all",
+    ),
+    Row(
+        "SUN397, each folder a class",
+        "a/abbey/1.jpg a/airfield/2.jpg b/bar/indoor/3.jpg b/bar/outdoor/4.jpg",
+        Read(
+            {"a/abbey/1": "a/abbey", "a/airfield/2": "a/airfield"}
+            | {"b/bar/indoor/3": "b/bar/indoor", "b/bar/outdoor/4": "b/bar/outdoor"}
+        ),
+        {"class_depth": -1},
+    ),
+    # github.com/brendenlake/omniglot: images_background/ALPHABET/CHARACTER
+    Row(
+        "Omniglot",
+        "images_background/Greek/character01/1.png images_background/Greek/character02/2.png "
+        "images_background/Latin/character01/3.png images_background/Latin/character02/4.png",
+        "Greek has no image of its own",
+    ),
+    Row(
+        "Omniglot, two levels",
+        "images_background/Greek/character01/1.png images_background/Latin/character01/3.png",
+        Read(
+            {"Greek/character01/1": "Greek/character01", "Latin/character01/3": "Latin/character01"}
+        ),
+        {"class_depth": 2},
+    ),
+    Row(
+        "Places365, two levels in splits",
+        "train/a/airfield/1.jpg train/b/bar/2.jpg val/a/airfield/3.jpg",
+        in_splits(
+            {"train/a/airfield/1": "a/airfield", "train/b/bar/2": "b/bar"}
+            | {"val/a/airfield/3": "a/airfield"},
+            train="train",
+            val="val",
+        ),
+        {"class_depth": 2},
+    ),
+    Row(
+        "folders of frames, one class",
+        "run/v1/1.jpg run/v2/2.jpg jump/v3/3.jpg jump/v4/4.jpg",
+        Read({"run/v1/1": "run", "run/v2/2": "run", "jump/v3/3": "jump", "jump/v4/4": "jump"}),
+        {"class_depth": 1},
+    ),
+    Row(
+        "folders that mean nothing",
+        "one/1.jpg two/2.jpg",
+        Read({"one/1": None, "two/2": None}),
+        {"kind": "flat"},
+    ),
+    Row(
+        "images and masks",
+        "images/1.jpg images/2.jpg masks/1.png masks/2.png",
+        Read({"1": None, "2": None}, members=("mask.png",)),
+    ),
+    Row(
+        "images and some masks",
+        "images/1.jpg images/2.jpg masks/1.png",
+        r"masks is named as masks are.*packer pack \S*/images DST --pair mask=\S*/masks",
+    ),
+    Row(
+        "images and masks in splits",
+        "images/train/1.jpg images/val/2.jpg masks/train/1.png masks/val/2.png",
+        Read(
+            {"train/1": None, "val/2": None},
+            {"train/1": "train", "val/2": "val"},
+            members=("mask.png",),
+        ),
+    ),
+    Row(
+        "splits with masks", "train/images/1.jpg train/masks/1.png", "train/masks is named as masks"
+    ),
+    # kaggle.com/c/carvana-image-masking-challenge
+    Row(
+        "Carvana", "train/1.jpg train_masks/1_mask.gif test/2.jpg", "train_masks is named as masks"
+    ),
+    # github.com/mcordts/cityscapesScripts
+    Row(
+        "Cityscapes",
+        "leftImg8bit/train/aachen/1_leftImg8bit.png gtFine/train/aachen/1_gtFine_labelIds.png",
+        r"gtFine is named as masks are.*packer pack \S*/leftImg8bit DST",
+    ),
+    # mvtec.com/company/research/datasets/mvtec-ad
+    Row(
+        "MVTec AD",
+        "bottle/train/good/1.png bottle/test/broken/2.png bottle/ground_truth/broken/2_mask.png",
+        "ground_truth is named as masks are",
+    ),
+    # robots.ox.ac.uk/~vgg/data/pets
+    Row(
+        "Oxford Pet",
+        "images/a_1.jpg images/b_2.jpg annotations/trimaps/a_1.png annotations/trimaps/b_2.png "
+        "annotations/trimaps/._a_1.png annotations/list.txt",
+        Read(
+            {"a_1": None, "b_2": None},
+            members=("mask.png",),
+            ignored=frozenset({"../annotations/list.txt"}),
+        ),
+    ),
+    # docs.ultralytics.com/datasets/detect
+    Row("YOLO", "images/train/1.jpg labels/train/1.txt", r"labels has labels.*--pair 'txt\?="),
+    Row("Roboflow", "train/images/1.jpg train/labels/1.txt data.yaml", "train/labels has labels"),
+    # host.robots.ox.ac.uk/pascal/VOC
+    Row(
+        "VOC",
+        "JPEGImages/1.jpg Annotations/1.xml ImageSets/Main/train.txt",
+        r"Annotations has labels of the images in JPEGImages.*--pair 'xml\?=",
+    ),
+    Row(
+        "faces with and without masks",
+        "with_mask/1.jpg without_mask/2.jpg",
+        Read({"with_mask/1": "with_mask", "without_mask/2": "without_mask"}),
+    ),
+    Row(
+        "litter",
+        "cat/1.jpg cat/._1.jpg cat/Thumbs.db dog/2.jpg .DS_Store __MACOSX/cat/._1.jpg "
+        "@eaDir/1.jpg .ipynb_checkpoints/1.jpg .git/HEAD",
+        Read(
+            {"cat/1": "cat", "dog/2": "dog"},
+            ignored=frozenset(
+                {"cat/._1.jpg", "cat/Thumbs.db", ".DS_Store", "__MACOSX", "@eaDir", ".git"}
+                | {".ipynb_checkpoints"}
+            ),
+        ),
+    ),
+]
