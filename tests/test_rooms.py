@@ -20,7 +20,7 @@ FLOORS = {
     "reader": [
         {"lazy"},
         {"format"},
-        {"errors", "system", "rng", "warning"},
+        {"errors", "executed", "system", "rng", "warning"},
         {"checks", "geometry"},
         {"transforms", "batch"},
         {"decode"},

@@ -11,12 +11,12 @@ import sys
 from collections.abc import Set
 from io import FileIO
 from multiprocessing.connection import Connection
-from pathlib import Path
 
 import cloudpickle
 
 from reader.batch.ring import unnamed_file
 from reader.errors import WorkerError
+from reader.executed import environment, start
 from reader.workers.messages import (
     Go,
     Setup,
@@ -24,23 +24,13 @@ from reader.workers.messages import (
 
 _DYING_SECONDS = 2.0
 _TRIAL_SECONDS = 2.0  # to hear why a worker dies
-# Like ``python -m reader.workers.worker``, but no module in the working directory can get in the
-# way, and Ctrl-C is left to the parent, which says when to end.
-_START = (
-    "import signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN); "
-    "sys.path[:] = filter(None, sys.path); "
-    "from reader.workers.worker import main; main(sys.argv[1:])"
-)
-_ONE_THREAD = dict.fromkeys(
-    ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
-)
 
 
 class WorkerProcess:
     """One worker as the parent sees it.
 
     It ends with this process, however that ends, and whatever it is doing then: a pipe of which
-    this process holds the other end has the system kill it (see `reader.workers.worker`). Telling
+    this process holds the other end has the system kill it (see `reader.executed`). Telling
     it something waits for nothing, also if it is stopped: what is long lies in the file of its
     set-up, and the little that it has not heard yet has room in its socket.
 
@@ -57,30 +47,15 @@ class WorkerProcess:
     def __init__(
         self, setup: int, tasks: socket.socket, memory: int, board: int, place: int
     ) -> None:
-        kept, given = contextlib.ExitStack(), contextlib.ExitStack()
-        # Held back until the worker ignores it: an interpreter that is half started dies of it
-        # with a traceback.
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
             ours, theirs = socket.socketpair()
-            kept.callback(ours.close)
-            given.callback(theirs.close)
-            theirs_of_life, self._life = os.pipe()
-            kept.callback(os.close, self._life)
-            given.callback(os.close, theirs_of_life)
-            fds = (theirs.fileno(), setup, tasks.fileno(), memory, board, theirs_of_life)
-            self.process = subprocess.Popen(
-                [sys.executable, "-c", _START, *map(str, (*fds, place))],
-                stdin=subprocess.DEVNULL,
-                pass_fds=fds,
-                env=_environment(),
-            )
+            with theirs, contextlib.ExitStack() as undone:
+                undone.callback(ours.close)
+                fds = (theirs.fileno(), setup, tasks.fileno(), memory, board)
+                self.process, self._life = start("reader.workers.worker", fds, place)
+                undone.pop_all()
         except OSError as error:
-            kept.close()
             raise WorkerError(f"{sys.executable} cannot be started: {error}.") from error
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
-            given.close()
         self.place = place
         self.control = Connection(ours.detach())
         self.is_ready = False
@@ -145,12 +120,6 @@ def setup_file(setup: Setup) -> FileIO:
     return file
 
 
-def _environment() -> dict[str, str]:
-    package = str(Path(__file__).parent.parent)
-    path = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH"))))
-    return {**os.environ, **_ONE_THREAD, "PYTHONPATH": path}
-
-
 def start_failure() -> str:
     """What the interpreter says when it does nothing but import a worker's module."""
     try:
@@ -158,7 +127,7 @@ def start_failure() -> str:
             [sys.executable, "-c", "import reader.workers.worker"],
             stdin=subprocess.DEVNULL,
             capture_output=True,
-            env=_environment(),
+            env=environment(),
             timeout=_TRIAL_SECONDS,
         )
     except (OSError, subprocess.TimeoutExpired):

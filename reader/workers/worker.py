@@ -15,12 +15,10 @@ tasks, answers `Sync` with `Idle`, ends at `Retire`) -> BUSY (one task; sends `D
 """
 
 import contextlib
-import fcntl
 import mmap
 import os
 import pickle
 import select
-import signal
 import socket
 import sys
 import time
@@ -32,6 +30,7 @@ import numpy as np
 
 from reader.batch.ring import RingMemory
 from reader.errors import SampleError, WorkerError, lacks_memory
+from reader.executed import end_with_parent
 from reader.format import ShardfeedError
 from reader.samples.raw import Gatherer
 from reader.samples.row_writer import RowWriter
@@ -222,20 +221,6 @@ def _answer(message: Done | Failed) -> bytes:
             return pickle.dumps(Failed(message.number, reason, is_sample=False))
 
 
-def _end_with_parent(life: int) -> None:
-    """Have the system kill this process when the parent's end of the pipe `life` is closed.
-
-    It is closed when the parent ends, in whatever way. A worker that is stopped or within a user's
-    callable would not see that from its control connection. (PR_SET_PDEATHSIG would kill it also
-    when just the thread ends that started it.)
-    """
-    if hasattr(fcntl, "F_SETSIG"):
-        with contextlib.suppress(OSError):
-            fcntl.fcntl(life, fcntl.F_SETOWN, os.getpid())
-            fcntl.fcntl(life, fcntl.F_SETSIG, signal.SIGKILL)
-            fcntl.fcntl(life, fcntl.F_SETFL, os.O_ASYNC)
-
-
 def _setup(descriptor: int) -> Setup:
     """What `process.setup_file` has put into the file; modules are found from now on."""
     with mmap.mmap(descriptor, 0, access=mmap.ACCESS_READ) as content:  # all workers share offsets
@@ -248,7 +233,7 @@ def _setup(descriptor: int) -> Setup:
 def main(arguments: list[str]) -> None:
     """Set up and serve."""
     control_fd, setup_fd, tasks_fd, memory_fd, board_fd, life_fd, place = map(int, arguments)
-    _end_with_parent(life_fd)
+    end_with_parent(life_fd)
     control = Connection(control_fd)
     # A child that outlives this process must not keep its end from the parent.
     os.set_inheritable(control_fd, False)
