@@ -1,3 +1,48 @@
-"""Packs a folder of images, once and offline, into sharded WebDataset tars with indexes."""
+"""Packs a folder of images, once and offline, into sharded WebDataset tars with indexes.
+
+Every name is imported when it is first used: ``import packer`` loads neither numpy nor Pillow.
+"""
+
+from typing import TYPE_CHECKING
 
 from reader import __version__ as __version__
+from reader.lazy import lazy
+
+if TYPE_CHECKING:
+    from packer.api import pack
+    from packer.errors import (
+        NothingToPack,
+        PackingFailed,
+        ProcessDied,
+        Rejected,
+        UnusableInput,
+    )
+    from packer.writing.report import PackReport
+    from reader.format.errors import ShardfeedError
+
+__all__ = [
+    "NothingToPack",
+    "PackReport",
+    "PackingFailed",
+    "ProcessDied",
+    "Rejected",
+    "ShardfeedError",
+    "UnusableInput",
+    "__version__",
+    "pack",
+]
+
+__getattr__, __dir__ = lazy(
+    __name__,
+    {
+        "NothingToPack": "packer.errors",
+        "PackReport": "packer.writing.report",
+        "PackingFailed": "packer.errors",
+        "ProcessDied": "packer.errors",
+        "Rejected": "packer.errors",
+        "ShardfeedError": "reader.format.errors",
+        "UnusableInput": "packer.errors",
+        "pack": "packer.api",
+    },
+    present=("__version__",),
+)

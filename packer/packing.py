@@ -5,6 +5,7 @@ import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import xxhash
@@ -36,6 +37,7 @@ def pack(
     progress: Progress | None = None,
     announce: Callable[[str], None] = lambda sentence: None,
     tell: Callable[[Rejections], None] | None = None,
+    executor: Any = None,
 ) -> PackReport:
     """Pack `src` into the dataset `dst`, or finish what an earlier run began.
 
@@ -43,6 +45,7 @@ def pack(
         announce: is given the sentence that says what the source was understood as, before
             anything is packed or rejected.
         tell: is given what the scan rejects, before anything is packed without it.
+        executor: where shards are packed; None: in processes of this machine.
 
     Raises:
         NothingToPack: the source holds no image.
@@ -50,6 +53,8 @@ def pack(
         Rejected: files were rejected and `skip_rejected` is not set; nothing is committed.
         PackingFailed: writing failed; the same call continues.
     """
+    if executor is not None:
+        raise UnusableInput("executor: shards are packed in processes of this machine alone.")
     began = time.monotonic()
     progress = progress or Progress(quiet=True)
     src, dst = Path(os.path.realpath(src)), Path(os.path.realpath(dst))

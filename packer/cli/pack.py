@@ -1,6 +1,5 @@
 """`packer pack`."""
 
-import os
 from functools import partial
 from pathlib import Path
 
@@ -10,11 +9,8 @@ from packer.cli import params as options
 from packer.cli.output import name_files, say
 from packer.cli.pack_output import json_of_errors, say_plan, say_report
 from packer.cli.sections import Sectioned
+from packer.planning.shard_size import SMALLEST
 from packer.sources.options import KINDS
-
-SMALLEST_SHARD = 10**4  # what says less has a unit forgotten
-_REMEDY = "pip install numba, or install the package libjpeg-turbo-progs"
-
 
 SECTIONS = {
     "What the source is": (
@@ -34,7 +30,7 @@ SECTIONS = {
 @options.jobs
 @click.option(
     "--shard-size",
-    type=options.ByteSize(SMALLEST_SHARD),
+    type=options.ByteSize(SMALLEST),
     help="Largest shard. Default: 1GB, and less where that would make fewer than 64 shards, down "
     "to 10MB.",
 )
@@ -163,49 +159,42 @@ def pack(
     images, as Hugging Face has them. Or a tar or zip of such folders, WebDataset tars, the archives
     of CIFAR, the files of MNIST. The same command finishes an interrupted run.
     """
-    from packer.errors import UnusableInput
-    from packer.images.tiles import can_tile
     from packer.packing import pack as run
-    from packer.planning.options import PackOptions
+    from packer.planning.chosen import WITHOUT_TILER, chosen
     from packer.progress import Progress
-    from packer.sources.options import SourceOptions
 
-    chosen = PackOptions(
-        shard_size,
-        shard_samples,
-        seed if shuffle else None,
-        jpeg or _default_jpeg(quiet),
-        max_side,
-        quality,
-        check,
-        raw,
-        split,
-        dedupe,
-        SourceOptions(
-            {name: _relative(folder, src) for name, folder in pairs},
-            None if root is None else _relative(root, Path(os.path.realpath(src)).parent),
-            image_column,
-            label_column,
-            split_column,
-            kind,
-            class_depth,
-        ),
-        options.limits(max_pixels, max_bytes),
-    )
-    if len({name.removesuffix("?") for name, _ in pairs}) < len(pairs):
-        raise click.UsageError("--pair: each NAME has one folder.")
-    names = None if classes is None else _class_names(classes)
     if append and overwrite:
         raise click.UsageError("--append adds to a dataset and --overwrite replaces it: give one.")
-    if check and jpeg == "verbatim":
-        raise click.UsageError("--check compares what is transcoded: nothing by --jpeg verbatim.")
-    if raw is not None and (jpeg is not None or max_side is not None or quality is not None):
-        raise click.UsageError("--raw stores pixels: no --jpeg, --max-side or --quality.")
+    if len({name.removesuffix("?") for name, _ in pairs}) < len(pairs):
+        raise click.UsageError("--pair: each NAME has one folder.")
+    asked = chosen(
+        src,
+        shard_size=shard_size,
+        shard_samples=shard_samples,
+        shuffle=shuffle,
+        seed=seed,
+        jpeg=jpeg,
+        check=check,
+        max_side=max_side,
+        quality=quality,
+        raw=raw,
+        split=split,
+        pairs=dict(pairs),
+        kind=kind,
+        class_depth=class_depth,
+        dedupe=dedupe,
+        root=root,
+        image_column=image_column,
+        label_column=label_column,
+        split_column=split_column,
+        limits=options.limits(max_pixels, max_bytes),
+    )
+    if asked.jpeg != "tiled" and jpeg is None and raw is None and not quiet:
+        say(f"packer: {WITHOUT_TILER}")
+    names = None if classes is None else _class_names(classes)
     if dry_run:
         with json_of_errors(as_json):
-            return say_plan(src, dst, chosen, names, append, as_json, Progress(quiet))
-    if jpeg == "tiled" and not can_tile():
-        raise UnusableInput(f"--jpeg tiled needs numba, or jpegtran: {_REMEDY}.")
+            return say_plan(src, dst, asked, names, append, as_json, Progress(quiet))
     told: list[tuple[str, str]] = []
 
     def tell(files: list[tuple[str, str]]) -> None:
@@ -216,7 +205,7 @@ def pack(
         report = run(
             src,
             dst,
-            chosen,
+            asked,
             jobs,
             classes=names,
             append=append,
@@ -229,23 +218,6 @@ def pack(
     name_files("rejected", sorted(set(report.rejected).difference(told)))
     say_report(report, as_json, quiet)
     return 1 if report.rejected else 0
-
-
-def _default_jpeg(quiet: bool) -> str:
-    from packer.images.tiles import can_tile
-
-    if can_tile():
-        return "tiled"
-    if not quiet:
-        say(
-            "packer: neither numba nor jpegtran is installed, so JPEGs are kept as they are and "
-            f"crops of them decode more slowly: {_REMEDY}."
-        )
-    return "verbatim"
-
-
-def _relative(path: Path, start: Path) -> str:
-    return os.path.relpath(os.path.realpath(path), os.path.realpath(start))
 
 
 def _class_names(path: Path) -> list[str]:

@@ -7,13 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from packer.planning.shard_size import byte_size
 from reader.system import usable_cores
 
 if TYPE_CHECKING:
     from reader.format import Limits
-
-_UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
-_UNITS |= {"KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
 
 
 class ByteSize(click.ParamType[int]):
@@ -28,18 +26,10 @@ class ByteSize(click.ParamType[int]):
         """The number of bytes."""
         if isinstance(value, int):
             return value
-        text = str(value).strip().upper().removesuffix("B")
-        number = text.rstrip("KMGTI")
         try:
-            size = int(float(number) * _UNITS[text[len(number) :]])
-        except (KeyError, ValueError, OverflowError):
-            self.fail(f"{value!r} is not a size such as 500MB, 1GB or 2GiB.", param, ctx)
-        if 0 < size < self._least:
-            hint = f"Say {number.strip()}MB for megabytes, if these were meant."
-            self.fail(f"{value!r} is {size} bytes, which is too little. {hint}", param, ctx)
-        if size < 1:
-            self.fail(f"{value!r} is not a size of at least one byte.", param, ctx)
-        return size
+            return byte_size(value, self._least)
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
 
 
 class Size(click.ParamType[tuple[int, int]]):

@@ -1,0 +1,119 @@
+"""Packing from Python: `packer.pack`, with the options and the report of the command."""
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from packer import packing
+from packer.arguments import checked, in_pythons_words, path_of
+from packer.errors import UnusableInput
+from packer.planning.chosen import WITHOUT_TILER, chosen
+from packer.progress import Progress
+from packer.writing.report import PackReport
+from reader.format import Limits
+from reader.system import usable_cores
+
+_OF_RUN = (
+    "jobs",
+    "classes",
+    "on_error",
+    "max_pixels",
+    "max_bytes",
+    "append",
+    "overwrite",
+    "progress",
+)
+
+
+def pack(
+    src: Any,
+    dst: str | os.PathLike[str],
+    *,
+    jobs: int | None = None,
+    shard_size: int | str | None = None,
+    shard_samples: int | None = None,
+    shuffle: bool = True,
+    seed: int = 0,
+    split: Mapping[str, float] | None = None,
+    jpeg: str | None = None,
+    check: bool = False,
+    max_side: int | None = None,
+    quality: int | None = None,
+    raw: tuple[int, int] | None = None,
+    kind: str | None = None,
+    class_depth: int | str | None = None,
+    pairs: Mapping[str, str | os.PathLike[str]] | None = None,
+    classes: Sequence[str] | None = None,
+    dedupe: bool = False,
+    root: str | os.PathLike[str] | None = None,
+    image_column: str | None = None,
+    label_column: str | None = None,
+    split_column: str | None = None,
+    on_error: str = "stop",
+    max_pixels: int | None = None,
+    max_bytes: int | None = None,
+    append: bool = False,
+    overwrite: bool = False,
+    executor: Any = None,
+    progress: bool = True,
+) -> PackReport:
+    """Pack `src` into the dataset `dst`, or finish what an earlier call began.
+
+    The arguments are the options of `packer pack`, which describes them. Those that differ:
+
+    Args:
+        src: the path of what the command packs.
+        dst: folder of the dataset.
+        jobs: packing processes; None: the cores that this one may use.
+        shard_size: bytes, or text such as "1GB".
+        split: share of each split, ``{"train": 0.9, "val": 0.1}``.
+        raw: (height, width).
+        kind: ``--as``.
+        class_depth: a number, or "all".
+        pairs: name -> folder.
+        classes: class names in label order; None: sorted.
+        on_error: "stop" or "skip".
+        executor: where shards are packed; None: in processes of this machine.
+        progress: show on standard error what the source is understood as, and how far it is.
+
+    Returns:
+        What became of the source, as ``--json`` prints it.
+
+    Raises:
+        NothingToPack: there is nothing to pack.
+        UnusableInput: source, destination or an argument cannot be worked with.
+        Rejected: files were rejected and `on_error` is "stop"; nothing is committed.
+        PackingFailed: writing failed, or a process died (ProcessDied); the same call continues.
+
+    Example:
+        >>> report = packer.pack("images", "packed", shard_size="500MB", progress=False)
+        >>> report.samples, report.splits
+        (28, {'train': 20, 'val': 8})
+    """
+    given = locals()
+    with in_pythons_words():
+        asked = checked(given)
+        if append and overwrite:
+            raise UnusableInput("--append adds to a dataset and --overwrite replaces it: give one.")
+        place = path_of("src", src)
+        if not place.exists():
+            raise UnusableInput(f"There is no {place}.")
+        limits = Limits(max_pixels or Limits.pixels, max_bytes or Limits.bytes)
+        of_shards = {name: value for name, value in asked.items() if name not in _OF_RUN}
+        options = chosen(place, **of_shards, limits=limits)
+        show = Progress(quiet=not progress)
+        if options.jpeg != "tiled" and jpeg is None and raw is None:
+            show.note(f"packer: {WITHOUT_TILER}")
+        return packing.pack(
+            place,
+            path_of("dst", dst),
+            options,
+            asked.get("jobs") or usable_cores(),
+            classes=asked.get("classes"),
+            append=append,
+            skip_rejected=on_error == "skip",
+            overwrite=overwrite,
+            progress=show,
+            announce=show.note,
+            executor=executor,
+        )

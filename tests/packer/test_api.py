@@ -1,0 +1,97 @@
+"""`packer.pack` of what lies at a path: the command's options, report and bytes."""
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import packer
+
+RunPacker = Callable[..., "subprocess.CompletedProcess[str]"]
+FilesOf = Callable[[Path], dict[str, bytes]]
+
+
+def test_it_writes_the_bytes_and_gives_the_report_of_the_command(
+    tmp_path: Path, source: Path, run_packer: RunPacker, files_of: FilesOf
+) -> None:
+    options = ["--shard-samples", "5", "--split", "train=0.5,val=0.5", "--seed", "3", "--json"]
+    told = json.loads(run_packer("pack", source, tmp_path / "a", *options).stdout)
+    report = packer.pack(
+        str(source),
+        tmp_path / "b",
+        shard_samples=5,
+        split={"train": 0.5, "val": 0.5},
+        seed=3,
+        jobs=2,
+        progress=False,
+    )
+    assert files_of(tmp_path / "a") == files_of(tmp_path / "b")
+    for name in ("samples", "classes", "splits", "shards", "bytes", "reading", "rejected"):
+        assert getattr(report, name) == told[name]
+    again = packer.pack(
+        source,
+        tmp_path / "b",
+        shard_samples=5,
+        split={"train": 0.5, "val": 0.5},
+        seed=3,
+        progress=False,
+    )
+    assert again.shards_written == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"quality": 101}, "quality is an integer from 1 to 100, not 101."),
+        ({"jobs": True}, "jobs is an integer of at least 1, not True."),
+        ({"seed": 0.5}, "seed is an integer, not 0.5."),
+        ({"shard_size": "10"}, "shard_size is bytes, or a size such as '500MB', not '10'."),
+        ({"raw": 32}, "raw is a height and a width, not 32."),
+        ({"split": {"../a": 1}}, "split is names with shares that make 1"),
+        ({"classes": "cat"}, "classes is class names in label order"),
+        ({"class_depth": 0}, "class_depth is a number of levels from 1 on, or 'all', not 0."),
+        ({"pairs": {"mask": "missing"}}, "pairs is a folder for each name"),
+        ({"kind": "voc1"}, "kind is one of 'folder',"),
+        ({"shuffle": 1}, "shuffle is True or False, not 1."),
+        ({"check": True, "jpeg": "verbatim"}, 'nothing by jpeg="verbatim".'),
+        ({"raw": (8, 8), "quality": 9}, "raw= stores pixels: no jpeg=, max_side= or quality=."),
+        ({"append": True, "overwrite": True}, "append=True adds to a dataset and overwrite=True"),
+    ],
+    ids=str,
+)
+def test_a_wrong_argument_is_refused_in_pythons_words_before_anything_is_written(
+    tmp_path: Path, source: Path, options: Any, told: str
+) -> None:
+    with pytest.raises(packer.UnusableInput) as error:
+        packer.pack(source, tmp_path / "dst", progress=False, **options)
+    assert told in str(error.value)
+    assert not (tmp_path / "dst").exists()
+
+
+def test_what_is_rejected_is_named_with_the_argument_that_goes_on_without_it(
+    tmp_path: Path, own_source: Path
+) -> None:
+    (own_source / "class0" / "bad.jpg").write_bytes(b"nothing")
+    with pytest.raises(packer.Rejected, match=r'Or give on_error="skip" to go on') as error:
+        packer.pack(own_source, tmp_path / "dst", progress=False)
+    assert error.value.files == [("class0/bad.jpg", "it is not an image of a known format")]
+    report = packer.pack(own_source, tmp_path / "dst", on_error="skip", progress=False)
+    assert report.rejected == error.value.files
+
+
+def test_it_says_what_the_source_is_and_how_far_it_is_on_standard_error(
+    tmp_path: Path, source: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    packer.pack(source, tmp_path / "dst", jobs=1)
+    told = capfd.readouterr()
+    assert told.out == ""
+    assert "Read as folders of images" in told.err
+    assert "pack: " in told.err
+
+
+def test_a_source_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(packer.UnusableInput, match=r"There is no .*missing"):
+        packer.pack(tmp_path / "missing", tmp_path / "dst")
