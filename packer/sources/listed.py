@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 import numpy as np
+import xxhash
 
 from packer.errors import BadImage, Unreadable, UnusableInput
 from packer.files.snapshot import CHANGED
@@ -128,6 +129,7 @@ class ListedSource:
         number_of = {name: number for number, name in enumerate(self.classes)}
         for row in self._rows():
             if isinstance(row, Skipped):
+                known.append(xxhash.xxh3_64_intdigest(os.fsencode(row.name)))
                 yield row
                 continue
             paths = (row.image, *row.files.values())
@@ -138,7 +140,7 @@ class ListedSource:
                 yield Skipped(row.image, str(error))
                 lacks = f"it belongs to {row.image!r}, which is rejected"
                 yield from (Skipped(path, lacks) for path in row.files.values())
-        yield from self._others(np.sort(np.frombuffer(known, np.uint64)))
+        yield from others(self.tree, np.sort(np.frombuffer(known, np.uint64)), self.lists)
 
     def member_files(self, sample: SourceSample) -> Sequence[str]:
         """The files from which the members come."""
@@ -206,31 +208,36 @@ class ListedSource:
             newest = max(newest, written)
         return (found if note is None else self.lists.members(note, found)), newest
 
-    def _others(self, known: Hashes) -> Iterator[Skipped]:
-        """Every file that no row names, with the reason why it is not packed."""
-        lists = self.lists
-        folders = tuple(path for path in lists.ignored if path.endswith("/"))
-        for folder, level in self.tree.walk():
-            if found := next((path for path in folders if f"{folder}/".startswith(path)), None):
-                if f"{folder}/" == found:
-                    yield Skipped(found, lists.ignored[found], ignored=True)
-                continue
-            for name, reason in level.skipped.items():
-                yield Skipped(inside(folder, name), reason, ignored=reason == JUNK)
-            paths = [inside(folder, name) for name in self.tree.names(folder)]
-            hashes = hashes_of(map(os.fsencode, paths))
-            named = np.zeros(len(paths), bool)
-            if len(known):
-                named = known[np.searchsorted(known, hashes).clip(max=len(known) - 1)] == hashes
-            for path in (path for path, is_named in zip(paths, named, strict=True) if not is_named):
-                if path not in lists.sources:
-                    yield self._other(path)
 
-    def _other(self, path: str) -> Skipped:
-        if reason := self.lists.ignored.get(path):
-            return Skipped(path, reason, ignored=True)
-        item = not_an_image(path, partial(self.tree.begin, path))
-        return item or Skipped(path, self.lists.unlisted or UNLISTED, bool(self.lists.unlisted))
+def others(tree: Tree, known: Hashes, lists: Lists) -> Iterator[Skipped]:
+    """Every file that lists do not name, with the reason why it is not packed.
+
+    Args:
+        tree: of all files.
+        known: sorted hashes of the paths that they name.
+        lists: what they are read from, and what they say of further files.
+    """
+    folders = tuple(path for path in lists.ignored if path.endswith("/"))
+    for folder, level in tree.walk():
+        if found := next((path for path in folders if f"{folder}/".startswith(path)), None):
+            if f"{folder}/" == found:
+                yield Skipped(found, lists.ignored[found], ignored=True)
+            continue
+        for name, reason in level.skipped.items():
+            yield Skipped(inside(folder, name), reason, ignored=reason == JUNK)
+        paths = [inside(folder, name) for name in tree.names(folder)]
+        hashes = hashes_of(map(os.fsencode, paths))
+        named = np.zeros(len(paths), bool)
+        if len(known):
+            named = known[np.searchsorted(known, hashes).clip(max=len(known) - 1)] == hashes
+        for path in (path for path, is_named in zip(paths, named, strict=True) if not is_named):
+            if path in lists.sources:
+                continue
+            if reason := lists.ignored.get(path, ""):
+                yield Skipped(path, reason, ignored=True)
+                continue
+            item = not_an_image(path, partial(tree.begin, path))
+            yield item or Skipped(path, lists.unlisted or UNLISTED, bool(lists.unlisted))
 
 
 def _located(sample: SourceSample) -> tuple[dict[str, str], str | None]:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from packer.errors import BadImage, UnusableInput
 from packer.sources.folder.files import begin, measure, read_file
+from packer.sources.folder.likeness import BEGINNING
 from packer.sources.folder.shape import Shape, inside
 from packer.sources.folder.walk import (
     Identity,
@@ -113,14 +114,14 @@ class Tree:
         """
         return read_file(f"{self.root}/{path}", size)
 
-    def begin(self, path: str) -> bytes:
-        """A file's first bytes, which tell an image.
+    def begin(self, path: str, size: int = BEGINNING) -> bytes:
+        """A file's first bytes; so many tell whether it is an image.
 
         Raises:
             BadImage: it cannot be read.
             OSError: the disk fails.
         """
-        return begin(self.root, path)
+        return begin(self.root, path, size)
 
     def lines(self, path: str) -> list[str]:
         """The lines of a list that are not blank, stripped.

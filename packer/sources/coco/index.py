@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from packer.errors import UnusableInput
 from packer.files.snapshot import Watched
-from packer.sources.coco.json_stream import (
-    Element,
-    elements,
-)
+from packer.sources.coco.json_stream import Element, elements
 from packer.sources.records import Skipped
+
+OBJECTS, KEYPOINTS, STUFF = "objects", "key points", "stuff"
+PANOPTIC, CAPTIONS, CLASSES = "panoptic segments", "captions", "classes"
 
 
 @dataclass(frozen=True)
@@ -22,11 +23,13 @@ class Annotations:
     Attributes:
         images: the folder of its images, relative to the source's root; "" for the root.
         split: of its images.
+        kind: of its annotations, one of the constants above.
     """
 
     file: Watched
     images: str = ""
     split: str = ""
+    kind: str = OBJECTS
 
 
 @dataclass
@@ -34,17 +37,21 @@ class Index:
     """Where the entries of images and annotations lie, by the images' ids.
 
     Attributes:
-        file_names: of the images that are listed, in their order.
+        file_names: of the images that are listed, in their order, by their numbers.
     """
 
-    file_names: list[str] = field(default_factory=list)
+    file_names: dict[int, str] = field(default_factory=dict)
     _number_of: dict[int | str, int] = field(default_factory=dict)  # of each image id
     _places: dict[int, tuple[int, int, int]] = field(default_factory=dict)  # by image number
     _owners: "array[int]" = field(default_factory=lambda: array("q"))  # image numbers
     _spans: "array[int]" = field(default_factory=lambda: array("q"))  # part, offset, size
 
     def add(self, part: int, annotations: Annotations) -> Iterator[Skipped]:
-        """Read a file; what is wrong with single entries."""
+        """Read a file; what is wrong with single entries.
+
+        Raises:
+            UnusableInput: another file has another image of the same id.
+        """
         name = annotations.file.path.name
         listed: set[int] = set()
         for element in elements(annotations.file.path):
@@ -58,7 +65,7 @@ class Index:
                 self._spans.extend((part, element.offset, element.size))
             elif element.of == "images":
                 own = _id(element.value, "id")
-                file_name = _file_name(element)
+                file_name = file_name_of(element)
                 if own is None or file_name is None:
                     yield Skipped(where, "it is not an image: it has no id or no file_name")
                     continue
@@ -67,7 +74,13 @@ class Index:
                     yield Skipped(f"{name}: {file_name}", f"the id {own} is that of an earlier one")
                 elif number not in self._places:
                     self._places[number] = (part, element.offset, element.size)
-                    self.file_names.append(file_name)
+                    self.file_names[number] = file_name
+                elif (other := self.file_names[number]) != file_name:
+                    raise UnusableInput(
+                        f"{annotations.file.path}: the image with the id {own} is {file_name} "
+                        f"here and {other} in another annotation file of the same images. Pack "
+                        "each file by itself, with --root for the folder of its images."
+                    )
                 listed.add(number)
 
     def strays(self, name: str) -> Iterator[Skipped]:
@@ -99,9 +112,15 @@ def _id(entry: Any, name: str) -> int | str | None:
     return value if type(value) in (int, str) else None
 
 
-def _file_name(element: Element) -> str | None:
+def file_name_of(element: Element) -> str | None:
+    """Where an image lies: its file name, or, as LVIS has it, the end of its address."""
     try:
-        name = element.load().get("file_name")
+        entry = element.load()
+        name, address = entry.get("file_name"), entry.get("coco_url")
     except (AttributeError, ValueError):
         return None
-    return name if isinstance(name, str) and name else None
+    if name is None and isinstance(address, str):
+        name = "/".join(address.split("/")[-2:])
+    if not isinstance(name, str) or not name:
+        return None
+    return name if "/" in name else name.replace("\\", "/")  # as Windows has it

@@ -83,15 +83,15 @@ def ignored(root: Path, path: str) -> Skipped | None:
     return not_an_image(path, partial(begin, root, path))
 
 
-def begin(root: Path, path: str) -> bytes:
-    """The first bytes of a file, which tell whether it is an image.
+def begin(root: Path, path: str, size: int = BEGINNING) -> bytes:
+    """The first bytes of a file; so many tell whether it is an image.
 
     Raises:
         BadImage: it cannot be read, or is not a regular file.
         OSError: the disk fails.
     """
     measure(root, path)
-    return _begin(root / path, BEGINNING)
+    return _begin(root / path, size)
 
 
 def stem_paths(sample: SourceSample) -> list[str]:

@@ -159,7 +159,7 @@ def test_what_cocos_annotations_do_not_list_is_named(
     files |= {"train2017/1.jpg": jpegs[0], "train2017/2.jpg": jpegs[1], "train2017/notes.md": b"x"}
     found = scan(write_files(tmp_path / "coco", files | {"test2017/3.jpg": jpegs[2]}))
     assert [(s.key, s.split) for s in found.samples] == [("train2017/1", "train")]
-    assert found.skipped == {"train2017/2.jpg": "no annotation file lists it"}
+    assert found.skipped == {"train2017/2.jpg": "no list names it"}
     assert found.ignored == {"README.md", "train2017/notes.md", "test2017/"}
 
 

@@ -131,7 +131,7 @@ def test_the_folder_layout_gives_splits_and_captions(
     assert skipped == {
         "annotations/instances_test2017.json": "there is no folder test2017 with its images",
         "annotations/person_keypoints_train2017.json": (
-            "its objects are those of the instances; to take them, pack it by itself"
+            "its objects are those of instances_train2017.json; to take them, pack it by itself"
         ),
     }
 
