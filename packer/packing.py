@@ -1,11 +1,10 @@
 """`packer pack`: scan, plan, write, commit."""
 
 import os
-import shutil
 import time
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import xxhash
@@ -13,14 +12,17 @@ import xxhash
 from packer import __version__
 from packer.errors import EXAMPLES, NothingToPack, Rejected, UnusableInput
 from packer.images.encode import transcoders
+from packer.planning.mandate import Mandate, versions
 from packer.planning.options import PackOptions
 from packer.planning.prepare import prepare
-from packer.planning.work import Work, bytes_needed, digests, shard_job, tars
+from packer.planning.work import Work, digests
 from packer.progress import Progress
 from packer.writing import journal
-from packer.writing.jobs import Rejections, run_jobs, tell_of_compiling
-from packer.writing.report import PackReport, Written, read_shards
-from packer.writing.shard_writer import is_finished, remove_shard
+from packer.writing.fill import fill
+from packer.writing.jobs import Rejections
+from packer.writing.report import PackReport, Written, report_of
+from packer.writing.runners.connect import connected
+from packer.writing.shard_writer import remove_shard
 from reader.format import Manifest, manifest
 
 
@@ -34,18 +36,19 @@ def pack(
     append: bool = False,
     skip_rejected: bool = False,
     overwrite: bool = False,
+    executor: Executor | str | None = None,
     progress: Progress | None = None,
     announce: Callable[[str], None] = lambda sentence: None,
     tell: Callable[[Rejections], None] | None = None,
-    executor: Any = None,
 ) -> PackReport:
     """Pack `src` into the dataset `dst`, or finish what an earlier run began.
 
     Args:
+        jobs: processes; with an executor that does not tell its workers, their number.
+        executor: where shards are packed, see `connected`; None: in processes of this machine.
         announce: is given the sentence that says what the source was understood as, before
             anything is packed or rejected.
         tell: is given what the scan rejects, before anything is packed without it.
-        executor: where shards are packed; None: in processes of this machine.
 
     Raises:
         NothingToPack: the source holds no image.
@@ -53,8 +56,6 @@ def pack(
         Rejected: files were rejected and `skip_rejected` is not set; nothing is committed.
         PackingFailed: writing failed; the same call continues.
     """
-    if executor is not None:
-        raise UnusableInput("executor: shards are packed in processes of this machine alone.")
     began = time.monotonic()
     progress = progress or Progress(quiet=True)
     src, dst = Path(os.path.realpath(src)), Path(os.path.realpath(dst))
@@ -78,19 +79,20 @@ def pack(
             raise Rejected(by_scan, written=False)
         if by_scan and tell is not None:
             tell(by_scan)
-        with journal.packing(dst, _run(src, work), overwrite, keep=work.base):
+        run = _run(src, work)
+        with (
+            connected(executor) as engine,
+            journal.packing(dst, run, overwrite, keep=work.base) as watched,
+        ):
             announce(work.reading)
-            missing = _missing(work, dst)
-            unread = _write_shards(work, dst, missing, jobs, skip_rejected, progress)
-            if unread:
-                finished = _finished(work, dst).rejected
-                raise Rejected(sorted(by_scan + finished + unread), written=True)
-            count = len(missing)
-            written = read_shards(tars(work, dst), work.plan.splits)
-            rejected = _rejected(work, written)
-            if rejected and not skip_rejected:
+            mandate = Mandate(watched, run.settings["versions"])
+            numbers = range(len(work.plan))
+            filled = fill(work, dst, numbers, mandate, jobs, engine, skip_rejected, progress)
+            written, count = filled.written, filled.count
+            rejected = sorted(_rejected(work, written) + filled.unread)
+            if filled.unread or (rejected and not skip_rejected):
                 raise Rejected(rejected, written=True)
-            if not append and not any(entry.samples for entry in written.entries):
+            if not append and not any(entry.samples for entry in written.entries.values()):
                 raise NothingToPack(f"{src} holds no image. Nothing was committed.", rejected)
             if append:
                 _drop_empty_shards(dst, written)
@@ -108,7 +110,7 @@ def pack(
         bytes=sum(shard.bytes + shard.index_bytes for shard in content.shards),
         seconds=time.monotonic() - began,
         rejected=rejected,
-        untiled=written.untiled,
+        untiled=sorted(written.untiled),
         ignored=[(item.name, item.reason) for item in work.scanned.listing.skipped if item.ignored],
     )
 
@@ -146,56 +148,10 @@ def _is_packed(dst: Path, work: Work) -> bool:
 
 
 def _read(dst: Path, content: Manifest) -> Written:
-    shards = content.shards
-    return read_shards([dst / shard.file for shard in shards], [shard.split for shard in shards])
-
-
-def _missing(work: Work, dst: Path) -> list[int]:
-    """The numbers of the shards that are not there yet."""
-    return [number for number, path in enumerate(tars(work, dst)) if not is_finished(path)]
-
-
-def _write_shards(
-    work: Work,
-    dst: Path,
-    missing: Sequence[int],
-    jobs: int,
-    skip_rejected: bool,
-    progress: Progress,
-) -> Rejections:
-    """Write the shards with these numbers; what could not be read, so that some are skipped."""
-    paths = tars(work, dst)
-    for folder in {path.parent for path in paths}:
-        folder.mkdir(exist_ok=True)
-    _refuse_full_disk(work, dst, missing)
-    total = len(work.scanned.listing)
-    todo = sum(len(work.plan.shard(number)) for number in missing)
-    processes = min(jobs, max(len(missing), 1))
-    threads = -(-jobs // processes)
-    tell_of_compiling(work.options.policy, progress)
-    with progress.phase("pack", total, "samples", total - todo) as advance:
-        tasks = (
-            shard_job(work, paths[number], work.plan.shard(number), threads, not skip_rejected)
-            for number in missing
-        )
-        return run_jobs(tasks, processes, advance)
-
-
-def _finished(work: Work, dst: Path) -> Written:
-    """What lies in the shards that are finished, where not all are."""
-    planned = zip(tars(work, dst), work.plan.splits, strict=True)
-    finished = [(path, split) for path, split in planned if is_finished(path)]
-    return read_shards([path for path, _ in finished], [split for _, split in finished])
-
-
-def _refuse_full_disk(work: Work, dst: Path, missing: Sequence[int]) -> None:
-    """Tell before hours of work that the disk is too small for it."""
-    needed, free = bytes_needed(work, missing), shutil.disk_usage(dst).free
-    if needed is not None and needed > free:
-        raise UnusableInput(
-            f"{dst}: the shards to be written take {needed / 1e9:.3g} GB, and the disk has "
-            f"{free / 1e9:.3g} GB left. Make room, and run the same command again."
-        )
+    written = Written()
+    for shard in content.shards:
+        written.add(report_of(dst / shard.file, shard.split))
+    return written
 
 
 def _run(src: Path, work: Work) -> journal.Run:
@@ -203,8 +159,7 @@ def _run(src: Path, work: Work) -> journal.Run:
     return journal.Run(
         settings={
             **work.options.dump(),
-            "packer": __version__,
-            "transcoders": transcoders(work.options.policy),
+            "versions": versions(work.options.policy),
         },
         source=work.scanned.fingerprint,
         place=xxhash.xxh3_128_hexdigest(os.fsencode(src)),
@@ -243,21 +198,21 @@ def _lost_classes(work: Work, written: Written) -> list[str]:
 
 def _drop_empty_shards(dst: Path, written: Written) -> None:
     """What is rejected is rejected again at every append; it leaves no trace in the dataset."""
-    for entry in written.entries:
-        if not entry.samples:
-            remove_shard(dst / entry.file)
-    written.entries = [entry for entry in written.entries if entry.samples]
+    for file in [entry.file for entry in written.entries.values() if not entry.samples]:
+        remove_shard(dst / file)
+        del written.entries[file]
 
 
 def _manifest(work: Work, written: Written, rejected: int) -> Manifest:
     base = work.base
+    entries = (written.entries[file] for file in work.plan.files if file in written.entries)
     return Manifest(
         packer=__version__,
         options=work.options.dump(),
         source=work.scanned.fingerprint,
         classes=work.scanned.classes,
         fields=tuple(sorted(written.fields.union(base.fields if base else ()))),
-        shards=(*(base.shards if base else ()), *written.entries),
+        shards=(*(base.shards if base else ()), *entries),
         rejected=rejected + (base.rejected if base else 0),
         reading=base.reading if base and base.reading else work.reading,
         transcoders=_all_versions(transcoders(work.options.policy), base),

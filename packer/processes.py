@@ -81,7 +81,7 @@ def map_unordered(
             try:
                 result = function(item, advance)
             except MemoryError as error:
-                raise _out_of_memory(place(item)) from error
+                raise out_of_memory(place(item)) from error
             yield result
         return
     tasks: queue.SimpleQueue[Any] = queue.SimpleQueue()
@@ -191,7 +191,7 @@ class _Process(threading.Thread):
             raise ProcessDied(f"A process died at {place}: {_cause(code)}. {_REMEDY}") from error
         result, failure, trace = answer
         if isinstance(failure, MemoryError):
-            raise _out_of_memory(place) from failure
+            raise out_of_memory(place) from failure
         if failure is not None:
             raise failure from RuntimeError(f"in a process of its own:\n{trace}")
         return result
@@ -239,7 +239,8 @@ def _cause(code: int) -> str:
     return f"{signal.strsignal(-code)} (signal {-code}){hint}"
 
 
-def _out_of_memory(place: str) -> ProcessDied:
+def out_of_memory(place: str) -> ProcessDied:
+    """The error for an item that there is not enough memory for."""
     return ProcessDied(f"{place}: there is not enough memory for it. {_REMEDY}")
 
 

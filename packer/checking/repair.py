@@ -24,7 +24,7 @@ from packer.planning.shard_job import ShardJob
 from packer.planning.work import Work, shard_job
 from packer.progress import Progress
 from packer.sources.archive.tar_reader import Member, members
-from packer.writing.jobs import Rejections, fatal_samples, run_jobs, tell_of_compiling
+from packer.writing.jobs import Unfinished, fatal_samples, run_jobs, tell_of_compiling
 from packer.writing.shard_writer import index_of
 from reader.format import FormatError, Index, Manifest, ShardEntry, manifest
 
@@ -172,13 +172,14 @@ def _remake(
     total = sum(len(job.samples) for job in tasks)
     ended: dict[Path, str] = {}
 
-    def died(job: ShardJob, cause: str) -> Rejections:
+    def died(job: ShardJob, cause: str) -> Unfinished:
         ended[job.path] = cause
-        return []
+        return Unfinished()
 
     tell_of_compiling(work.options.policy, progress)
     with progress.phase("repair", total, "samples") as advance:
-        run_jobs(tasks, max(1, min(jobs, len(tasks))), advance, died)
+        for _ in run_jobs(tasks, max(1, min(jobs, len(tasks))), advance, died):
+            pass
     for shard, job in zip(damaged, tasks, strict=True):
         if job.path not in ended:
             yield shard, job.path

@@ -2,13 +2,21 @@
 
 import contextlib
 import os
+import platform
 import re
+import secrets
 from collections.abc import Iterable
 from pathlib import Path
 
 from packer.errors import cannot_write
 
-_TEMPORARY = re.compile(r"\.(.+)\.tmp-\d+", re.DOTALL)
+_TEMPORARY = re.compile(r"\.(.+)\.tmp-[\w-]+", re.DOTALL)
+
+
+def temporary(path: Path) -> Path:
+    """A name beside `path` to write it under, which no other process of any machine chooses."""
+    host = re.sub(r"[^A-Za-z0-9-]", "-", platform.node())[:16]
+    return path.with_name(f".{path.name}.tmp-{host}-{os.getpid()}-{secrets.token_hex(4)}")
 
 
 def write_file(path: Path, content: bytes) -> None:
@@ -17,19 +25,19 @@ def write_file(path: Path, content: bytes) -> None:
     Raises:
         PackingFailed: it cannot be written.
     """
-    temporary = path.with_name(f".{path.name}.tmp-{os.getpid()}")
+    unfinished = temporary(path)
     try:
-        with open(temporary, "wb") as file:
+        with open(unfinished, "wb") as file:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(temporary, path)
+        os.replace(unfinished, path)
         sync_folder(path.parent)
     except OSError as error:
         raise cannot_write(path, error) from error
     finally:
         with contextlib.suppress(OSError):
-            temporary.unlink(missing_ok=True)
+            unfinished.unlink(missing_ok=True)
 
 
 def remove_leavings(paths: Iterable[Path]) -> None:

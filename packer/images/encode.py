@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import PIL
+import simplejpeg
 from numpy.typing import NDArray
 from PIL import Image, ImageOps
 
@@ -78,11 +79,12 @@ class Encoded:
 
 
 def transcoders(policy: Policy) -> dict[str, str]:
-    """What images may go through here under `policy`, with versions: their bytes depend on it."""
+    """What images may go through here under `policy`, with versions: their bytes depend on it.
+
+    Pillow and simplejpeg at least tell which of them are sound.
+    """
     found = tiles.transcoders() if policy.tiled and policy.raw is None else {}
-    if policy.raw is not None or policy.max_side is not None or policy.quality is not None:
-        found["Pillow"] = PIL.__version__
-    return found
+    return {**found, "Pillow": PIL.__version__, "simplejpeg": simplejpeg.__version__}
 
 
 def encode(image: bytes | Pixels, policy: Policy) -> Encoded:

@@ -1,12 +1,13 @@
 """One shard to be written, as plain data: what a packing process is sent."""
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
 from packer.errors import PackingFailed
 from packer.images.encode import Policy
 from packer.planning.listing import Listing
-from packer.sources.folder.walk import Identity, identity
+from packer.planning.mandate import Mandate
 from packer.sources.records import Source
 
 
@@ -15,16 +16,17 @@ class Origin:
     """The place that a source lies at, to tell a file that is gone from a disk that is gone.
 
     Attributes:
-        identity: of the folder or file at `path`.
+        inode: of the folder or file at `path`; on a shared file system all machines see the same,
+            while the device that it is mounted as is each one's own.
     """
 
     path: Path
-    identity: Identity
+    inode: int
 
     @classmethod
     def of(cls, path: Path) -> "Origin":
         """What lies at `path` now."""
-        return cls(path, identity(path))
+        return cls(path, os.stat(path).st_ino)
 
     def check(self) -> None:
         """Nothing can be said of a source's files where it is not there itself.
@@ -33,7 +35,7 @@ class Origin:
             PackingFailed: it is gone, or something else is in its place.
         """
         try:
-            if identity(self.path) == self.identity:
+            if os.stat(self.path).st_ino == self.inode:
                 return
             reason = "something else is in its place"
         except OSError as error:
@@ -53,6 +55,7 @@ class ShardJob:
         threads: that encode at a time, where there are fewer shards than cores.
         origin: where the source lies.
         needs_all: leave the shard unfinished if a file cannot be read now: another time it may be.
+        mandate: what to make sure of before anything is written.
     """
 
     path: Path
@@ -62,3 +65,4 @@ class ShardJob:
     threads: int = 1
     origin: Origin | None = None
     needs_all: bool = False
+    mandate: Mandate | None = None

@@ -10,6 +10,7 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
+from packer.planning.mandate import Mandate
 from packer.planning.options import PackOptions
 from packer.planning.plan import Plan
 from packer.planning.scan import Scanned
@@ -52,10 +53,12 @@ def shard_job(
     samples: Sequence[int] | NDArray[np.int64],
     threads: int = 1,
     needs_all: bool = False,
+    mandate: Mandate | None = None,
 ) -> ShardJob:
     """What writes these samples into the tar at `path`; for the rest see `ShardJob`."""
     source, listing = work.scanned.source, work.scanned.listing.take(samples)
-    return ShardJob(path, source, listing, work.options.policy, threads, work.origin, needs_all)
+    place = work.options.policy, threads, work.origin
+    return ShardJob(path, source, listing, *place, needs_all, mandate)
 
 
 def digests(work: Work) -> dict[str, str]:

@@ -1,5 +1,6 @@
 """From a plan to finished shards.
 
-`jobs` packs shards in parallel, `shard_writer` writes one, `journal` keeps an unfinished run and
-commits it, `report` says what was packed.
+`fill` writes the shards that are missing: `jobs` packs them in parallel, in `runners` on other
+machines, `shard_writer` writes one. `journal` keeps an unfinished run and commits it, `report` says
+what was packed.
 """

@@ -31,23 +31,34 @@ from packer.planning.shard_job import ShardJob
 from packer.processes import map_unordered
 from packer.progress import Progress
 from packer.sources.records import Source, SourceSample
+from packer.writing.report import ShardReport, report_of
 from packer.writing.shard_writer import ShardWriter
 from reader.format import ShardfeedError
 
 Rejections = list[tuple[str, str]]
 
 
-def pack_shard(job: ShardJob, tick: Callable[[], None]) -> Rejections:
+class Unfinished(Rejections):
+    """What was rejected, where a shard is left unfinished for it."""
+
+
+Outcome = ShardReport | Unfinished
+
+
+def pack_shard(job: ShardJob, tick: Callable[[], None]) -> Outcome:
     """Write the shard of `job`; `tick` is called after each sample.
 
     Returns:
-        What was rejected, with reasons, where the shard is left unfinished for it.
+        What lies in the shard, or was rejected so that there is none.
 
     Raises:
         PackingFailed: the shard cannot be written, or the source is gone.
     """
     rejected: Rejections = []
     is_whole = True
+    if job.mandate is not None:
+        job.mandate.check_versions(job.policy)
+        job.mandate.check()
     try:
         with ShardWriter(job.path) as writer:
             for sample, result in _encoded(job):
@@ -65,11 +76,13 @@ def pack_shard(job: ShardJob, tick: Callable[[], None]) -> Rejections:
                     writer.add(sample, *result)
                 tick()
             if job.needs_all and not is_whole:
-                return rejected
+                return Unfinished(rejected)
+            if job.mandate is not None:
+                job.mandate.check()
             writer.finish(rejected)
     except OSError as error:
         raise cannot_write(job.path, error) from error
-    return []
+    return report_of(job.path, job.samples[0].split if len(job.samples) else "")
 
 
 _Result = tuple[Encoded, Mapping[str, bytes]] | BadImage
@@ -125,28 +138,24 @@ def run_jobs(
     jobs: Iterable[ShardJob],
     processes: int,
     advance: Callable[[int], None],
-    died: Callable[[ShardJob, str], Rejections] | None = None,
-) -> Rejections:
-    """Pack all `jobs`; `advance` is told now and then how many samples more are done.
+    died: Callable[[ShardJob, str], Outcome] | None = None,
+) -> Iterator[Outcome]:
+    """Pack all `jobs` in processes of this machine; yields what became of each as it is finished.
 
     Args:
         jobs: see above.
         processes: how many.
-        advance: see above.
+        advance: is told now and then how many samples more are done.
         died: as that of `map_unordered`.
-
-    Returns:
-        What was rejected in shards that are left unfinished for it.
 
     Raises:
         PackingFailed: a shard cannot be written, or the source is gone.
         ProcessDied: a process was killed, or there was no memory for it.
     """
-    done = map_unordered(_pack, jobs, processes, advance, lambda job: str(job.path), died)
-    return [rejection for rejected in done for rejection in rejected]
+    return map_unordered(_pack, jobs, processes, advance, lambda job: str(job.path), died)
 
 
-def _pack(job: ShardJob, advance: Callable[[int], None]) -> Rejections:
+def _pack(job: ShardJob, advance: Callable[[int], None]) -> Outcome:
     return pack_shard(job, lambda: advance(1))
 
 

@@ -9,6 +9,7 @@ import contextlib
 import fcntl
 import json
 import os
+import platform
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -26,7 +27,9 @@ from packer.files.atomic import (
     sync_folder,
     write_file,
 )
+from packer.files.snapshot import Watched
 from packer.files.transfer import write_all
+from packer.planning.mandate import others_than
 from packer.writing.shard_writer import (
     index_of,
     remove_shard,
@@ -73,10 +76,11 @@ class Run:
 @contextmanager
 def packing(
     folder: Path, run: Run, overwrite: bool, keep: Manifest | None = None
-) -> Iterator[None]:
+) -> Iterator[Watched]:
     """Hold the destination for one packing run; the body writes shards and calls `commit`.
 
-    What an interrupted run has finished stays, if it still is what this one would write.
+    Yields the journal as it is from now on. What an interrupted run has finished stays, if it still
+    is what this one would write.
 
     Args:
         folder: the destination.
@@ -114,11 +118,7 @@ def packing(
                 _refuse_strangers(folder, splits, keep, found.shards)
                 _remove_stale(folder, found, run, keep)
             elif found is not None and not (keep and found.source == keep.source):
-                raise UnusableInput(
-                    f"{folder} holds an unfinished run with other options or of another source. "
-                    "Repeat that command to finish it, or give --overwrite to discard all shards "
-                    "there and begin anew."
-                )
+                raise _not_this(folder, found, run)
             else:
                 try:
                     _refuse_strangers(folder, splits, keep)
@@ -132,10 +132,23 @@ def packing(
                 sync_folder(folder)
         _remove_temporaries(folder, splits)
         try:
-            yield
+            yield Watched.of(path)
         finally:
             with contextlib.suppress(OSError):  # the disk that fails is told of by who wrote
                 _remove_temporaries(folder, splits)  # of processes that were ended
+
+
+def _not_this(folder: Path, found: Run, run: Run) -> UnusableInput:
+    """The error for a destination in which `run` cannot continue what is `found`."""
+    there, here = (dict(one.settings.get("versions", {})) for one in (found, run))
+    reason, remedy = "with other options or of another source", "Repeat that command"
+    if (others := others_than(there, here)) and found.place == run.place:
+        reason = f"that was begun with other versions; {platform.node()} has {others}"
+        remedy = "Install the versions that it was begun with"
+    return UnusableInput(
+        f"{folder} holds an unfinished run {reason}. {remedy} to finish it, or give --overwrite to "
+        "discard all shards there and begin anew."
+    )
 
 
 def commit(folder: Path, content: Manifest) -> None:

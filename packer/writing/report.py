@@ -1,9 +1,10 @@
 """What packing tells at its end, read from the indexes of the finished shards."""
 
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+
+import numpy as np
 
 from packer.writing.shard_writer import (
     entry_of,
@@ -42,30 +43,54 @@ class PackReport:
     ignored: list[tuple[str, str]]
 
 
+@dataclass(frozen=True)
+class ShardReport:
+    """What lies in one finished shard.
+
+    Attributes:
+        fields: the extensions of its members.
+        labels: that its samples have.
+        untiled: as that of `PackReport`.
+    """
+
+    entry: ShardEntry
+    fields: frozenset[str]
+    labels: tuple[int, ...]
+    rejected: list[tuple[str, str]]
+    untiled: list[tuple[str, str]]
+
+
+def report_of(path: Path, split: str) -> ShardReport:
+    """Read the index of the shard of `split` whose tar is at `path`.
+
+    Raises:
+        FormatError: the index is not usable.
+    """
+    index = Index(index_of(path), mapped=False)
+    return ShardReport(
+        entry_of(index, split),
+        frozenset(FORMATS[code] for code in set(index.columns["format"].tolist()))
+        | frozenset(index.members),
+        tuple(np.unique(index.columns["label"]).tolist()),
+        index.rejected,
+        index.untiled,
+    )
+
+
 @dataclass
 class Written:
-    """What lies in finished shards."""
+    """What lies in finished shards; in `entries` by the name of the tar."""
 
-    entries: list[ShardEntry] = field(default_factory=list)
+    entries: dict[str, ShardEntry] = field(default_factory=dict)
     fields: set[str] = field(default_factory=set)
-    labels: Counter[int] = field(default_factory=Counter)
+    labels: set[int] = field(default_factory=set)
     rejected: list[tuple[str, str]] = field(default_factory=list)
     untiled: list[tuple[str, str]] = field(default_factory=list)
 
-
-def read_shards(paths: Sequence[Path], splits: Sequence[str]) -> Written:
-    """Go through the indexes of the shards at `paths`, once.
-
-    Raises:
-        FormatError: an index is not usable.
-    """
-    written = Written()
-    for path, split in zip(paths, splits, strict=True):
-        index = Index(index_of(path), mapped=False)
-        written.entries.append(entry_of(index, split))
-        written.fields |= {FORMATS[code] for code in set(index.columns["format"].tolist())}
-        written.fields |= set(index.members)
-        written.labels.update(index.columns["label"].tolist())
-        written.rejected += index.rejected
-        written.untiled += index.untiled
-    return written
+    def add(self, shard: ShardReport) -> None:
+        """Count in one shard more."""
+        self.entries[shard.entry.file] = shard.entry
+        self.fields |= shard.fields
+        self.labels.update(shard.labels)
+        self.rejected += shard.rejected
+        self.untiled += shard.untiled

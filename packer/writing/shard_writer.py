@@ -11,7 +11,7 @@ from types import TracebackType
 
 import xxhash
 
-from packer.files.atomic import sync_folder
+from packer.files.atomic import sync_folder, temporary
 from packer.images.encode import Encoded
 from packer.sources.records import SourceSample
 from reader.format import FORMATS, Index, ShardEntry, index, tar
@@ -35,7 +35,7 @@ class ShardWriter:
         """`path` is the tar's final name; its folder exists."""
         self._tar_path = path
         self._index_path = index_of(path)
-        self._tar_temp, self._index_temp = map(_temporary, (self._tar_path, self._index_path))
+        self._tar_temp, self._index_temp = map(temporary, (self._tar_path, self._index_path))
         self._checksum = xxhash.xxh3_128()
         self._rows = Rows()
         self._tiles: list[TileTable | None] = []
@@ -170,7 +170,3 @@ def _start_write_back(descriptor: int, offset: int) -> None:
     if sys.platform == "linux":
         start, to_the_end = ctypes.c_int64(offset), ctypes.c_int64(0)
         _libc.sync_file_range(descriptor, start, to_the_end, _SYNC_FILE_RANGE_WRITE)
-
-
-def _temporary(path: Path) -> Path:
-    return path.with_name(f".{path.name}.tmp-{os.getpid()}")

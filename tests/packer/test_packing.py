@@ -639,21 +639,23 @@ def test_the_versions_of_what_tiles_are_told_and_other_ones_do_not_go_on(
     with pytest.raises(Rejected):
         run_pack(own_source, dst)
     with monkeypatch.context() as patch:
+        others = f"has tiler another instead of {tiling.VERSION}"
         patch.setattr(tiling, "VERSION", "another")
-        with pytest.raises(UnusableInput, match="unfinished run"):
+        with pytest.raises(UnusableInput, match=f"unfinished run .* {others}. Install"):
             run_pack(own_source, dst, skip_rejected=True)
     run_pack(own_source, dst, skip_rejected=True)
     assert Manifest.load(dst).transcoders["tiler"] == tiling.VERSION
     assert not verify(dst, 1).damages
 
 
-def test_re_encoded_images_name_pillow_and_verbatim_ones_nothing(
+def test_what_looks_at_every_image_is_named_with_its_version(
     tmp_path: Path, source: Path, run_pack: RunPack
 ) -> None:
     run_pack(source, tmp_path / "verbatim", jpeg="verbatim")
     run_pack(source, tmp_path / "raw", raw=(8, 8))
-    assert Manifest.load(tmp_path / "verbatim").transcoders == {}
-    assert Manifest.load(tmp_path / "raw").transcoders == {"Pillow": PIL.__version__}
+    used = {"Pillow": PIL.__version__, "simplejpeg": simplejpeg.__version__}
+    assert Manifest.load(tmp_path / "verbatim").transcoders == used
+    assert Manifest.load(tmp_path / "raw").transcoders == used
 
 
 def test_who_waits_for_the_tiler_to_be_compiled_is_told_so(

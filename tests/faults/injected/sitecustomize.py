@@ -81,7 +81,7 @@ class _Injector:
         for root, folder in self.roots:
             if path == folder or path.startswith(folder + "/"):
                 inside = root + path[len(folder) :]
-                inside = re.sub(r"\.tmp-\d+", ".tmp", inside).removesuffix(" (deleted)")
+                inside = re.sub(r"\.tmp-[\w-]+", ".tmp", inside).removesuffix(" (deleted)")
                 inside = re.sub(r"/#\d+|/tmp\w{8}", "/#", inside)
                 return re.sub(r"(\.(?:repair|export|nv-meta)-)\w{8}", r"\1", inside)
         return None

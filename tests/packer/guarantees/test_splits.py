@@ -109,7 +109,7 @@ def test_a_disk_that_is_too_small_is_told_before_anything_is_written(
 ) -> None:
     from packer.errors import UnusableInput
 
-    monkeypatch.setattr("packer.packing.shutil.disk_usage", lambda path: _Usage(free=1000))
+    monkeypatch.setattr("packer.writing.fill.shutil.disk_usage", lambda path: _Usage(free=1000))
     with pytest.raises(UnusableInput, match="GB left"):
         pack(source, tmp_path / "dst", PackOptions(), 1)
     assert not list((tmp_path / "dst").rglob("*.tar"))

@@ -61,7 +61,7 @@ def test_the_bytes_do_not_depend_on_the_number_of_processes_or_threads(
     packed = []
     for processes, threads in ((1, 1), (1, 3), (3, 2)):
         folder = tmp_path / f"{processes}-{threads}"
-        run_jobs(jobs(folder, policy, threads), processes, lambda count: None)
+        list(run_jobs(jobs(folder, policy, threads), processes, lambda count: None))
         packed.append(files_of(folder))
     assert len(packed[0]) == 26
     assert all(files == packed[0] for files in packed)
@@ -72,7 +72,7 @@ def test_progress_counts_every_sample(
     tmp_path: Path, jobs: Callable[..., list[ShardJob]], processes: int
 ) -> None:
     counts: list[int] = []
-    run_jobs(jobs(tmp_path), processes, counts.append)
+    list(run_jobs(jobs(tmp_path), processes, counts.append))
     assert sum(counts) == 39
     assert min(counts) >= 0
 
@@ -87,7 +87,7 @@ def test_a_tick_is_heard_after_every_sample_even_a_bad_one(tmp_path: Path) -> No
 
 def test_a_file_that_cannot_be_read_is_named_in_the_index(tmp_path: Path) -> None:
     job = ShardJob(tmp_path / "shard.tar", Unreadable(), Unreadable().scan(), AS_THEY_ARE)
-    run_jobs([job], 1, lambda count: None)
+    list(run_jobs([job], 1, lambda count: None))
     index = Index(tmp_path / "shard.safetensors")
     assert len(index) == 0
     assert index.rejected == [(f"{n}.jpg", f"there is no {n}.jpg") for n in range(3)]
@@ -100,10 +100,10 @@ def test_a_write_error_names_the_shard_and_ends_every_process(
     broken = jobs(tmp_path)
     broken[5] = replace(broken[5], path=tmp_path / "nowhere" / "shard.tar")
     with pytest.raises(PackingFailed, match=r"nowhere/shard\.tar cannot be written: No such file"):
-        run_jobs(broken, processes, lambda count: None)
+        list(run_jobs(broken, processes, lambda count: None))
     children = psutil.Process().children(recursive=True)
     assert not [child for child in children if "packer.processes" in " ".join(child.cmdline())]
 
 
 def test_no_job_is_no_work(tmp_path: Path) -> None:
-    run_jobs([], 1, lambda count: pytest.fail("nothing can advance"))
+    assert list(run_jobs([], 1, lambda count: pytest.fail("nothing can advance"))) == []

@@ -1,0 +1,67 @@
+"""What a process makes sure of before it writes a shard, whichever machine it is on."""
+
+import platform
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from packer import __version__
+from packer.errors import PackingFailed, UnusableInput
+from packer.files.snapshot import Watched
+from packer.images.encode import Policy, transcoders
+
+
+def versions(policy: Policy) -> dict[str, str]:
+    """What the bytes of a shard depend on here, beside its samples: of whichever, its version."""
+    return {"packer": __version__, **transcoders(policy)}
+
+
+def others_than(wanted: Mapping[str, str], here: Mapping[str, str]) -> str:
+    """What is here in another version than is wanted, to end a sentence; empty if nothing is."""
+    names = sorted(name for name in {*wanted, *here} if wanted.get(name) != here.get(name))
+    return ", ".join(
+        f"{name} {here.get(name, '(none)')} instead of {wanted.get(name, '(none)')}"
+        for name in names
+    )
+
+
+@dataclass(frozen=True)
+class Mandate:
+    """The run that a job belongs to: it may come late, or to a machine that is not like the others.
+
+    Attributes:
+        journal: of the run, as it was when the job was given out.
+        versions: of what the run packs with.
+    """
+
+    journal: Watched
+    versions: Mapping[str, str]
+
+    def check_versions(self, policy: Policy) -> None:
+        """Another version may write other bytes.
+
+        Raises:
+            PackingFailed: there is one here.
+        """
+        if others := others_than(self.versions, versions(policy)):
+            raise PackingFailed(
+                f"{platform.node()} has {others}, which may write other bytes than the run was "
+                "begun with. Install the same versions there, and run the same command again."
+            )
+
+    def check(self) -> None:
+        """What is written for a run that is over would be in the next one's way.
+
+        Raises:
+            PackingFailed: the run is over, or its destination is not there.
+        """
+        path = self.journal.path
+        try:
+            if Watched.of(path) == self.journal:
+                return
+        except UnusableInput as error:
+            raise PackingFailed(
+                f"{error} Either that run is over, or {platform.node()} does not share "
+                f"{path.parent} with the machine that began it: source and destination must be "
+                "there under the same paths."
+            ) from error
+        raise PackingFailed(f"{path} is of another run now: that of this shard is over.")

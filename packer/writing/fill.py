@@ -1,0 +1,87 @@
+"""Writes those of a run's shards that are missing, here or on the engine that is there."""
+
+import shutil
+from collections.abc import Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from pathlib import Path
+
+from packer.errors import UnusableInput
+from packer.planning.mandate import Mandate
+from packer.planning.work import Work, bytes_needed, shard_job, tars
+from packer.progress import Progress
+from packer.writing.jobs import Rejections, Unfinished, run_jobs, tell_of_compiling
+from packer.writing.report import Written, report_of
+from packer.writing.runners.futures import run_in
+from packer.writing.shard_writer import is_finished
+
+
+@dataclass(frozen=True)
+class Filled:
+    """What lies in the shards that were asked for.
+
+    Attributes:
+        count: of those that were written now.
+        unread: what could not be read, so that shards are still missing.
+    """
+
+    written: Written
+    count: int
+    unread: Rejections
+
+
+def fill(
+    work: Work,
+    dst: Path,
+    numbers: Sequence[int],
+    mandate: Mandate,
+    jobs: int,
+    executor: Executor | None,
+    skip_rejected: bool,
+    progress: Progress,
+) -> Filled:
+    """Write those of the shards with these numbers that are not there yet.
+
+    Raises:
+        UnusableInput: the disk is too small.
+        FormatError: the index of a finished shard is not usable.
+        PackingFailed: a shard cannot be written, or the source is gone.
+        ProcessDied: a process was killed, or the executor has lost a job.
+    """
+    paths = tars(work, dst)
+    missing = [number for number in numbers if not is_finished(paths[number])]
+    _refuse_full_disk(work, dst, missing)
+    for folder in {path.parent for path in paths}:
+        folder.mkdir(exist_ok=True)
+    written, unread = Written(), Unfinished()
+    for number in sorted({*numbers}.difference(missing)):
+        written.add(report_of(paths[number], work.plan.splits[number]))
+    total, todo = (sum(len(work.plan.shard(n)) for n in some) for some in (numbers, missing))
+    processes = min(jobs, max(len(missing), 1))
+    threads = -(-jobs // processes) if executor is None else 1
+    tell_of_compiling(work.options.policy, progress)
+    with progress.phase("pack", total, "samples", total - todo) as advance:
+        tasks = (
+            shard_job(work, paths[n], work.plan.shard(n), threads, not skip_rejected, mandate)
+            for n in missing
+        )
+        if executor is None:
+            outcomes = run_jobs(tasks, processes, advance)
+        else:
+            outcomes = run_in(executor, tasks, jobs, advance)
+        for outcome in outcomes:
+            if isinstance(outcome, Unfinished):
+                unread += outcome
+            else:
+                written.add(outcome)
+    return Filled(written, len(missing), unread)
+
+
+def _refuse_full_disk(work: Work, dst: Path, missing: Sequence[int]) -> None:
+    """Tell before hours of work that the disk is too small for it."""
+    needed, free = bytes_needed(work, missing), shutil.disk_usage(dst).free
+    if needed is not None and needed > free:
+        raise UnusableInput(
+            f"{dst}: the shards to be written take {needed / 1e9:.3g} GB, and the disk has "
+            f"{free / 1e9:.3g} GB left. Make room, and run the same command again."
+        )

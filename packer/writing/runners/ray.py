@@ -1,0 +1,74 @@
+"""Ray as an executor of `concurrent.futures`."""
+
+import logging
+import signal
+import threading
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
+from typing import Any
+
+from packer.errors import UnusableInput, said
+
+_RETRIES = 3  # of a job whose process or node was killed
+
+
+class RayExecutor(Executor):
+    """Submits tasks to a Ray cluster; a task takes one CPU, and is done again if its node dies.
+
+    A context manager. A connection that was there before it stays.
+    """
+
+    def __init__(self, address: str | None = None) -> None:
+        """Connect to the cluster at `address`.
+
+        Args:
+            address: ``ray://HOST:PORT``; None: the one that runs here, or that RAY_ADDRESS names,
+                else one of this machine alone.
+
+        Raises:
+            UnusableInput: Ray is not installed, or no cluster answers.
+        """
+        try:
+            import ray
+        except ImportError as error:
+            raise UnusableInput(
+                f"Ray cannot be imported ({error}). Install it: pip install 'shardfeed[ray]'."
+            ) from error
+        self._ray = ray
+        self._began = not ray.is_initialized()
+        if self._began:
+            ends = signal.getsignal(signal.SIGTERM)
+            try:
+                ray.init(address, log_to_driver=False, logging_level=logging.WARNING)
+            except Exception as error:
+                raise UnusableInput(
+                    f"No Ray cluster answers at {address or 'this machine'}: {said(error)}."
+                ) from error
+            finally:
+                if threading.current_thread() is threading.main_thread():
+                    signal.signal(signal.SIGTERM, ends)  # Ray's would end without a word
+        self._task = ray.remote(num_cpus=1, max_retries=_RETRIES)(_called)
+
+    @property
+    def workers(self) -> int:
+        """The CPUs of the cluster as it is now."""
+        return int(self._ray.cluster_resources().get("CPU", 0))
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> "Future[Any]":
+        """Have ``fn(*args, **kwargs)`` called somewhere; cancelling the future ends the task."""
+        task = self._task.remote(fn, *args, **kwargs)
+        future: Future[Any] = task.future()
+        future.add_done_callback(lambda done: self._end(task) if done.cancelled() else None)
+        return future
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
+        """Leave the cluster, if this has joined it."""
+        if self._began:
+            self._ray.shutdown()
+
+    def _end(self, task: Any) -> None:
+        self._ray.cancel(task, force=True)
+
+
+def _called(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    return function(*args, **kwargs)
