@@ -118,6 +118,12 @@ class CUDAPrefetcher:
     def __iter__(self) -> Iterator[Any]:
         return _Epoch(self.loader, self._source, self._flight)
 
+    def __getattr__(self, name: str) -> Any:
+        """Whatever else it is asked for is its loader's: `dataset`, `set_epoch`, `sampler`, ..."""
+        if name == "loader" or name.startswith("_"):  # before there is one; what is not for others
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return getattr(self.loader, name)
+
     def __repr__(self) -> str:
         ahead = f"{self.depth} batches ahead" if self.device.type == "cuda" else "none ahead"
         return f"<{type(self).__name__} on {self.device}, {ahead}, of {self.loader!r}>"
@@ -154,7 +160,9 @@ class CUDAPrefetcher:
         """
         if not hasattr(self.loader, "state_dict"):
             raise ReaderError(f"A {type(self.loader).__name__} has no state_dict to resume from.")
-        return self.loader.state_dict() if self._flight.state is None else self._flight.state
+        if self._flight.state is None or self._flight.is_moved(self.loader):
+            return self.loader.state_dict()
+        return self._flight.state
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Let the next iteration go on from `state`.
@@ -195,9 +203,9 @@ class _Flight:
         # Once nobody wants the batches, their memory may be unmapped: not before the copies end.
         weakref.finalize(self, _land, self.held).atexit = False
 
-    def is_left_ahead(self, loader: Loader) -> bool:
-        """Whether an iteration was left with batches fetched, and nobody moved the loader since."""
-        return self.state is not None and loader.state_dict() == self.fetched
+    def is_moved(self, loader: Any) -> bool:
+        """Whether somebody moved the loader since the last batch was fetched, as by `set_epoch`."""
+        return isinstance(loader, Loader) and loader.state_dict() != self.fetched
 
     def send(self, host: Any) -> Transfer:
         """Start a batch on its way."""
@@ -238,7 +246,7 @@ class _Epoch(Iterator[Any]):
     def __init__(self, loader: Any, source: BatchSource, flight: _Flight) -> None:
         self._loader = loader
         self._flight = flight
-        if source.is_endless and flight.is_left_ahead(loader):
+        if source.is_endless and flight.state is not None and not flight.is_moved(loader):
             loader.load_state_dict(flight.state)  # what was fetched and not consumed comes again
         self._batches = iter(source)
         self._has_state = hasattr(loader, "state_dict")

@@ -218,8 +218,8 @@ class Dataset:
 
     @cached_property
     def samples(self) -> list[tuple[str, int]]:
-        """The (key, label) of every sample; ImageFolder has a path for the key."""
-        return list(zip(self.keys, self.targets, strict=True))
+        """The (path, label) of every sample, as ImageFolder has them; the path as in `names`."""
+        return list(zip(self.names, self.targets, strict=True))
 
     @property
     def imgs(self) -> list[tuple[str, int]]:
@@ -263,7 +263,12 @@ class Dataset:
     @property
     def keys(self) -> Sequence[str]:
         """The key of every sample, read from the indexes as it is asked for."""
-        return _Keys(self)
+        return _Texts(self, "key")
+
+    @property
+    def names(self) -> Sequence[str]:
+        """Where each image was found, relative to the source: ``"cat/0001.jpg"``; read likewise."""
+        return _Texts(self, "name")
 
     def read(self, number: int, ext: str) -> bytes:
         """The raw bytes of the member with extension `ext` of a sample.
@@ -374,11 +379,12 @@ def _distinct(values: NDArray[np.int64]) -> NDArray[np.int64]:
     return ordered[np.flatnonzero(np.diff(ordered, prepend=ordered[:1] - 1))]
 
 
-class _Keys(Sequence[str]):
-    """A dataset's keys as a sequence that holds none of them."""
+class _Texts(Sequence[str]):
+    """A dataset's keys or names as a sequence that holds none of them."""
 
-    def __init__(self, dataset: Dataset) -> None:
+    def __init__(self, dataset: Dataset, column: Literal["key", "name"]) -> None:
         self._dataset = dataset
+        self._column = column
 
     def __len__(self) -> int:
         return len(self._dataset)
@@ -391,4 +397,4 @@ class _Keys(Sequence[str]):
         if isinstance(number, slice):
             return [self[i] for i in range(*number.indices(len(self)))]
         shard, row = self._dataset.locate(number)
-        return shard.index.key(row)
+        return shard.index.key(row) if self._column == "key" else shard.index.name(row)

@@ -173,6 +173,10 @@ class Index:
         except UnicodeDecodeError as error:
             raise self._error(f"the key of row {row} is not UTF-8") from error
 
+    def name(self, row: int) -> str:
+        """Where the image was found, relative to the source, in `os.fsdecode` form."""
+        return os.fsdecode(self.bytes_of("name", row))
+
     def span(self, ext: str, row: int) -> tuple[int, int] | None:
         """(offset, size) of the member with extension `ext` in the tar, None if there is none."""
         if ext == FORMATS[int(self.columns["format"][row])]:

@@ -7,6 +7,7 @@ import numpy as np
 import torch
 
 from reader.batch.layout import BatchArrays, BatchLayout
+from reader.dataset.dataset import Dataset
 from reader.errors import ReaderError
 from reader.gpu_decode.images import EncodedImages
 from reader.gpu_decode.parcels import (
@@ -27,7 +28,7 @@ class Batcher:
     def __init__(
         self,
         names: Sequence[str],
-        keys: Sequence[str],
+        dataset: Dataset,
         layout: BatchLayout,
         collate_fn: Collate | None = None,
     ) -> None:
@@ -35,12 +36,12 @@ class Batcher:
 
         Args:
             names: of the fields.
-            keys: of all samples.
+            dataset: has the keys and names of all samples.
             layout: of its arrays.
             collate_fn: called with the list of samples, each a tuple of its fields.
         """
         self._names = names
-        self._keys = keys
+        self._texts = {"key": dataset.keys, "name": dataset.names}
         self._collate_fn = collate_fn
         self._layout = layout
 
@@ -50,7 +51,18 @@ class Batcher:
         if self._collate_fn is None:
             return fields
         rows = map(self._rows, self._names, fields)
-        return self._collate_fn(list(zip(*rows, strict=True)))
+        samples = list(zip(*rows, strict=True))
+        try:
+            return self._collate_fn(samples)
+        except (AttributeError, TypeError) as error:  # as of one that was written for PIL images
+            given = ", ".join(
+                f"{n}: {_kind(v)}" for n, v in zip(self._names, samples[0], strict=True)
+            )
+            raise ReaderError(
+                f"collate_fn failed ({type(error).__name__}: {error}). It is called with a list of "
+                f"tuples ({given}). One that batches PIL images, such as apex's fast_collate, is "
+                "left out: without any, a Loader gives uint8 tensors (B, 3, H, W) and labels."
+            ) from error
 
     def _rows(self, name: str, field: Any) -> Any:
         """A field's value of each sample."""
@@ -71,11 +83,11 @@ class Batcher:
                 arrays.columns[PARCEL],
                 content,
                 loose[name],
-                self._keys,
+                self._texts["key"],
                 arrays.index,
             )
-        if name == "key":
-            return [self._keys[number] for number in arrays.index.tolist()]
+        if name in self._texts:
+            return [self._texts[name][number] for number in arrays.index.tolist()]
         if name == "image" and self._layout.image != (0, 0):  # as it was drawn, not mapped
             if part in self._layout.listed:
                 return [torch.from_numpy(image).permute(2, 0, 1) for image in arrays.images()]
@@ -99,6 +111,13 @@ class Batcher:
         if not given:
             return rows
         return [row if value is InArray else value for row, value in zip(rows, given, strict=True)]
+
+
+def _kind(value: Any) -> str:
+    """What a value is, in a few words."""
+    if isinstance(value, torch.Tensor):
+        return f"{str(value.dtype).removeprefix('torch.')} tensor {tuple(value.shape)}"
+    return type(value).__name__
 
 
 def pad_collate(samples: list[tuple[Any, ...]]) -> tuple[Any, ...]:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from reader.checks import is_integer
 from reader.errors import ArgumentError, ReaderError
 from reader.loader.collate import Batcher
 from reader.loader.feed import Feed
@@ -113,11 +114,37 @@ class Epochs:
             return EpochIterator(self, epoch, self._map_batch)
 
     def turn_to(self, epoch: int) -> None:
-        """Let the next iterator deliver `epoch`; the rest of it, if it is to go on there."""
+        """Let the next iterator deliver `epoch`; the rest of it, if it is to go on there.
+
+        Raises:
+            ArgumentError: there is no such epoch.
+        """
+        if not is_integer(epoch) or epoch < 0:
+            raise ArgumentError(f"epoch is an integer from 0, not {epoch!r}.")
         with self.lock:
             self._drop_abandoned()
             if self._next // self._plan.count != epoch:
-                self.jump(epoch * self._plan.count)
+                self.jump(int(epoch) * self._plan.count)
+
+    def turn_to_iteration(self, number: int) -> None:
+        """Let the next iterator be the one of this number; without an end they only go on."""
+        if self._plan.epochs is not None:
+            self.turn_to(number * self._plan.epochs)
+
+    def upcoming(self) -> Steps:
+        """The steps of the next iterator."""
+        with self.lock:
+            return self._plan.steps(self._next)
+
+    def steps_of_all(self) -> Steps:
+        """The steps of a whole iteration.
+
+        Raises:
+            TypeError: it has no end.
+        """
+        if self._plan.epochs is None:
+            raise TypeError("a Loader with epochs=None has no length")
+        return self._plan.steps(0)
 
     def jump(self, position: int) -> None:
         """Let the next iterator begin at `position`."""

@@ -10,13 +10,18 @@ from typing import Any, Literal, NoReturn
 
 import cloudpickle
 import numpy as np
-from torch.utils.data import BatchSampler, SequentialSampler
 
 from reader.batch.pinned import HostMemory
-from reader.checks import is_integer
 from reader.dataset.dataset import Dataset
-from reader.errors import ArgumentError, ReaderError
+from reader.errors import ReaderError
 from reader.loader.arguments import check_loader, dataset_of
+from reader.loader.as_torch import (
+    LikeDataLoader,
+    OwnBatchSampler,
+    OwnSampler,
+    OwnSequentialSampler,
+    own_batches,
+)
 from reader.loader.collate import Batcher, Collate
 from reader.loader.epochs import EpochIterator, Epochs, Plan
 from reader.loader.feed import Feed
@@ -34,7 +39,7 @@ from reader.system import usable_cores
 from reader.transforms import Transform
 
 
-class Loader:
+class Loader(LikeDataLoader):
     """Iterates over a dataset in decoded batches; every ``iter(loader)`` is the next epoch.
 
     A batch is a tuple in the order of `fields`:
@@ -43,7 +48,8 @@ class Loader:
       different sizes, a list of B tensors (3, H, W).
     - ``label``: int64 (B,), -1 without labels. ``index``: int64 (B,), sample numbers.
     - ``valid``: bool (B,), False for rows that only pad the last step of a rank.
-    - ``key``: a list of B strings.
+    - ``key``, ``name``: lists of B strings; a name is the path in the source that was packed.
+    - ``size``: int64 (B, 2), height and width of the upright source.
     - ``json``, ``txt``, ``npy``, ``mask.png``, ...: members, decoded by their extension. Arrays of
       one type and shape come as one tensor (B, ...), anything else as a list. See
       `reader.samples.fields`.
@@ -110,7 +116,8 @@ class Loader:
                 long reads, AspectBuckets(batch_size) for batches of like aspect ratio.
             sampler: Weighted(weights) or ClassBalanced(), to draw with replacement; or a torch
                 Sampler, or any sized iterable of sample numbers, iterated once an epoch. One that
-                has `num_replicas` has chosen this rank's share already.
+                has `num_replicas` has chosen this rank's share already. Its `set_epoch` is called
+                with each epoch; a script that calls it itself turns the loader to that epoch.
             seed: with the epoch it determines order and augmentation.
             epochs: that one iterator reads, without a break between them; None: forever, each
                 iterator from where the last one was left.
@@ -125,7 +132,7 @@ class Loader:
                 for (H, W, 3) and arrives as (3, H, W). Where the transforms leave many sizes, a
                 field is one tensor if it has one shape nevertheless, else a list; a batch with a
                 shape unlike the first is a list in any case. To learn the shapes it is called here,
-                once or twice. A key of its own, "name", comes where ``"name?"`` is among the
+                once or twice. A key of its own, "mine", comes where ``"mine?"`` is among the
                 fields. With several views it gets lists of them; where it gives such a list, each
                 view is batched by itself.
             map_batch: called with each batch, and gives it back. A CUDAPrefetcher calls it with the
@@ -167,6 +174,9 @@ class Loader:
         workers = usable_cores() if workers is None else workers
         timeout = timeout if workers else 0
         self.batch_size = batch_size = int(batch_size)
+        self.drop_last = drop_last = bool(drop_last)
+        self.collate_fn = collate_fn or own_batches
+        self.timeout = timeout
         members = parse_fields(fields, dataset.extensions)
         self.fields = tuple(map(name_of, fields))
         self.map_batch = map_batch
@@ -179,12 +189,6 @@ class Loader:
         is_sampled = isinstance(order, Sampled)  # which gives its numbers when an epoch begins
         if not order.count:
             raise ReaderError(f"{dataset.folder}: there are no samples to load.")
-        # As trainers read it of a DataLoader: SequentialSampler says that nothing is shuffled, and
-        # without that Lightning refuses to overfit.
-        self.sampler: Any = order if sampler is None else sampler
-        if sampler is None and shuffle is False:
-            self.sampler = SequentialSampler(range(order.count))
-        self.batch_sampler = BatchSampler(self.sampler, batch_size, bool(drop_last))
         share = given_share(rank, world_size)
         if hasattr(sampler, "num_replicas"):
             share = Share(0, 1)  # a distributed sampler has chosen this rank's share
@@ -213,8 +217,13 @@ class Loader:
         self._feed = Feed(
             dataset, recipe, order, layout, settled, on_error, max_bad, decoded, timeout
         )
-        batcher = Batcher(self.fields, dataset.keys, layout, collate_fn)
+        batcher = Batcher(self.fields, dataset, layout, collate_fn)
         self._epochs = Epochs(self._feed, batcher, self._plan, map_batch)
+        own = OwnSequentialSampler if shuffle is False and sampler is None else OwnSampler
+        self.sampler: Any = sampler if is_sampled else own(self._epochs, order)
+        self.batch_sampler: Any = OwnBatchSampler(
+            self._epochs, self.sampler, batch_size, self.drop_last
+        )
         if not is_sampled:
             self._epochs.decode_ahead()
 
@@ -228,15 +237,23 @@ class Loader:
         """Ranks that read the dataset together, as for `rank`."""
         return self._plan.share.world_size
 
+    @property
+    def num_workers(self) -> int:
+        """Processes that decode, now."""
+        return self.statistics().workers
+
+    @property
+    def pin_memory(self) -> bool:
+        """Whether batches lie in page-locked memory, as a `CUDAPrefetcher` sees to."""
+        return self._is_pinned
+
     def __len__(self) -> int:
         """Steps of a whole iteration.
 
         Raises:
             TypeError: it has no end (``epochs=None``).
         """
-        if self.is_endless:
-            raise TypeError("a Loader with epochs=None has no length")
-        return len(self._plan.steps(0))
+        return len(self._epochs.steps_of_all())
 
     @property
     def is_endless(self) -> bool:
@@ -244,6 +261,9 @@ class Loader:
         return self._plan.epochs is None
 
     def __iter__(self) -> EpochIterator:
+        epoch = self._order.epoch_set if isinstance(self._order, Sampled) else None
+        if epoch is not None and self._plan.epochs == 1:
+            self.set_epoch(epoch)
         return self._epochs.begin()
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -278,9 +298,7 @@ class Loader:
         Raises:
             ArgumentError: there is no such epoch.
         """
-        if not is_integer(epoch) or epoch < 0:
-            raise ArgumentError(f"epoch is an integer from 0, not {epoch!r}.")
-        self._epochs.turn_to(int(epoch))
+        self._epochs.turn_to(epoch)
 
     def state_dict(self) -> dict[str, int | str | None]:
         """Where the newest iterator is: what was delivered, not what is decoded ahead.

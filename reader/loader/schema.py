@@ -99,7 +99,7 @@ def batch_layout(
     is_mapped = recipe.map_sample is not None
     if recipe.further and not is_one_size and not is_mapped:
         raise ArgumentError("Several views need transforms that give all images one size.")
-    columns: list[Column] = []
+    columns = [Column("size", "<i8", (2,))] if "size" in recipe.names else []
     if recipe.is_encoded:
         others = {
             "several views": bool(recipe.further),

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reader.checks import is_count
+from reader.checks import is_count, is_integer
 from reader.dataset.dataset import Dataset
 from reader.dataset.numbers import array_of, described, sample_number
 from reader.errors import ArgumentError
@@ -210,6 +210,7 @@ class Sampled:
         self._sampler = sampler
         self._total = total
         self._epochs: dict[int, tuple[NDArray[np.int64], str]] = {}  # indices, and what they are
+        self._told = getattr(sampler, "epoch", None)  # the one that it was given last
         self.count = len(sampler)
 
     def samples(self, positions: NDArray[np.int64], epoch: int) -> NDArray[np.int64]:
@@ -231,17 +232,24 @@ class Sampled:
             numbers = self._of(epoch)[1]
         return {"sampler": f"{type(self._sampler).__name__} of {numbers}"}
 
+    @property
+    def epoch_set(self) -> int | None:
+        """The epoch that somebody gave the sampler itself since, as a DistributedSampler has it."""
+        epoch = getattr(self._sampler, "epoch", None)
+        return epoch if is_integer(epoch) and epoch != self._told else None
+
     def _of(self, epoch: int) -> tuple[NDArray[np.int64], str]:
         if epoch not in self._epochs:
             if hasattr(self._sampler, "set_epoch"):
                 self._sampler.set_epoch(epoch)
+                self._told = getattr(self._sampler, "epoch", None)
             numbers = map(partial(sample_number, total=self._total), self._sampler)
             indices = np.fromiter(islice(numbers, self.count + 1), np.int64)
             if len(indices) != self.count:
                 found = "more" if len(indices) > self.count else len(indices)
                 raise ArgumentError(f"The sampler has length {self.count} and gave {found}.")
             self._epochs[epoch] = indices, described(indices)
-            for old in sorted(self._epochs)[:-_KEPT_EPOCHS]:
+            for old in [*self._epochs][:-_KEPT_EPOCHS]:
                 del self._epochs[old]
         return self._epochs[epoch]
 

@@ -1,5 +1,6 @@
 """An order cut into steps of batches over ranks (pure)."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 
@@ -39,6 +40,9 @@ class Steps:
     def __len__(self) -> int:
         left, span = self.stop - self.start, self.batch_size * self.world_size
         return left // span if self.drop_last else -(-left // span)
+
+    def __iter__(self) -> Iterator[Step]:
+        return map(self.__getitem__, range(len(self)))
 
     def __getitem__(self, number: int) -> Step:
         span = self.batch_size * self.world_size

@@ -1,9 +1,10 @@
 """What a batch consists of beside the image: the members of a sample, decoded by their extension.
 
-A field is written as a name: ``image``, ``label``, ``key``, ``index``, ``valid``, or a member's
-extension (``json``, ``mask.png``, ...). `Member` brings a decoder of one's own; `Mask` and `Boxes`
-say more about a member that belongs to the image's geometry. A ``?`` behind an extension gives None
-for a sample that has no such member, or no boxes.
+A field is written as a name: ``image``, ``label``, ``index``, ``valid``, ``key``, ``name`` (the
+path in the source), ``size`` (height and width of the upright source), or a member's extension
+(``json``, ``mask.png``, ...). `Member` brings a decoder of one's own; `Mask` and `Boxes` say more
+about a member that belongs to the image's geometry. A ``?`` behind an extension gives None for a
+sample that has no such member, or no boxes.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,7 +16,7 @@ from reader.errors import ArgumentError
 from reader.format.members import DECODERS, kind_of, picture_format
 from reader.samples.boxes import Boxes, parse_lines
 
-BUILT_IN = ("image", "label", "index", "valid", "key")
+BUILT_IN = ("image", "label", "index", "valid", "key", "name", "size")
 PHOTOGRAPHS = ("jpg", "webp")  # resized smoothly, as the image is; other pictures hold classes
 
 Decode = Callable[[bytes], Any]

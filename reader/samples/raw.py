@@ -53,7 +53,11 @@ def can_gather(dataset: Dataset, recipe: Recipe) -> bool:
 
 
 class Gatherer:
-    """Copies raw images to where they are wanted."""
+    """Copies raw images to where they are wanted.
+
+    Attributes:
+        size: (height, width) of each.
+    """
 
     def __init__(self, dataset: Dataset, recipe: Recipe, turn_to: Callable[[int], None]) -> None:
         """Take a dataset and recipe of which `can_gather` is true.
@@ -68,6 +72,7 @@ class Gatherer:
         self._height, self._width, self._channels = (
             int(columns[name][0]) for name in ("height", "width", "channels")
         )
+        self.size = self._height, self._width
         self._bytes = self._height * self._width * self._channels  # of an image
 
     def fill(

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from reader.batch.layout import BatchArrays, BatchLayout, Bytes, Column
 from reader.gpu_decode.parcels import CONTENT, PARCEL, Packed
 from reader.samples.raw import Gatherer
-from reader.samples.sample import Planned, Recipe, Sample, SampleReader
+from reader.samples.sample import READ_ONLY, Planned, Recipe, Sample, SampleReader
 
 _TENSOR_TYPES = "?efdFD" + np.typecodes["AllInteger"]  # NumPy's types that torch has too
 
@@ -36,7 +36,7 @@ class RowWriter:
         self._is_drawn = layout.image != (0, 0)
         # Views that are drawn where they lie; what `map_sample` makes of them is stored.
         self._further = layout.parts("image")[1:] if self._is_drawn else ()
-        own = {*self._further, CONTENT, PARCEL}
+        own = {*self._further, CONTENT, PARCEL, "size"}
         self._columns = [column for column in layout.columns if column.name not in own]
         self._arrays: BatchArrays
         self._rows = slice(0)  # of the chunk
@@ -73,6 +73,8 @@ class RowWriter:
         arrays.index[row], arrays.valid[row] = planned.number, is_valid
         arrays.label[row] = planned.label
         arrays.shape[row] = size
+        if "size" in arrays.columns:
+            arrays.columns["size"][row] = planned.told("size")
         try:
             sample = apart(sample, self._layout.views)
             for column in self._columns:
@@ -109,6 +111,8 @@ class RowWriter:
         gatherer.fill(rows.image, rows.label, samples, epoch, position)
         rows.index[:], rows.valid[:] = samples, np.arange(len(samples)) < valid
         rows.shape[:] = self._layout.image
+        if "size" in rows.columns:
+            rows.columns["size"][:] = gatherer.size
 
     def _put(self, row: int, packed: Packed) -> bytes | None:
         """Put an image that is not decoded behind the one before it.
@@ -158,7 +162,7 @@ def loose_fields(layout: BatchLayout, recipe: Recipe) -> list[str]:
     """The fields, or their views, that may lie in no array of a batch."""
     in_arrays = {column.name for column in layout.columns if not column.spills}
     mapped = recipe.mapped_names if recipe.map_sample else set()
-    own = {"image", "label", "index", "valid", "key"} - mapped
+    own = {"image", "label", *READ_ONLY} - mapped
     if recipe.is_encoded:  # what has no room in its slot
         own.discard("image")
     parts = [part for name in recipe.names for part in layout.parts(name)]

@@ -38,7 +38,9 @@ from reader.transforms import Transform
 
 Sample = dict[str, Any]
 
-READ_ONLY = frozenset({"index", "valid", "key"})  # fields that `map_sample` does not decide
+READ_ONLY = frozenset(
+    {"index", "valid", "key", "name", "size"}
+)  # fields that `map_sample` does not decide
 
 
 @dataclass(frozen=True)
@@ -97,6 +99,16 @@ class Planned(NamedTuple):
     def view(self) -> View:
         """The first view."""
         return self.views[0]
+
+    def told(self, name: str) -> Any:
+        """The value of a field of `READ_ONLY`; None for "valid", which the batch knows."""
+        if name == "index":
+            return self.number
+        if name == "key":
+            return self.shard.index.key(self.row)
+        if name == "name":
+            return self.shard.index.name(self.row)
+        return self.view.image.upright_size if name == "size" else None
 
 
 class SampleReader:
@@ -174,10 +186,8 @@ class SampleReader:
                     raise shard.error(row, str(error)) from error
             elif name == "label":
                 sample[name] = planned.label
-            elif name == "index":
-                sample[name] = planned.number
-            elif name == "key":
-                sample[name] = shard.index.key(row)
+            elif name in READ_ONLY:
+                sample[name] = planned.told(name)
         for member in self._recipe.members:
             sample[member.name] = self._member(planned, member)
         if not shard.index.is_whole:  # then what it said since `plan` may have been zeros
@@ -252,14 +262,13 @@ class SampleReader:
         if not isinstance(mapped, dict) or (missing := self._recipe.mapped_names - mapped.keys()):
             lost = repr(min(missing)) if isinstance(mapped, dict) else "dict"
             raise ReaderError(f"map_sample gave back no {lost} for the sample {key!r}.")
-        read = {"index": planned.number, "key": key}
         for name in mapped.keys() - self._recipe.mapped_names:
             if name not in READ_ONLY:
                 raise ReaderError(
                     f"map_sample gave {name!r} for the sample {key!r}, which is not among the "
                     f'fields: with "{name}?" there it comes in the batch; else leave it out.'
                 )
-            if mapped[name] != read.get(name):
+            if mapped[name] != planned.told(name):
                 raise ReaderError(
                     f"map_sample changed {name!r} of the sample {key!r}, which stays as it was "
                     f'read: give it another name, with "my_{name}?" among the fields.'

@@ -57,8 +57,8 @@ def test_a_dataset_has_what_an_image_folder_has(both: tuple[ImageFolder, Dataset
     assert ours.class_to_idx == theirs.class_to_idx
     assert ours.targets == theirs.targets
     assert ours.imgs == ours.samples
-    for (key, label), (path, expected) in zip(ours.samples, theirs.samples, strict=True):
-        assert path.endswith(f"/{key}.jpg")
+    for (name, label), (path, expected) in zip(ours.samples, theirs.samples, strict=True):
+        assert path.endswith(f"/images/{name}")
         assert label == expected
 
 

@@ -121,6 +121,49 @@ def test_a_wrong_field_is_told_at_once(captions: Path, fields: Any, reason: str)
         Loader(captions, fields=fields)
 
 
+@pytest.mark.parametrize("options", [{}, {"workers": 0, "map_sample": dict}, {"collate_fn": list}])
+def test_an_images_name_and_size_come_from_the_index(
+    make_dataset: Callable[..., Path], options: dict[str, Any]
+) -> None:
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    names = ["a/Bild 1.png", "b/zwei.ü.png"]
+    data = [png(rgb(grey(number, 20 + number, 30)), exif=exif) for number in range(2)]
+    folder = make_dataset(dict(zip(names, data, strict=True)))
+    for upright, sizes in ((True, [[30, 20], [30, 21]]), (False, [[20, 30], [21, 30]])):
+        given = {"batch_size": 2, "workers": 1, "fields": ("name", "size"), **options}
+        with Loader(reader.Dataset(folder, upright=upright), **given) as loader:
+            (batch,) = loader
+        name, size = zip(*batch, strict=True) if "collate_fn" in options else batch
+        assert list(name) == names
+        assert [one.tolist() for one in size] == sizes
+        assert all(one.dtype == torch.int64 for one in size)
+
+
+def test_a_sample_that_is_masked_has_its_name_and_no_size(captions: Path) -> None:
+    fields = ("name", "size", "valid", "txt")
+    with Loader(captions, batch_size=COUNT, fields=fields, on_error="mask", max_bad=1) as loader:
+        ((name, size, valid, _),) = loader
+    assert name == [f"s{number}" for number in range(COUNT)]
+    assert valid.tolist() == [True] * (COUNT - 1) + [False]
+    assert size.tolist() == [[20, 30]] * (COUNT - 1) + [[0, 0]]
+
+
+def test_map_sample_sees_name_and_size_and_may_not_change_them(captions: Path) -> None:
+    seen: list[Any] = []
+
+    def look(sample: dict[str, Any]) -> dict[str, Any]:
+        seen.append((sample["name"], sample["size"]))
+        return sample | {"size": (1, 1)}
+
+    with (
+        pytest.raises(ReaderError, match=r"changed 'size' of the sample 's0'.*\"my_size\?\""),
+        Loader(captions, fields=("name", "size", "label"), map_sample=look, workers=0) as loader,
+    ):
+        next(iter(loader))
+    assert seen[0] == ("s0", (20, 30))
+
+
 def test_users_decode_members_their_own_way(captions: Path) -> None:
     pairs = Member("bin", decode=lambda data: np.array([data[0], 7]))
     numbers, lengths = only(captions, fields=(pairs, Member("txt?", decode=len)))

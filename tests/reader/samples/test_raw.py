@@ -96,6 +96,15 @@ def test_raw_images_are_gathered_from_memory_too(write_samples: Callable[..., Pa
     assert np.array_equal(image.permute(0, 2, 3, 1).numpy(), pixels)
 
 
+def test_gathered_images_have_name_and_size(write_samples: Callable[..., Path]) -> None:
+    folder, _ = raw_set(write_samples, 3)
+    fields = ("image", "name", "size", "key")
+    with Loader(folder, batch_size=COUNT, fields=fields, transforms=[CenterCrop(8)]) as loader:
+        ((_, name, size, key),) = loader
+    assert name == key
+    assert size.tolist() == [[12, 10]] * COUNT
+
+
 def test_a_lost_shard_of_raw_images_is_an_error_that_names_it(
     write_samples: Callable[..., Path],
 ) -> None:
