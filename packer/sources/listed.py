@@ -66,7 +66,7 @@ class Lists:
     unlisted: str = ""
 
     def rows(self, tree: Tree) -> Iterator[Row | Skipped]:
-        """A row for each image, in a fixed order; it is asked for twice.
+        """A row for each image, in a fixed order, and what is skipped; it is asked for twice.
 
         Raises:
             UnusableInput: a list cannot be understood.
@@ -77,14 +77,14 @@ class Lists:
         """The members of a sample: extension -> bytes, the same whenever it is asked.
 
         Args:
-            note: the row's.
+            note: the row's; it is the text of the member ``json`` if this is not overridden.
             files: extension -> bytes of the row's files; those that are not given back are no
                 members.
 
         Raises:
             BadImage: they cannot be understood.
         """
-        raise NotImplementedError
+        return {**files, "json": note.encode()}
 
 
 @dataclass(frozen=True)
@@ -128,12 +128,12 @@ class ListedSource:
         known = array("Q")
         number_of = {name: number for number, name in enumerate(self.classes)}
         for row in self._rows():
+            paths = (row.name,) if isinstance(row, Skipped) else (row.image, *row.files.values())
+            known.extend(hashes_of(map(os.fsencode, paths)).tolist())
             if isinstance(row, Skipped):
                 known.append(xxhash.xxh3_64_intdigest(os.fsencode(row.name)))
                 yield row
                 continue
-            paths = (row.image, *row.files.values())
-            known.extend(hashes_of(map(os.fsencode, paths)).tolist())
             try:
                 yield self._sample(row, keys, number_of)
             except BadImage as error:
@@ -178,8 +178,8 @@ class ListedSource:
             raise BadImage("it is empty")
         if row.note is None:
             names = tuple(row.files)
-            for path in row.files.values():
-                more, written = self.tree.measure(path)
+            for ext, path in row.files.items():
+                more, written = self._measure(ext, path)
                 size, newest = size + more, max(newest, written)
         else:
             members, written = self._members(row.files, row.note)
@@ -197,13 +197,19 @@ class ListedSource:
             locator=json.dumps([row.files, row.note]) if row.files or row.note is not None else "",
         )
 
+    def _measure(self, ext: str, path: str) -> tuple[int, int]:
+        try:
+            return self.tree.measure(path)
+        except BadImage as error:
+            raise BadImage(f"its .{ext}, {path!r}: {error}") from error
+
     def _members(
         self, files: Mapping[str, str], note: str | None, most: int | None = None
     ) -> tuple[Mapping[str, bytes], int]:
         """A sample's members, and when the newest of their files was written (ns)."""
         found, newest = {}, 0
         for ext, path in files.items():
-            size = self.tree.measure(path)[0] if most is None else most
+            size = self._measure(ext, path)[0] if most is None else most
             found[ext], written = self.tree.read(path, size)
             newest = max(newest, written)
         return (found if note is None else self.lists.members(note, found)), newest
@@ -238,6 +244,69 @@ def others(tree: Tree, known: Hashes, lists: Lists) -> Iterator[Skipped]:
                 continue
             item = not_an_image(path, partial(tree.begin, path))
             yield item or Skipped(path, lists.unlisted or UNLISTED, bool(lists.unlisted))
+
+
+def records(
+    tree: Tree, path: str, fields: int, separator: str | None = None
+) -> Iterator[list[str] | Skipped]:
+    """The lines of a list, each divided into so many fields; a line that has fewer is named.
+
+    Args:
+        fields: how many there are; the last one may hold the separator.
+        separator: between the fields; None: white space.
+
+    Raises:
+        UnusableInput: the list cannot be read.
+    """
+    for number, line in enumerate(tree.lines(path), 1):
+        found = line.split(separator, fields - 1)
+        if len(found) == fields:
+            yield [field.strip() for field in found]
+        else:
+            yield Skipped(f"{path}:{number}", f"it has {len(found)} fields, and {fields} should be")
+
+
+def table_of(tree: Tree, path: str, separator: str | None = None) -> dict[str, str]:
+    """The list of pairs at `path`: the first field of each line -> the rest of it.
+
+    Raises:
+        UnusableInput: the list cannot be read, or a line has one field only.
+    """
+    found = {}
+    for record in records(tree, path, 2, separator):
+        if isinstance(record, Skipped):
+            raise UnusableInput(f"{tree.root / record.name}: {record.reason}.")
+        found[record[0]] = record[1]
+    return found
+
+
+def box_note(
+    numbers: Sequence[str],
+    where: object,
+    more: Mapping[str, object] | None = None,
+    *,
+    corners: bool = True,
+) -> str:
+    """The note of an image with one box, which becomes the member ``json`` with ``boxes``.
+
+    Args:
+        numbers: left, top, right and bottom in pixels, or left, top, width and height.
+        where: they stand, for errors.
+        more: further fields of the ``json``.
+        corners: which of both.
+
+    Raises:
+        UnusableInput: they are not four numbers.
+    """
+    try:
+        left, top, right, bottom = map(float, numbers)
+        box = [left, top, right - left, bottom - top] if corners else [left, top, right, bottom]
+        if min(box[2:]) < 0:
+            raise ValueError
+        box = [int(number) if number.is_integer() else number for number in box]
+        return json.dumps({**(more or {}), "boxes": [box]}, separators=(",", ":"), allow_nan=False)
+    except (ValueError, OverflowError) as error:
+        raise UnusableInput(f"{where}: {' '.join(numbers)[:80]!r} is not a box.") from error
 
 
 def _located(sample: SourceSample) -> tuple[dict[str, str], str | None]:

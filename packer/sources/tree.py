@@ -23,7 +23,8 @@ from packer.sources.folder.walk import (
 
 _EXAMPLES = 8  # names of each extension that are kept of a folder
 _KEPT = 20_000  # folders whose levels are kept; those beyond are listed anew
-MAX_LIST = 1 << 28  # bytes of a list; ten million lines of usual length
+MAX_TEXT = 1 << 26  # bytes of a file that is read whole
+MAX_LINE = 1 << 20  # characters
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,14 @@ class Tree:
 
     def names(self, path: str = "") -> list[str]:
         """The sorted names of the files in the folder at `path`, litter too; listed anew."""
-        return look(str(self.root / path), frozenset()).files
+        folder = self.root / path
+        return look(str(folder), frozenset()).files if folder.is_dir() else []
+
+    def images(self, path: str = "") -> list[str]:
+        """The sorted names of those that are named as images are; none if there is no folder."""
+        if not self.level(path).images:
+            return []
+        return [name for name in self.names(path) if names_an_image(name)]
 
     def walk(self, path: str = "") -> Iterator[tuple[str, Level]]:
         """The folder at `path` and all below it, sorted; nothing if there is no such folder.
@@ -106,7 +114,7 @@ class Tree:
         """A file's bytes and when it was written (ns); raises BadImage if it cannot be packed."""
         return measure(self.root, path)
 
-    def read(self, path: str, size: int = MAX_LIST) -> tuple[bytes, int]:
+    def read(self, path: str, size: int) -> tuple[bytes, int]:
         """A file's bytes, one more than `size` at most, and when it was written (ns).
 
         Raises:
@@ -123,30 +131,49 @@ class Tree:
         """
         return begin(self.root, path, size)
 
-    def lines(self, path: str) -> list[str]:
-        """The lines of a list that are not blank, stripped.
+    def lines(self, path: str) -> Iterator[str]:
+        """The lines of a list that are not blank, stripped, without a byte order mark.
 
         Raises:
             UnusableInput: it cannot be read, or is not UTF-8.
         """
-        return [line for line in map(str.strip, self.text(path).splitlines()) if line]
+        where = self.root / path
+        try:
+            with where.open(encoding="utf-8-sig", newline="\n") as file:
+                while line := file.readline(MAX_LINE):
+                    if len(line) == MAX_LINE:
+                        raise UnusableInput(f"{where} has a line of more than {MAX_LINE} bytes.")
+                    if line := line.strip():
+                        yield line
+        except UnicodeDecodeError as error:
+            raise UnusableInput(f"{where} is not text (UTF-8).") from error
+        except OSError as error:
+            raise UnusableInput(f"{where} cannot be read: {error.strerror}.") from error
 
     def text(self, path: str) -> str:
-        """The text of a list, without a byte order mark.
+        """The text of a small file, without a byte order mark.
 
         Raises:
             UnusableInput: it cannot be read, is too long, or is not UTF-8.
         """
         try:
-            data, _ = self.read(path)
-            text = data.decode("utf-8-sig")
-        except BadImage as error:
-            raise UnusableInput(f"{self.root / path}: {error}.") from error
+            return self.whole(path).decode("utf-8-sig")
         except UnicodeDecodeError as error:
             raise UnusableInput(f"{self.root / path} is not text (UTF-8).") from error
-        if len(data) > MAX_LIST:
-            raise UnusableInput(f"{self.root / path} has more than {MAX_LIST} bytes.")
-        return text
+
+    def whole(self, path: str, most: int = MAX_TEXT) -> bytes:
+        """The bytes of a small file.
+
+        Raises:
+            UnusableInput: it cannot be read, or has more than `most` bytes.
+        """
+        try:
+            data, _ = self.read(path, most)
+        except BadImage as error:
+            raise UnusableInput(f"{self.root / path}: {error}.") from error
+        if len(data) > most:
+            raise UnusableInput(f"{self.root / path} has more than {most} bytes.")
+        return data
 
     def _walk(self, path: str, above: frozenset[Identity]) -> Iterator[tuple[str, Level]]:
         waiting = [(path, above)]

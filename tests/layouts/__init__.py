@@ -9,9 +9,6 @@ import pkgutil
 
 from layouts.row import Row
 
-ROWS: list[Row] = [
-    row
-    for module in pkgutil.iter_modules(__path__)
-    if module.name != "row"
-    for row in importlib.import_module(f"{__name__}.{module.name}").ROWS
-]
+_MODULES = [importlib.import_module(f"{__name__}.{m.name}") for m in pkgutil.iter_modules(__path__)]
+
+ROWS: list[Row] = [row for module in _MODULES for row in getattr(module, "ROWS", ())]

@@ -1,0 +1,60 @@
+"""GTSRB, the German traffic signs: ``Final_Training`` and ``Final_Test`` with semicolon lists.
+
+As https://benchmark.ini.rub.de/gtsrb_dataset.html has it. The box of a sign becomes ``json``; the
+labels of the test images lie in ``GT-final_test.csv``, an archive of its own.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from packer.sources.listed import ListedSource, Lists, Row, box_note, records
+from packer.sources.reading import Place, Reading
+from packer.sources.records import Skipped
+from packer.sources.tree import Tree
+
+_TRAIN, _TEST = "Final_Training/Images", "Final_Test/Images"
+_TRUTH = ("GT-final_test.csv", "Final_Test/GT-final_test.csv", f"{_TEST}/GT-final_test.csv")
+_ROI = f"{_TEST}/GT-final_test.test.csv"
+_IGNORED = {_ROI: "its boxes are those of GT-final_test.csv, where that is there"}
+
+
+def recognise(place: Place) -> Reading | None:
+    """Numbered folders with a ``GT-00000.csv`` each."""
+    tree = place.tree
+    folders = tree.level(_TRAIN).folders if tree else ()
+    if not tree or not folders or not tree.has(f"{_TRAIN}/{folders[0]}/GT-{folders[0]}.csv"):
+        return None
+
+    def open_lists(names: Sequence[str] | None) -> ListedSource:
+        lists = [f"{_TRAIN}/{name}/GT-{name}.csv" for name in folders]
+        truth = next(filter(tree.has, _TRUTH), None)
+        if truth is None and tree.has(_ROI):
+            truth = _ROI
+        sources = (*filter(tree.has, lists), *([truth] if truth else []))
+        ignored = {} if truth == _ROI else _IGNORED
+        return ListedSource.open(tree, _Signs(folders, sources, ignored), names)
+
+    return Reading("table", "GTSRB with its official lists", open_lists)
+
+
+@dataclass(frozen=True)
+class _Signs(Lists):
+    def rows(self, tree: Tree) -> Iterator[Row | Skipped]:
+        """Train by class, then test."""
+        for path in self.sources:
+            folder = path.rpartition("/")[0]
+            is_train = folder.startswith(_TRAIN)
+            for record in records(tree, path, 7, ";"):
+                if isinstance(record, Skipped):
+                    yield record
+                    continue
+                name, *numbers = record
+                box, _, number = numbers[-1].partition(";")
+                if name == "Filename":
+                    continue
+                label = (
+                    folder.rpartition("/")[2] if is_train else number.zfill(5) if number else None
+                )
+                note = box_note((*numbers[2:5], box), path)
+                where = folder if is_train else _TEST
+                yield Row(f"{where}/{name}", label, "train" if is_train else "test", note=note)

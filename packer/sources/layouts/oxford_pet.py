@@ -1,0 +1,60 @@
+"""Oxford-IIIT Pet: ``images`` beside ``annotations`` with the official lists, trimaps and heads.
+
+As https://www.robots.ox.ac.uk/~vgg/data/pets/ has it. The breed is the class; a trimap becomes the
+member ``mask.png``, the box of the head, which some have, the member ``xml``.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from packer.sources.listed import ListedSource, Lists, Row, records
+from packer.sources.reading import Place, Reading
+from packer.sources.records import Skipped
+from packer.sources.tree import Tree
+
+_LISTS = {"trainval": "annotations/trainval.txt", "test": "annotations/test.txt"}
+
+
+def recognise(place: Place) -> Reading | None:
+    """``annotations/trainval.txt``, ``annotations/test.txt`` and trimaps, beside ``images``."""
+    tree = place.tree
+    if not tree or not all(map(tree.has, _LISTS.values())):
+        return None
+    if not tree.level("images").images or not tree.level("annotations/trimaps").images:
+        return None
+
+    def open_lists(names: Sequence[str] | None) -> ListedSource:
+        classes = {}
+        for path in _LISTS.values():
+            for record in records(tree, path, 4):
+                if not isinstance(record, Skipped):
+                    classes[record[1].zfill(9)] = _breed(record[0])
+        strays = tree.level("images").examples.get(".mat", ())
+        ignored = {f"images/{name}": "it is not part of the official lists" for name in strays}
+        unlisted = "the official lists leave it out"
+        order = tuple(classes[number] for number in sorted(classes))
+        lists = _OxfordPet(order, tuple(_LISTS.values()), ignored, unlisted)
+        return ListedSource.open(tree, lists, names)
+
+    return Reading("table", "Oxford-IIIT Pet with its official lists", open_lists)
+
+
+def _breed(name: str) -> str:
+    return name.rpartition("_")[0]
+
+
+@dataclass(frozen=True)
+class _OxfordPet(Lists):
+    def rows(self, tree: Tree) -> Iterator[Row | Skipped]:
+        """Trainval, then test, each with its trimap."""
+        heads = tree.level("annotations/xmls").counts
+        for split, path in _LISTS.items():
+            for record in records(tree, path, 4):
+                if isinstance(record, Skipped):
+                    yield record
+                    continue
+                name, xml = record[0], f"annotations/xmls/{record[0]}.xml"
+                files = {"mask.png": f"annotations/trimaps/{name}.png"}
+                if heads and tree.has(xml):
+                    files["xml"] = xml
+                yield Row(f"images/{name}.jpg", _breed(name), split, files)
