@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from reader.checks import FLAG, NAME, PATH, Rule, check, is_count, one_of, or_none
 from reader.dataset.numbers import Subset, chosen_by, described
 from reader.dataset.open_shards import OpenShards, index_of
+from reader.dataset.pipeline import Source
 from reader.dataset.shard import ReadBuffer, Shard
 from reader.dataset.shared_memory import Holding, hold
 from reader.decode.plan import StoredImage
@@ -184,6 +185,27 @@ class Dataset:
         other = copy.copy(self)
         other._choose(subset)
         return other
+
+    def webdataset(self, shuffle: bool = False) -> Any:
+        """The samples as a pipeline of the webdataset library, for code that has one.
+
+        It begins where ``webdataset.WebDataset(urls)`` does: with dicts of ``__key__``, ``__url__``
+        and the members' bytes by extension; ``.decode("pil")``, ``.to_tuple("jpg", "cls")``,
+        ``.batched(64)`` and ``webdataset.WebLoader`` go on from there. An iteration has each sample
+        of this split or subset once, over all nodes and DataLoader workers together.
+
+        Args:
+            shuffle: give each process's share in a new order in each iteration.
+
+        Example:
+            >>> pipeline = reader.Dataset("shards").webdataset().decode("rgb8")
+            >>> image, label = next(iter(pipeline.to_tuple("jpg", "cls")))
+            >>> image.shape, type(label)
+            ((60, 80, 3), <class 'int'>)
+        """
+        from webdataset import FluidWrapper
+
+        return FluidWrapper(Source(self, shuffle))
 
     def _choose(self, subset: Subset) -> None:
         columns = partial(self.columns, "label", "height", "width")

@@ -1,0 +1,43 @@
+"""A dataset as the source of a pipeline of the webdataset library."""
+
+import random
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from reader.dataset.dataset import Dataset
+
+
+class Source:
+    """The first stage: this process's share of the samples, as webdataset reads them from tars.
+
+    A sample is a dict of its members' bytes by extension, of its key and its tar's path. Nodes and
+    the workers of a DataLoader are told apart as webdataset does it, by torch.distributed or
+    torchrun's variables; by samples, so that their shares differ by one at most, however few shards
+    there are.
+    """
+
+    def __init__(self, dataset: "Dataset", shuffle: bool) -> None:
+        self._dataset = dataset
+        self._shuffle = shuffle
+
+    def __call__(self) -> Iterator[dict[str, Any]]:
+        """One epoch of the share."""
+        from webdataset.utils import pytorch_worker_info
+
+        rank, world_size, worker, workers = pytorch_worker_info()
+        share: Any = range(rank * workers + worker, len(self._dataset), world_size * workers)
+        if self._shuffle:
+            # Of `random`, which each worker of a DataLoader has seeded anew in each epoch.
+            rng = np.random.default_rng(random.getrandbits(64))
+            share = rng.permutation(np.asarray(share))
+        for number in share:
+            shard, row = self._dataset.locate(number)
+            members = {
+                ext.lower(): shard.read(row, ext)
+                for ext in self._dataset.extensions
+                if shard.index.span(ext, row) is not None
+            }
+            yield {"__key__": shard.index.key(row), "__url__": str(shard.path), **members}
