@@ -1,7 +1,8 @@
 """The result of a scan, held in columns: some 180 bytes a sample at usual name lengths."""
 
 from array import array
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -122,9 +123,13 @@ class Listing:
         return self._of_kind([split for split, _ in self._kind_list])
 
     @property
-    def members(self) -> set[str]:
-        """The extensions of the further members that there are."""
-        return {ext for _, members in self._kind_list for ext in members}
+    def members(self) -> Mapping[str, int]:
+        """The extensions of the further members that there are -> how many samples have one."""
+        found: Counter[str] = Counter()
+        counts = np.bincount(self._kind_numbers, minlength=len(self._kind_list))
+        for (_, members), count in zip(self._kind_list, counts.tolist(), strict=True):
+            found.update(dict.fromkeys(members, count))
+        return found
 
     @property
     def member_counts(self) -> NDArray[np.int64]:

@@ -29,6 +29,14 @@ def told(what: str, listing: Listing, classes: Sequence[str]) -> str:
         each = zip(splits.tolist(), counts.tolist(), strict=True)
         named = ", ".join(f"{name or 'without a split'} {number}" for name, number in each)
         parts.append(f"splits {named}")
-    if members := sorted(listing.members):
-        parts.append(f"members {', '.join(members)}")
+    if members := sorted(listing.members.items()):
+        named_members = [f"{name}{_without(count - having)}" for name, having in members]
+        parts.append(f"members {', '.join(named_members)}")
     return f"Read as {what}: {'; '.join(parts)}."
+
+
+def _without(count: int) -> str:
+    """How many images are without a member."""
+    if not count:
+        return ""
+    return f" ({count} {'image' if count == 1 else 'images'} without)"

@@ -8,7 +8,7 @@ folder is written here, once.
 import json
 import os
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -18,7 +18,7 @@ import xxhash
 from packer.errors import BadImage, Unreadable, UnusableInput
 from packer.files.snapshot import CHANGED
 from packer.keys import Hashes, hashes_of
-from packer.sources.folder.shape import inside
+from packer.sources.folder.shape import inside, lies_in
 from packer.sources.folder.walk import JUNK, not_an_image
 from packer.sources.labels import class_order
 from packer.sources.records import Content, Skipped, SourceSample
@@ -307,6 +307,28 @@ def box_note(
         return json.dumps({**(more or {}), "boxes": [box]}, separators=(",", ":"), allow_nan=False)
     except (ValueError, OverflowError) as error:
         raise UnusableInput(f"{where}: {' '.join(numbers)[:80]!r} is not a box.") from error
+
+
+def aside(tree: Tree, folders: Collection[str], reason: str) -> dict[str, str]:
+    """The highest folders that hold images, and none of `folders`: each with a ``/`` -> reason."""
+    above = {path for folder in folders for path in _up(folder)}
+    shape = tree.shape
+    return {
+        f"{path}/": reason
+        for path in shape.images
+        if path not in above
+        and os.path.dirname(path) in above
+        and shape.below(path)
+        and not any(lies_in(path, folder) for folder in folders)
+    }
+
+
+def _up(path: str) -> Iterator[str]:
+    """A folder and all that hold it, "" at last."""
+    while path:
+        yield path
+        path = os.path.dirname(path)
+    yield ""
 
 
 def _located(sample: SourceSample) -> tuple[dict[str, str], str | None]:

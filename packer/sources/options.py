@@ -4,7 +4,21 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-KINDS = ("folder", "flat", "coco", "hf", "table", "webdataset", "cifar", "idx")
+KINDS = (
+    *(
+        "folder",
+        "flat",
+        "coco",
+        "voc",
+        "yolo",
+        "pairs",
+        "hf",
+        "table",
+        "webdataset",
+        "cifar",
+        "idx",
+    ),
+)
 
 
 @dataclass(frozen=True)

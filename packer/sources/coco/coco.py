@@ -29,7 +29,7 @@ from packer.sources.coco.index import CLASSES, PANOPTIC, Annotations, Index
 from packer.sources.coco.json_stream import parsed
 from packer.sources.folder.files import measure, read_file
 from packer.sources.labels import class_order
-from packer.sources.listed import Lists, others
+from packer.sources.listed import Lists, aside, others
 from packer.sources.options import SourceOptions
 from packer.sources.records import Content, Skipped, SourceSample
 from packer.sources.table.columns import to_json
@@ -197,13 +197,9 @@ class CocoSource:
         """What the annotation files are, and the folders none of whose images they list."""
         files = [os.path.relpath(part.file.path, self.root) for part in self.parts]
         unused = [item.name for item in self.unused]
-        known = {above for path in (*folders, *map(os.path.dirname, files)) for above in up(path)}
-        aside = {
-            f"{path}/": "no annotation file lists its images"
-            for path in tree.shape.images
-            if path not in known and os.path.dirname(path) in known and tree.shape.below(path)
-        }
-        return Lists(sources=(*files, *unused), ignored=aside, unlisted="")
+        places = {*folders, *map(os.path.dirname, files)}
+        without = aside(tree, places, "no annotation file lists its images")
+        return Lists(sources=(*files, *unused), ignored=without)
 
     @property
     def _written(self) -> int:
@@ -230,14 +226,6 @@ class CocoSource:
         """The path of the picture of an image's panoptic segments."""
         folder = os.path.relpath(part.file.path.with_suffix(""), self.root)
         return os.path.join(folder, picture_of(annotations))
-
-
-def up(path: str) -> Iterator[str]:
-    """A folder and all that hold it, "" at last."""
-    while path:
-        yield path
-        path = os.path.dirname(path)
-    yield ""
 
 
 def _numbered(

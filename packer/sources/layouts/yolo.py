@@ -1,0 +1,54 @@
+"""YOLO: images and label files with the fractions of boxes, outlines or poses.
+
+https://docs.ultralytics.com/datasets/detect/ describes ``data.yaml``, and ``labels`` beside
+``images``; darknet's ``obj.data`` is that of https://github.com/AlexeyAB/darknet, and Roboflow
+exports both. Label files are the member ``txt``, as they are; the names of the classes go into the
+dataset.
+"""
+
+from collections.abc import Sequence
+
+from packer.errors import UnusableInput
+from packer.sources.folder.shape import inside
+from packer.sources.listed import ListedSource
+from packer.sources.reading import Place, Reading
+from packer.sources.tree import Tree
+from packer.sources.yolo.find import DATA_FILES, Found, by_data_file, by_folders
+
+
+def recognise(place: Place) -> Reading | None:
+    """A data file with names, or one in the folder; else folders of label files."""
+    tree = place.tree
+    if tree is None:
+        if place.suffix not in DATA_FILES:
+            return None
+        found = by_data_file(Tree(place.path.parent), place.path.name)
+        return _reading(found) if found else None
+    files = [
+        inside(folder, name)
+        for folder in ("", "data")
+        for ext in DATA_FILES
+        for name in tree.level(folder).examples.get(ext, ())
+    ]
+    described = [found for path in files if (found := by_data_file(tree, path))]
+    if len(described) > 1:
+        names = ", ".join(map(str, files))
+        raise UnusableInput(
+            f"{place.path}: several files say where YOLO's images are: {names}. Pack one of them: "
+            f"packer pack {place.path / files[0]} DST"
+        )
+    found = described[0] if described else by_folders(tree)
+    return _reading(found) if found else None
+
+
+def _reading(found: Found) -> Reading:
+    def open_lists(classes: Sequence[str] | None) -> ListedSource:
+        names = found.lists.classes
+        if classes and names and tuple(classes[: len(names)]) != names:
+            raise UnusableInput(
+                f"{found.tree.root}: its labels are numbers of the classes {', '.join(names[:20])}"
+                ", which keep their order."
+            )
+        return ListedSource.open(found.tree, found.lists, classes)
+
+    return Reading("yolo", found.what, open_lists)

@@ -1,0 +1,133 @@
+"""Images and their label files: ``images`` in an image's path becomes ``labels``, as YOLO has it.
+
+Where there is no such folder the label file lies beside its image. Label files are stored as they
+are, as the member ``txt``; an image without one is background. What their lines are is looked at.
+"""
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import xxhash
+
+from packer.errors import BadImage
+from packer.sources.folder.shape import inside
+from packer.sources.listed import Lists, Row
+from packer.sources.records import Skipped
+from packer.sources.tree import Tree
+from packer.sources.yolo.lines import kind_of
+from packer.sources.yolo.paths import folder_at, prefix_of
+
+_OTHERS = ("classes.txt", "_classes.txt")  # texts beside the label files, of no image
+
+
+@dataclass(frozen=True)
+class Part:
+    """Images of one split.
+
+    Attributes:
+        split: "" for none.
+        path: of a folder, or of a list of images.
+    """
+
+    split: str
+    path: str
+
+    @property
+    def is_list(self) -> bool:
+        """Whether it is a list of images."""
+        return self.path.lower().endswith(".txt")
+
+
+@dataclass(frozen=True)
+class Yolo(Lists):
+    """YOLO's images and labels.
+
+    Attributes:
+        parts: where the images of each split lie.
+        missing: of further splits, with the reason why they are not.
+        keypoints: numbers that a line has behind its box.
+    """
+
+    parts: tuple[Part, ...] = ()
+    missing: tuple[Skipped, ...] = ()
+    keypoints: int = 0
+
+    def rows(self, tree: Tree) -> Iterator[Row | Skipped]:
+        """The images of each part; then the label files whose images are not there."""
+        yield from self.missing
+        folders: dict[str, str] = {}  # of images: that of their labels
+        split_of: dict[int, str] = {}  # of each image of a list
+        for part in self.parts:
+            for image in _images(tree, part):
+                if part.is_list:
+                    digest = xxhash.xxh3_64_intdigest(os.fsencode(image))
+                    if (split := split_of.get(digest)) is not None:
+                        if split != part.split:
+                            reason = f"it is in {split}, too, and a sample is of one split"
+                            yield Skipped(f"{part.path}: {image}", reason, ignored=True)
+                        continue
+                    split_of[digest] = part.split
+                folder = os.path.dirname(image)
+                if folder not in folders:
+                    folders[folder] = labels_of(tree, folder)
+                stem = os.path.splitext(os.path.basename(image))[0]
+                label = inside(folders[folder], f"{stem}.txt")
+                if tree.has(label):
+                    yield Row(image, split=part.split, files={"txt": label}, note="")
+                else:
+                    yield Row(image, split=part.split)
+        for folder, labels in folders.items():
+            yield from _strays(tree, folder, labels)
+
+    def members(self, note: str, files: Mapping[str, bytes]) -> Mapping[str, bytes]:
+        """The label file as it is, if its lines are sound."""
+        try:
+            kind_of(files["txt"], len(self.classes) or None, self.keypoints)
+        except BadImage as error:
+            raise BadImage(f"its label file: {error}") from None
+        return files
+
+
+def labels_of(tree: Tree, folder: str) -> str:
+    """The folder of the label files of the images in a folder."""
+    parts = folder.split("/")
+    at = next((n for n in reversed(range(len(parts))) if parts[n].lower() == "images"), None)
+    if at is None:
+        return folder
+    for name in ("labels", "Labels"):
+        top = "/".join([*parts[:at], name])
+        if folder_at(tree, top):
+            return "/".join([top, *parts[at + 1 :]])
+    return folder
+
+
+def _images(tree: Tree, part: Part) -> Iterator[str]:
+    if part.is_list:
+        prefix = prefix_of(tree.lines(part.path), (os.path.dirname(part.path), ""), tree.has)
+        yield from (prefix.apply(line) if prefix else line for line in tree.lines(part.path))
+        return
+    for folder, _ in tree.walk(part.path):
+        yield from (inside(folder, name) for name in tree.images(folder))
+
+
+def _strays(tree: Tree, folder: str, labels: str) -> Iterator[Skipped]:
+    """The label files in a folder whose images are not in theirs."""
+    if not tree.level(labels).counts.get(".txt"):
+        return
+    stems = {os.path.splitext(name)[0] for name in tree.images(folder)}
+    for name in tree.names(labels):
+        stem, ext = os.path.splitext(name)
+        path = inside(labels, name)
+        if ext.lower() != ".txt" or stem in stems or name.lower() in _OTHERS:
+            continue
+        if labels != folder or kind_at(tree, path):
+            yield Skipped(path, "it is a label file, and there is no image of its name")
+
+
+def kind_at(tree: Tree, path: str, keypoints: int = 0) -> str | None:
+    """What the lines of a file are; None if they are not those of a label file."""
+    try:
+        return kind_of(tree.read(path, tree.measure(path)[0])[0], keypoints=keypoints)
+    except BadImage:
+        return None
