@@ -67,9 +67,7 @@ def sample_number(given: Any, total: int, what: str = "sampler") -> int:
         if array.ndim or array.dtype.kind not in "iu":
             advice = ""
             if isinstance(given, (list, tuple)):
-                advice = (
-                    ": in place of a BatchSampler, give its sampler, and batch_size to the Loader"
-                )
+                advice = ": lists of them are given as batch_sampler="
             raise ArgumentError(f"A {what} gives sample numbers, not {given!r:.200}{advice}.")
         given = int(array)
     if not 0 <= given < total:

@@ -54,7 +54,6 @@ _ELSEWHERE = {
     "prefetch_factor": "leave it out, batches are decoded ahead as far as their memory allows",
     "persistent_workers": "leave it out, the workers stay until close()",
     "multiprocessing_context": "leave it out, the workers start in a way of their own",
-    "batch_sampler": "sampler= takes sample numbers, batch_size= says how many make a batch",
     "generator": "seed= determines order and augmentation",
     "worker_init_fn": "leave it out, seed= determines what map_sample draws",
     "transform": "transforms= takes reader's own, map_sample= a function of the sample",
@@ -108,6 +107,12 @@ def check_loader(arguments: Mapping[str, Any], unknown: Mapping[str, Any]) -> No
             raise ArgumentError(f"A Loader has no {name}=: {_ELSEWHERE[name]}.")
         raise TypeError(f"Loader.__init__() got an unexpected keyword argument {name!r}")
     check(arguments, _OF_LOADER)
+    if arguments["batch_sampler"] is not None:
+        for name in ("shuffle", "sampler", "drop_last", "rank"):
+            if arguments[name] is not None and arguments[name] is not False:
+                raise ArgumentError(
+                    f"A batch_sampler decides what is in a batch of this rank: leave out {name}."
+                )
     cores = os.cpu_count() or 1
     most = max(_WORKERS, _WORKERS_PER_CORE * cores)
     if is_count(arguments["workers"]) and arguments["workers"] > most:

@@ -12,7 +12,6 @@ from torch.utils.data import BatchSampler, Sampler, SequentialSampler
 
 from reader.errors import ReaderError
 from reader.loader.epochs import Epochs
-from reader.order.shuffle import Order
 
 
 class LikeDataLoader:
@@ -30,20 +29,19 @@ class LikeDataLoader:
 class OwnSampler(Sampler[int]):
     """The sample numbers that this rank's next iteration of a loader has, in their order."""
 
-    def __init__(self, epochs: Epochs, order: Order) -> None:
+    def __init__(self, epochs: Epochs) -> None:
         self._epochs = epochs
-        self._order = order
 
     def __len__(self) -> int:
-        steps = self._epochs.steps_of_all()
-        return (len(steps) - 1) * steps.batch_size + steps[len(steps) - 1].valid
+        self._epochs.steps_of_all()  # or there is no end
+        return self._epochs.upcoming().samples
 
     def __iter__(self) -> Iterator[int]:
-        count = self._order.count
+        order = self._epochs.order
         for step in self._epochs.upcoming():
-            epochs, inside = np.divmod(step.position + np.arange(step.valid), count)
+            epochs, inside = np.divmod(step.position + np.arange(step.valid), order.count)
             for epoch in range(epochs[0], epochs[-1] + 1) if step.valid else ():
-                yield from self._order.samples(inside[epochs == epoch], epoch).tolist()
+                yield from order.samples(inside[epochs == epoch], epoch).tolist()
 
     def set_epoch(self, epoch: int) -> None:
         """Make `epoch` the loader's next iteration, as trainers count these."""

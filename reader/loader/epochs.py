@@ -9,6 +9,7 @@ that is gone before its first batch leaves its epoch to the next one.
 Assumptions: iterators may be used from any thread, one call at a time.
 """
 
+import contextlib
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -21,6 +22,8 @@ from reader.loader.collate import Batcher
 from reader.loader.feed import Feed
 from reader.loader.queued import Epoch
 from reader.order.ranks import Share, current_share
+from reader.order.sampled import Sampled, length_of_batches
+from reader.order.shuffle import Order
 from reader.order.steps import Steps
 from reader.warning import warn
 
@@ -32,18 +35,23 @@ class Plan:
     """What an iteration consists of, wherever it begins.
 
     Attributes:
-        count: samples an epoch.
+        order: of the samples in an epoch.
         batch_size: samples a batch, on each rank.
         drop_last: whether a step that is not full is left out.
         epochs: that one iteration reads; None for no end.
         given: this process's share; None to ask, each time.
     """
 
-    count: int
+    order: Order
     batch_size: int
     drop_last: bool
     epochs: int | None
     given: Share | None
+
+    @property
+    def count(self) -> int:
+        """Positions an epoch."""
+        return self.order.count
 
     @property
     def share(self) -> Share:
@@ -68,7 +76,9 @@ class Plan:
                     f"{self.batch_size} on world_size={share.world_size}), and there are {span}. "
                     "Give a smaller batch_size, or leave drop_last out."
                 )
-        return Steps(stop, self.batch_size, *share, self.drop_last, start)
+        return Steps(
+            stop, self.batch_size, *share, self.drop_last, start, length_of_batches(self.order)
+        )
 
 
 class Epochs:
@@ -94,6 +104,11 @@ class Epochs:
         self._newest: Epoch | None = None  # of the newest iterator, unless the loader moved since
         self._abandoned: deque[Epoch] = deque()  # filled by the garbage collector, at any moment
 
+    @property
+    def order(self) -> Order:
+        """Of the samples in an epoch."""
+        return self._plan.order
+
     def decode_ahead(self) -> None:
         """Begin with the next epoch before it is asked for."""
         if self._ahead is None:
@@ -105,6 +120,7 @@ class Epochs:
             self.check_open()
             self._drop_abandoned()
             self._heed_share()
+            self._heed_sampler()
             epoch, self._ahead = self._ahead, None
             epoch = epoch or self._feed.begin(self._plan.steps(self._next))
             self.consumed = epoch.steps.start
@@ -134,6 +150,7 @@ class Epochs:
     def upcoming(self) -> Steps:
         """The steps of the next iterator."""
         with self.lock:
+            self._heed_sampler()
             return self._plan.steps(self._next)
 
     def steps_of_all(self) -> Steps:
@@ -154,6 +171,8 @@ class Epochs:
                 self._drop_ahead()
             self._next = self.consumed = position
             self._newest = None
+            if isinstance(self._plan.order, Sampled):
+                self._plan.order.newly_set()  # whatever it was, this came later
 
     def deliver(self, epoch: Epoch) -> Any:
         """The next batch of `epoch`, for its iterator."""
@@ -165,7 +184,8 @@ class Epochs:
             if self._plan.epochs is None:
                 self._next = self.consumed
             if self._feed.is_all_queued:
-                self.decode_ahead()
+                with contextlib.suppress(ArgumentError):  # a sampler's: the next iterator raises it
+                    self.decode_ahead()
             return self._batcher.batch(arrays, loose)
 
     def is_ready(self, epoch: Epoch) -> bool:
@@ -211,6 +231,13 @@ class Epochs:
             steps = self._ahead.steps
             if (steps.rank, steps.world_size) != self._share:
                 self._drop_ahead()
+
+    def _heed_sampler(self) -> None:
+        """Turn to the epoch that a script has set on its own sampler."""
+        order = self._plan.order
+        epoch = order.newly_set() if isinstance(order, Sampled) else None
+        if epoch is not None and self._plan.epochs == 1:
+            self.turn_to(epoch)
 
     def _drop_abandoned(self) -> None:
         while self._abandoned:

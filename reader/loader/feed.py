@@ -35,6 +35,7 @@ from reader.loader.bad_samples import BadSamples, DroppedBoxes
 from reader.loader.queued import Batch, Epoch
 from reader.loader.statistics import Account, Statistics
 from reader.loader.tasks import SPARE, TaskPlanner, chunk_size, depth_of
+from reader.order.sampled import Sampled, SampledBatches
 from reader.order.shuffle import Order
 from reader.order.steps import Step, Steps
 from reader.samples.decoded_cache import DecodedImages
@@ -109,7 +110,8 @@ class Feed:
         self._owners: dict[int, Batch] = {}  # by task
         self._epochs: list[Epoch] = []  # the oldest first
         self._account = Account(self._pool.worker_seconds_since)
-        self.bad = BadSamples(order.count, on_error, max_bad)
+        count = order.epoch_samples if isinstance(order, SampledBatches) else order.count
+        self.bad = BadSamples(count, on_error, max_bad)
         self._dropped_boxes = DroppedBoxes()
         self._owner = os.getpid()
         held: list[RingMemory | DecodedImages] = [memory, *filter(None, [decoded])]
@@ -126,7 +128,13 @@ class Feed:
         return self._owner != os.getpid()
 
     def begin(self, steps: Steps) -> Epoch:
-        """Start to decode an epoch."""
+        """Start to decode an epoch.
+
+        Raises:
+            ArgumentError: a sampler gives what are no numbers of samples; nothing has begun then.
+        """
+        if isinstance(self._order, Sampled):
+            self._order.given(steps.start // self._order.count)
         epoch = Epoch(steps)
         self._epochs.append(epoch)
         if self._scaler is not None:

@@ -30,7 +30,9 @@ from reader.loader.statistics import Statistics
 from reader.order.buckets import padding_waste
 from reader.order.ranks import Share, given_share
 from reader.order.resume import position_of, state_at
-from reader.order.samplers import Sampled, Sampler, Shuffle, build_order
+from reader.order.sampled import Sampled, SampledBatches, length_of_batches
+from reader.order.samplers import BatchSampler, Sampler, Shuffle, build_order
+from reader.order.steps import Steps
 from reader.samples.decoded_cache import hold_decoded
 from reader.samples.fields import Field, name_of, parse_fields
 from reader.samples.raw import can_gather
@@ -84,6 +86,7 @@ class Loader(LikeDataLoader):
         views: int | Sequence[Sequence[Transform]] = 1,
         shuffle: Shuffle = False,
         sampler: Sampler | None = None,
+        batch_sampler: BatchSampler | None = None,
         seed: int = 0,
         epochs: int | None = 1,
         workers: int | Literal["auto"] | None = None,
@@ -106,7 +109,8 @@ class Loader(LikeDataLoader):
         Args:
             dataset: a Dataset, or the folder of one.
             split: of the folder.
-            batch_size: samples a batch, on each rank.
+            batch_size: samples a batch, on each rank; with a `batch_sampler` the most that one may
+                have, 1 for as many as those of its first epoch.
             transforms: applied in turn; see `reader.transforms`.
             views: so many independent augmentations of each image, decoded once; or for each view
                 its transforms, which give all images one size. ``image`` and what follows it
@@ -118,6 +122,9 @@ class Loader(LikeDataLoader):
                 Sampler, or any sized iterable of sample numbers, iterated once an epoch. One that
                 has `num_replicas` has chosen this rank's share already. Its `set_epoch` is called
                 with each epoch; a script that calls it itself turns the loader to that epoch.
+            batch_sampler: torch's, in place of `shuffle`, `sampler` and `drop_last`: any sized
+                iterable of lists of sample numbers, each a batch of its own length. What it gives
+                is what this rank reads. Its `set_epoch`, or its sampler's, is called likewise.
             seed: with the epoch it determines order and augmentation.
             epochs: that one iterator reads, without a break between them; None: forever, each
                 iterator from where the last one was left.
@@ -173,7 +180,8 @@ class Loader(LikeDataLoader):
         self.dataset = dataset = dataset_of(dataset, split)
         workers = usable_cores() if workers is None else workers
         timeout = timeout if workers else 0
-        self.batch_size = batch_size = int(batch_size)
+        batch_size = int(batch_size)
+        self.batch_size: int | None = batch_size
         self.drop_last = drop_last = bool(drop_last)
         self.collate_fn = collate_fn or own_batches
         self.timeout = timeout
@@ -185,14 +193,19 @@ class Loader(LikeDataLoader):
         self._seed = seed = int(seed)
         self._transforms = transforms
         self._is_pinned = False
-        self._order = order = build_order(dataset, shuffle, seed, sampler)
+        given_size = None if batch_size == 1 else batch_size
+        self._order = order = build_order(
+            dataset, shuffle, seed, sampler, batch_sampler, given_size
+        )
         is_sampled = isinstance(order, Sampled)  # which gives its numbers when an epoch begins
         if not order.count:
             raise ReaderError(f"{dataset.folder}: there are no samples to load.")
         share = given_share(rank, world_size)
-        if hasattr(sampler, "num_replicas"):
-            share = Share(0, 1)  # a distributed sampler has chosen this rank's share
-        self._plan = Plan(order.count, batch_size, drop_last, epochs, share)
+        if batch_sampler is not None or hasattr(sampler, "num_replicas"):
+            share = Share(0, 1)  # what it gives is this rank's share
+        if isinstance(order, SampledBatches):
+            batch_size, self.batch_size = order.size, None
+        self._plan = Plan(order, batch_size, drop_last, epochs, share)
         self._plan.steps(0)  # which there are
         pipelines = view_pipelines(transforms, views)
         recipe = Recipe(
@@ -219,11 +232,12 @@ class Loader(LikeDataLoader):
         )
         batcher = Batcher(self.fields, dataset, layout, collate_fn)
         self._epochs = Epochs(self._feed, batcher, self._plan, map_batch)
-        own = OwnSequentialSampler if shuffle is False and sampler is None else OwnSampler
-        self.sampler: Any = sampler if is_sampled else own(self._epochs, order)
-        self.batch_sampler: Any = OwnBatchSampler(
-            self._epochs, self.sampler, batch_size, self.drop_last
-        )
+        own = OwnSampler if is_sampled or shuffle or sampler is not None else OwnSequentialSampler
+        self.sampler: Any = own(self._epochs)
+        self.batch_sampler: Any = batch_sampler
+        if batch_sampler is None:
+            self.sampler = sampler if is_sampled else self.sampler
+            self.batch_sampler = OwnBatchSampler(self._epochs, self.sampler, batch_size, drop_last)
         if not is_sampled:
             self._epochs.decode_ahead()
 
@@ -261,9 +275,6 @@ class Loader(LikeDataLoader):
         return self._plan.epochs is None
 
     def __iter__(self) -> EpochIterator:
-        epoch = self._order.epoch_set if isinstance(self._order, Sampled) else None
-        if epoch is not None and self._plan.epochs == 1:
-            self.set_epoch(epoch)
         return self._epochs.begin()
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -276,10 +287,11 @@ class Loader(LikeDataLoader):
 
     def __repr__(self) -> str:
         steps = "steps without end" if self.is_endless else f"{len(self):,} steps"
+        size = self.batch_size or f"up to {self._plan.batch_size}"
         order = ", ".join(f"{name}={what}" for name, what in self._order.options(None).items())
         share = f" on rank {self.rank} of {self.world_size}" if self.world_size > 1 else ""
         return (
-            f"<{type(self).__name__} of {self.dataset!r}: {steps} of {self.batch_size} samples"
+            f"<{type(self).__name__} of {self.dataset!r}: {steps} of {size} samples"
             f"{share}, {order}, seed={self._seed}, workers={self.statistics().workers}, "
             f"in epoch {self._epochs.consumed // self._order.count}>"
         )
@@ -326,9 +338,10 @@ class Loader(LikeDataLoader):
 
     def padding_waste(self) -> float:
         """The share of the pixels that pad, if `pad_collate` batches the first epoch's images."""
-        samples = self._order.samples(np.arange(self._order.count), 0)
-        span = self.batch_size * self.world_size
-        return padding_waste(self.dataset, self._transforms, samples, span, self._seed)
+        span = self._plan.batch_size * self.world_size
+        length = length_of_batches(self._order)
+        steps = Steps(self._order.count, span, 0, 1, drop_last=False, length=length)
+        return padding_waste(self.dataset, self._transforms, self._order, steps, self._seed)
 
     @property
     def bad_samples(self) -> dict[int, str]:

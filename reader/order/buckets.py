@@ -1,6 +1,6 @@
 """Batches of images of like aspect ratio, and how much of a padded batch is padding."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +10,8 @@ from reader.checks import is_count
 from reader.dataset.dataset import Dataset
 from reader.errors import ArgumentError
 from reader.geometry import Geometry
-from reader.order.shuffle import GlobalShuffle
+from reader.order.shuffle import GlobalShuffle, Order
+from reader.order.steps import Step
 from reader.rng import SampleRandom, mix64
 from reader.transforms import Transform
 
@@ -99,30 +100,31 @@ def aspect_ratios(dataset: Dataset) -> NDArray[np.float64]:
 def padding_waste(
     dataset: Dataset,
     transforms: Sequence[Transform],
-    samples: NDArray[np.int64],
-    batch_size: int,
-    seed: int = 0,
+    order: Order,
+    steps: Iterable[Step],
+    seed: int,
 ) -> float:
     """The share of the pixels of padded batches that is padding, from the indexes alone.
 
     Args:
-        samples: sample numbers in the order of an epoch, the first epoch if chance matters.
-        batch_size: samples a batch.
+        steps: of the order's first epoch.
         seed: of the augmentations.
     """
+    places = [step.position + np.arange(step.valid) for step in steps]
+    positions = np.concatenate(places)
+    samples = order.samples(positions, 0)
     columns = dataset.columns("height", "width", "orientation")
     turned = (columns["orientation"] > 4) & dataset.upright
     sizes = np.empty((len(samples), 2), np.int64)
-    for position, number in enumerate(samples.tolist()):
+    for row, number in enumerate(samples.tolist()):
         height, width = int(columns["height"][number]), int(columns["width"][number])
         geometry = Geometry.of(*((width, height) if turned[number] else (height, width)))
-        rng = SampleRandom(seed, 0, position)
+        rng = SampleRandom(seed, 0, int(positions[row]))
         for transform in transforms:
             transform.apply(geometry, rng)
-        sizes[position] = geometry.height, geometry.width
+        sizes[row] = geometry.height, geometry.width
     shown = padded = 0
-    for start in range(0, len(sizes), batch_size):
-        batch = sizes[start : start + batch_size]
+    for batch in np.split(sizes, np.cumsum([*map(len, places)])[:-1]):
         shown += int(batch.prod(axis=1).sum())
         padded += len(batch) * int(batch.max(axis=0).prod())
     return 1 - shown / padded

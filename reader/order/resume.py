@@ -62,6 +62,7 @@ def _identity(dataset: Dataset, order: Order, seed: int, epoch: int | None) -> S
         "subset": dataset.subset_description,
         "weights": None,
         "sampler": None,
+        "batch_sampler": None,
         **order.options(epoch),
     }
 

@@ -3,28 +3,26 @@
 All orders are functions of (seed, epoch, position), so that a run resumes at any of them.
 """
 
-from collections.abc import Iterable, Sequence, Sized
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
-from itertools import islice
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reader.checks import is_count, is_integer
+from reader.checks import is_count
 from reader.dataset.dataset import Dataset
-from reader.dataset.numbers import array_of, described, sample_number
+from reader.dataset.numbers import array_of, described
 from reader.errors import ArgumentError
 from reader.order.buckets import (
     AspectBuckets,
     Bucketed,
     aspect_ratios,
 )
+from reader.order.sampled import Sampled, SampledBatches
 from reader.order.shuffle import GlobalShuffle, Order, Sequential
 from reader.rng import mix64
-
-_KEPT_EPOCHS = 2  # of a sampler: the one that is read and the one that is decoded ahead
 
 
 @dataclass(frozen=True)
@@ -117,6 +115,7 @@ class ClassBalanced:
 
 Shuffle = bool | BlockShuffle | AspectBuckets
 Sampler = Iterable[int] | Weighted | ClassBalanced
+BatchSampler = Iterable[Iterable[int]]
 
 
 class BlockShuffled:
@@ -194,68 +193,18 @@ class Drawn:
         return described(self._ends)
 
 
-class Sampled:
-    """The order of a torch Sampler, or of any sized iterable of indices: iterated once an epoch."""
-
-    def __init__(self, sampler: Any, total: int) -> None:
-        """Take a sampler over `total` samples.
-
-        Raises:
-            ArgumentError: it is none, or has no length.
-        """
-        if isinstance(sampler, (str, bytes)) or not isinstance(sampler, Iterable):
-            raise ArgumentError(f"sampler is an iterable of sample numbers, not {sampler!r:.200}.")
-        if not isinstance(sampler, Sized):
-            raise ArgumentError(f"A sampler has a length; {sampler!r:.200} has none.")
-        self._sampler = sampler
-        self._total = total
-        self._epochs: dict[int, tuple[NDArray[np.int64], str]] = {}  # indices, and what they are
-        self._told = getattr(sampler, "epoch", None)  # the one that it was given last
-        self.count = len(sampler)
-
-    def samples(self, positions: NDArray[np.int64], epoch: int) -> NDArray[np.int64]:
-        """The sample numbers at `positions` of `epoch`.
-
-        Raises:
-            ArgumentError: the sampler gives another number of indices than its length, or what is
-                no sample's number.
-        """
-        return self._of(epoch)[0][positions]
-
-    def options(self, epoch: int | None) -> dict[str, str]:
-        """See `Order.options`. Of a sampler with `set_epoch` only type and length are compared.
-
-        Such a sampler is a function of the epoch, and may give each rank another share.
-        """
-        numbers = f"{self.count} numbers"
-        if epoch is not None and not hasattr(self._sampler, "set_epoch"):
-            numbers = self._of(epoch)[1]
-        return {"sampler": f"{type(self._sampler).__name__} of {numbers}"}
-
-    @property
-    def epoch_set(self) -> int | None:
-        """The epoch that somebody gave the sampler itself since, as a DistributedSampler has it."""
-        epoch = getattr(self._sampler, "epoch", None)
-        return epoch if is_integer(epoch) and epoch != self._told else None
-
-    def _of(self, epoch: int) -> tuple[NDArray[np.int64], str]:
-        if epoch not in self._epochs:
-            if hasattr(self._sampler, "set_epoch"):
-                self._sampler.set_epoch(epoch)
-                self._told = getattr(self._sampler, "epoch", None)
-            numbers = map(partial(sample_number, total=self._total), self._sampler)
-            indices = np.fromiter(islice(numbers, self.count + 1), np.int64)
-            if len(indices) != self.count:
-                found = "more" if len(indices) > self.count else len(indices)
-                raise ArgumentError(f"The sampler has length {self.count} and gave {found}.")
-            self._epochs[epoch] = indices, described(indices)
-            for old in [*self._epochs][:-_KEPT_EPOCHS]:
-                del self._epochs[old]
-        return self._epochs[epoch]
-
-
-def build_order(dataset: Dataset, shuffle: Shuffle, seed: int, sampler: Sampler | None) -> Order:
+def build_order(
+    dataset: Dataset,
+    shuffle: Shuffle,
+    seed: int,
+    sampler: Sampler | None = None,
+    batch_sampler: BatchSampler | None = None,
+    size: int | None = None,
+) -> Order:
     """The order that a Loader's arguments ask for.
+
+    Args:
+        size: of a batch that `batch_sampler` gives, at most; None for the first epoch's largest.
 
     Raises:
         ArgumentError: the arguments contradict each other, or do not fit the dataset.
@@ -266,6 +215,8 @@ def build_order(dataset: Dataset, shuffle: Shuffle, seed: int, sampler: Sampler 
         )
     if sampler is not None and shuffle:
         raise ArgumentError("Give one of shuffle and sampler: each decides the order.")
+    if batch_sampler is not None:
+        return SampledBatches(batch_sampler, len(dataset), size)
     if isinstance(sampler, Weighted):
         if len(sampler.weights) != len(dataset):
             raise ArgumentError(

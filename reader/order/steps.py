@@ -1,6 +1,6 @@
 """An order cut into steps of batches over ranks (pure)."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 
@@ -28,6 +28,9 @@ class Steps:
     Positions count on from epoch to epoch: epoch e begins at e times the samples of an epoch. A
     step takes the next ``batch_size * world_size`` positions, rank after rank, so the global order
     does not depend on the world size. What is left for the last step is shared evenly.
+
+    With `length`, which tells the samples of the batch at a position, steps are batches of one rank
+    that lie `batch_size` positions apart.
     """
 
     stop: int
@@ -36,10 +39,19 @@ class Steps:
     world_size: int
     drop_last: bool
     start: int = 0
+    length: Callable[[int], int] | None = None
 
     def __len__(self) -> int:
         left, span = self.stop - self.start, self.batch_size * self.world_size
         return left // span if self.drop_last else -(-left // span)
+
+    @property
+    def samples(self) -> int:
+        """Those of this rank, in all steps."""
+        if self.length is not None:
+            return sum(step.valid for step in self)
+        count = len(self)
+        return (count - 1) * self.batch_size + self[count - 1].valid if count else 0
 
     def __iter__(self) -> Iterator[Step]:
         return map(self.__getitem__, range(len(self)))
@@ -48,6 +60,9 @@ class Steps:
         span = self.batch_size * self.world_size
         first = self.start + number * span
         end = min(first + span, self.stop)
+        if self.length is not None:
+            rows = self.length(first)
+            return Step(first, rows, rows, end)
         rows = -(-(end - first) // self.world_size)
         position = min(first + self.rank * rows, end)
         return Step(position, rows, min(rows, end - position), end)

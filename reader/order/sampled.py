@@ -1,0 +1,176 @@
+"""The orders of a user's own sampler, or batch sampler: iterated once an epoch, and looked up."""
+
+from collections.abc import Callable, Iterable, Sized
+from functools import partial
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reader.checks import is_integer
+from reader.dataset.numbers import described, sample_number
+from reader.errors import ArgumentError
+from reader.order.shuffle import Order
+
+_KEPT_EPOCHS = 2  # the one that is read and the one that is decoded ahead
+
+Numbers = NDArray[np.int64]
+
+
+class Sampled:
+    """The order of a torch Sampler, or of any sized iterable of indices."""
+
+    argument = "sampler"
+    unit = "numbers"
+
+    def __init__(self, sampler: Any, total: int) -> None:
+        """Take a sampler over `total` samples.
+
+        Raises:
+            ArgumentError: it is none, or has no length.
+        """
+        if isinstance(sampler, (str, bytes)) or not isinstance(sampler, Iterable):
+            what = "sample numbers" if self.unit == "numbers" else "lists of sample numbers"
+            raise ArgumentError(f"{self.argument} is an iterable of {what}, not {sampler!r:.200}.")
+        if not isinstance(sampler, Sized):
+            raise ArgumentError(f"A {self.argument} has a length; {sampler!r:.200} has none.")
+        self._sampler = sampler
+        self._total = total
+        # What is told the epoch: a BatchSampler leaves that to its sampler.
+        places = (sampler, getattr(sampler, "sampler", None))
+        self._timed = next((place for place in places if hasattr(place, "set_epoch")), None)
+        self._told = self._epoch_of_sampler  # the one that it was given last
+        self._epochs: dict[int, tuple[Any, str]] = {}  # what it gave, and what that is
+        self.count = len(sampler)
+
+    def samples(self, positions: Numbers, epoch: int) -> Numbers:
+        """The sample numbers at `positions` of `epoch`.
+
+        Raises:
+            ArgumentError: the sampler gives another number of indices than its length, or what is
+                no sample's number.
+        """
+        indices: Numbers = self.given(epoch)[positions]
+        return indices
+
+    def options(self, epoch: int | None) -> dict[str, str]:
+        """See `Order.options`. Of a sampler with `set_epoch` only type and length are compared.
+
+        Such a sampler is a function of the epoch, and may give each rank another share.
+        """
+        numbers = f"{len(self._sampler)} {self.unit}"
+        if epoch is not None and self._timed is None:
+            self.given(epoch)
+            numbers = self._epochs[epoch][1]
+        return {self.argument: f"{type(self._sampler).__name__} of {numbers}"}
+
+    def newly_set(self) -> int | None:
+        """The epoch that somebody set on the sampler itself, as a DistributedSampler has it.
+
+        Returns:
+            None where nobody did so since it was told one, or this was asked.
+        """
+        before, self._told = self._told, self._epoch_of_sampler
+        return self._told if is_integer(self._told) and self._told != before else None
+
+    @property
+    def _epoch_of_sampler(self) -> Any:
+        return getattr(self._timed, "epoch", None)
+
+    def given(self, epoch: int) -> Any:
+        """What the sampler gives in an epoch.
+
+        Raises:
+            ArgumentError: as `samples`.
+        """
+        if epoch not in self._epochs:
+            if self._timed is not None:
+                self._timed.set_epoch(epoch)
+                self._told = self._epoch_of_sampler
+            self._epochs[epoch] = self._read()
+            for old in [*self._epochs][:-_KEPT_EPOCHS]:
+                del self._epochs[old]
+        return self._epochs[epoch][0]
+
+    def _read(self) -> tuple[Any, str]:
+        """Iterate over the sampler: what it gives, and what that is in words."""
+        numbers = map(partial(sample_number, total=self._total), self._sampler)
+        indices = np.fromiter(islice(numbers, self.count + 1), np.int64)
+        self._check_length(len(indices))
+        return indices, described(indices)
+
+    def _check_length(self, found: int) -> None:
+        length = len(self._sampler)
+        if found != length:
+            gave = "more" if found > length else found
+            raise ArgumentError(f"The {self.argument} has length {length} and gave {gave}.")
+
+
+class SampledBatches(Sampled):
+    """The order of a batch sampler, whose lists of numbers are batches of up to `size` samples.
+
+    Position p is number ``p % size`` of batch ``p // size``. What stands beyond a batch's end is
+    what follows in the epoch; no step consists of it.
+    """
+
+    argument = "batch_sampler"
+    unit = "batches"
+
+    def __init__(self, batch_sampler: Any, total: int, size: int | None) -> None:
+        """Take a batch sampler over `total` samples, and iterate over its first epoch.
+
+        Args:
+            size: samples of a batch at most; None for as many as the first epoch's have.
+
+        Raises:
+            ArgumentError: it is none, has no length, or gives what are no batches of samples.
+        """
+        super().__init__(batch_sampler, total)
+        self._most = size
+        numbers, ends = self.given(0)
+        self.size = self._most = int(np.diff(ends).max(initial=1)) if size is None else size
+        self.epoch_samples = len(numbers)
+        self.count *= self.size
+
+    def samples(self, positions: Numbers, epoch: int) -> Numbers:
+        """See `Sampled`."""
+        numbers, ends = self.given(epoch)
+        batches, inside = np.divmod(positions, self.size)
+        found: Numbers = numbers[(ends[batches] + inside) % len(numbers)]
+        return found
+
+    def length(self, position: int) -> int:
+        """Samples of the batch that begins at a position, counted over all epochs."""
+        epoch, inside = divmod(position, self.count)
+        _, ends = self.given(epoch)
+        batch = inside // self.size
+        return int(ends[batch + 1] - ends[batch])
+
+    def _read(self) -> tuple[Any, str]:
+        parts = []
+        for batch in islice(self._sampler, len(self._sampler) + 1):
+            if isinstance(batch, (str, bytes)) or not isinstance(batch, Iterable):
+                raise ArgumentError(
+                    f"A batch_sampler gives lists of sample numbers, not {batch!r:.200}."
+                )
+            numbers = (sample_number(number, self._total, self.argument) for number in batch)
+            parts.append(np.fromiter(numbers, np.int64))
+            if not len(parts[-1]):
+                raise ArgumentError("The batch_sampler gives a batch without samples.")
+            if self._most is not None and len(parts[-1]) > self._most:
+                raise ArgumentError(
+                    f"The batch_sampler gives a batch of {len(parts[-1])} samples, and there is "
+                    f"room for {self._most}, as many as the first epoch's largest had: "
+                    "batch_size= says how many a batch may have."
+                )
+        self._check_length(len(parts))
+        every = np.concatenate(parts or [np.empty(0, np.int64)])
+        ends = np.cumsum([0, *map(len, parts)])
+        what = f"{len(parts)} batches of {described(np.concatenate([every, ends]))}"
+        return (every, ends), what
+
+
+def length_of_batches(order: Order) -> Callable[[int], int] | None:
+    """What tells the length of the batch at a position; None where all are of one."""
+    return order.length if isinstance(order, SampledBatches) else None
