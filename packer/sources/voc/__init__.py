@@ -1,0 +1,1 @@
+"""VOC's annotations: `annotation` reads the XML of an image, `voc` gives the rows of folders."""
