@@ -15,6 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reader.checks import FLAG, NAME, PATH, Rule, check, is_count, one_of, or_none
+from reader.dataset.as_torch import LikeTorchDataset
+from reader.dataset.coco import coco_target
 from reader.dataset.numbers import Subset, chosen_by, described
 from reader.dataset.open_shards import OpenShards, index_of
 from reader.dataset.pipeline import Source
@@ -34,6 +36,7 @@ _RULES: dict[str, Rule] = {
     "upright": FLAG,
     "transform": _TRANSFORM,
     "target_transform": _TRANSFORM,
+    "target": (one_of(None, "coco"), '"coco" or None'),
     "cache": (one_of(None, "ram"), '"ram" or None; a Loader takes "decoded" too'),
     "cache_limit": (
         or_none(is_count),
@@ -48,7 +51,7 @@ _RULES: dict[str, Rule] = {
 }
 
 
-class Dataset:
+class Dataset(LikeTorchDataset):
     """The samples of one split, by number.
 
     ``ds[i]`` is an (image, label) pair as torchvision's ImageFolder gives it: a (height, width, 3)
@@ -82,7 +85,8 @@ class Dataset:
         *,
         subset: Subset | None = None,
         transform: Callable[[Any], Any] | None = None,
-        target_transform: Callable[[int], Any] | None = None,
+        target_transform: Callable[[Any], Any] | None = None,
+        target: Literal["coco"] | None = None,
         cache: Literal["ram"] | None = None,
         cache_limit: int | None = None,
         limits: Limits = Limits(),  # noqa: B008  # frozen
@@ -95,7 +99,9 @@ class Dataset:
             upright: apply the EXIF orientation, so that the model sees what people see.
             subset: the samples that it has; see the method of that name.
             transform: called with the PIL image, as ImageFolder's is; ``ds[i]`` has what it gives.
-            target_transform: called with the label.
+            target_transform: called with the label, or what `target` asks for.
+            target: "coco" for the image's annotations in place of its label, as torchvision's
+                CocoDetection gives them: a list of dicts with COCO's own category ids.
             cache: "ram" to copy the shards into memory, once for all processes of the machine.
             cache_limit: bytes that this may take, or what a Loader caches of the dataset; None for
                 what the system has available.
@@ -112,6 +118,7 @@ class Dataset:
         self.upright = upright
         self.transform = transform
         self.target_transform = target_transform
+        self.target = target
         self.cache_limit = cache_limit
         self.limits = limits
         manifest = Manifest.load(self.folder)
@@ -134,16 +141,21 @@ class Dataset:
 
     def __getitem__(self, number: int) -> tuple[Any, Any]:
         shard, row = self.locate(number)
-        image, label = self.image_of(shard, row), int(shard.index.columns["label"][row])
         try:
-            pixels: Any = self._own.decoder.whole(image)
+            pixels: Any = self._own.decoder.whole(self.image_of(shard, row))
         except DecodeError as error:
             raise shard.error(row, str(error)) from error
         if self.transform is not None:
             from PIL import Image  # workers should start fast
 
             pixels = self.transform(Image.fromarray(pixels))
-        return pixels, label if self.target_transform is None else self.target_transform(label)
+        target: Any = int(shard.index.columns["label"][row])
+        if self.target is not None:
+            try:
+                target = coco_target(shard.read(row, "json"))
+            except ValueError as error:
+                raise shard.error(row, f'its .json does not fit target="coco" ({error})') from error
+        return pixels, target if self.target_transform is None else self.target_transform(target)
 
     def __getitems__(self, numbers: Sequence[int]) -> list[tuple[Any, Any]]:
         """Several samples, as torch's DataLoader asks for a batch."""

@@ -81,12 +81,12 @@ def dataset_of(dataset: Dataset | str | os.PathLike[str], split: str | None) -> 
             "split is settled when a dataset is opened: give it to reader.Dataset, or the folder "
             "to the Loader."
         )
-    for name in ("transform", "target_transform"):
+    for name in ("transform", "target_transform", "target"):
         if getattr(dataset, name) is not None:
             raise ArgumentError(
                 f"A Loader does not apply the dataset's {name}, which is for torch's DataLoader: "
                 "give it transforms= (reader's own) or map_sample= (a function of the sample, "
-                "called in the workers), and a dataset without."
+                "called in the workers; COCO's boxes are a field), and a dataset without."
             )
     return dataset
 

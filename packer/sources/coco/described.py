@@ -32,7 +32,7 @@ def described(
             found["boxes"] = [_box(item) for item in objects]
         found["categories"] = [_class(item, class_of) for item in objects]
         for name in {name: None for item in objects for name in item}:
-            if name not in ("image_id", "bbox", "category_id"):
+            if name not in ("image_id", "bbox"):
                 found[name] = [item.get(name) for item in objects]
     if captions:
         found["captions"] = captions

@@ -174,9 +174,9 @@ def test_a_dataset_keeps_what_it_was_opened_with(packed: Path) -> None:
         assert loader.dataset is dataset
 
 
-@pytest.mark.parametrize("name", ["transform", "target_transform"])
+@pytest.mark.parametrize("name", ["transform", "target_transform", "target"])
 def test_a_transform_of_the_dataset_is_not_ignored(packed: Path, name: str) -> None:
-    options: dict[str, Any] = {name: len}
+    options: dict[str, Any] = {name: "coco" if name == "target" else len}
     reason = f"does not apply the dataset's {name},.* transforms= .* map_sample="
     with pytest.raises(ArgumentError, match=reason):
         Loader(Dataset(packed, **options))

@@ -78,6 +78,7 @@ def test_an_image_has_its_objects_in_columns(
         "image": INSTANCES["images"][0],
         "boxes": [[0, 0, 1, 1]],
         "categories": [0],
+        "category_id": [2],
         "id": [2],
         "iscrowd": [1],
     }
@@ -85,6 +86,7 @@ def test_an_image_has_its_objects_in_columns(
         "image": INSTANCES["images"][1],
         "boxes": [[1, 2, 3.5, 4], [5, 5, 2, 2]],
         "categories": [1, 0],
+        "category_id": [9, 2],
         "id": [1, 3],
         "area": [14.0, None],
         "segmentation": [None, [[1]]],

@@ -1,0 +1,43 @@
+"""A map-style dataset as torch sees it, without importing torch.
+
+A Dataset is opened where torch is not wanted, in workers and by the command line, and is to be one
+of torch's wherever torch is. isinstance() asks an object for its ``__class__`` as well, so that one
+can stand in for another's type (PEP 3119): once torch is imported, that is a class which is torch's
+too, whichever of the two packages was imported first.
+"""
+
+import sys
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from torch.utils.data import ConcatDataset
+
+
+class LikeTorchDataset:
+    """What torch's Dataset has beside items and a length."""
+
+    def _class_seen(self) -> Any:
+        kind: Any = type(self)
+        base = getattr(sys.modules.get("torch.utils.data"), "Dataset", None)
+        return kind if base is None else _both(kind, base)
+
+    __class__ = property(_class_seen)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # What pickle does by itself, where `__class__` is the type.
+        return object.__new__, (type(self),), self.__getstate__()  # type: ignore[attr-defined]
+
+    def __add__(self, other: Any) -> "ConcatDataset[Any]":
+        """Both, one after the other, for torch's DataLoader."""
+        from torch.utils.data import ConcatDataset
+
+        return ConcatDataset([self, other])  # type: ignore[list-item]
+
+
+@cache
+def _both(kind: type, base: type) -> type:
+    """`kind` as one that is derived from `base`, too."""
+    if issubclass(kind, base):
+        return kind
+    return type(kind.__name__, (kind, base), {"__module__": kind.__module__})
