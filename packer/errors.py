@@ -8,6 +8,7 @@
     │   └── NothingToPack  no file of the source can be packed
     ├── Rejected           files were rejected, and ``--on-error stop`` forbids to go on
     ├── BadImage           one file is not an image that can be packed
+    │   ├── Damaged        one file is missing or empty, or not a file that can be read
     │   └── Unreadable     one file cannot be read, or has changed
     ├── ProcessDied        a process that took part in the work was killed
     └── PackingFailed      packing stopped half-way; running it again continues it
@@ -44,23 +45,43 @@ class Rejected(ShardfeedError):
         files: (name, reason) of each.
     """
 
-    def __init__(self, files: list[tuple[str, str]], written: bool) -> None:
-        """`written`: shards may have been finished before."""
+    def __init__(
+        self, files: list[tuple[str, str]], written: bool, *, damaged: bool = True
+    ) -> None:
+        """What is proposed depends on what the files are.
+
+        Args:
+            files: (name, reason) of each.
+            written: shards may have been finished before.
+            damaged: they are damaged, and few; else the source may be something else than it was
+                read as, and who goes on without them may pack the wrong thing.
+        """
         self.files = files
         count, them = f"{len(files)} files were", "them"
         if len(files) == 1:
             count, them = "1 file was", "it"
-        again = f"Mend or remove {them} and run the same command again"
-        if written:
-            again += "; finished shards that are still right are kept"
-        super().__init__(
-            f"Nothing was {'committed' if written else 'packed'}, because {count} rejected. "
-            f"{again}. Or give --on-error skip to go on without {them}."
-        )
+        nothing = f"Nothing was {'committed' if written else 'packed'}, because {count} rejected."
+        kept = "; finished shards that are still right are kept" if written else ""
+        if damaged:
+            text = (
+                f"Mend or remove {them} and run the same command again{kept}. Or give --on-error "
+                f"skip to go on without {them}."
+            )
+        else:
+            text = (
+                "Either the source is not what it was read as: packer pack --explain SRC shows how "
+                f"it is read, and --as chooses another reading. Or what was rejected is no part of "
+                f"it: move {them} elsewhere, and run the same command again{kept}."
+            )
+        super().__init__(f"{nothing} {text}")
 
 
 class BadImage(ShardfeedError):
     """One file is not an image that can be packed; its text is the reason alone."""
+
+
+class Damaged(BadImage):
+    """A file of the source is missing or empty, or is not a file that can be read."""
 
 
 class Unreadable(BadImage):

@@ -76,7 +76,7 @@ def pack(
         by_scan = _rejected(work)
         if by_scan and not skip_rejected:
             announce(work.reading)
-            raise Rejected(by_scan, written=False)
+            raise _refusal(work, by_scan, written=False)
         if by_scan and tell is not None:
             tell(by_scan)
         run = _run(src, work)
@@ -91,7 +91,7 @@ def pack(
             written, count = filled.written, filled.count
             rejected = sorted(_rejected(work, written) + filled.unread)
             if filled.unread or (rejected and not skip_rejected):
-                raise Rejected(rejected, written=True)
+                raise _refusal(work, rejected, written=True)
             if not append and not any(entry.samples for entry in written.entries.values()):
                 raise NothingToPack(f"{src} holds no image. Nothing was committed.", rejected)
             if append:
@@ -173,6 +173,14 @@ def _rejected(work: Work, written: Written | None = None) -> Rejections:
     skipped = work.scanned.listing.skipped
     by_scan = [(item.name, item.reason) for item in skipped if not item.ignored]
     return sorted(by_scan + (written.rejected if written else []))
+
+
+def _refusal(work: Work, files: Rejections, written: bool) -> Rejected:
+    """What says that files were rejected: few are damaged, or the source was misread."""
+    listing = work.scanned.listing
+    by_scan = [item for item in listing.skipped if not item.ignored]
+    few = 2 * len(files) <= len(listing) + len(by_scan)
+    return Rejected(files, written, damaged=few and all(item.damaged for item in by_scan))
 
 
 def _lost_classes(work: Work, written: Written) -> list[str]:

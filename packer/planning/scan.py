@@ -114,7 +114,10 @@ def _too_large(source: Source, sample: SourceSample, most: int) -> list[Skipped]
     reason = f"it and its members have {sample.size} bytes; {most} are the most (--max-bytes)"
     belongs = f"it belongs to {sample.name!r}, which is too large"
     files = source.member_files(sample)
-    return [Skipped(sample.name, reason), *(Skipped(file, belongs) for file in files)]
+    return [
+        Skipped(sample.name, reason, damaged=True),
+        *(Skipped(file, belongs, damaged=True) for file in files),
+    ]
 
 
 def _without_repeats(

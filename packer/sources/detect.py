@@ -19,9 +19,10 @@ from packer.sources.archive.tar_reader import is_tar
 from packer.sources.archive.webdataset import WebDatasetSource
 from packer.sources.arrays.cifar import CifarSource
 from packer.sources.arrays.idx import IdxSource
+from packer.sources.folder.files import ignored
 from packer.sources.folder.folder import FolderSource
 from packer.sources.folder.pairs import Pairs
-from packer.sources.folder.walk import JUNK, not_an_image
+from packer.sources.folder.walk import not_entered
 from packer.sources.listed import ListedSource
 from packer.sources.options import SourceOptions
 from packer.sources.parts import PartsSource
@@ -113,11 +114,10 @@ def _above(place: Place, within: Place) -> Iterator[Skipped]:
         folder, prefix = place.path.joinpath(*up[:number]), "../" * (len(up) - number)
         tree = Tree(folder)
         for name, reason in tree.level().skipped.items():
-            yield Skipped(f"{prefix}{name}", reason, ignored=reason == JUNK)
+            yield not_entered(f"{prefix}{name}", reason)
         for name in tree.names():
             reason = "it lies beside the folder that holds all others and belongs to nothing"
-            begin = partial(tree.begin, name)
-            item = not_an_image(name, begin) or Skipped(name, reason)
+            item = ignored(folder, name) or Skipped(name, reason)
             yield replace(item, name=f"{prefix}{name}")
 
 

@@ -9,17 +9,17 @@ import json
 import os
 from array import array
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import xxhash
 
-from packer.errors import BadImage, Unreadable, UnusableInput
+from packer.errors import BadImage, Damaged, Unreadable, UnusableInput
 from packer.files.snapshot import CHANGED
 from packer.keys import Hashes, hashes_of
+from packer.sources.folder.files import ignored
 from packer.sources.folder.shape import inside, lies_in
-from packer.sources.folder.walk import JUNK, not_an_image
+from packer.sources.folder.walk import not_entered
 from packer.sources.labels import class_order
 from packer.sources.records import Content, Skipped, SourceSample
 from packer.sources.table.names import Keys, path_inside
@@ -137,9 +137,12 @@ class ListedSource:
             try:
                 yield self._sample(row, keys, number_of)
             except BadImage as error:
-                yield Skipped(row.image, str(error))
+                skipped = Skipped.of(row.image, error)
                 lacks = f"it belongs to {row.image!r}, which is rejected"
-                yield from (Skipped(path, lacks) for path in row.files.values())
+                yield skipped
+                for path in row.files.values():
+                    if self.tree.has(path):
+                        yield replace(skipped, name=path, reason=lacks)
         yield from others(self.tree, np.sort(np.frombuffer(known, np.uint64)), self.lists)
 
     def member_files(self, sample: SourceSample) -> Sequence[str]:
@@ -166,7 +169,7 @@ class ListedSource:
                     for path in (row.image, *row.files.values()):
                         path_inside(self.tree.root, path)
                 except BadImage as error:
-                    yield Skipped(row.image, str(error))
+                    yield Skipped.of(row.image, error)
                     continue
             yield row
 
@@ -175,7 +178,7 @@ class ListedSource:
             raise BadImage(f"its class, {row.label!r}, is not in the list of classes")
         size, newest = self.tree.measure(row.image)
         if not size:
-            raise BadImage("it is empty")
+            raise Damaged("it is empty")
         if row.note is None:
             names = tuple(row.files)
             for ext, path in row.files.items():
@@ -201,7 +204,7 @@ class ListedSource:
         try:
             return self.tree.measure(path)
         except BadImage as error:
-            raise BadImage(f"its .{ext}, {path!r}: {error}") from error
+            raise Damaged(f"its .{ext}, {path!r}: {error}") from error
 
     def _members(
         self, files: Mapping[str, str], note: str | None, most: int | None = None
@@ -230,7 +233,7 @@ def others(tree: Tree, known: Hashes, lists: Lists) -> Iterator[Skipped]:
                 yield Skipped(found, lists.ignored[found], ignored=True)
             continue
         for name, reason in level.skipped.items():
-            yield Skipped(inside(folder, name), reason, ignored=reason == JUNK)
+            yield not_entered(inside(folder, name), reason)
         paths = [inside(folder, name) for name in tree.names(folder)]
         hashes = hashes_of(map(os.fsencode, paths))
         named = np.zeros(len(paths), bool)
@@ -242,8 +245,8 @@ def others(tree: Tree, known: Hashes, lists: Lists) -> Iterator[Skipped]:
             if reason := lists.ignored.get(path, ""):
                 yield Skipped(path, reason, ignored=True)
                 continue
-            item = not_an_image(path, partial(tree.begin, path))
-            yield item or Skipped(path, lists.unlisted or UNLISTED, bool(lists.unlisted))
+            stray = Skipped(path, lists.unlisted or UNLISTED, bool(lists.unlisted))
+            yield ignored(tree.root, path) or stray
 
 
 def records(

@@ -6,6 +6,8 @@ from typing import Any, Protocol
 
 from numpy.typing import NDArray
 
+from packer.errors import BadImage, Damaged
+
 
 @dataclass(frozen=True)
 class SourceSample:
@@ -42,11 +44,18 @@ class Skipped:
     Attributes:
         ignored: nothing of value is missing without it (the operating system's own litter, a copy
             of another file), so that it is reported and no error.
+        damaged: the file is damaged or missing, and the dataset is what it was read as without it.
     """
 
     name: str
     reason: str
     ignored: bool = False
+    damaged: bool = False
+
+    @classmethod
+    def of(cls, name: str, error: BadImage) -> "Skipped":
+        """What is skipped for an error."""
+        return cls(name, str(error), damaged=isinstance(error, Damaged))
 
 
 @dataclass(frozen=True)

@@ -187,7 +187,7 @@ class Tree:
 
     def _look(self, path: str, above: frozenset[Identity]) -> Level:
         try:
-            found = look(f"{self.root}/{path}", above)
+            found = look(str(self.root / path), above)
         except OSError as error:
             if not path or not tells_of_file(error):
                 raise

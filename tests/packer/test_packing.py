@@ -553,13 +553,32 @@ def test_with_bad_files_nothing_is_committed_until_they_are_skipped(
 ) -> None:
     root, good, bad = zoo
     dst = tmp_path / "dst"
-    with pytest.raises(Rejected, match="--on-error skip") as caught:
+    with pytest.raises(Rejected, match="is no part of it") as caught:  # an image beside the classes
         run_pack(root, dst, shard_samples=5, jpeg="verbatim")
     assert {name for name, _ in caught.value.files} < bad.keys()
     assert not dst.exists(), "the scan alone has shown it"
     report = run_pack(root, dst, shard_samples=5, jpeg="verbatim", skip_rejected=True)
     assert {name for name, _ in report.rejected} == bad.keys()
     assert {sample.name for sample in samples_of(dst)} == good.keys()
+
+
+def test_to_go_on_without_files_is_proposed_for_few_damaged_ones_alone(
+    tmp_path: Path, own_source: Path, run_pack: RunPack
+) -> None:
+    def refusal() -> str:
+        with pytest.raises(Rejected) as caught:
+            run_pack(own_source, tmp_path / "dst")
+        return str(caught.value)
+
+    (own_source / "class0" / "bad.jpg").write_bytes(b"")
+    assert "--on-error skip" in refusal()
+    (own_source / "scores.mat").write_bytes(b"x")
+    assert "--on-error skip" not in refusal()
+    (own_source / "scores.mat").unlink()
+    for path in own_source.rglob("*.jpg"):
+        path.write_bytes(b"")
+    (own_source / "class0" / "good.jpg").write_bytes(b"\xff\xd8\xff")
+    assert "--on-error skip" not in refusal()
 
 
 @pytest.mark.parametrize("mended", ["in place", "removed"])

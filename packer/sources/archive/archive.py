@@ -27,10 +27,9 @@ from packer.sources.folder.likeness import BEGINNING
 from packer.sources.folder.shape import lies_in
 from packer.sources.folder.sidecars import group
 from packer.sources.folder.walk import (
-    HIDDEN,
-    JUNK,
-    is_litter_folder,
     not_an_image,
+    not_entered,
+    passed_over,
 )
 from packer.sources.labels import class_of_file, class_order
 from packer.sources.records import Content, EmptyClass, Skipped, SourceSample
@@ -77,17 +76,16 @@ class ArchiveSource:
                 lacks.
         """
         entries = Entries(os.stat(path).st_mtime_ns)
-        passed_over: dict[str, str] = {}
+        folders: dict[str, str] = {}
         for item in zip_entries(path) if zipped else _tar_entries(path):
             if isinstance(item, Skipped):
                 entries.skipped.append(item)
-            elif folder := _passed_over(name := os.path.normpath(item[0])):
-                passed_over[folder[0]] = folder[1]
+            elif folder := passed_over(name := os.path.normpath(item[0])):
+                folders[folder[0]] = folder[1]
             else:
                 entries.add(name, item[1])
         entries.skipped += [
-            Skipped(folder, reason, ignored=reason == JUNK)
-            for folder, reason in sorted(passed_over.items())
+            not_entered(folder, reason) for folder, reason in sorted(folders.items())
         ]
         if kind is None:
             refuse_labels(shape_of(entries), path, partial(_names, entries))
@@ -156,9 +154,10 @@ class ArchiveSource:
                 yield no_image
                 continue
             if not files[name].size:
-                yield Skipped(image, "it is empty")
+                yield Skipped(image, "it is empty", damaged=True)
                 for file in beside.values():
-                    yield Skipped(prefix + file, f"it belongs to {image!r}, which is rejected")
+                    lacks = f"it belongs to {image!r}, which is rejected"
+                    yield Skipped(prefix + file, lacks, damaged=True)
                 continue
             label = folder_label
             entries, exts = [files[name]], []
@@ -228,17 +227,6 @@ def _names(entries: Entries, path: str) -> Iterator[str]:
     for folder in entries.folders():
         if lies_in(folder, path):
             yield from entries.files(folder)
-
-
-def _passed_over(path: str) -> tuple[str, str] | None:
-    """The first folder on the way to a file that is not entered, and the reason."""
-    folders = path.split("/")[:-1]
-    for number, name in enumerate(folders, 1):
-        if is_litter_folder(name):
-            return "/".join(folders[:number]), JUNK
-        if name.startswith(".") and name != "..":
-            return "/".join(folders[:number]), HIDDEN
-    return None
 
 
 def _tar_entries(path: Path) -> Iterator[tuple[str, Entry] | Skipped]:

@@ -1,6 +1,13 @@
-"""Files that are compressed as a whole, told by their first bytes."""
+"""Files that are compressed as a whole, told by their first bytes; archives that were unpacked."""
 
+import os
+import tarfile
+import zipfile
 from pathlib import Path
+
+from packer.sources.archive.tar_reader import TAR_ERRORS, CheckedTarInfo
+
+UNPACKED = "it is an archive, and what it holds lies unpacked beside it"
 
 _UNPACK = {
     b"\x1f\x8b": "gunzip -k",
@@ -26,3 +33,24 @@ def unpacks(path: Path) -> str | None:
     """The command that unpacks a file which is compressed as a whole; None for any other."""
     begin = beginning(path)
     return next((_UNPACK[magic] for magic in _UNPACK if begin.startswith(magic)), None)
+
+
+def is_unpacked(archive: Path) -> bool:
+    """Whether a file is a zip or tar, compressed or not, whose first file lies beside it."""
+    if not archive.name.lower().endswith((".zip", ".tar", ".tgz", ".gz", ".bz2", ".xz")):
+        return False
+    try:
+        first = _first_file(archive)
+    except (OSError, EOFError, zipfile.BadZipFile, NotImplementedError, *TAR_ERRORS):
+        return False
+    inside = os.path.normpath(first) if first else os.pardir
+    return not inside.startswith((os.pardir, os.sep)) and (archive.parent / inside).is_file()
+
+
+def _first_file(archive: Path) -> str | None:
+    if archive.name.lower().endswith(".zip"):
+        with zipfile.ZipFile(archive) as zipped:
+            names = (info.filename for info in zipped.infolist() if not info.is_dir())
+            return next(names, None)
+    with tarfile.open(archive, "r:*", tarinfo=CheckedTarInfo) as tar:
+        return next((info.name for info in tar if info.isreg()), None)

@@ -15,6 +15,7 @@ from typing import Any
 
 from packer.errors import UnusableInput
 from packer.keys import MAX_NAME
+from packer.sources.folder.walk import JUNK, is_litter, passed_over
 from packer.sources.records import Skipped
 from reader.format.members import picture_format
 
@@ -146,6 +147,10 @@ def samples(files: Iterable[Member | Skipped]) -> Iterator[list[Member] | Skippe
     for file in files:
         if isinstance(file, Skipped):
             yield file
+            continue
+        over = passed_over(file.name)
+        if is_litter(os.path.basename(file.name)) or (over and over[1] == JUNK):
+            yield Skipped(file.name, JUNK, ignored=True)
             continue
         if _METADATA.match(file.name):
             yield Skipped(file.name, "webdataset takes it for metadata")

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 
-from packer.errors import BadImage, UnusableInput
+from packer.errors import BadImage, Damaged, UnusableInput
 from packer.files.snapshot import read_span, unchanged
 from packer.keys import escape, unescape
 from packer.sources.archive.tar_reader import Member, image_of, members, samples
@@ -128,7 +128,7 @@ class WebDatasetSource:
         mtime_ns = os.stat(self.folder / tar).st_mtime_ns
         for run in samples(members(self.folder / tar)):
             if isinstance(run, Skipped):
-                yield Skipped(f"{tar}/{run.name}", run.reason)
+                yield replace(run, name=f"{tar}/{run.name}")
                 continue
             image = image_of(run)
             try:
@@ -137,10 +137,10 @@ class WebDatasetSource:
                         "its sample has no image; the members of a sample follow each other"
                     )
                 if not image.size:
-                    raise BadImage("its image is empty")
+                    raise Damaged("its image is empty")
                 label = self._label(tar, mtime_ns, run, number_of)
             except BadImage as error:
-                yield from (Skipped(f"{tar}/{member.name}", str(error)) for member in run)
+                yield from (Skipped.of(f"{tar}/{member.name}", error) for member in run)
                 continue
             kept = [image]
             for member in run:

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from packer.errors import BadImage, Unreadable, UnusableInput
+from packer.errors import BadImage, Damaged, Unreadable, UnusableInput
 from packer.files.snapshot import CHANGED, Watched
 from packer.keys import hashes_of
 from packer.sources.coco.described import class_of_image, described, picture_of
@@ -158,14 +158,14 @@ class CocoSource:
                 try:
                     yield self._sample(name, locator, keys, first.split)
                 except BadImage as error:
-                    yield Skipped(f"{first.file.path.name}: {written}", str(error))
+                    yield Skipped.of(f"{first.file.path.name}: {written}", error)
 
     def _sample(self, name: str | BadImage, locator: str, keys: Keys, split: str) -> SourceSample:
         if isinstance(name, BadImage):
             raise name
         size, mtime_ns = measure(self.root, name)
         if size == 0:
-            raise BadImage("it is empty")
+            raise Damaged("it is empty")
         part, entry, annotations = self._entries(locator)
         size += len(self._json(part, entry, annotations))
         newest = max(mtime_ns, self._written)

@@ -8,9 +8,10 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
-from packer.errors import BadImage, Unreadable, naming
+from packer.errors import BadImage, Damaged, Unreadable, naming
 from packer.files.snapshot import CHANGED
 from packer.keys import escape
+from packer.sources.archive.compressed import UNPACKED, is_unpacked
 from packer.sources.folder.likeness import BEGINNING
 from packer.sources.folder.walk import not_an_image, tells_of_file
 from packer.sources.labels import MAX_TEXT, class_of_file
@@ -41,11 +42,11 @@ def sample_of_files(
     try:
         size, mtime_ns = measure(root, image)
         if size == 0:
-            raise BadImage("it is empty")
+            raise Damaged("it is empty")
     except BadImage as error:
-        yield Skipped(image, str(error))
+        yield Skipped.of(image, error)
         for path in members.values():
-            yield Skipped(path, f"it belongs to {image!r}, which is rejected")
+            yield Skipped(path, f"it belongs to {image!r}, which is rejected", damaged=True)
         return
     found = {}
     for ext, path in members.items():
@@ -55,7 +56,7 @@ def sample_of_files(
                 label = class_of_file(label, member_size, partial(_begin, root / path, MAX_TEXT))
                 continue
         except BadImage as error:
-            yield Skipped(path, str(error))
+            yield Skipped.of(path, error)
             continue
         found[ext] = path
         size += member_size
@@ -80,6 +81,8 @@ def ignored(root: Path, path: str) -> Skipped | None:
     Raises:
         OSError: the disk fails.
     """
+    if is_unpacked(Path(root, path)):
+        return Skipped(path, UNPACKED, ignored=True)
     return not_an_image(path, partial(begin, root, path))
 
 
@@ -162,10 +165,10 @@ def measure(root: Path, path: str) -> tuple[int, int]:
         if not tells_of_file(error):
             raise
         if os.path.islink(root / path):
-            raise BadImage(f"it is a symbolic link that leads nowhere: {error.strerror}") from error
-        raise BadImage(_cannot_be_read(error)) from error
+            raise Damaged(f"it is a symbolic link that leads nowhere: {error.strerror}") from error
+        raise Damaged(_cannot_be_read(error)) from error
     if not stat.S_ISREG(status.st_mode):
-        raise BadImage("it is not a regular file")
+        raise Damaged("it is not a regular file")
     return status.st_size, status.st_mtime_ns
 
 

@@ -23,12 +23,12 @@ from packer.sources.folder.pairs import Pairs, unused
 from packer.sources.folder.shape import Shape, inside, lies_in
 from packer.sources.folder.sidecars import SHARED, group
 from packer.sources.folder.walk import (
-    JUNK,
     Identity,
     Inside,
     folders_below,
     look,
     names_an_image,
+    not_entered,
     with_parents,
 )
 from packer.sources.labels import class_order
@@ -261,7 +261,7 @@ class FolderSource:
 def _not_entered(path: str, level: Inside) -> Iterator[Skipped]:
     """The folders in a folder that are passed over."""
     for name, reason in level.skipped.items():
-        yield Skipped(inside(path, name), reason, ignored=reason == JUNK)
+        yield not_entered(inside(path, name), reason)
 
 
 def _above(path: str) -> Iterator[str]:

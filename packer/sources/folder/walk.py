@@ -7,7 +7,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from packer.errors import BadImage
-from packer.sources.folder.likeness import NOT_AN_IMAGE, begins_as_image, is_named_as_image
+from packer.sources.folder.likeness import (
+    MAY_BE_DATA,
+    NOT_AN_IMAGE,
+    begins_as_image,
+    is_named_as_data,
+    is_named_as_image,
+)
 from packer.sources.records import Skipped
 
 HIDDEN = "it is a hidden folder"
@@ -19,22 +25,28 @@ Identity = tuple[int, int]
 _FACTS = {
     *(errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG, errno.EACCES, errno.EPERM)
 }
-_LITTER = {".DS_Store", "Thumbs.db", "ehthumbs.db", "desktop.ini", ".directory", ".gitattributes"}
+_LITTER = {  # in lower case
+    *(".ds_store", "icon\r", ".localized", ".apdisk", ".volumeicon.icns", ".directory"),
+    *("thumbs.db", "ehthumbs.db", "desktop.ini", "picasa.ini", ".picasa.ini", ".nomedia"),
+    *(".gitattributes", ".gitignore", ".gitkeep", "synoindex_media_info"),
+}
 _LITTER_FOLDERS = {
     *(".ipynb_checkpoints", "__pycache__", ".git", ".svn", ".hg", ".cache", ".huggingface"),
-    *("__MACOSX", ".AppleDouble", ".Spotlight-V100", ".Trashes", ".fseventsd", ".TemporaryItems"),
-    *("$RECYCLE.BIN", "System Volume Information", "@eaDir", "#recycle", "lost+found"),
+    *(".idea", ".vscode", "__macosx", ".appledouble", ".spotlight-v100", ".trashes", ".fseventsd"),
+    *(".temporaryitems", ".documentrevisions-v100", "$recycle.bin", "system volume information"),
+    *("@eadir", "@recycle", "@recently-snapshot", "#recycle", "#snapshot", ".@__thumb"),
+    *(".snapshot", ".thumbnails", "lost+found"),
 }
 
 
 def is_litter(name: str) -> bool:
-    """Whether a file is the operating system's own; ``._x`` is what macOS leaves of ``x``."""
-    return name in _LITTER or name.startswith("._")
+    """Whether a file is a system's own: ``._x`` is what macOS leaves of ``x``, ``.nfs1`` NFS."""
+    return name.lower() in _LITTER or name.startswith(("._", ".nfs"))
 
 
 def is_litter_folder(name: str) -> bool:
     """Whether a folder holds nothing of a dataset's own."""
-    return name in _LITTER_FOLDERS
+    return name.lower() in _LITTER_FOLDERS or name.startswith(".Trash-")
 
 
 def names_an_image(name: str) -> bool:
@@ -70,6 +82,8 @@ def not_an_image(path: str, begin: Callable[[], bytes]) -> Skipped | None:
         return skipped(path, "")
     if is_named_as_image(name):
         return None
+    if is_named_as_data(name):
+        return Skipped(path, MAY_BE_DATA)
     try:
         is_image = begins_as_image(begin())
     except BadImage:
@@ -90,6 +104,22 @@ class Inside:
     folders: list[str] = field(default_factory=list)
     skipped: dict[str, str] = field(default_factory=dict)
     files: list[str] = field(default_factory=list)
+
+
+def passed_over(path: str) -> tuple[str, str] | None:
+    """The first folder on the way to a file that is passed over, and the reason."""
+    folders = path.split("/")[:-1]
+    for number, name in enumerate(folders, 1):
+        if is_litter_folder(name):
+            return "/".join(folders[:number]), JUNK
+        if name.startswith(".") and name != "..":
+            return "/".join(folders[:number]), HIDDEN
+    return None
+
+
+def not_entered(path: str, reason: str) -> Skipped:
+    """What to report of a folder that is passed over."""
+    return Skipped(path, reason, ignored=reason == JUNK, damaged=reason == LOOP)
 
 
 def look(folder: str, above: frozenset[Identity]) -> Inside:
@@ -131,10 +161,10 @@ def folders_below(
     except OSError as error:
         if not tells_of_file(error):
             raise
-        yield Skipped(path, f"the folder cannot be read: {error.strerror}")
+        yield Skipped(path, f"the folder cannot be read: {error.strerror}", damaged=True)
         return
     for name, reason in found.skipped.items():
-        yield Skipped(f"{path}/{name}", reason, ignored=reason == JUNK)
+        yield not_entered(f"{path}/{name}", reason)
     yield path, found.files
     for name in found.folders:
         yield from folders_below(root, f"{path}/{name}", above)

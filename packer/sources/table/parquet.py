@@ -176,7 +176,7 @@ def look_at(task: RowGroup, _: Advance) -> list[Any]:
     try:
         return list(task.look(_records(task, path)))
     except (*_ERRORS, BadImage) as error:
-        return [Skipped(str(task), _reason(error, path))]
+        return [Skipped(str(task), _reason(error, path), damaged=True)]
 
 
 def _records(task: RowGroup, path: Path) -> Iterator[Record]:
@@ -205,7 +205,7 @@ def _records(task: RowGroup, path: Path) -> Iterator[Record]:
 
 
 def _skipped(task: RowGroup, cause: str) -> list[Skipped]:
-    return [Skipped(str(task), _ended(task, cause))]
+    return [Skipped(str(task), _ended(task, cause), damaged=True)]
 
 
 def footer(path: Path, _: Advance) -> tuple[pa.Schema, tuple[int, ...]] | str:

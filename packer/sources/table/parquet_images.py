@@ -119,7 +119,7 @@ class ParquetImages:
                 label = number_of(label_text(self.columns.label_of(record.fields)))
                 split = split_text(self.columns.split_of(record.fields))
             except BadImage as error:
-                yield Skipped(record.where, str(error))
+                yield Skipped.of(record.where, error)
                 continue
             stem = os.path.splitext(self.table.name(file))[0]
             name = f"{stem}/{row:08d}{_file_name(record.fields[self.columns.image])}"

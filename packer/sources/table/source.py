@@ -3,11 +3,11 @@
 import contextlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from packer.errors import BadImage, Unreadable
+from packer.errors import BadImage, Damaged, Unreadable
 from packer.files.snapshot import CHANGED
 from packer.sources.folder.files import measure, read_file
 from packer.sources.labels import class_order
@@ -69,14 +69,15 @@ class TableSource:
                 name = self._name(record.fields)
                 size, mtime_ns = measure(self.root, name)
                 if size == 0:
-                    raise BadImage(f"{name} is empty")
+                    raise Damaged(f"{name} is empty")
                 label = number_of(label_text(self.columns.label_of(record.fields)))
                 split = split_text(self.columns.split_of(record.fields))
                 others = self.columns.others(record.fields)
                 json_size = len(to_json(others)) if others else 0
                 key = keys.of(name)
             except BadImage as error:
-                yield Skipped(record.where, _about(record.fields.get(self.columns.image), error))
+                reason = _about(record.fields.get(self.columns.image), error)
+                yield replace(Skipped.of(record.where, error), reason=reason)
                 continue
             yield SourceSample(
                 name=name,

@@ -77,7 +77,8 @@ def test_what_does_not_look_like_an_image_is_ignored_with_a_name(make_files: Mak
     (root / "cat/empty").write_bytes(b"")
     found = [item for item in FolderSource.open(root).scan() if isinstance(item, Skipped)]
     assert {item.name: item.ignored for item in found} == {
-        **dict.fromkeys(("cat/notes.txt", "cat/empty", "cat/b.npy", "about.md"), True),
+        **dict.fromkeys(("cat/notes.txt", "cat/empty", "about.md"), True),
+        "cat/b.npy": False,  # it may be data
         "stray": False,  # it begins as an image
     }
 
