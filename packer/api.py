@@ -1,7 +1,9 @@
 """Packing from Python: `packer.pack`, with the options and the report of the command."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 from packer import packing
@@ -9,20 +11,17 @@ from packer.arguments import checked, in_pythons_words, path_of
 from packer.errors import UnusableInput
 from packer.planning.chosen import WITHOUT_TILER, chosen
 from packer.progress import Progress
+from packer.sources.options import PYTHON
+from packer.sources.python.dataset import opened
+from packer.sources.reading import Reading
 from packer.writing.report import PackReport
 from reader.format import Limits
 from reader.system import usable_cores
 
-_OF_RUN = (
-    "jobs",
-    "classes",
-    "on_error",
-    "max_pixels",
-    "max_bytes",
-    "append",
-    "overwrite",
-    "progress",
-)
+_OF_RUN = {
+    *("jobs", "classes", "on_error", "max_pixels", "max_bytes", "append", "overwrite", "progress"),
+}
+_OF_PATHS = ("kind", "class_depth", "pairs", "root", "dedupe", "split_column")
 
 
 def pack(
@@ -95,25 +94,48 @@ def pack(
         asked = checked(given)
         if append and overwrite:
             raise UnusableInput("--append adds to a dataset and --overwrite replaces it: give one.")
-        place = path_of("src", src)
-        if not place.exists():
-            raise UnusableInput(f"There is no {place}.")
         limits = Limits(max_pixels or Limits.pixels, max_bytes or Limits.bytes)
         of_shards = {name: value for name, value in asked.items() if name not in _OF_RUN}
-        options = chosen(place, **of_shards, limits=limits)
         show = Progress(quiet=not progress)
-        if options.jpeg != "tiled" and jpeg is None and raw is None:
-            show.note(f"packer: {WITHOUT_TILER}")
-        return packing.pack(
-            place,
-            path_of("dst", dst),
-            options,
-            asked.get("jobs") or usable_cores(),
-            classes=asked.get("classes"),
-            append=append,
-            skip_rejected=on_error == "skip",
-            overwrite=overwrite,
-            progress=show,
-            announce=show.note,
-            executor=executor,
-        )
+        number = asked.get("jobs") or usable_cores()
+        with ExitStack() as while_packed:
+            place: Path | Reading
+            if isinstance(src, (str, os.PathLike)):
+                place = path_of("src", src)
+                if not place.exists():
+                    raise UnusableInput(f"There is no {place}.")
+                options = chosen(place, **of_shards, limits=limits)
+            else:
+                _refuse(asked, _OF_PATHS, "what lies at a path")
+                options = chosen(None, **of_shards, kind=PYTHON, limits=limits)
+                near = executor in (None, "local")
+                place = while_packed.enter_context(
+                    opened(
+                        src,
+                        options.source,
+                        options.policy,
+                        alone=near and number == 1,
+                        far=not near,
+                    )
+                )
+            if options.jpeg != "tiled" and jpeg is None and raw is None:
+                show.note(f"packer: {WITHOUT_TILER}")
+            return packing.pack(
+                place,
+                path_of("dst", dst),
+                options,
+                number,
+                classes=asked.get("classes"),
+                append=append,
+                skip_rejected=on_error == "skip",
+                overwrite=overwrite,
+                progress=show,
+                announce=show.note,
+                executor=executor,
+            )
+
+
+def _refuse(asked: Mapping[str, Any], names: Iterable[str], what: str) -> None:
+    """Say which arguments mean nothing for this source."""
+    if given := [name for name in names if asked.get(name)]:
+        raise UnusableInput(f"{given[0]}= goes with {what}.")

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from packer.errors import UnusableInput
+from packer.errors import Rejected, UnusableInput, told
 from packer.planning.shard_size import SMALLEST, byte_size
 from packer.sources.options import KINDS
 from packer.sources.table.columns import SPLIT_NAME
@@ -50,10 +50,12 @@ def path_of(name: str, value: Any) -> Path:
 
 @contextmanager
 def in_pythons_words() -> Iterator[None]:
-    """Have errors that name options of the command say what they are in Python."""
+    """Have errors say what they would on the command line, with arguments in place of options."""
     try:
         yield
     except ShardfeedError as error:
+        if isinstance(error, Rejected):  # whose files the command names on its own
+            error.args = ("\n  ".join([*error.args, *told(error.files)]),)
         error.args = tuple(_in_python(text) for text in error.args)
         raise
 

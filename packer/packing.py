@@ -15,11 +15,15 @@ from packer.images.encode import transcoders
 from packer.planning.mandate import Mandate, versions
 from packer.planning.options import PackOptions
 from packer.planning.prepare import prepare
+from packer.planning.scan import numbered
 from packer.planning.work import Work, digests
 from packer.progress import Progress
+from packer.sources.python.dataset import DatasetSource
+from packer.sources.reading import Reading
 from packer.writing import journal
 from packer.writing.fill import fill
 from packer.writing.jobs import Rejections
+from packer.writing.repeats import refuse_repeated_keys
 from packer.writing.report import PackReport, Written, report_of
 from packer.writing.runners.connect import connected
 from packer.writing.shard_writer import remove_shard
@@ -27,7 +31,7 @@ from reader.format import Manifest, manifest
 
 
 def pack(
-    src: Path,
+    src: Path | Reading,
     dst: Path,
     options: PackOptions,
     jobs: int,
@@ -44,6 +48,7 @@ def pack(
     """Pack `src` into the dataset `dst`, or finish what an earlier run began.
 
     Args:
+        src: a path; or what is understood already.
         jobs: processes; with an executor that does not tell its workers, their number.
         executor: where shards are packed, see `connected`; None: in processes of this machine.
         announce: is given the sentence that says what the source was understood as, before
@@ -58,11 +63,13 @@ def pack(
     """
     began = time.monotonic()
     progress = progress or Progress(quiet=True)
-    src, dst = Path(os.path.realpath(src)), Path(os.path.realpath(dst))
-    if dst == src or src in dst.parents:
-        raise UnusableInput(
-            f"{dst} lies inside {src}, the folder to be packed. Choose another place."
-        )
+    dst = Path(os.path.realpath(dst))
+    if isinstance(src, Path):
+        src = Path(os.path.realpath(src))
+        if dst == src or src in dst.parents:
+            raise UnusableInput(
+                f"{dst} lies inside {src}, the folder to be packed. Choose another place."
+            )
     if append:
         _refuse_other_options(dst, options)
     work = prepare(src, options, progress, classes, onto=dst if append else None)
@@ -79,7 +86,8 @@ def pack(
             raise _refusal(work, by_scan, written=False)
         if by_scan and tell is not None:
             tell(by_scan)
-        run = _run(src, work)
+        name = src if isinstance(src, Path) else src.what
+        run = _run(f"{name}{work.scanned.identity}", work)
         with (
             connected(executor) as engine,
             journal.packing(dst, run, overwrite, keep=work.base) as watched,
@@ -93,9 +101,11 @@ def pack(
             if filled.unread or (rejected and not skip_rejected):
                 raise _refusal(work, rejected, written=True)
             if not append and not any(entry.samples for entry in written.entries.values()):
-                raise NothingToPack(f"{src} holds no image. Nothing was committed.", rejected)
+                raise NothingToPack(f"{name} holds no image. Nothing was committed.", rejected)
             if append:
                 _drop_empty_shards(dst, written)
+            if isinstance(source := work.scanned.source, DatasetSource) and source.probed.keyed:
+                refuse_repeated_keys(dst, written.entries)
             journal.commit(dst, _manifest(work, written, len(rejected)))
     content = Manifest.load(dst)
     return PackReport(
@@ -136,7 +146,7 @@ def _is_packed(dst: Path, work: Work) -> bool:
     if (
         content.options != work.options.dump()
         or content.source != work.scanned.fingerprint
-        or content.classes != work.scanned.classes
+        or (work.scanned.classes and content.classes != work.scanned.classes)
         or work.scanned.listing.newest_ns > committed.stat().st_mtime_ns
     ):
         raise UnusableInput(
@@ -154,7 +164,7 @@ def _read(dst: Path, content: Manifest) -> Written:
     return written
 
 
-def _run(src: Path, work: Work) -> journal.Run:
+def _run(place: str, work: Work) -> journal.Run:
     """What the journal keeps of the work."""
     return journal.Run(
         settings={
@@ -162,7 +172,7 @@ def _run(src: Path, work: Work) -> journal.Run:
             "versions": versions(work.options.policy),
         },
         source=work.scanned.fingerprint,
-        place=xxhash.xxh3_128_hexdigest(os.fsencode(src)),
+        place=xxhash.xxh3_128_hexdigest(os.fsencode(place)),
         splits=sorted(set(work.plan.splits)),
         shards=digests(work),
     )
@@ -211,6 +221,22 @@ def _drop_empty_shards(dst: Path, written: Written) -> None:
         del written.entries[file]
 
 
+def _classes(work: Work, written: Written) -> tuple[str, ...]:
+    """The class names; those of numbers that only reading the source has told."""
+    there = work.base.classes if work.base else ()
+    if work.scanned.classes or not isinstance(work.scanned.source, DatasetSource):
+        return work.scanned.classes
+    names = numbered(np.array(sorted(written.labels), np.int64))
+    if len(names) <= len(there):
+        return there
+    if there != names[: len(there)]:
+        raise UnusableInput(
+            f"The largest label is {len(names) - 1}, and {len(there)} classes have names: give "
+            "those of all as classes=[...]."
+        )
+    return names
+
+
 def _manifest(work: Work, written: Written, rejected: int) -> Manifest:
     base = work.base
     entries = (written.entries[file] for file in work.plan.files if file in written.entries)
@@ -218,7 +244,7 @@ def _manifest(work: Work, written: Written, rejected: int) -> Manifest:
         packer=__version__,
         options=work.options.dump(),
         source=work.scanned.fingerprint,
-        classes=work.scanned.classes,
+        classes=_classes(work, written),
         fields=tuple(sorted(written.fields.union(base.fields if base else ()))),
         shards=(*(base.shards if base else ()), *entries),
         rejected=rejected + (base.rejected if base else 0),

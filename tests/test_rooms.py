@@ -35,7 +35,8 @@ FLOORS = {
     "packer": [
         {"errors", "keys", "progress"},
         {"files", "processes"},
-        {"images", "sources"},
+        {"images"},
+        {"sources"},
         {"planning"},
         {"writing"},
         {"packing", "checking", "interop", "arguments"},

@@ -22,7 +22,9 @@ from packer.images.probe import (
     ONE_CHANNEL,
     PILLOW_ERRORS,
     ImageInfo,
+    channels_of,
     check_for_reader,
+    check_size,
     damaged,
     probe,
 )
@@ -87,14 +89,18 @@ def transcoders(policy: Policy) -> dict[str, str]:
     return {**found, "Pillow": PIL.__version__, "simplejpeg": simplejpeg.__version__}
 
 
-def encode(image: bytes | Pixels, policy: Policy) -> Encoded:
+def encode(image: bytes | Pixels | Image.Image, policy: Policy) -> Encoded:
     """Apply `policy` to an image file's bytes or to pixels (uint8, height x width x 1 or 3).
+
+    A picture of Pillow's, of a mode that PNG has, is stored as PNG unless it is to be re-encoded.
 
     Raises:
         BadImage: it is not a sound image, or beyond a limit.
     """
     if isinstance(image, bytes):
         encoded = _file_encoded(image, policy)
+    elif isinstance(image, Image.Image):
+        encoded = _picture_encoded(image, policy)
     else:
         encoded = _pixels_encoded(image, policy)
     if len(encoded.data) > policy.limits.bytes:
@@ -139,6 +145,31 @@ def _pixels_encoded(pixels: Pixels, policy: Policy) -> Encoded:
     return _raw(pixels)
 
 
+def _picture_encoded(image: Image.Image, policy: Policy) -> Encoded:
+    check_size(image.height, image.width, policy.limits)
+    if policy.raw is not None:
+        return _raw(_fitted(in_8_bits(image).convert("RGB"), policy.raw))
+    if _shrinks(image.height, image.width, policy) or policy.quality is not None:
+        return _reencoded(_in_jpegs_mode(image), policy, {}, orientation=1)
+    channels = channels_of(image)
+    return Encoded(png(image), ImageInfo("png", image.height, image.width, channels, 1))
+
+
+def png(image: Image.Image) -> bytes:
+    """The pixels as a PNG, without what else the image tells (EXIF, a colour profile)."""
+    file = io.BytesIO()
+    # Level 3 takes half the time of the usual 6, for 2% more bytes of a photograph (measured).
+    image.save(file, "PNG", compress_level=3, icc_profile=None)
+    return file.getvalue()
+
+
+def _in_jpegs_mode(image: Image.Image) -> Image.Image:
+    """In 8 bits, grey or RGB."""
+    pixels = in_8_bits(image)
+    # Not by the channels: a palette has one, and colours.
+    return pixels.convert("L" if pixels.mode in ONE_CHANNEL else "RGB")
+
+
 def _raw(pixels: Pixels) -> Encoded:
     height, width, channels = pixels.shape
     return Encoded(pixels.tobytes(), ImageInfo("raw", height, width, channels, orientation=1))
@@ -167,9 +198,7 @@ def _file_reencoded(data: bytes, info: ImageInfo, policy: Policy) -> Encoded:
     """A JPEG of the image as stored; EXIF and ICC are kept."""
     with _opened(data) as image:
         kept = {k: v for k, v in image.info.items() if k in ("exif", "icc_profile")}
-        pixels = in_8_bits(image)
-        # Not by the channels: a palette has one, and colours.
-        pixels = pixels.convert("L" if pixels.mode in ONE_CHANNEL else "RGB")
+        pixels = _in_jpegs_mode(image)
     if pixels.mode == "L":
         kept.pop("icc_profile", None)  # it may describe the colours that convert() dropped
     return _reencoded(pixels, policy, kept, info.orientation)

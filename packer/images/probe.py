@@ -58,15 +58,15 @@ def probe(data: bytes, limits: Limits = Limits()) -> ImageInfo:  # noqa: B008  #
     """
     proven = _proven(data) if data.startswith(b"\xff\xd8") else None
     if proven is not None and jpeg.is_bare(data, proven):
-        _check_pixels(proven.height, proven.width, limits)
+        check_size(proven.height, proven.width, limits)
         return ImageInfo("jpg", proven.height, proven.width, len(proven.sampling), 1)
     try:
         if data.startswith(_PNG):
             with opened(data, "PNG") as image:
                 image.verify()  # the checksums, which decoding passes over
         with opened(data) as image:
-            _check_pixels(image.height, image.width, limits)
-            channels = 1 if image.mode in ONE_CHANNEL else len(image.getbands())
+            check_size(image.height, image.width, limits)
+            channels = channels_of(image)
             if proven is None:
                 image.load()  # cut short or damaged, it does not
                 _check_mode(image)
@@ -132,7 +132,13 @@ def _why_unknown(data: bytes) -> str:
     return "it is a JPEG with a segment in its header that Pillow does not read"
 
 
-def _check_pixels(height: int, width: int, limits: Limits) -> None:
+def channels_of(image: Image.Image) -> int:
+    """What the index says of a picture's mode."""
+    return 1 if image.mode in ONE_CHANNEL else len(image.getbands())
+
+
+def check_size(height: int, width: int, limits: Limits) -> None:
+    """Raise BadImage if it has more pixels than are allowed."""
     if height * width > limits.pixels:
         raise BadImage(
             f"it has {width} x {height} pixels; {limits.pixels} are the most (--max-pixels)"

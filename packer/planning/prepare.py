@@ -15,6 +15,8 @@ from packer.progress import Progress
 from packer.sources.coco.coco import CocoSource
 from packer.sources.detect import read
 from packer.sources.folder.files import NO_FILE
+from packer.sources.python.dataset import DatasetSource
+from packer.sources.reading import Reading
 from packer.sources.records import Source
 from packer.sources.table.source import TableSource
 from packer.sources.unlabelled import remarks
@@ -22,7 +24,7 @@ from reader.format import Manifest
 
 
 def prepare(
-    src: Path,
+    src: Path | Reading,
     options: PackOptions,
     progress: Progress,
     classes: Sequence[str] | None = None,
@@ -31,7 +33,7 @@ def prepare(
     """Scan `src` and plan its shards; nothing is written.
 
     Args:
-        src: the folder, archive or manifest to be packed.
+        src: the folder, archive or manifest to be packed; or what is understood already.
         options: what shapes the shards.
         progress: where to show how far it is.
         classes: class names in label order, None for the source's own order.
@@ -44,18 +46,23 @@ def prepare(
         OSError: the disk fails.
     """
     base = None if onto is None else Manifest.load(onto)
-    reading = read(src, options.source)
+    reading = read(src, options.source) if isinstance(src, Path) else src
     source = reading.open(classes)
     if base is not None and source.classes:
         known = set(base.classes)
         added = [name for name in source.classes if name not in known]
         source = reading.open([*base.classes, *added])
-    root = getattr(source, "root", src)
-    origin = Origin.of(root if root.exists() else src)
+    if base is not None and isinstance(source, DatasetSource) and source.probed.keyed:
+        raise UnusableInput(
+            f"Items of {reading.what} have keys of their own, and which of them are in {onto} only "
+            "reading all of them tells. Add them by packer.Writer(..., append=True)."
+        )
+    origin = _origin(src, source) if isinstance(src, Path) else None
     packed = [] if onto is None or base is None else [onto / shard.index for shard in base.shards]
     fixed = len(base.classes if base else classes or ())
     scanned = scan(source, options, progress, packed, fixed, reading.beside)
-    origin.check()  # else it has gone while it was listed
+    if origin is not None:
+        origin.check()  # else it has gone while it was listed
     listing = scanned.listing
     if not len(listing) and base is None:
         files = [(item.name, item.reason) for item in listing.skipped]
@@ -72,9 +79,18 @@ def prepare(
     )
     if onto is not None and base is not None:
         _refuse_other_splits(onto, set(base.splits), set(plan.splits))
-    further = tuple(remarks(source, int((listing.labels < 0).sum()), len(listing)))
-    sentence = told(reading.what, listing, scanned.classes)
+    if isinstance(source, DatasetSource):
+        further, labelled = tuple(source.remarks()), source.probed.labelled
+    else:
+        further = tuple(remarks(source, int((listing.labels < 0).sum()), len(listing)))
+        labelled = False
+    sentence = told(reading.what, listing, scanned.classes, labelled)
     return Work(origin, scanned, plan, options, base, further, sentence)
+
+
+def _origin(src: Path, source: Source) -> Origin:
+    root = getattr(source, "root", src)
+    return Origin.of(root if root.exists() else src)
 
 
 def _hint(source: Source, files: Sequence[tuple[str, str]]) -> str:

@@ -13,6 +13,7 @@ from packer.planning.listing import Listing
 from packer.planning.options import PackOptions
 from packer.planning.plan import split_of
 from packer.progress import Advance, Progress
+from packer.sources.python.dataset import DatasetSource
 from packer.sources.records import EmptyClass, Skipped, Source, SourceSample
 from reader.format import Index
 
@@ -26,12 +27,14 @@ class Scanned:
     Attributes:
         classes: class names in label order.
         fingerprint: of everything the source holds, also of what is packed already.
+        identity: of a source whose listing does not tell what it holds.
     """
 
     source: Source
     listing: Listing
     classes: tuple[str, ...]
     fingerprint: str
+    identity: str = ""
 
 
 def scan(
@@ -85,7 +88,8 @@ def scan(
             contents = _contents(listing, source, advance)
         listing, different = _without_repeats(listing, contents, _copy)
         kept = kept[different]
-    fingerprint = listing.fingerprint()
+    identity = source.identity if isinstance(source, DatasetSource) else ""
+    fingerprint = listing.fingerprint() + identity
     there = bytearray()
     for path in packed:
         index = Index(path, mapped=False)
@@ -95,7 +99,7 @@ def scan(
         skipped = listing.skipped
         listing = listing.take(np.flatnonzero(~np.isin(digests[kept], _column(there))))
         listing.skipped = skipped
-    return Scanned(source, listing, classes or _numbered(listing), fingerprint)
+    return Scanned(source, listing, classes or numbered(listing.labels), fingerprint, identity)
 
 
 def _without_empty(listing: Listing, classes: tuple[str, ...], fixed: int) -> tuple[str, ...]:
@@ -171,9 +175,9 @@ def _image(source: Source, sample: SourceSample) -> bytes:
     return image if isinstance(image, bytes) else image.tobytes()
 
 
-def _numbered(listing: Listing) -> tuple[str, ...]:
+def numbered(labels: NDArray[np.int64]) -> tuple[str, ...]:
     """Names for the classes of a source that has numbers alone."""
-    return tuple(map(str, range(int(listing.labels.max(initial=-1)) + 1)))
+    return tuple(map(str, range(int(labels.max(initial=-1)) + 1)))
 
 
 def _digest(data: bytes) -> bytes:

@@ -9,13 +9,14 @@ from packer.planning.listing import Listing
 _NAMED = 3  # classes
 
 
-def told(what: str, listing: Listing, classes: Sequence[str]) -> str:
+def told(what: str, listing: Listing, classes: Sequence[str], labelled: bool = False) -> str:
     """The sentence that `packer pack` begins with.
 
     Args:
         what: the source was taken for, as `Reading` has it.
         listing: the samples that were found.
         classes: their names in label order.
+        labelled: there are labels all the same.
     """
     count = len(listing)
     parts = [f"{count} {'image' if count == 1 else 'images'}"]
@@ -23,7 +24,7 @@ def told(what: str, listing: Listing, classes: Sequence[str]) -> str:
         names = ", ".join(classes[:_NAMED]) + ", ..." * (len(classes) > _NAMED)
         parts.append(f"{len(classes)} {'class' if len(classes) == 1 else 'classes'} ({names})")
     else:
-        parts.append("no classes")
+        parts.append("labels that are numbers" if labelled else "no classes")
     splits, counts = np.unique(listing.splits, return_counts=True)
     if any(splits.tolist()) and count:
         each = zip(splits.tolist(), counts.tolist(), strict=True)

@@ -27,13 +27,13 @@ class Work:
     """A source, and how its samples are to be laid out in a dataset.
 
     Attributes:
-        origin: where the source lies.
+        origin: where the source lies; None: nowhere.
         base: what the destination holds already and keeps.
         reading: what the source was understood as, in a sentence.
         remarks: further sentences on it.
     """
 
-    origin: Origin
+    origin: Origin | None
     scanned: Scanned
     plan: Plan
     options: PackOptions
@@ -63,7 +63,8 @@ def shard_job(
 
 def digests(work: Work) -> dict[str, str]:
     """For each shard a checksum of the samples that it is made from."""
-    names = "\0".join(work.scanned.classes).encode("utf-8", "surrogatepass")
+    told = (*work.scanned.classes, work.scanned.identity)
+    names = "\0".join(filter(None, told)).encode("utf-8", "surrogatepass")
     classes, listing, plan = xxhash.xxh3_128_hexdigest(names), work.scanned.listing, work.plan
     return {
         file: f"{classes} {listing.digest(plan.shard(number))}"
@@ -74,7 +75,7 @@ def digests(work: Work) -> dict[str, str]:
 def bytes_needed(work: Work, shards: Iterable[int]) -> int | None:
     """What these shards take on disk, at most; None if only encoding the images tells."""
     plan, policy = work.plan, work.options.policy
-    if policy.raw is None and (policy.max_side or policy.quality):
+    if policy.raw is None and (policy.max_side or policy.quality or work.scanned.identity):
         return None
     total = sum(
         plan.tar_bytes(number) + _INDEX_BYTES + _ROW_BYTES * len(plan.shard(number))

@@ -5,20 +5,10 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 KINDS = (
-    *(
-        "folder",
-        "flat",
-        "coco",
-        "voc",
-        "yolo",
-        "pairs",
-        "hf",
-        "table",
-        "webdataset",
-        "cifar",
-        "idx",
-    ),
+    *("folder", "flat", "coco", "voc", "yolo", "pairs", "hf"),
+    *("table", "webdataset", "cifar", "idx"),
 )
+PYTHON = "python"  # a dataset that a program has, which --as does not choose
 
 
 @dataclass(frozen=True)

@@ -2,11 +2,14 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from numpy.typing import NDArray
 
 from packer.errors import BadImage, Damaged
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
 
 
 @dataclass(frozen=True)
@@ -18,7 +21,8 @@ class SourceSample:
         key: its name in the archive, unique in the source.
         label: class number, -1 without labels.
         size: bytes of the image and its members.
-        mtime_ns: when the newest of its files was written; tells what changes while it is packed.
+        mtime_ns: when the newest of its files was written; tells what changes while it is packed,
+            and what is mended before it is packed again. 0: nothing tells that.
         members: extensions of its further members, in the order in which they are stored.
         split: the part of the dataset that the source puts it into, "" for none.
         locator: what else the source must know to find it again, in its own words.
@@ -74,12 +78,15 @@ class Content:
     """What a source holds for one sample.
 
     Attributes:
-        image: an image file's bytes, or pixels as a uint8 array (height, width, channels).
+        image: an image file's bytes, or pixels as a uint8 array (height, width, channels), or a
+            picture of Pillow's.
         members: the bytes of each further member by extension, as `SourceSample.members` says.
+        sample: as it is now known to be; None: as it was scanned.
     """
 
-    image: bytes | NDArray[Any]
+    image: "bytes | NDArray[Any] | Image"
     members: Mapping[str, bytes] = field(default_factory=dict)
+    sample: SourceSample | None = None
 
 
 class Source(Protocol):

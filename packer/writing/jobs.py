@@ -63,7 +63,7 @@ def pack_shard(job: ShardJob, tick: Callable[[], None]) -> Outcome:
         with ShardWriter(job.path) as writer:
             for sample, result in _encoded(job):
                 if isinstance(result, BadImage):
-                    if isinstance(result, Unreadable):
+                    if isinstance(result, Unreadable) or not sample.mtime_ns:
                         is_whole = False
                         if job.origin is not None:
                             job.origin.check()
@@ -73,7 +73,7 @@ def pack_shard(job: ShardJob, tick: Callable[[], None]) -> Outcome:
                         for file in job.source.member_files(sample)
                     ]
                 else:
-                    writer.add(sample, *result)
+                    writer.add(*result)
                 tick()
             if job.needs_all and not is_whole:
                 return Unfinished(rejected)
@@ -85,7 +85,7 @@ def pack_shard(job: ShardJob, tick: Callable[[], None]) -> Outcome:
     return report_of(job.path, job.samples[0].split if len(job.samples) else "")
 
 
-_Result = tuple[Encoded, Mapping[str, bytes]] | BadImage
+_Result = tuple[SourceSample, Encoded, Mapping[str, bytes]] | BadImage
 
 
 def _encoded(job: ShardJob) -> Iterator[tuple[SourceSample, _Result]]:
@@ -99,7 +99,7 @@ def _encoded(job: ShardJob) -> Iterator[tuple[SourceSample, _Result]]:
                 raise BadImage(f"another member of its sample is a .{encoded.info.format}, too")
             for ext, data in content.members.items():
                 check_member(ext, data, encoded.info, job.policy.limits)
-            return encoded, content.members
+            return content.sample or sample, encoded, content.members
         except BadImage as error:
             return error
         except JpegtranFailed as error:

@@ -226,4 +226,5 @@ def _member_name(column: str, data: bytes) -> str:
 
 
 def _size(content: Content) -> int:
+    assert isinstance(content.image, bytes)
     return len(content.image) + sum(map(len, content.members.values()))
