@@ -214,25 +214,6 @@ ROWS = [
             members=("mask.png",),
         ),
     ),
-    Row(
-        "splits with masks", "train/images/1.jpg train/masks/1.png", "train/masks is named as masks"
-    ),
-    # kaggle.com/c/carvana-image-masking-challenge
-    Row(
-        "Carvana", "train/1.jpg train_masks/1_mask.gif test/2.jpg", "train_masks is named as masks"
-    ),
-    # github.com/mcordts/cityscapesScripts
-    Row(
-        "Cityscapes",
-        "leftImg8bit/train/aachen/1_leftImg8bit.png gtFine/train/aachen/1_gtFine_labelIds.png",
-        r"gtFine is named as masks are.*packer pack \S*/leftImg8bit DST",
-    ),
-    # mvtec.com/company/research/datasets/mvtec-ad
-    Row(
-        "MVTec AD",
-        "bottle/train/good/1.png bottle/test/broken/2.png bottle/ground_truth/broken/2_mask.png",
-        "ground_truth is named as masks are",
-    ),
     # robots.ox.ac.uk/~vgg/data/pets
     Row(
         "Oxford Pet",

@@ -1,7 +1,7 @@
 """Which folders hold masks, told from their names: masks are no samples (pure)."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 
 from packer.sources.folder.shape import IMAGES, Shape, inside, plain
 
@@ -13,6 +13,7 @@ _MASKS_BESIDE_IMAGES = frozenset(
     {"mask", "masks", "gt", "label", "labels", "segmentation", "segmentations", "seg", "depth"}
     | {"target", "targets", "depths"}
 )
+_WORDS = _MASKS | _MASKS_BESIDE_IMAGES
 
 
 def masks(shape: Shape) -> Iterator[str]:
@@ -24,13 +25,28 @@ def masks(shape: Shape) -> Iterator[str]:
             yield path
 
 
+def images_of(shape: Shape, folder: str) -> str | None:
+    """The one folder beside a folder of masks that holds its images, told from their names."""
+    above, _, name = folder.rpartition("/")
+    siblings = [other for other in shape.with_images(above) if other != name]
+    found = [other for other in siblings if _rest(other, IMAGES) == _rest(name, _WORDS)]
+    found = found or [other for other in siblings if plain(other) in IMAGES]
+    return inside(above, found[0]) if len(found) == 1 else None
+
+
 def _is_of_masks(name: str, siblings: set[str]) -> bool:
     others = {plain(sibling) for sibling in siblings}
     if plain(name) in _MASKS or (plain(name) in _MASKS_BESIDE_IMAGES and others & IMAGES):
         return True
+    rest = _rest(name, _MASKS_BESIDE_IMAGES)
+    others |= {_rest(sibling, IMAGES) for sibling in siblings}
+    return "" != rest != plain(name) and rest in others
+
+
+def _rest(name: str, words: Collection[str]) -> str:
+    """What a name of several words says beside `words`: ``train`` of ``train_masks``."""
     tokens = re.split(r"[_\-. ]+", name.lower())
-    rest = "".join(token for token in tokens if token not in _MASKS_BESIDE_IMAGES)
-    return "" != rest != "".join(tokens) and bool({rest} & others) and len(tokens) > 1
+    return "".join(token for token in tokens if token not in words)
 
 
 def certain_pair(
@@ -55,14 +71,14 @@ def certain_pair(
 def told_of_masks(shape: Shape, folder: str, where: object) -> str:
     """Why a folder of masks stops packing, and what to type."""
     above, _, name = folder.rpartition("/")
-    images = [other for other in shape.with_images(above) if other != name]
-    images.sort(key=lambda other: plain(other) not in IMAGES)
+    others = [inside(above, other) for other in shape.with_images(above) if other != name]
     text = f"{where}: {folder} is named as masks are, which are no samples."
-    if images:
-        source = f"{where}/{inside(above, images[0])}"
+    if images := images_of(shape, folder) or next(iter(others), None):
+        source = f"{where}/{images}"
         text += (
-            f" If it has a mask for each image in {inside(above, images[0])}, of the same name, "
-            f"type: packer pack {source} DST --pair mask={where}/{folder} (mask?=... if some have "
-            f"none); for the images alone: packer pack {source} DST."
+            f" If it has a mask for each image in {images}, of the same name, type: packer pack "
+            f"{source} DST --pair mask={where}/{folder} (mask?=... if some have none); for the "
+            f"images alone: packer pack {source} DST. Where names differ by an ending, or some "
+            "images have none, --as pairs tries."
         )
     return f"{text} If all folders are classes, give --as folder."
