@@ -7,16 +7,15 @@ from concurrent.futures import Executor
 from pathlib import Path
 
 import numpy as np
-import xxhash
 
 from packer import __version__
 from packer.errors import EXAMPLES, NothingToPack, Rejected, UnusableInput
 from packer.images.encode import transcoders
-from packer.planning.mandate import Mandate, versions
+from packer.planning.mandate import Mandate
 from packer.planning.options import PackOptions
 from packer.planning.prepare import prepare
 from packer.planning.scan import numbered
-from packer.planning.work import Work, digests
+from packer.planning.work import Work
 from packer.progress import Progress
 from packer.sources.python.dataset import DatasetSource
 from packer.sources.reading import Reading
@@ -25,6 +24,7 @@ from packer.writing.fill import fill
 from packer.writing.jobs import Rejections
 from packer.writing.repeats import refuse_repeated_keys
 from packer.writing.report import PackReport, Written, report_of
+from packer.writing.run import Run
 from packer.writing.runners.connect import connected
 from packer.writing.shard_writer import remove_shard
 from reader.format import Manifest, manifest
@@ -65,15 +65,11 @@ def pack(
     progress = progress or Progress(quiet=True)
     dst = Path(os.path.realpath(dst))
     if isinstance(src, Path):
-        src = Path(os.path.realpath(src))
-        if dst == src or src in dst.parents:
-            raise UnusableInput(
-                f"{dst} lies inside {src}, the folder to be packed. Choose another place."
-            )
+        src = apart(src, dst)
     if append:
         _refuse_other_options(dst, options)
     work = prepare(src, options, progress, classes, onto=dst if append else None)
-    if not len(work.plan) if append else not overwrite and _is_packed(dst, work):
+    if not len(work.plan) if append else not overwrite and already_packed(dst, work):
         announce(work.reading)
         committed = Manifest.load(dst)
         journal.forget(dst, committed.source)
@@ -83,23 +79,23 @@ def pack(
         by_scan = _rejected(work)
         if by_scan and not skip_rejected:
             announce(work.reading)
-            raise _refusal(work, by_scan, written=False)
+            raise refusal(work, by_scan, written=False)
         if by_scan and tell is not None:
             tell(by_scan)
         name = src if isinstance(src, Path) else src.what
-        run = _run(f"{name}{work.scanned.identity}", work)
+        run = Run.asked(f"{name}{work.scanned.identity}", options, classes).of(work)
         with (
             connected(executor) as engine,
-            journal.packing(dst, run, overwrite, keep=work.base) as watched,
+            journal.packing(dst, run, overwrite, work.base, progress.note) as watched,
         ):
             announce(work.reading)
-            mandate = Mandate(watched, run.settings["versions"])
+            mandate = Mandate(watched, run.versions)
             numbers = range(len(work.plan))
             filled = fill(work, dst, numbers, mandate, jobs, engine, skip_rejected, progress)
             written, count = filled.written, filled.count
             rejected = sorted(_rejected(work, written) + filled.unread)
             if filled.unread or (rejected and not skip_rejected):
-                raise _refusal(work, rejected, written=True)
+                raise refusal(work, rejected, written=True)
             if not append and not any(entry.samples for entry in written.entries.values()):
                 raise NothingToPack(f"{name} holds no image. Nothing was committed.", rejected)
             if append:
@@ -125,6 +121,20 @@ def pack(
     )
 
 
+def apart(src: Path, dst: Path) -> Path:
+    """The source without links.
+
+    Raises:
+        UnusableInput: the destination lies in it.
+    """
+    src = Path(os.path.realpath(src))
+    if dst == src or src in dst.parents:
+        raise UnusableInput(
+            f"{dst} lies inside {src}, the folder to be packed. Choose another place."
+        )
+    return src
+
+
 def _refuse_other_options(dst: Path, options: PackOptions) -> None:
     if Manifest.load(dst).options != options.dump():
         raise UnusableInput(
@@ -133,7 +143,7 @@ def _refuse_other_options(dst: Path, options: PackOptions) -> None:
         )
 
 
-def _is_packed(dst: Path, work: Work) -> bool:
+def already_packed(dst: Path, work: Work) -> bool:
     """Whether an earlier run of the same command has committed `dst`.
 
     Raises:
@@ -164,28 +174,12 @@ def _read(dst: Path, content: Manifest) -> Written:
     return written
 
 
-def _run(place: str, work: Work) -> journal.Run:
-    """What the journal keeps of the work."""
-    return journal.Run(
-        settings={
-            **work.options.dump(),
-            "versions": versions(work.options.policy),
-        },
-        source=work.scanned.fingerprint,
-        place=xxhash.xxh3_128_hexdigest(os.fsencode(place)),
-        splits=sorted(set(work.plan.splits)),
-        shards=digests(work),
-    )
-
-
 def _rejected(work: Work, written: Written | None = None) -> Rejections:
     """What the scan rejected, and what was rejected of the shards that are written."""
-    skipped = work.scanned.listing.skipped
-    by_scan = [(item.name, item.reason) for item in skipped if not item.ignored]
-    return sorted(by_scan + (written.rejected if written else []))
+    return sorted(work.scanned.listing.rejected + (written.rejected if written else []))
 
 
-def _refusal(work: Work, files: Rejections, written: bool) -> Rejected:
+def refusal(work: Work, files: Rejections, written: bool) -> Rejected:
     """What says that files were rejected: few are damaged, or the source was misread."""
     listing = work.scanned.listing
     by_scan = [item for item in listing.skipped if not item.ignored]

@@ -40,6 +40,7 @@ FLOORS = {
         {"planning"},
         {"writing"},
         {"packing", "checking", "interop", "arguments"},
+        {"part"},
         {"api", "cli"},
         {"__main__"},
     ],

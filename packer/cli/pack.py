@@ -1,5 +1,6 @@
 """`packer pack`."""
 
+import os
 from functools import partial
 from pathlib import Path
 
@@ -7,7 +8,7 @@ import click
 
 from packer.cli import params as options
 from packer.cli.output import name_files, say
-from packer.cli.pack_output import json_of_errors, say_plan, say_report
+from packer.cli.pack_output import json_of_errors, say_part, say_plan, say_report
 from packer.cli.sections import Sectioned
 from packer.planning.shard_size import SMALLEST
 from packer.sources.options import KINDS
@@ -20,7 +21,7 @@ SECTIONS = {
     "What is stored": ("jpeg", "check", "max_side", "quality", "raw"),
     "How it is divided": ("split", "shard_size", "shard_samples", "shuffle", "seed"),
     "What is refused": ("on_error", "max_pixels", "max_bytes"),
-    "This run": ("jobs", "append", "overwrite", "dry_run", "as_json", "quiet"),
+    "This run": ("jobs", "executor", "part", "append", "overwrite", "dry_run", "as_json", "quiet"),
 }
 
 
@@ -28,6 +29,18 @@ SECTIONS = {
 @click.argument("src", type=click.Path(exists=True, path_type=Path))
 @click.argument("dst", type=click.Path(file_okay=False, path_type=Path))
 @options.jobs
+@click.option(
+    "--executor",
+    metavar="local|ray[://HOST:PORT]|dask://HOST:PORT",
+    default="local",
+    help="Where shards are packed: in processes here, or on the cluster that is there.",
+)
+@click.option(
+    "--part",
+    metavar="I/N|slurm",
+    help="Write one of N parts, by a command on each machine, and commit nothing: the command "
+    "without --part does that in the end. slurm: the part of this task of a job array.",
+)
 @click.option(
     "--shard-size",
     type=options.ByteSize(SMALLEST),
@@ -122,6 +135,8 @@ def pack(
     src: Path,
     dst: Path,
     jobs: int,
+    executor: str,
+    part: str | None,
     shard_size: int | None,
     shard_samples: int | None,
     shuffle: bool,
@@ -195,6 +210,29 @@ def pack(
     if dry_run:
         with json_of_errors(as_json):
             return say_plan(src, dst, asked, names, append, as_json, Progress(quiet))
+    announce = (lambda _: None) if as_json or quiet else partial(say, err=False)
+    if part is not None:
+        if append or overwrite:
+            raise click.UsageError("--part is for a new dataset: no --append or --overwrite.")
+        from packer.part import pack_part
+        from packer.planning.part import Part
+
+        with json_of_errors(as_json):
+            its = Part.of(part, os.environ)
+            done = pack_part(
+                src,
+                dst,
+                asked,
+                jobs,
+                its,
+                classes=names,
+                skip_rejected=on_error == "skip",
+                executor=executor,
+                progress=Progress(quiet),
+                announce=announce,
+            )
+        say_part(done, as_json, quiet)
+        return 1 if done.rejected else 0
     told: list[tuple[str, str]] = []
 
     def tell(files: list[tuple[str, str]]) -> None:
@@ -211,8 +249,9 @@ def pack(
             append=append,
             skip_rejected=on_error == "skip",
             overwrite=overwrite,
+            executor=executor,
             progress=Progress(quiet),
-            announce=(lambda _: None) if as_json or quiet else partial(say, err=False),
+            announce=announce,
             tell=tell,
         )
     name_files("rejected", sorted(set(report.rejected).difference(told)))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from packer.cli.output import counted, name_files, print_json, say
 
 if TYPE_CHECKING:
+    from packer.part import PartReport
     from packer.planning.options import PackOptions
     from packer.progress import Progress
     from packer.writing.report import PackReport
@@ -31,6 +32,26 @@ def say_report(report: "PackReport", as_json: bool, quiet: bool) -> None:
             f"{report.bytes / 1e6:.1f} MB, {report.seconds:.1f} s; "
             f"{counted(len(report.rejected), 'files')} rejected, "
             f"{len(report.ignored)} ignored{untiled}",
+            err=False,
+        )
+
+
+def say_part(report: "PartReport", as_json: bool, quiet: bool) -> None:
+    """What became of one part, and what is left for the others."""
+    name_files("rejected", report.rejected)
+    if as_json:
+        _report_json(dict(vars(report)))
+    elif not quiet:
+        name_files("not tiled", report.untiled)
+        left = f"of the whole {counted(report.missing, 'shards')} are missing"
+        if report.committed:
+            left = "the dataset is committed"
+        elif not report.missing:
+            left = "all shards are there: the same command without --part commits them"
+        say(
+            f"{report.dataset}: part {report.part}, {counted(report.samples, 'samples')} in "
+            f"{counted(report.shards, 'shards')} ({report.shards_written} written now), "
+            f"{report.seconds:.1f} s; {counted(len(report.rejected), 'files')} rejected; {left}",
             err=False,
         )
 

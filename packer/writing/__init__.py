@@ -1,6 +1,7 @@
 """From a plan to finished shards.
 
 `fill` writes the shards that are missing: `jobs` packs them in parallel, in `runners` on other
-machines, `shard_writer` writes one. `journal` keeps an unfinished run and commits it, `repeats`
-compares keys that samples bring along, `report` says what was packed.
+machines, `shard_writer` writes one. `run` tells one run from another, `journal` keeps an unfinished
+one and commits it, under a `lock`; `parts` share one, and its `kept_scan`. `repeats` compares keys
+that samples bring along, `report` says what was packed.
 """

@@ -6,76 +6,33 @@ first byte written until dataset.json is committed, and is locked by the process
 """
 
 import contextlib
-import fcntl
 import json
 import os
-import platform
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from packer.errors import (
-    UnusableInput,
-    cannot_write,
-    naming,
-)
-from packer.files.atomic import (
-    remove_leavings,
-    sync_folder,
-    write_file,
-)
+from packer.errors import UnusableInput, cannot_write, naming
+from packer.files.atomic import remove_leavings, sync_folder, write_file
 from packer.files.snapshot import Watched
 from packer.files.transfer import write_all
-from packer.planning.mandate import others_than
-from packer.writing.shard_writer import (
-    index_of,
-    remove_shard,
-    remove_temporaries,
-)
-from reader.format import (
-    FormatError,
-    Manifest,
-    manifest,
-)
-
-FILENAME = ".packing.json"
+from packer.writing import lock, shard_writer
+from packer.writing.run import Run
+from reader.format import FormatError, Manifest, manifest
 
 _SHARD = re.compile(r"shard-\d{6,}\.(tar|safetensors)")
 
 
-@dataclass(frozen=True)
-class Run:
-    """What a packing run is to write.
-
-    Attributes:
-        settings: what shapes a shard beside its samples.
-        source: fingerprint of the source.
-        place: tells where the source lies, by a checksum.
-        splits: the folders that shards go into.
-        shards: each tar with a checksum of the samples that it is made from.
-    """
-
-    settings: Mapping[str, Any]
-    source: str = ""
-    place: str = ""
-    splits: Sequence[str] = ()
-    shards: Mapping[str, str] = field(default_factory=dict)
-
-    def continues(self, found: "Run") -> bool:
-        """Whether all that `found` has finished is what this run would write."""
-        return (found.settings, found.shards) == (self.settings, self.shards)
-
-    def mends(self, found: "Run") -> bool:
-        """Whether `found` was this run, before its source was mended."""
-        return (found.settings, found.place) == (self.settings, self.place)
-
-
 @contextmanager
 def packing(
-    folder: Path, run: Run, overwrite: bool, keep: Manifest | None = None
+    folder: Path,
+    run: Run,
+    overwrite: bool,
+    keep: Manifest | None = None,
+    note: Callable[[str], None] = lambda sentence: None,
 ) -> Iterator[Watched]:
     """Hold the destination for one packing run; the body writes shards and calls `commit`.
 
@@ -87,67 +44,72 @@ def packing(
         run: what is being packed.
         overwrite: remove what is there, unless the run is to be continued.
         keep: the dataset that is there and is added to.
+        note: is told of finished shards that are not kept.
 
     Raises:
         UnusableInput: another process packs there, or something else is there already.
         OSError: the disk fails.
     """
-    path = folder / FILENAME
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        journal = path.open("ab+", buffering=0)
-    except OSError as error:
-        raise UnusableInput(f"{folder} cannot be written to: {error.strerror}.") from error
-    with journal as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise UnusableInput(f"{folder}: another packer is at work there.") from None
-        except OSError as error:
-            raise UnusableInput(f"{path} cannot be locked: {error.strerror}.") from error
-        if not path.exists() or not os.path.samestat(os.fstat(file.fileno()), path.stat()):
+    path = folder / lock.JOURNAL
+    with lock.opened(path) as file:
+        if not lock.take(file, lock.ALL):
+            raise lock.busy(folder)
+        if not lock.is_there(file):
             raise UnusableInput(f"{folder}: another packer has just finished there.")
-        with naming(path):
-            file.seek(0)
-            found = _parse(file.readall())
-        splits = {*run.splits, *(found.splits if found else ())}
-        if found is None or not run.continues(found):
-            if overwrite:
-                _remove_dataset(folder, splits)
-            elif found is not None and run.mends(found):
-                _refuse_strangers(folder, splits, keep, found.shards)
-                _remove_stale(folder, found, run, keep)
-            elif found is not None and not (keep and found.source == keep.source):
-                raise _not_this(folder, found, run)
-            else:
-                try:
-                    _refuse_strangers(folder, splits, keep)
-                except UnusableInput:
-                    path.unlink()
-                    raise
-            with naming(path):
-                # The line before holds until this one is whole.
-                write_all(file.fileno(), b"\n" + json.dumps(asdict(run)).encode() + b"\n")
-                os.fsync(file.fileno())
-                sync_folder(folder)
-        _remove_temporaries(folder, splits)
+        splits = begin(folder, file, run, overwrite, keep, note)
+        remove_temporaries(folder, splits)
         try:
             yield Watched.of(path)
         finally:
             with contextlib.suppress(OSError):  # the disk that fails is told of by who wrote
-                _remove_temporaries(folder, splits)  # of processes that were ended
+                remove_temporaries(folder, splits)  # of processes that were ended
 
 
-def _not_this(folder: Path, found: Run, run: Run) -> UnusableInput:
+def begin(
+    folder: Path,
+    file: Any,
+    run: Run,
+    overwrite: bool = False,
+    keep: Manifest | None = None,
+    note: Callable[[str], None] = lambda sentence: None,
+) -> set[str]:
+    """Begin or continue `run` in the journal, whose `file` is locked for it; as `packing` does.
+
+    Returns:
+        All folders that shards may lie in.
+    """
+    found = read(file)
+    splits = {*run.splits, *(found.splits if found else ())}
+    if found is not None and run.continues(found):
+        return splits
+    if overwrite:
+        _remove_dataset(folder, splits)
+    elif found is not None and run.mends(found):
+        _refuse_strangers(folder, splits, keep, found.shards)
+        if stale := _remove_stale(folder, found, run, keep):
+            note(f"The source has changed: {stale} finished shards are packed anew.")
+    elif found is not None and not (keep and found.source == keep.source):
+        raise not_this(folder, found, run)
+    else:
+        try:
+            _refuse_strangers(folder, splits, keep)
+        except UnusableInput:
+            remove_state(folder)
+            raise
+    with naming(Path(file.name)):
+        # The line before holds until this one is whole.
+        file.seek(0, os.SEEK_END)
+        write_all(file.fileno(), b"\n" + json.dumps(asdict(run)).encode() + b"\n")
+        os.fsync(file.fileno())
+        sync_folder(folder)
+    return splits
+
+
+def not_this(folder: Path, found: Run, run: Run) -> UnusableInput:
     """The error for a destination in which `run` cannot continue what is `found`."""
-    there, here = (dict(one.settings.get("versions", {})) for one in (found, run))
-    reason, remedy = "with other options or of another source", "Repeat that command"
-    if (others := others_than(there, here)) and found.place == run.place:
-        reason = f"that was begun with other versions; {platform.node()} has {others}"
-        remedy = "Install the versions that it was begun with"
     return UnusableInput(
-        f"{folder} holds an unfinished run {reason}. {remedy} to finish it, or give --overwrite to "
-        "discard all shards there and begin anew."
+        f"{folder} holds an unfinished run {run.difference(found)}, or give --overwrite to discard "
+        "all shards there and begin anew."
     )
 
 
@@ -160,10 +122,17 @@ def commit(folder: Path, content: Manifest) -> None:
     path = folder / manifest.FILENAME
     write_file(path, content.dump().encode())
     try:
-        (folder / FILENAME).unlink()
+        remove_state(folder)
         sync_folder(folder)
     except OSError as error:
         raise cannot_write(path, error) from error
+
+
+def remove_state(folder: Path) -> None:
+    """Remove all that a run has beside its shards, the journal last."""
+    kept = [folder / name for name in (lock.KEPT_SCAN, lock.STALE)]
+    for path in (*lock.part_files(folder), *kept, folder / lock.JOURNAL):
+        path.unlink(missing_ok=True)
 
 
 def forget(folder: Path, source: str) -> None:
@@ -171,12 +140,19 @@ def forget(folder: Path, source: str) -> None:
 
     That of another command, which is at work or is to be continued, stays.
     """
-    path = folder / FILENAME
-    with contextlib.suppress(FileNotFoundError, BlockingIOError), path.open("rb") as file:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        found = _parse(file.read())
-        if found is None or found.source == source:
-            path.unlink()
+    if (folder / lock.JOURNAL).exists():
+        with lock.opened(folder / lock.JOURNAL) as file:
+            if lock.take(file, lock.ALL) and lock.is_there(file):
+                found = read(file)
+                if found is None or found.source == source:
+                    remove_state(folder)
+
+
+def read(file: Any) -> Run | None:
+    """What the open journal says; None if nothing was begun."""
+    with naming(Path(file.name)):
+        file.seek(0)
+        return _parse(file.readall())
 
 
 def _parse(text: bytes) -> Run | None:
@@ -185,7 +161,8 @@ def _parse(text: bytes) -> Run | None:
         with contextlib.suppress(TypeError, ValueError, RecursionError):
             run = Run(**json.loads(line))
             names = (*run.splits, *dict(run.shards))  # by which files are removed
-            if isinstance(run.shards, dict) and all(map(manifest.is_inside, names)):
+            dicts = isinstance(run.shards, dict) and isinstance(run.settings, dict)
+            if dicts and all(map(manifest.is_inside, names)):
                 return run
     return None
 
@@ -204,7 +181,7 @@ def _refuse_strangers(
     """Raise if there is a shard or dataset.json that is neither kept nor of the tars `ours`."""
     known = _kept(folder, keep)
     for tar in ours:
-        known |= {folder / tar, index_of(folder / tar)}
+        known |= {folder / tar, shard_writer.index_of(folder / tar)}
     if found := [path for path in _ours(folder, splits) if path not in known]:
         raise UnusableInput(
             f"{folder} already holds {found[0].relative_to(folder)}, which this command did not "
@@ -212,16 +189,18 @@ def _refuse_strangers(
         )
 
 
-def _remove_stale(folder: Path, found: Run, run: Run, keep: Manifest | None) -> None:
-    """Remove what `found` has finished and `run` would write otherwise, or not at all."""
-    kept = _kept(folder, keep)
+def _remove_stale(folder: Path, found: Run, run: Run, keep: Manifest | None) -> int:
+    """Remove what `found` has finished and `run` would write otherwise, or not at all; how many."""
+    kept, count = _kept(folder, keep), 0
     for file, digest in found.shards.items():
         path = folder / file
         if run.shards.get(file) != digest and _SHARD.fullmatch(path.name) and path not in kept:
-            remove_shard(path)
+            count += path.exists()
+            shard_writer.remove_shard(path)
     for split in ("", *found.splits):
         if (folder / split).is_dir():
             sync_folder(folder / split)
+    return count
 
 
 def _kept(folder: Path, keep: Manifest | None) -> set[Path]:
@@ -244,7 +223,8 @@ def _remove_dataset(folder: Path, splits: set[str]) -> None:
     sync_folder(folder)
 
 
-def _remove_temporaries(folder: Path, splits: Iterable[str]) -> None:
+def remove_temporaries(folder: Path, splits: Iterable[str]) -> None:
+    """Remove what killed processes have left, on whichever machine: nobody else is at work."""
     remove_leavings([folder / manifest.FILENAME])
     for split in ("", *splits):
-        remove_temporaries(folder / split)
+        shard_writer.remove_temporaries(folder / split)

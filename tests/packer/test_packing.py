@@ -719,16 +719,17 @@ def test_no_shard_is_larger_than_it_may_be_where_names_are_long(
     assert max(sizes) <= 30_000
 
 
-class DuringPacking:
+class DuringPacking(Progress):
     """Progress that does something once the scan is over."""
 
     def __init__(self, action: Callable[[], object]) -> None:
+        super().__init__(quiet=True)
         self._action = action
 
     def phase(self, name: str, *args: object) -> Any:
         if name == "pack":
             self._action()
-        return Progress(quiet=True).phase(name, *args)  # type: ignore[arg-type]
+        return super().phase(name, *args)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("harm", ["vanishes", "is cut", "cannot be opened"])

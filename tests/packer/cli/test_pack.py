@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from packer.writing import journal
+from packer.writing.lock import JOURNAL
+from packer.writing.run import Run
 from reader.format import Manifest
 
 RunPacker = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -245,8 +247,8 @@ def test_other_options_are_refused_until_overwrite(
 def test_a_destination_at_which_another_packer_works_is_refused(
     tmp_path: Path, source: Path, run_packer: RunPacker, overwrite: tuple[str, ...]
 ) -> None:
-    with journal.packing(tmp_path / "dst", journal.Run({"of": "another"}), overwrite=False):
+    with journal.packing(tmp_path / "dst", Run({"of": "another"}), overwrite=False):
         done = run_packer("pack", source, tmp_path / "dst", *overwrite)
     assert done.returncode == 2
     assert "another packer is at work" in done.stderr
-    assert [path.name for path in (tmp_path / "dst").iterdir()] == [journal.FILENAME]
+    assert [path.name for path in (tmp_path / "dst").iterdir()] == [JOURNAL]

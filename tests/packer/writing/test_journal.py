@@ -7,11 +7,8 @@ from pathlib import Path
 import pytest
 
 from packer.errors import UnusableInput
-from packer.writing.journal import (
-    Run,
-    commit,
-    packing,
-)
+from packer.writing.journal import commit, packing
+from packer.writing.run import Run
 from reader.format import Manifest
 
 SHARDS = {f"shard-{number:06d}.tar": f"digest {number}" for number in range(3)}

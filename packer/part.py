@@ -1,0 +1,125 @@
+"""`packer pack --part`: some shards of a run that other commands write the rest of."""
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from pathlib import Path
+
+from packer.errors import Rejected
+from packer.packing import already_packed, apart, refusal
+from packer.planning.mandate import Mandate
+from packer.planning.options import PackOptions
+from packer.planning.part import Part
+from packer.planning.prepare import prepare
+from packer.planning.work import Work, tars
+from packer.progress import Progress
+from packer.writing import lock, parts
+from packer.writing.fill import fill
+from packer.writing.jobs import Rejections
+from packer.writing.report import Written
+from packer.writing.run import Run
+from packer.writing.runners.connect import connected
+from packer.writing.shard_writer import is_finished
+from reader.format import manifest
+
+
+@dataclass(frozen=True)
+class PartReport:
+    """What became of one part.
+
+    Attributes:
+        reading: what the source was understood as, in a sentence.
+        part: such as "3/64".
+        samples, shards: of this part.
+        missing: shards of the whole that are not there yet.
+        committed: whether there is a dataset already.
+        rejected, untiled: of this part, as those of `PackReport`.
+    """
+
+    reading: str
+    part: str
+    dataset: str
+    samples: int
+    shards: int
+    shards_written: int
+    missing: int
+    committed: bool
+    seconds: float
+    rejected: list[tuple[str, str]]
+    untiled: list[tuple[str, str]]
+
+
+def pack_part(
+    src: Path,
+    dst: Path,
+    options: PackOptions,
+    jobs: int,
+    part: Part,
+    *,
+    classes: Sequence[str] | None = None,
+    skip_rejected: bool = False,
+    executor: Executor | str | None = None,
+    progress: Progress | None = None,
+    announce: Callable[[str], None] = lambda sentence: None,
+) -> PartReport:
+    """Write the missing shards of `part`; `pack` writes what is missing of all, and commits.
+
+    The arguments are those of `pack`.
+
+    Raises:
+        NothingToPack, Rejected, PackingFailed: as `pack` does.
+        UnusableInput: `dst` holds something else, or others are at work on this part, or on all.
+    """
+    began = time.monotonic()
+    progress = progress or Progress(quiet=True)
+    dst = Path(os.path.realpath(dst))
+    src = apart(src, dst)
+
+    def scan() -> Work:
+        work = prepare(src, options, progress, classes)
+        refuse(work, work.scanned.listing.rejected, written=False)
+        return work
+
+    def refuse(work: Work, rejected: Rejections, written: bool) -> None:
+        if rejected and not skip_rejected:
+            raise refusal(work, rejected, written)
+
+    def reported(work: Work, count: int = 0, written: Written | None = None) -> PartReport:
+        shards = part.shards(len(work.plan))
+        return PartReport(
+            reading=work.reading,
+            part=str(part),
+            dataset=str(dst),
+            samples=sum(len(work.plan.shard(number)) for number in shards),
+            shards=len(shards),
+            shards_written=count,
+            missing=sum(not is_finished(path) for path in tars(work, dst)),
+            committed=(dst / manifest.FILENAME).exists(),
+            seconds=time.monotonic() - began,
+            rejected=sorted(written.rejected) if written else [],
+            untiled=sorted(written.untiled) if written else [],
+        )
+
+    if (dst / manifest.FILENAME).exists() and not (dst / lock.JOURNAL).exists():
+        work = prepare(src, options, progress, classes)
+        already_packed(dst, work)  # else it is another dataset
+        announce(work.reading)
+        return reported(work)
+    asked = Run.asked(str(src), options, classes)
+    with (
+        connected(executor) as engine,
+        parts.sharing(dst, part, asked, scan, progress.note) as (work, journal),
+    ):
+        announce(work.reading)
+        mandate = Mandate(journal, asked.versions)
+        numbers = part.shards(len(work.plan))
+        try:
+            refuse(work, work.scanned.listing.rejected, written=False)
+            filled = fill(work, dst, numbers, mandate, jobs, engine, skip_rejected, progress)
+            refuse(work, sorted(filled.written.rejected + filled.unread), written=True)
+        except Rejected:
+            parts.scan_again(dst)  # the source is to be mended
+            raise
+    return reported(work, filled.count, filled.written)
