@@ -95,7 +95,7 @@ def say_plan(
         say(remark, err=False)
     for split, count in outline["splits"].items():
         say(f"split {split}: {counted(count, 'samples')}", err=False)
-    classes = outline["classes"]
+    classes = outline["classes"] if any(outline["classes"].values()) else {}
     for name in list(classes)[:EXAMPLES]:
         say(f"class {name}: {counted(classes[name], 'samples')}", err=False)
     if more := len(classes) - min(len(classes), EXAMPLES):

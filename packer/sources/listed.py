@@ -28,6 +28,11 @@ from packer.sources.tree import Tree
 UNLISTED = "no list names it"
 
 
+def read_by(boxes: str) -> str:
+    """The sentence that says what field reads the boxes, such as ``"json", format="xywh"``."""
+    return f'Its boxes are read by fields=("image", reader.Boxes({boxes})).'
+
+
 @dataclass(frozen=True)
 class Row:
     """What the lists tell of one image.
@@ -58,12 +63,14 @@ class Lists:
         ignored: further files, or folders with a ``/`` behind them, that mean nothing here ->
             the reason.
         unlisted: why an image that no row names is ignored; "": it may be data, and is rejected.
+        advice: how a Loader reads the boxes, a sentence for a person.
     """
 
     classes: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
     ignored: Mapping[str, str] = field(default_factory=dict)
     unlisted: str = ""
+    advice: str = field(default="", kw_only=True)
 
     def rows(self, tree: Tree) -> Iterator[Row | Skipped]:
         """A row for each image, in a fixed order, and what is skipped; it is asked for twice.
@@ -121,6 +128,11 @@ class ListedSource:
     def root(self) -> "os.PathLike[str]":
         """The folder in which all images lie."""
         return self.tree.root
+
+    @property
+    def advice(self) -> str:
+        """How a Loader reads the boxes."""
+        return self.lists.advice
 
     def scan(self) -> Iterator[SourceSample | Skipped]:
         """The image of each row, then what no row names."""

@@ -1,4 +1,4 @@
-"""What to tell of samples without labels, and of a table's columns that could be the labels."""
+"""What to tell of a source: how its boxes are read, and what of samples without labels."""
 
 from collections.abc import Iterator
 from typing import Protocol, runtime_checkable
@@ -21,6 +21,15 @@ class _OfTable(Protocol):
     columns: Columns
 
 
+@runtime_checkable
+class _WithAdvice(Protocol):
+    """A source that says how a Loader reads what it has."""
+
+    @property
+    def advice(self) -> str:
+        """A sentence, "" for none."""
+
+
 def remarks(source: Source, unlabelled: int, samples: int) -> Iterator[str]:
     """What to tell of a source.
 
@@ -29,6 +38,8 @@ def remarks(source: Source, unlabelled: int, samples: int) -> Iterator[str]:
         unlabelled: how many of them have no label.
         samples: how many they are.
     """
+    if isinstance(source, _WithAdvice) and source.advice:
+        yield source.advice
     if unlabelled == samples > 0:
         yield from _without_labels(source)
     elif unlabelled:

@@ -65,7 +65,7 @@ ROWS = [
             {"train/good/000": "train", "test/good/000": "test", "test/broken_large/000": "test"},
             {"train/good/000": (), "test/good/000": (), "test/broken_large/000": MASK},
             frozenset({"license.txt", "readme.txt"}),
-            frozenset({"test/broken_large/001.png", "ground_truth/broken_large/001_mask.png"}),
+            frozenset({"test/broken_large/001.png"}),
             what="MVTec AD",
         ),
     ),

@@ -25,11 +25,11 @@ from packer.keys import hashes_of
 from packer.sources.coco.described import class_of_image, described, picture_of
 from packer.sources.coco.folders import find
 from packer.sources.coco.head import Head, head_of
-from packer.sources.coco.index import CLASSES, PANOPTIC, Annotations, Index
+from packer.sources.coco.index import CAPTIONS, CLASSES, PANOPTIC, Annotations, Index
 from packer.sources.coco.json_stream import parsed
 from packer.sources.folder.files import measure, read_file
 from packer.sources.labels import class_order
-from packer.sources.listed import Lists, aside, others
+from packer.sources.listed import Lists, aside, others, read_by
 from packer.sources.options import SourceOptions
 from packer.sources.records import Content, Skipped, SourceSample
 from packer.sources.table.columns import to_json
@@ -95,6 +95,12 @@ class CocoSource:
         found = find(tree, files)
         named = _numbered(found.parts, found.heads, classes)
         return cls(tree.root, found.parts, *named, found.unused, is_whole=True)
+
+    @property
+    def advice(self) -> str:
+        """How a Loader reads the boxes."""
+        has_boxes = self.classes and any(p.kind not in (CAPTIONS, CLASSES) for p in self.parts)
+        return read_by('"json", format="xywh", labels="categories"') if has_boxes else ""
 
     def scan(self) -> Iterator[SourceSample | Skipped]:
         """Every image in the order of the lists, then what they do not name."""

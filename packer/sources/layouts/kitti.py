@@ -13,7 +13,7 @@ from typing import Any
 
 from packer.errors import BadImage, UnusableInput
 from packer.sources.labels import class_order
-from packer.sources.listed import ListedSource, Lists, Row, aside
+from packer.sources.listed import ListedSource, Lists, Row, aside, read_by
 from packer.sources.reading import Place, Reading
 from packer.sources.table.columns import to_json
 from packer.sources.tree import Tree
@@ -51,7 +51,9 @@ def recognise(place: Place) -> Reading | None:
     def open_lists(classes: Sequence[str] | None) -> ListedSource:
         lists = _Kitti(ignored=ignored)
         if "label_2" in beside:
-            lists = replace(lists, classes=class_order(place.path, lists.types(tree), classes))
+            order = class_order(place.path, lists.types(tree), classes)
+            advice = read_by('"json?", format="xyxy", labels="categories"')
+            lists = replace(lists, classes=order, advice=advice)
         return ListedSource.open(tree, lists)
 
     return Reading("pairs", what, open_lists)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from packer.errors import BadImage
 from packer.sources.folder.shape import inside
 from packer.sources.labels import class_order
-from packer.sources.listed import ListedSource, Lists, Row
+from packer.sources.listed import ListedSource, Lists, Row, read_by
 from packer.sources.records import Skipped
 from packer.sources.table.columns import to_json
 from packer.sources.tree import Tree
@@ -89,8 +89,11 @@ class Voc(Lists):
             classes: class names in label order; None: the sorted names.
         """
         names: set[str] = set()
+        every = ""
         for row in self.rows(tree):
-            if isinstance(row, Row) and "xml" in row.files:
+            if isinstance(row, Row) and "xml" not in row.files:
+                every = "?"  # as the reader says that some have none
+            elif isinstance(row, Row):
                 path = row.files["xml"]
                 try:
                     found = parsed(tree.read(path, tree.measure(path)[0])[0])
@@ -98,7 +101,8 @@ class Voc(Lists):
                     continue  # the scan names it
                 names.update(item["name"] for item in found)
         order = class_order(tree.root, names, classes)
-        return ListedSource.open(tree, replace(self, classes=order))
+        advice = read_by(f'"json{every}", format="xyxy", labels="categories"') if names else ""
+        return ListedSource.open(tree, replace(self, classes=order, advice=advice))
 
     def _files(self, tree: Tree, part: Part, stem: str) -> Iterator[tuple[str, str]]:
         """The files of an image, by extension."""

@@ -2,14 +2,14 @@
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 from packer.errors import UnusableInput
 from packer.sources.folder.layout import splits_of
 from packer.sources.folder.shape import inside
-from packer.sources.listed import aside
+from packer.sources.listed import aside, read_by
 from packer.sources.records import Skipped
 from packer.sources.tree import Tree
 from packer.sources.yolo.data_file import DataFile, of_lines, of_yaml
@@ -18,6 +18,9 @@ from packer.sources.yolo.paths import Prefix, folder_at, prefix_of
 from packer.sources.yolo.yolo import Part, Yolo, kind_at, labels_of
 
 DATA_FILES = (".yaml", ".yml", ".data")
+_READ_OTHERS = (
+    'a Loader reads them by reader.Boxes("txt?", decode=f), as docs/tasks/detection.md has it'
+)
 _NAMES = ("classes.txt", "obj.names", "_darknet.labels", "data.names", "labels/classes.txt")
 
 
@@ -139,7 +142,7 @@ def _of_data_file(tree: Tree, content: DataFile, prefix: Prefix, file: str, name
         missing=tuple(missing),
         keypoints=content.keypoints,
     )
-    return Found(tree, yolo, _told(tree, yolo, name))
+    return _found(tree, yolo, name)
 
 
 def _of_folders(tree: Tree, parts: Sequence[Part]) -> Found:
@@ -151,16 +154,20 @@ def _of_folders(tree: Tree, parts: Sequence[Part]) -> Found:
         ignored=aside(tree, folders, "it belongs to no split"),
         parts=tuple(parts),
     )
-    return Found(tree, yolo, _told(tree, yolo, file))
+    return _found(tree, yolo, file)
 
 
-def _told(tree: Tree, yolo: Yolo, file: str) -> str:
+def _found(tree: Tree, yolo: Yolo, file: str) -> Found:
+    """The finding; `file` is the one that names the classes."""
     names = f"{len(yolo.classes)} names from {file}" if yolo.classes else "its classes not named"
     kinds = _kinds(tree, yolo.parts, yolo.keypoints) - {BOX}
     lines = "".join(f", {kind}" for kind in sorted(kinds))
+    advice = read_by('"txt?", format="cxcywh", normalized=True')
+    if kinds:
+        advice = f"Its lines are not all boxes: {_READ_OTHERS}."
     if OUTLINE in kinds:
         lines += " (segments or oriented boxes)"
-    return f"YOLO{lines}, {names}"
+    return Found(tree, replace(yolo, advice=advice), f"YOLO{lines}, {names}")
 
 
 def _kinds(tree: Tree, parts: Sequence[Part], keypoints: int = 0) -> set[str]:
