@@ -48,6 +48,8 @@ def pack(
     image_column: str | None = None,
     label_column: str | None = None,
     split_column: str | None = None,
+    label_separator: str | None = None,
+    box_format: str | None = None,
     on_error: str = "stop",
     max_pixels: int | None = None,
     max_bytes: int | None = None,

@@ -10,7 +10,7 @@ from typing import Any
 
 from packer.errors import Rejected, UnusableInput, told
 from packer.planning.shard_size import SMALLEST, byte_size
-from packer.sources.options import KINDS
+from packer.sources.options import FORMATS, KINDS
 from packer.sources.table.columns import SPLIT_NAME
 from reader.format import ShardfeedError
 from reader.format.tar import MAX_MEMBER
@@ -169,6 +169,8 @@ _RULES: Mapping[str, Rule] = {
     "image_column": _NAME,
     "label_column": _NAME,
     "split_column": _NAME,
+    "label_separator": _NAME,
+    "box_format": _one_of(*FORMATS),
     "on_error": _one_of("stop", "skip"),
     "max_pixels": _whole(1),
     "max_bytes": _whole(1, MAX_MEMBER),

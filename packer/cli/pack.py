@@ -11,12 +11,12 @@ from packer.cli.output import name_files, say
 from packer.cli.pack_output import json_of_errors, say_part, say_plan, say_report
 from packer.cli.sections import Sectioned
 from packer.planning.shard_size import SMALLEST
-from packer.sources.options import KINDS
+from packer.sources.options import FORMATS, KINDS
 
 SECTIONS = {
     "What the source is": (
         *("kind", "class_depth", "pairs", "classes", "dedupe", "root"),
-        *("image_column", "label_column", "split_column"),
+        *("image_column", "label_column", "split_column", "label_separator", "box_format"),
     ),
     "What is stored": ("jpeg", "check", "max_side", "quality", "raw"),
     "How it is divided": ("split", "shard_size", "shard_samples", "shuffle", "seed"),
@@ -108,9 +108,20 @@ SECTIONS = {
 @click.option("--image-column", help="Of a manifest. Default: image, path, file, file_name, ...")
 @click.option(
     "--label-column",
-    help="Of a table. Default: what it declares, else label, labels, class, cls, category, ...",
+    help="Of a table. Default: what it declares, else label, labels, class, cls, category, ... "
+    "none: no column is.",
 )
 @click.option("--split-column", help="Of a manifest. Default: split.")
+@click.option(
+    "--label-separator",
+    metavar="TEXT|none",
+    help="Between the labels of one image, where a manifest has several in one column.",
+)
+@click.option(
+    "--box-format",
+    type=click.Choice(FORMATS),
+    help="Of the boxes of a manifest, where the names of their columns do not tell.",
+)
 @click.option(
     "--on-error",
     type=click.Choice(["stop", "skip"]),
@@ -156,6 +167,8 @@ def pack(
     image_column: str | None,
     label_column: str | None,
     split_column: str | None,
+    label_separator: str | None,
+    box_format: str | None,
     on_error: str,
     max_pixels: int | None,
     max_bytes: int | None,
@@ -202,6 +215,8 @@ def pack(
         image_column=image_column,
         label_column=label_column,
         split_column=split_column,
+        label_separator=label_separator,
+        box_format=box_format,
         limits=options.limits(max_pixels, max_bytes),
     )
     if asked.jpeg != "tiled" and jpeg is None and raw is None and not quiet:

@@ -86,7 +86,8 @@ class PackOptions:
         if source.kind not in (None, *KINDS):
             raise ValueError("there is no such kind of source")
         counts += [count for count in further if count is not None]
-        names = (source.root, source.image_column, source.label_column, source.split_column)
+        names = [source.root, source.image_column, source.label_column, source.split_column]
+        names += [source.label_separator, source.box_format]
         texts = [name for name in names if name is not None]
         texts += [text for pair in dict(source.pairs).items() for text in pair]
         shares = [1.0] if self.split is None else list(dict(self.split).values())

@@ -88,6 +88,8 @@ def _recognised(place: Place) -> Reading | None:
     for within in _within(place):
         found = [reading for recognise in recognisers() if (reading := recognise(within))]
         found = [reading for reading in found if kind in (None, reading.kind)]
+        special = {reading.kind for reading in found if not reading.general}
+        found = [reading for reading in found if not (reading.general and reading.kind in special)]
         if len(found) > 1:
             both = " or ".join(f"{reading.what} (--as {reading.kind})" for reading in found)
             raise UnusableInput(f"{place.path} may be {both}. Say which one with --as.")

@@ -238,11 +238,39 @@ def others(tree: Tree, known: Hashes, lists: Lists) -> Iterator[Skipped]:
         known: sorted hashes of the paths that they name.
         lists: what they are read from, and what they say of further files.
     """
-    folders = tuple(path for path in lists.ignored if path.endswith("/"))
+    for found in unnamed(tree, known, lists.ignored):
+        if isinstance(found, Skipped):
+            yield found
+            continue
+        for path in found[1]:
+            if path in lists.sources:
+                continue
+            if reason := lists.ignored.get(path, ""):
+                yield Skipped(path, reason, ignored=True)
+                continue
+            stray = Skipped(path, lists.unlisted or UNLISTED, bool(lists.unlisted))
+            yield ignored(tree.root, path) or stray
+
+
+def unnamed(
+    tree: Tree, known: Hashes, passed: Mapping[str, str]
+) -> Iterator[tuple[str, list[str]] | Skipped]:
+    """The files of each folder that are not among those that are known.
+
+    Args:
+        tree: all there is.
+        known: hashes of paths, sorted.
+        passed: folders, with a ``/`` behind them, that are not looked into -> the reason; more is
+            not heeded.
+
+    Yields:
+        A folder and paths, and what of folders is passed over.
+    """
+    folders = tuple(path for path in passed if path.endswith("/"))
     for folder, level in tree.walk():
         if found := next((path for path in folders if f"{folder}/".startswith(path)), None):
             if f"{folder}/" == found:
-                yield Skipped(found, lists.ignored[found], ignored=True)
+                yield Skipped(found, passed[found], ignored=True)
             continue
         for name, reason in level.skipped.items():
             yield not_entered(inside(folder, name), reason)
@@ -251,14 +279,7 @@ def others(tree: Tree, known: Hashes, lists: Lists) -> Iterator[Skipped]:
         named = np.zeros(len(paths), bool)
         if len(known):
             named = known[np.searchsorted(known, hashes).clip(max=len(known) - 1)] == hashes
-        for path in (path for path, is_named in zip(paths, named, strict=True) if not is_named):
-            if path in lists.sources:
-                continue
-            if reason := lists.ignored.get(path, ""):
-                yield Skipped(path, reason, ignored=True)
-                continue
-            stray = Skipped(path, lists.unlisted or UNLISTED, bool(lists.unlisted))
-            yield ignored(tree.root, path) or stray
+        yield folder, [path for path, is_named in zip(paths, named, strict=True) if not is_named]
 
 
 def records(

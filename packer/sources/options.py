@@ -9,6 +9,7 @@ KINDS = (
     *("table", "webdataset", "cifar", "idx"),
 )
 PYTHON = "python"  # a dataset that a program has, which --as does not choose
+FORMATS = ("xyxy", "xywh", "cxcywh")  # of boxes
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,8 @@ class SourceOptions:
         kind: of source that it is, one of `KINDS`; None: told by what lies there.
         class_depth: how many levels of folders name a class; -1: each folder that holds images is
             one; None: one, where that is not doubtful.
+        label_separator: what divides the labels of one image in a manifest; "none": it has one.
+        box_format: of the boxes of a manifest, such as "xywh".
         image_column, label_column, split_column: of a manifest; None: the usual names are tried.
     """
 
@@ -32,15 +35,18 @@ class SourceOptions:
     split_column: str | None = None
     kind: str | None = None
     class_depth: int | None = None
+    label_separator: str | None = None
+    box_format: str | None = None
 
     @property
     def of_table(self) -> bool:
         """Whether something is said that only a manifest can have."""
-        return any((self.root, self.image_column, self.label_column, self.split_column))
+        columns = (self.image_column, self.label_column, self.split_column)
+        return any((self.root, *columns, self.label_separator, self.box_format))
 
     def dump(self) -> dict[str, Any]:
         """As dataset.json has them; what is not chosen is not named, as before it could be."""
-        newer = ("kind", "class_depth")
+        newer = ("kind", "class_depth", "label_separator", "box_format")
         return {
             name: value
             for name, value in asdict(self).items()

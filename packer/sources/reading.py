@@ -45,9 +45,11 @@ class Reading:
         open: gives the source; its argument are class names in label order, None for the source's
             own order.
         beside: what lies beside that place and belongs to nothing.
+        general: a reading of the same kind that knows more of the place stands before it.
     """
 
     kind: str
     what: str
     open: Callable[[Sequence[str] | None], Source]
     beside: tuple[Skipped, ...] = ()
+    general: bool = False

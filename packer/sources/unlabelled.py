@@ -1,12 +1,14 @@
 """What to tell of a source: how its boxes are read, and what of samples without labels."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Protocol, runtime_checkable
 
 from packer.errors import BadImage
+from packer.sources.folder.shape import plain
 from packer.sources.parts import PartsSource
 from packer.sources.records import Source
-from packer.sources.table.columns import LABEL, Columns, label_text
+from packer.sources.table.classes import label_text
+from packer.sources.table.columns import LABEL, Columns
 from packer.sources.table.table import Record, Table
 
 _FEW = 20  # values that are all different say nothing where there are so few
@@ -14,11 +16,12 @@ _MANY = 100_000  # different values are not classes
 
 
 @runtime_checkable
-class _OfTable(Protocol):
-    """A source that reads a table."""
+class _OfTables(Protocol):
+    """A source that reads tables."""
 
-    table: Table
-    columns: Columns
+    @property
+    def without_labels(self) -> Sequence[tuple[Table, Columns]]:
+        """Those whose rows could have a label and have none."""
 
 
 @runtime_checkable
@@ -52,22 +55,23 @@ def _without_labels(source: Source) -> Iterator[str]:
     if isinstance(source, PartsSource):
         for _, part in source.parts:
             yield from _without_labels(part)
-    if not isinstance(source, _OfTable):
-        return
-    where = source.table.files[0].path.name
-    if source.columns.label is not None:
-        yield f"No sample has a label: in {where}, {source.columns.label!r} is empty in every row."
-        return
-    for name, kind in source.table.compound.items():
-        if name.lower() in LABEL:
-            yield (
+    for table, columns in source.without_labels if isinstance(source, _OfTables) else ():
+        yield _of_table(table, columns)
+
+
+def _of_table(table: Table, columns: Columns) -> str:
+    where = table.files[0].path.name
+    if columns.label is not None:
+        return f"No sample has a label: in {where}, {columns.label!r} is empty in every row."
+    for name, kind in table.compound.items():
+        if plain(name) in LABEL:
+            return (
                 f"No sample has a label: {name!r} of {where} holds {kind}, and a label is one name "
                 "or one whole number. The column is in each sample's JSON."
             )
-            return
-    names = ", ".join(map(repr, _candidates(source.table, source.columns)))
+    names = ", ".join(map(repr, _candidates(table, columns)))
     hint = f"These could be it: {names} (--label-column)." if names else "None could be it."
-    yield f"No sample has a label: no column of {where} is named as labels are. {hint}"
+    return f"No sample has a label: no column of {where} is named as labels are. {hint}"
 
 
 def _candidates(table: Table, columns: Columns) -> list[str]:

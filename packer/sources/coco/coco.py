@@ -32,7 +32,7 @@ from packer.sources.labels import class_order
 from packer.sources.listed import Lists, aside, others, read_by
 from packer.sources.options import SourceOptions
 from packer.sources.records import Content, Skipped, SourceSample
-from packer.sources.table.columns import to_json
+from packer.sources.table.as_json import to_json
 from packer.sources.table.names import Keys, path_inside
 from packer.sources.tree import Tree
 

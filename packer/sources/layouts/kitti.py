@@ -15,7 +15,7 @@ from packer.errors import BadImage, UnusableInput
 from packer.sources.labels import class_order
 from packer.sources.listed import ListedSource, Lists, Row, aside, read_by
 from packer.sources.reading import Place, Reading
-from packer.sources.table.columns import to_json
+from packer.sources.table.as_json import to_json
 from packer.sources.tree import Tree
 
 _SPLITS = {"training": "train", "testing": "test"}

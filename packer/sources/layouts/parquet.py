@@ -4,15 +4,13 @@ Parquet whose images are named, not held, is a list of images like CSV.
 """
 
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 
-from packer.errors import UnusableInput
 from packer.sources.folder.walk import subfolders
-from packer.sources.options import SourceOptions
+from packer.sources.layouts.table import reading_of
 from packer.sources.reading import Place, Reading
 from packer.sources.records import Source
-from packer.sources.table.source import TableSource
+from packer.sources.table.find import parquet
 
 
 def recognise(place: Place) -> Reading | None:
@@ -20,7 +18,7 @@ def recognise(place: Place) -> Reading | None:
     path, files = place.path, [place.path] if place.suffix == ".parquet" else []
     if place.tree and not place.tree.level().images:
         files = _parquet_files(path)
-    return _read_parquet(path, files, place.options) if files else None
+    return _read_parquet(place, files) if files else None
 
 
 def _parquet_files(folder: Path) -> list[Path]:
@@ -29,20 +27,15 @@ def _parquet_files(folder: Path) -> list[Path]:
     return files if files and {"data"}.issuperset(subfolders(folder)) else []
 
 
-def _read_parquet(src: Path, files: Sequence[Path], options: SourceOptions) -> Reading:
-    try:
-        from packer.sources.table.parquet import ParquetTable
-        from packer.sources.table.parquet_images import ParquetImages, image_columns
-    except ImportError as error:
-        raise UnusableInput(
-            f"{src}: Parquet needs pyarrow. Install it with: pip install 'shardfeed[parquet]'."
-        ) from error
-    folder = src if src.is_dir() else src.parent
-    table = ParquetTable.open(folder, files)
-    if src.is_file() and not image_columns(table.schema, options.image_column):
-        opening = partial(TableSource.open, src, table, options)
-        return Reading("table", "a list of images (Parquet)", opening)
-    strangers = [] if src.is_file() else sorted(_strangers(folder, files))
+def _read_parquet(place: Place, files: Sequence[Path]) -> Reading:
+    src, options = place.path, place.options
+    folder = src if place.tree else src.parent
+    table = parquet(folder, files)
+    from packer.sources.table.parquet_images import ParquetImages, image_columns
+
+    if not place.tree and not image_columns(table.schema, options.image_column):
+        return reading_of(place, lambda _: table)
+    strangers = sorted(_strangers(folder, files)) if place.tree else []
 
     def open_images(classes: Sequence[str] | None) -> Source:
         return ParquetImages.open(src, table, options, classes, strangers)

@@ -1,34 +1,42 @@
 """A list of images: CSV, TSV, JSON lines, or Parquet that names files.
 
 A column names the image, and others the label and the split; further columns become each sample's
-``json``.
+``json``. One row an object, with its box, gives what COCO's annotations give.
 """
 
-from collections.abc import Sequence
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
-from packer.files.snapshot import Watched
+from packer.errors import UnusableInput
 from packer.sources.reading import Place, Reading
 from packer.sources.records import Source
-from packer.sources.table.lines import Delimited, JsonLines, delimiter_of
+from packer.sources.table.find import TEXTS, find, open_table, plain_part
+from packer.sources.table.places import Images
 from packer.sources.table.source import TableSource
 from packer.sources.table.table import Table
-
-_DELIMITERS = {".csv": ",", ".tsv": "\t"}
-_LINES = (".jsonl", ".ndjson")
+from packer.sources.tree import Tree
 
 
 def recognise(place: Place) -> Reading | None:
     """A file of that extension."""
-    path, suffix = place.path, place.suffix
-    if suffix not in (*_DELIMITERS, *_LINES):
+    if place.suffix not in TEXTS:
         return None
+    return reading_of(place, open_table)
 
-    def open_table(classes: Sequence[str] | None) -> Source:
-        file = Watched.of(path)
-        if suffix in _DELIMITERS:
-            table: Table = Delimited.open(file, delimiter_of(file, _DELIMITERS[suffix]))
-        else:
-            table = JsonLines.open(file)
-        return TableSource.open(path, table, place.options, classes)
 
-    return Reading("table", f"a list of images ({suffix[1:].upper()})", open_table)
+def reading_of(place: Place, opening: Callable[[Path], Table]) -> Reading:
+    """The reading of one table."""
+    path, options = place.path, place.options
+
+    def open_one(classes: Sequence[str] | None) -> Source:
+        table = opening(path)
+        root = Path(os.path.realpath(path.parent / (options.root or "")))
+        images = Images(Tree(root))
+        found = find(table, path, images, options)
+        if found.doubt:
+            raise UnusableInput(found.doubt)
+        part = found.part or plain_part(table, path, images, options)
+        return TableSource.open(path, [part], options, classes)
+
+    return Reading("table", f"a list of images ({place.suffix[1:].upper()})", open_one)

@@ -1,64 +1,82 @@
-"""The columns of a manifest: which one is what, and what their values mean (pure)."""
+"""The columns of a manifest: which one is what (pure)."""
 
-import base64
-import datetime
-import decimal
-import json
-import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from packer.errors import BadImage, UnusableInput
-from packer.sources.labels import class_order
+from packer.sources.folder.layout import splits_of
+from packer.sources.folder.shape import plain
 from packer.sources.options import SourceOptions
+from packer.sources.table.boxes import Box
 from packer.sources.table.table import Table
 
+# As `plain` has them: `ImageId` and `image_id` are `imageid`.
 IMAGE = (
-    *("image", "path", "file", "file_name", "filename", "image_path", "file_path", "filepath"),
-    *("img", "img_path", "image_file"),
+    *("image", "path", "file", "filename", "imagepath", "filepath", "img", "imgpath", "imagefile"),
+    *("imagename", "imageid", "imgid", "imgname", "imagefilename", "filepaths", "imageindex"),
+    *("image1", "picture", "photo", "idcode", "uuid", "id"),
 )
 LABEL = (
-    *("label", "labels", "fine_label", "coarse_label", "label_name", "label_id"),
-    *("class", "classes", "cls", "class_name", "class_id", "class_label"),
-    *("category", "category_name", "category_id", "target"),
+    *("label", "labels", "finelabel", "coarselabel", "labelname", "labelid", "classlabel"),
+    *("class", "classes", "cls", "classname", "classid", "category", "categoryname", "categoryid"),
+    *("target", "tags", "attributeids", "findinglabels", "landmarkid", "breed", "diagnosis", "dx"),
 )
-SPLIT = ("split",)
+SPLIT = "split"
+_MAY_BE_SPLIT = ("set", "dataset", "subset", "partition", "phase", "usage")
+RUN_LENGTHS = ("encodedpixels", "rle", "rlemask", "maskrle", "segmentation")
+NONE = "none"  # as the name of the label column: there is none
 
-MAX_LABEL = 1_000_000  # a larger number is an identifier and not a class
 SPLIT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,254}")  # its folder's has 255 bytes at most
-
-_NUMBER = re.compile(r"(-1|0|[1-9][0-9]*)(\.0+)?")  # pandas writes integers among gaps as floats
 
 
 @dataclass(frozen=True)
 class Columns:
-    """The names of the columns with a meaning of their own; every other one is a sample's JSON."""
+    """The names of the columns with a meaning of their own; every other one is a sample's JSON.
+
+    Attributes:
+        box: that a row is of one object, and where its box is.
+        is_object: whether a row is of one object, with a box or an outline.
+        pictures: columns that name further images -> the names of the members they become.
+    """
 
     image: str
     label: str | None
     split: str | None
+    box: Box | None = None
+    is_object: bool = False
+    pictures: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
-    def find(cls, table: Table, options: SourceOptions, where: object) -> "Columns":
+    def find(
+        cls,
+        table: Table,
+        options: SourceOptions,
+        where: object,
+        image: str,
+        head: Sequence[Mapping[str, Any]] = (),
+    ) -> "Columns":
         """Those that `options` name, else those with the usual names.
 
+        Args:
+            table: whose columns they are.
+            options: names that a person has said.
+            where: what to name in an error.
+            image: the column of the images.
+            head: the first rows.
+
         Raises:
-            UnusableInput: a column that is named is not there, none can hold the images, or
-                several could be the label.
+            UnusableInput: a column that is named is not there, or several could be the label.
         """
-        columns = table.columns
-        image = _find(columns, options.image_column, IMAGE, "--image-column", where)
-        if image is None:
-            raise UnusableInput(
-                f"{where} has no column for the images: it has {_listed(columns)}. "
-                "Say which one it is with --image-column."
-            )
+        names = [name for name in table.columns if name != image]
+        box = Box.of([name for name in names if name not in table.compound], options.box_format)
         return cls(
             image,
-            _label(table, options.label_column, where),
-            _find(columns, options.split_column, SPLIT, "--split-column", where),
+            _label(table, names, options.label_column, where),
+            _split(names, options.split_column, where, head),
+            box,
+            box is not None or any(plain(name) in RUN_LENGTHS for name in names),
         )
 
     def label_of(self, fields: Mapping[str, Any]) -> Any:
@@ -70,57 +88,43 @@ class Columns:
         return None if self.split is None else fields.get(self.split)
 
     def others(self, fields: Mapping[str, Any]) -> dict[str, Any]:
-        """What belongs into the sample's JSON."""
-        named = (self.image, self.label, self.split)
-        return {name: value for name, value in fields.items() if name not in named}
+        """What belongs into the sample's JSON as it is."""
+        named = {self.image, self.label, self.split, *(self.box.names if self.box else ())}
+        return {
+            name: value
+            for name, value in fields.items()
+            if name not in named and name not in self.pictures
+        }
 
 
-def _find(
-    columns: Sequence[str], chosen: str | None, usual: Sequence[str], option: str, where: object
-) -> str | None:
-    if chosen is not None:
-        if chosen not in columns:
-            raise UnusableInput(
-                f"{where} has no column {chosen!r} ({option}): it has {_listed(columns)}."
-            )
-        return chosen
-    by_name = {name.lower(): name for name in reversed(columns)}
-    return next((by_name[name] for name in usual if name in by_name), None)
-
-
-def _label(table: Table, chosen: str | None, where: object) -> str | None:
-    """The column that is chosen, declared to hold labels, or named as they are."""
-    if chosen is not None:
-        return _find(table.columns, chosen, LABEL, "--label-column", where)
-    named = [name for name in table.columns if name.lower() in LABEL and name not in table.compound]
-    found = list(table.class_names) or named
-    if len(found) > 1:
-        found = [name for name in found if name.lower() == LABEL[0]] or found
-    if len(found) > 1:
-        raise UnusableInput(
-            f"{where} has several columns that could be the label: {_listed(found)}. "
-            "Say which one it is with --label-column."
-        )
-    return found[0] if found else None
-
-
-def _listed(columns: Sequence[str]) -> str:
-    return ", ".join(map(repr, columns[:20])) or "none"
-
-
-def label_text(value: Any) -> str:
-    """A label's text, "" for none; of a number its decimal digits, of a bool what CSV has for it.
+def image_columns(table: Table, options: SourceOptions, where: object) -> list[str]:
+    """The columns that may name the images, those with usual names first.
 
     Raises:
-        BadImage: it is neither text nor a number.
+        UnusableInput: the column that is named is not there.
     """
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return ""
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    if not isinstance(value, (str, int)):
-        raise BadImage(f"its label is neither a name nor a whole number: {str(value)[:80]!r}")
-    return value if isinstance(value, str) else str(value)
+    columns = table.columns
+    if options.image_column is not None:
+        return [_chosen(columns, options.image_column, "--image-column", where)]
+    named = {plain(name): name for name in reversed(columns) if name not in table.compound}
+    usual = [named[name] for name in IMAGE if name in named]
+    others = [name for name in columns if plain(name) not in (*IMAGE, *LABEL, SPLIT)]
+    return usual + [name for name in others if name not in table.compound]
+
+
+def is_usual(column: str) -> bool:
+    """Whether a column is named as those of images are, and as no other is."""
+    return plain(column) in IMAGE[: IMAGE.index("imageid")]
+
+
+def is_id(column: str) -> bool:
+    """Whether a column is named as those are that often name images without folder or extension."""
+    return plain(column) in IMAGE
+
+
+def listed(columns: Sequence[str]) -> str:
+    """The names of columns, for an error."""
+    return ", ".join(map(repr, columns[:20])) or "none"
 
 
 def split_text(value: Any) -> str:
@@ -138,102 +142,43 @@ def split_text(value: Any) -> str:
     return text
 
 
-@dataclass(frozen=True)
-class Labels:
-    """How the labels of a source become class numbers.
-
-    Attributes:
-        classes: class names in label order; empty without labels, or where these are numbers
-            already and nobody has named them.
-        named: whether a label is the name of a class; else it is its number.
-        declared: the class names that the source's own numbers stand for, in their order; a label
-            is such a number then.
-    """
-
-    classes: tuple[str, ...] = ()
-    named: bool = False
-    declared: tuple[str, ...] = ()
-
-    @classmethod
-    def of(cls, texts: Iterable[str], classes: Sequence[str] | None, where: object) -> "Labels":
-        """Tell names from numbers.
-
-        Args:
-            texts: every label that occurs.
-            classes: class names in label order; None: the sorted names that occur.
-            where: what to name in an error.
-
-        Raises:
-            UnusableInput: `classes` lacks one of them, or a number is too large for a class.
-        """
-        found = set(texts) - {""}
-        if not all(map(_NUMBER.fullmatch, found)) or (classes and found.issubset(classes)):
-            return cls(class_order(where, found, classes), named=True)
-        limit = len(classes) if classes else MAX_LABEL
-        largest = max(map(_whole, found), key=lambda digits: (len(digits), digits), default="0")
-        if len(largest) > len(str(limit)) or int(largest) >= limit:
-            raise UnusableInput(
-                f"{where} has the label {largest[:80]}, and there are {limit} classes at most. If "
-                "labels are names that look like numbers, list them with --classes."
-            )
-        return cls(tuple(classes or ()))
-
-    def numbering(self) -> Callable[[str], int]:
-        """What gives the class number of a label's text, -1 for none.
-
-        It raises BadImage where the source declares no class of that number.
-        """
-        if not self.named:
-            return lambda text: int(_whole(text) or -1)
-        numbers = {"": -1} | {name: number for number, name in enumerate(self.classes)}
-        if not self.declared:
-            return numbers.__getitem__
-
-        def number(text: str) -> int:
-            if text in ("", "-1"):
-                return -1
-            if not text.isdecimal() or len(text) > 9 or int(text) >= len(self.declared):
-                raise BadImage(
-                    f"its label, {text[:80]}, is none of the {len(self.declared)} classes"
-                )
-            return numbers[self.declared[int(text)]]
-
-        return number
+def _chosen(columns: Sequence[str], chosen: str, option: str, where: object) -> str:
+    if chosen not in columns:
+        raise UnusableInput(
+            f"{where} has no column {chosen!r} ({option}): it has {listed(columns)}."
+        )
+    return chosen
 
 
-def _whole(number: str) -> str:
-    """The digits of a label that is a number: ``3`` of ``3.0``."""
-    return number.partition(".")[0]
+def _split(
+    names: Sequence[str], chosen: str | None, where: object, head: Sequence[Mapping[str, Any]]
+) -> str | None:
+    """The column that is chosen, named as splits are, or that names nothing but splits."""
+    if chosen is not None:
+        return _chosen(names, chosen, "--split-column", where)
+    for name in names:
+        if plain(name) == SPLIT:
+            return name
+        values = {str(row.get(name)) for row in head}
+        if plain(name) in _MAY_BE_SPLIT and values and set(splits_of(sorted(values))) == values:
+            return name
+    return None
 
 
-def to_json(fields: Mapping[str, Any]) -> bytes:
-    """The JSON of a sample (RFC 8259, ASCII): NaN and infinities as null, bytes as base64.
-
-    Raises:
-        BadImage: it is nested too deeply.
-    """
-    try:
-        try:
-            text = json.dumps(fields, separators=(",", ":"), allow_nan=False)
-        except (TypeError, ValueError):
-            text = json.dumps(_plain(fields), separators=(",", ":"))
-    except RecursionError as error:
-        raise BadImage("it is nested too deeply") from error
-    return text.encode()
-
-
-def _plain(value: Any) -> Any:
-    """`value` of what JSON has."""
-    if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(item) for item in value]
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, bytes):
-        return base64.b64encode(value).decode()
-    if isinstance(value, (datetime.date, datetime.time)):
-        return value.isoformat()
-    if isinstance(value, (decimal.Decimal, datetime.timedelta)):
-        return str(value)
-    return value
+def _label(table: Table, names: Sequence[str], chosen: str | None, where: object) -> str | None:
+    """The column that is chosen, declared to hold labels, or named as they are."""
+    if chosen is not None:
+        if chosen == NONE and NONE not in names:
+            return None
+        return _chosen(names, chosen, "--label-column", where)
+    named = [name for name in names if plain(name) in LABEL and name not in table.compound]
+    found = [name for name in table.class_names if name in names] or named
+    if len(found) > 1:
+        found = [name for name in found if plain(name) == LABEL[0]] or found
+    if len(found) > 1:
+        raise UnusableInput(
+            f"{where} has several columns that could be the label: {listed(found)}. "
+            f"Say which one it is with --label-column, or that there is none with "
+            f"--label-column {NONE}."
+        )
+    return found[0] if found else None

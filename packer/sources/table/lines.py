@@ -86,15 +86,15 @@ class LineTable(ABC):
                     yield Record(where, fields, f"{start}:{lines.size}")
                 line, start = line + lines.count, start + lines.size
 
-    def fields(self, locator: str) -> dict[str, Any]:
-        """The record that `locator` (offset and size) tells.
+    def fields(self, *locators: str) -> list[dict[str, Any]]:
+        """The records that `locators` (offset and size) tell.
 
         Raises:
             PackingFailed: the manifest is not what it was.
         """
-        offset, size = map(int, locator.split(":"))
-        (data,) = self.file.read((offset, size))
-        return self.parse(io.StringIO(data.decode(), newline="\n"))
+        spans = [(int(offset), int(size)) for offset, size in (at.split(":") for at in locators)]
+        found = self.file.read(*spans)
+        return [self.parse(io.StringIO(data.decode(), newline="\n")) for data in found]
 
 
 @dataclass(frozen=True)
@@ -105,9 +105,11 @@ class Delimited(LineTable):
 
     Attributes:
         names: of all columns as they come, "" for those without one.
+        spaced: whether there is a space behind each delimiter.
     """
 
     delimiter: str = ","
+    spaced: bool = False
     names: tuple[str, ...] = ()
 
     @classmethod
@@ -122,12 +124,16 @@ class Delimited(LineTable):
             lines = _Lines(content)
             try:
                 names = _row(lines, delimiter)
+                spaced = len(names) > 1 and all(name.startswith(" ") for name in names[1:])
+                names = [name.strip() for name in names]
             except BadImage as error:
                 raise UnusableInput(f"{file.path}: line 1 names no columns: {error}.") from error
         columns = tuple(filter(None, names))
         if len(set(columns)) < len(columns):
             raise UnusableInput(f"{file.path}: a column's name comes twice: {', '.join(columns)}.")
-        return cls(file, columns, begin + lines.size, 1 + lines.count, delimiter, tuple(names))
+        return cls(
+            file, columns, begin + lines.size, 1 + lines.count, delimiter, spaced, tuple(names)
+        )
 
     @property
     def skipped(self) -> tuple[Skipped, ...]:
@@ -140,7 +146,7 @@ class Delimited(LineTable):
 
     def parse(self, lines: Iterator[str]) -> dict[str, Any]:
         """The fields of the next row."""
-        row = _row(lines, self.delimiter)
+        row = _row(lines, self.delimiter, self.spaced)
         if row and len(row) != len(self.names):
             raise BadImage(f"it has {len(row)} fields, and the first line {len(self.names)}")
         return {name: value for name, value in zip(self.names, row, strict=False) if name}
@@ -154,10 +160,11 @@ def delimiter_of(file: Watched, usual: str) -> str:
     return others[0] if others and usual.encode() not in first else usual
 
 
-def _row(lines: Iterator[str], delimiter: str) -> list[str]:
+def _row(lines: Iterator[str], delimiter: str, spaced: bool = False) -> list[str]:
     csv.field_size_limit(MAX_RECORD)
+    rows = csv.reader(lines, delimiter=delimiter, skipinitialspace=spaced, strict=True)
     try:
-        return next(csv.reader(lines, delimiter=delimiter, strict=True), [])
+        return next(rows, [])
     except csv.Error as error:
         raise BadImage(f"it is malformed: {error}") from error
 

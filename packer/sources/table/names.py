@@ -9,7 +9,7 @@ import numpy as np
 import xxhash
 
 from packer.errors import BadImage
-from packer.keys import escape
+from packer.keys import Hashes, escape, repeated
 
 
 class Keys:
@@ -20,9 +20,17 @@ class Keys:
 
     def __init__(self, names: Iterable[str]) -> None:
         """`names` are all there are."""
-        digests = np.array(array("Q", (_digest(name) for name in names)), np.uint64)
-        values, counts = np.unique(digests, return_counts=True)
-        self._shared = frozenset(values[counts > 1].tolist())
+        self._know(np.array(array("Q", map(stem_hash, names)), np.uint64))
+
+    @classmethod
+    def of_stems(cls, stems: Hashes) -> "Keys":
+        """The keys of names of which `stem_hash` is known."""
+        keys = cls(())
+        keys._know(stems)
+        return keys
+
+    def _know(self, stems: Hashes) -> None:
+        self._shared = frozenset(repeated([stems]).tolist())
         self._seen: set[str] = set()  # of the names that share their stem
 
     def of(self, name: str) -> str:
@@ -31,7 +39,7 @@ class Keys:
         Raises:
             BadImage: the name came before.
         """
-        if _digest(name) not in self._shared:
+        if stem_hash(name) not in self._shared:
             return escape(os.path.splitext(name)[0])
         if name in self._seen:
             raise BadImage("an earlier record names it too")
@@ -39,7 +47,8 @@ class Keys:
         return escape(name)
 
 
-def _digest(name: str) -> int:
+def stem_hash(name: str) -> int:
+    """The xxh3-64 of a name without its extension."""
     return xxhash.xxh3_64_intdigest(os.fsencode(os.path.splitext(name)[0]))
 
 

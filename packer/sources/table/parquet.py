@@ -133,14 +133,16 @@ class ParquetTable:
                 first += rows
                 block += 1
 
-    def fields(self, locator: str) -> dict[str, Any]:
-        """The row that `locator` (file, row group, row in it, row in the file) tells.
+    def fields(self, *locators: str) -> list[dict[str, Any]]:
+        """The rows that `locators` (file, row group, row in it, row in the file) tell.
 
         Raises:
             BadImage: the row group cannot be read.
             PackingFailed: the file is not what it was.
         """
-        file, group, row, _ = map(int, locator.split(":"))
+        return [self._row(*map(int, locator.split(":"))) for locator in locators]
+
+    def _row(self, file: int, group: int, row: int, _: int) -> dict[str, Any]:
         self.files[file].check()
         with _lock:
             table = _group(self.files[file], group)

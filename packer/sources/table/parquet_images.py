@@ -7,7 +7,8 @@ Files named
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,20 +18,14 @@ from packer.errors import BadImage, Unreadable, UnusableInput
 from packer.files.snapshot import CHANGED
 from packer.keys import escape
 from packer.sources.folder.layout import SPLITS
+from packer.sources.labels import class_order
 from packer.sources.options import SourceOptions
 from packer.sources.records import Content, Skipped, SourceSample
-from packer.sources.table.columns import (
-    IMAGE,
-    SPLIT_NAME,
-    Columns,
-    Labels,
-    label_text,
-    split_text,
-    to_json,
-)
+from packer.sources.table.as_json import to_json
+from packer.sources.table.classes import Labels, label_text
+from packer.sources.table.columns import IMAGE, SPLIT_NAME, Columns, split_text
 from packer.sources.table.parquet import ParquetTable
-from packer.sources.table.source import find_labels
-from packer.sources.table.table import Record
+from packer.sources.table.table import Record, Table
 
 _BEGINNINGS: dict[str, bytes | tuple[bytes, ...]] = {
     "jpg": b"\xff\xd8",
@@ -91,8 +86,8 @@ class ParquetImages:
         pictures = [
             field.name for field in table.schema if _is_image(field.type) and field.name != image
         ]
-        columns = Columns.find(table, replace(options, image_column=image), folder)
-        labels = find_labels(table, columns.label, classes, folder)
+        columns = Columns.find(table, options, folder, image)
+        labels = _labels(table, columns.label, classes, folder)
         splits = tuple(_split_of(file.path) for file in table.files)
         return cls(table, columns, labels, splits, tuple(strangers), tuple(pictures))
 
@@ -100,6 +95,11 @@ class ParquetImages:
     def classes(self) -> tuple[str, ...]:
         """Class names in label order."""
         return self.labels.classes
+
+    @property
+    def without_labels(self) -> Sequence[tuple[Table, Columns]]:
+        """The table, if its rows have no label."""
+        return [(self.table, self.columns)]
 
     def scan(self) -> Iterator[SourceSample | Skipped]:
         """The image of each row, in the order of the files' names."""
@@ -111,7 +111,7 @@ class ParquetImages:
         yield from self.table.through(self._samples)
 
     def _samples(self, records: Iterator[Record]) -> Iterator[SourceSample | Skipped]:
-        number_of = self.labels.numbering()
+        number_of = self.labels.number_of
         for record in records:
             file, row = self.table.place(record.locator)
             try:
@@ -141,7 +141,7 @@ class ParquetImages:
 
     def read(self, sample: SourceSample) -> Content:
         """The row's image and its other columns."""
-        content = self._content(self.table.fields(sample.locator))
+        content = self._content(*self.table.fields(sample.locator))
         if _size(content) != sample.size:
             raise Unreadable(CHANGED)
         return content
@@ -172,6 +172,27 @@ class ParquetImages:
         if others:
             members["json"] = to_json(others)
         return Content(image, members)
+
+
+def _labels(
+    table: ParquetTable, column: str | None, classes: Sequence[str] | None, where: Path
+) -> Labels:
+    """The classes that a table declares, else those that a pass over its labels finds.
+
+    Raises:
+        UnusableInput: `classes` lacks one of them.
+    """
+    if column is None:
+        return Labels(tuple(classes or ()))
+    if declared := table.class_names.get(column, ()):
+        order = class_order(where, declared, classes) if classes else declared
+        return Labels(order, named=True, declared=declared)
+    texts = set()
+    for record in table.records([column]):
+        if isinstance(record, Record):
+            with suppress(BadImage):  # the scan names it
+                texts.add(label_text(record.fields.get(column)))
+    return Labels.of(texts, classes, where)
 
 
 def image_columns(schema: pa.Schema, chosen: str | None = None) -> list[str]:

@@ -1,149 +1,232 @@
-"""Manifests: a table (CSV, TSV, JSONL, Parquet) that names an image file in each record."""
+"""Manifests: tables (CSV, TSV, JSONL, Parquet) that name image files in their records.
 
-import contextlib
+They are read twice: once for what must be known of all rows (`survey`), once for the samples.
+"""
+
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from packer.errors import BadImage, Damaged, Unreadable
+import numpy as np
+
+from packer.errors import BadImage, Damaged, Unreadable, UnusableInput
 from packer.files.snapshot import CHANGED
 from packer.sources.folder.files import measure, read_file
 from packer.sources.labels import class_order
 from packer.sources.options import SourceOptions
 from packer.sources.records import Content, Skipped, SourceSample
-from packer.sources.table.columns import Columns, Labels, label_text, split_text, to_json
-from packer.sources.table.names import Keys, path_inside
+from packer.sources.table.as_json import to_json
+from packer.sources.table.classes import Labels
+from packer.sources.table.columns import NONE, Columns
+from packer.sources.table.names import Keys
+from packer.sources.table.part import Part
+from packer.sources.table.survey import Survey, name_hash
 from packer.sources.table.table import Record, Table
+from packer.sources.table.unlisted import Unlisted
+
+_MOST_OPEN = 1_000_000  # rows of images whose other rows are still to come
 
 
 @dataclass(frozen=True)
 class TableSource:
-    """The images that a manifest names.
+    """The images that tables name.
 
     Attributes:
         root: folder in which all of them lie.
+        parts: the tables.
+        unlisted: accounts for the other files of the folder; None: nobody asks for them.
+        told_to_have_none: a person has said that there are no labels.
     """
 
-    table: Table
-    columns: Columns
     root: Path
+    parts: tuple[Part, ...]
     labels: Labels
+    unlisted: Unlisted | None = None
+    told_to_have_none: bool = False
+    survey: Survey = field(default_factory=Survey, repr=False, compare=False)
 
     @classmethod
     def open(
-        cls, path: Path, table: Table, options: SourceOptions, classes: Sequence[str] | None
+        cls,
+        where: Path,
+        parts: Sequence[Part],
+        options: SourceOptions,
+        classes: Sequence[str] | None,
+        unlisted: Unlisted | None = None,
     ) -> "TableSource":
-        """Find the columns, and the classes by a pass over the labels.
+        """Understand the tables, by a pass over each.
 
         Args:
-            path: the manifest.
-            table: what it holds.
-            options: names of columns, and the images' folder.
+            where: what to name in an error.
+            parts: the tables.
+            options: how they are to be understood.
             classes: class names in label order, None: the sorted names that occur.
+            unlisted: see the class.
 
         Raises:
-            UnusableInput: a column or a class is missing.
+            UnusableInput: the rows may mean several things, or a class is missing.
         """
-        columns = Columns.find(table, options, path)
-        root = Path(os.path.realpath(path.parent / (options.root or "")))
-        return cls(table, columns, root, find_labels(table, columns.label, classes, path))
+        survey = Survey()
+        told = tuple(survey.look_at(part, options.label_separator) for part in parts)
+        survey.check_apart(told)
+        if any(part.grouped for part in told):
+            told = tuple(replace(part, grouped=part.can_group) for part in told)
+        root = parts[0].places.images.tree.root
+        labels = _labels(told, survey.texts, classes, where)
+        return cls(root, told, labels, unlisted, options.label_column == NONE, survey)
 
     @property
     def classes(self) -> tuple[str, ...]:
         """Class names in label order."""
         return self.labels.classes
 
+    @property
+    def without_labels(self) -> Sequence[tuple[Table, Columns]]:
+        """The tables whose rows could have a label and have none."""
+        if self.told_to_have_none:
+            return ()
+        return [(part.table, part.columns) for part in self.parts if not part.has_targets]
+
     def scan(self) -> Iterator[SourceSample | Skipped]:
-        """The image of each record, in the manifest's order."""
-        yield from self.table.skipped
-        number_of = self.labels.numbering()
-        keys = Keys(self._names())
-        written = max(file.mtime_ns for file in self.table.files)
-        for record in self.table.records():
-            if isinstance(record, Skipped):
-                yield record
-                continue
-            try:
-                name = self._name(record.fields)
-                size, mtime_ns = measure(self.root, name)
-                if size == 0:
-                    raise Damaged(f"{name} is empty")
-                label = number_of(label_text(self.columns.label_of(record.fields)))
-                split = split_text(self.columns.split_of(record.fields))
-                others = self.columns.others(record.fields)
-                json_size = len(to_json(others)) if others else 0
-                key = keys.of(name)
-            except BadImage as error:
-                reason = _about(record.fields.get(self.columns.image), error)
-                yield replace(Skipped.of(record.where, error), reason=reason)
-                continue
-            yield SourceSample(
-                name=name,
-                key=key,
-                label=label,
-                size=size + json_size,
-                mtime_ns=max(mtime_ns, written),
-                members=("json",) if others else (),
-                split=split,
-                locator=record.locator,
-                block=record.block,
-            )
+        """The image of each record, in the tables' order."""
+        keys = self.survey.keys(self.parts)
+        splits: set[str] = set()
+        for number, part in enumerate(self.parts):
+            yield from part.table.skipped
+            groups = self._grouped(part) if part.grouped else self._single(part)
+            for found in groups:
+                if isinstance(found, Skipped):
+                    yield found
+                    continue
+                sample = self._sample(number, found, keys)
+                if isinstance(sample, SourceSample):
+                    splits.add(sample.split)
+                yield sample
+        if self.unlisted is not None:
+            yield from self.unlisted.scan(self.survey.known, splits)
 
     def member_files(self, sample: SourceSample) -> Sequence[str]:
         """None: the members come out of the manifest's row."""
         return ()
 
     def read(self, sample: SourceSample) -> Content:
-        """The image file and the record's other columns."""
-        image, mtime_ns = read_file(self.root / sample.name, sample.size)
-        members = {}
-        if sample.members:
-            members["json"] = to_json(self.columns.others(self.table.fields(sample.locator)))
-        written = max(mtime_ns, *(file.mtime_ns for file in self.table.files))
-        if (len(image) + sum(map(len, members.values())), written) != (
+        """The image file and what its rows say."""
+        image, newest = read_file(self.root / sample.name, sample.size)
+        members: dict[str, bytes] = {}
+        if sample.locator:
+            number, _, locators = sample.locator.rpartition("|")
+            part = self.parts[int(number or 0)]
+            rows = part.table.fields(*locators.split(" "))
+            members, written = self._members(part, rows)
+            newest = max(newest, written, *(file.mtime_ns for file in part.table.files))
+        if (len(image) + sum(map(len, members.values())), newest) != (
             sample.size,
             sample.mtime_ns,
         ):
             raise Unreadable(CHANGED)
         return Content(image, members)
 
-    def _name(self, fields: Mapping[str, Any]) -> str:
-        """The image's path relative to the root."""
-        path = fields.get(self.columns.image)
-        if not isinstance(path, str) or not path:
-            raise BadImage("it names no image")
-        return path_inside(self.root, path)
+    def _single(self, part: Part) -> Iterator[list[Record] | Skipped]:
+        return ([r] if isinstance(r, Record) else r for r in part.table.records())
 
-    def _names(self) -> Iterator[str]:
-        for record in self.table.records([self.columns.image]):
-            if isinstance(record, Record):
-                with contextlib.suppress(BadImage):  # the scan names it
-                    yield self._name(record.fields)
-
-
-def find_labels(
-    table: Table, column: str | None, classes: Sequence[str] | None, where: Path
-) -> Labels:
-    """The classes that a table declares, else those that a pass over its labels finds.
-
-    Raises:
-        UnusableInput: `classes` lacks one of them.
-    """
-    if column is None:
-        return Labels(tuple(classes or ()))
-    if declared := table.class_names.get(column, ()):
-        order = class_order(where, declared, classes) if classes else declared
-        return Labels(order, named=True, declared=declared)
-    texts = set()
-    for record in table.records([column]):
-        if isinstance(record, Record):
+    def _grouped(self, part: Part) -> Iterator[list[Record] | Skipped]:
+        """The rows of each image together, wherever they are; in the order of their last ones."""
+        values, counts = self.survey.counted
+        waiting: dict[int, list[Record]] = {}
+        rows = 0
+        for record in part.table.records():
+            if isinstance(record, Skipped):
+                yield record
+                continue
             try:
-                texts.add(label_text(record.fields.get(column)))
+                name = name_hash(part.name(record.fields))
             except BadImage:
-                continue  # the scan names it
-    return Labels.of(texts, classes, where)
+                yield [record]
+                continue
+            group = waiting.setdefault(name, [])
+            group.append(record)
+            rows += 1
+            if len(group) == counts[np.searchsorted(values, np.uint64(name))]:
+                yield waiting.pop(name)
+                rows -= len(group)
+            if rows > _MOST_OPEN:
+                raise UnusableInput(
+                    f"{part.table.files[0].path}: the rows of an image lie so far from each other "
+                    f"that more than {_MOST_OPEN} would have to be held in memory. Sort it by the "
+                    f"column {part.columns.image!r}."
+                )
+
+    def _sample(self, number: int, records: Sequence[Record], keys: Keys) -> SourceSample | Skipped:
+        part, first = self.parts[number], records[0]
+        rows = [record.fields for record in records]
+        try:
+            name = part.name(first.fields)
+            size, newest = measure(self.root, name)
+            if size == 0:
+                raise Damaged(f"{name} is empty")
+            label = part.label_of(rows, self.labels.number_of)
+            split = part.split_of(rows, name)
+            members, written = self._members(part, rows)
+            key = keys.of(name)
+        except BadImage as error:
+            reason = _about(first.fields.get(part.columns.image), error)
+            return replace(Skipped.of(first.where, error), reason=reason)
+        locators = " ".join(record.locator for record in records)
+        return SourceSample(
+            name=name,
+            key=key,
+            label=label,
+            size=size + sum(map(len, members.values())),
+            mtime_ns=max(newest, written, *(file.mtime_ns for file in part.table.files)),
+            members=tuple(members),
+            split=split,
+            locator=f"{number}|{locators}" if len(self.parts) > 1 else locators,
+            block=first.block,
+        )
+
+    def _members(
+        self, part: Part, rows: Sequence[Mapping[str, Any]]
+    ) -> tuple[dict[str, bytes], int]:
+        """What an image's rows say, and when the newest of the files that they name was written."""
+        members, newest = {}, 0
+        for column, member in part.columns.pictures.items():
+            if value := rows[0].get(column):
+                path = part.places.name(value)
+                size, _ = measure(self.root, path)
+                data, written = read_file(self.root / path, size)
+                members[member + os.path.splitext(path)[1].lower()] = data
+                newest = max(newest, written)
+        if described := part.json_of(rows, self.labels.number_of):
+            members["json"] = to_json(described)
+        return members, newest
+
+
+def _labels(
+    parts: Sequence[Part], texts: set[str], classes: Sequence[str] | None, where: Path
+) -> Labels:
+    """The classes that the tables declare, else those that their rows have."""
+    declared = {names for part in parts if (names := _declared(part))}
+    if len(declared) > 1:
+        raise UnusableInput(f"{where}: its tables declare different classes.")
+    if declared:
+        (names,) = declared
+        order = class_order(where, names, classes) if classes else names
+        return Labels(order, named=True, declared=names)
+    if flags := [part for part in parts if part.flags]:
+        names = tuple(dict.fromkeys(name for part in flags for name in part.flags))
+        return Labels(class_order(where, names, classes) if classes else names, named=True)
+    if all(part.columns.label is None for part in parts):
+        return Labels(tuple(classes or ()))
+    labels = Labels.of(texts, classes, where)
+    if not labels.named and any(part.has_targets for part in parts):
+        return labels.numbered(texts)
+    return labels
+
+
+def _declared(part: Part) -> tuple[str, ...]:
+    return part.table.class_names.get(part.columns.label or "", ())
 
 
 def _about(path: Any, error: BadImage) -> str:

@@ -50,5 +50,5 @@ class Table(Protocol):
     def records(self, columns: Sequence[str] | None = None) -> Iterator[Record | Skipped]:
         """Every record in a fixed order; with `columns`, others may be missing."""
 
-    def fields(self, locator: str) -> Mapping[str, Any]:
-        """A record's fields; raises PackingFailed where the file has changed."""
+    def fields(self, *locators: str) -> Sequence[Mapping[str, Any]]:
+        """The fields of records; raises PackingFailed where the file has changed."""

@@ -14,7 +14,7 @@ from packer.sources.folder.shape import inside
 from packer.sources.labels import class_order
 from packer.sources.listed import ListedSource, Lists, Row, read_by
 from packer.sources.records import Skipped
-from packer.sources.table.columns import to_json
+from packer.sources.table.as_json import to_json
 from packer.sources.tree import Tree
 from packer.sources.voc.annotation import described, parsed
 

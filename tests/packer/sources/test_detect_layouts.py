@@ -7,7 +7,7 @@ import json
 import random
 import re
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from layouts.row import Read, Row
 
 from packer.errors import UnusableInput
 from packer.sources.options import SourceOptions
+from packer.sources.records import SourceSample
 from reader.format import Manifest, manifest
 
 Write = Callable[..., Path]
@@ -38,9 +39,15 @@ def lay_out(tmp_path: Path, jpegs: list[bytes], write_files: Write) -> Write:
     return write
 
 
+def class_of(sample: SourceSample, classes: Sequence[str]) -> str | None:
+    if sample.label < 0:
+        return None
+    return classes[sample.label] if classes else str(sample.label)
+
+
 def check(found: Any, expected: Read) -> None:
     classes = found.source.classes
-    labels = {s.key: classes[s.label] if s.label >= 0 else None for s in found.samples}
+    labels = {s.key: class_of(s, classes) for s in found.samples}
     named = sorted({name for name in expected.labels.values() if name})
     assert labels == expected.labels
     assert classes == tuple(named if expected.classes is None else expected.classes)

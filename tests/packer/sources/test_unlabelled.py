@@ -26,10 +26,10 @@ def remark(images: Path, opened: Callable[..., Any]) -> Callable[[str, str], str
 
 def test_the_columns_that_could_be_labels_are_named(remark: Callable[[str, str], str]) -> None:
     rows = [f"{n},{n}.jpg,{'ab'[n % 2]},text {n},{n / 7},{n % 3},\n" for n in range(50)]
-    told = remark("l.csv", "".join([",path,breed,caption,score,size,empty\n", *rows]))
+    told = remark("l.csv", "".join([",path,kind,caption,score,size,empty\n", *rows]))
     assert told == (
         "No sample has a label: no column of l.csv is named as labels are. "
-        "These could be it: 'breed', 'size' (--label-column)."
+        "These could be it: 'kind', 'size' (--label-column)."
     )
 
 
@@ -68,7 +68,7 @@ def test_labels_that_some_samples_lack_are_counted(images: Path, tmp_path: Path)
 
 
 def test_the_report_has_it_for_tables_without_labels_alone(images: Path, tmp_path: Path) -> None:
-    for column, count in (("breed", 1), ("label", 0)):
+    for column, count in (("kind", 1), ("label", 0)):
         (images / "l.csv").write_text(f"path,{column}\n0.jpg,pug\n1.jpg,pug\n")
         report = pack(images / "l.csv", tmp_path / column, PackOptions(), 1)
         assert len(report.remarks) == count

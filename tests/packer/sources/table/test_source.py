@@ -36,7 +36,7 @@ def write(images: Path) -> Callable[[str, str | bytes], Path]:
 def test_a_list_whose_images_lie_elsewhere_is_told_by_examples_and_a_hint(
     write: Callable[..., Path], tmp_path: Path
 ) -> None:
-    names = "".join(f"gone/{number}.jpg\n" for number in range(24))
+    names = "".join(f"gone/x{number}.jpg\n" for number in range(24))
     path = write("list.csv", f"path\n{names}")
     with pytest.raises(UnusableInput) as error:
         pack(path, tmp_path / "dst", PackOptions(), 1)
@@ -129,7 +129,7 @@ def test_a_column_that_is_not_there_is_refused_by_name(
     write: Callable[..., Path], opened: Opened
 ) -> None:
     with pytest.raises(UnusableInput, match="no column for the images: it has 'a', 'b'"):
-        opened(write("l.csv", "a,b\n0.jpg,1\n"))
+        opened(write("l.csv", "a,b\nx,1\n"))
     with pytest.raises(UnusableInput, match=r"no column 'c'.*--label-column"):
         opened(write("l.csv", "path,b\n0.jpg,1\n"), label_column="c")
     with pytest.raises(UnusableInput, match="comes twice"):
@@ -193,8 +193,12 @@ def test_whole_floats_of_text_are_numbers_as_those_of_parquet_are(
     assert opened(path, classes=["10.0", "2.0", "-1.0", "2"]).classes[0] == "10.0"
     with pytest.raises(UnusableInput, match="the label 10, and there are 3 classes"):
         opened(path, classes=["a", "b", "c"])
-    some = opened(write("l.csv", "path,label\n0.jpg,1.5\n1.jpg,1.0\n"))
-    assert some.classes == ("1.0", "1.5")
+    some = write("l.csv", "path,label\n0.jpg,1.5\n1.jpg,1.0\n")
+    assert opened(some, classes=["1.0", "1.5"]).classes == ("1.0", "1.5")
+    with pytest.raises(
+        UnusableInput, match=r"fractions are not classes\. With --label-column none"
+    ):
+        opened(some)
 
 
 def test_whole_numbers_are_the_labels(

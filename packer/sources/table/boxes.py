@@ -1,0 +1,155 @@
+"""The box of a row (pure): which columns have it, and what it is as COCO writes boxes."""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from packer.errors import BadImage
+from packer.sources.folder.shape import plain
+
+_COLUMNS = {
+    "xyxy": (
+        ("xmin", "ymin", "xmax", "ymax"),
+        ("x1", "y1", "x2", "y2"),
+        ("left", "top", "right", "bottom"),
+        ("bboxxmin", "bboxymin", "bboxxmax", "bboxymax"),
+        ("bboxx1", "bboxy1", "bboxx2", "bboxy2"),
+    ),
+    "xywh": (
+        ("x", "y", "w", "h"),
+        ("x", "y", "width", "height"),
+        ("x1", "y1", "width", "height"),
+        ("xmin", "ymin", "width", "height"),
+        ("left", "top", "width", "height"),
+        ("bboxx", "bboxy", "bboxw", "bboxh"),
+        ("bboxx", "bboxy", "bboxwidth", "bboxheight"),
+    ),
+    "cxcywh": (
+        ("xcenter", "ycenter", "width", "height"),
+        ("xcenter", "ycenter", "w", "h"),
+        ("centerx", "centery", "width", "height"),
+        ("cx", "cy", "w", "h"),
+    ),
+}
+_ALL_IN_ONE = ("bbox", "box", "boundingbox", "bndbox")
+_NOTHING = ("", "nan", "none", "null", "[]")
+
+
+@dataclass(frozen=True)
+class Box:
+    """Where the box of a row is.
+
+    Attributes:
+        names: of four columns, or of one that has all four numbers.
+        format: one of `FORMATS`; "" where only the values can tell.
+    """
+
+    names: tuple[str, ...]
+    format: str = ""
+
+    @classmethod
+    def of(cls, columns: Sequence[str], format: str | None) -> "Box | None":
+        """Told by the columns' names; None if a row has no box.
+
+        Args:
+            columns: names.
+            format: that a person has said.
+        """
+        known = {plain(name): name for name in reversed(columns)}
+        for kind, each in _COLUMNS.items():
+            for names in each:
+                if known.keys() >= set(names):
+                    return cls(tuple(known[name] for name in names), format or kind)
+        for name in _ALL_IN_ONE:
+            if name in known:
+                return cls((known[name],), format or "")
+        return None
+
+    def numbers(self, fields: Mapping[str, Any]) -> list[float] | None:
+        """The four numbers of a row, None if it has no box.
+
+        Raises:
+            BadImage: it has something else.
+        """
+        values: Any = [fields.get(name) for name in self.names]
+        if len(values) == 1:
+            values = _four(values[0])
+        if all(str(value).strip().lower() in _NOTHING or value is None for value in values):
+            return None
+        try:
+            numbers = [_number(value) for value in values]
+        except (TypeError, ValueError):
+            numbers = []
+        if len(numbers) != 4 or not all(map(math.isfinite, numbers)):
+            raise BadImage(f"its box is not of four numbers: {str(values)[:80]}")
+        return numbers
+
+    def box(self, fields: Mapping[str, Any]) -> list[float] | None:
+        """The box of a row as COCO has it: x, y, width and height; None if it has none.
+
+        Raises:
+            BadImage: it has something else.
+        """
+        numbers = self.numbers(fields)
+        if numbers is None:
+            return None
+        x, y, width, height = numbers
+        if self.format == "xyxy":
+            width, height = width - x, height - y
+        elif self.format == "cxcywh":
+            x, y = x - width / 2, y - height / 2
+        if min(width, height) < 0:
+            raise BadImage(f"its box ends before it begins, if it is {self.format}: {numbers}")
+        return [x, y, width, height]
+
+    def told(self, formats: set[str]) -> "Box":
+        """The same with the one format that all values allow."""
+        return self if self.format or len(formats) != 1 else replace(self, format=min(formats))
+
+
+def possible(numbers: Sequence[float], size: tuple[float, float] | None) -> set[str]:
+    """Which of "xyxy" and "xywh" four numbers may be.
+
+    Args:
+        numbers: of a box.
+        size: width and height of its image, if they are known.
+    """
+    x, y, third, fourth = numbers
+    found = {"xyxy", "xywh"}
+    if third <= x or fourth <= y:
+        found.discard("xyxy")
+    if size and (x + third > size[0] + 1 or y + fourth > size[1] + 1):
+        found.discard("xywh")
+    return found
+
+
+def size_of(fields: Mapping[str, Any]) -> tuple[float, float] | None:
+    """The width and height of the image that a row tells beside its box."""
+    known = {plain(name): value for name, value in fields.items()}
+    for width, height in (("width", "height"), ("imagewidth", "imageheight")):
+        try:
+            return float(known[width]), float(known[height])
+        except (KeyError, TypeError, ValueError):
+            continue
+    return None
+
+
+def _four(value: Any) -> Sequence[Any]:
+    """The parts of what one column has: a list, or the text of one."""
+    if not isinstance(value, str):
+        return value if isinstance(value, list) else [value]
+    text = value.strip()
+    if text.startswith("["):
+        try:
+            return list(json.loads(text))
+        except ValueError:
+            text = text.strip("[]")
+    return text.strip("()").replace(",", " ").split() or [""]
+
+
+def _number(value: Any) -> float:
+    """A whole number stays one."""
+    number = float(value)
+    return int(number) if number.is_integer() and "." not in str(value) else number

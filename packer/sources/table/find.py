@@ -1,0 +1,204 @@
+"""Whether a table names images, in which column, and where they lie: told by its first rows."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from packer.errors import UnusableInput
+from packer.files.snapshot import Watched
+from packer.sources.folder.layout import SPLITS, splits_of
+from packer.sources.options import SourceOptions
+from packer.sources.table.columns import Columns, image_columns, is_id, is_usual, listed
+from packer.sources.table.lines import Delimited, JsonLines, delimiter_of
+from packer.sources.table.part import Part
+from packer.sources.table.places import Images, Looked, Places, look_up
+from packer.sources.table.several import is_number
+from packer.sources.table.table import Record, Table
+
+_DELIMITERS = {".csv": ",", ".tsv": "\t"}
+_LINES = (".jsonl", ".ndjson")
+TEXTS = (*_DELIMITERS, *_LINES)
+PARQUET = ".parquet"
+
+_HEAD = 100  # rows that decide
+_MOST = 0.9  # of the names in a column that is not named as those of images are
+_MANY = 0.5  # the same of ids
+
+
+def open_table(path: Path) -> Table:
+    """The table in a file, by its extension.
+
+    Raises:
+        UnusableInput: it is not sound, or what reads it is not installed.
+    """
+    suffix = path.suffix.lower()
+    if suffix == PARQUET:
+        return parquet(path.parent, [path])
+    file = Watched.of(path)
+    if suffix in _DELIMITERS:
+        return Delimited.open(file, delimiter_of(file, _DELIMITERS[suffix]))
+    return JsonLines.open(file)
+
+
+def parquet(folder: Path, paths: Sequence[Path]) -> Any:
+    """A `ParquetTable` of these files.
+
+    Raises:
+        UnusableInput: one is not sound, or pyarrow is not installed.
+    """
+    try:
+        from packer.sources.table.parquet import ParquetTable
+    except ImportError as error:
+        raise UnusableInput(
+            f"{paths[0]}: Parquet needs pyarrow. Install it with: pip install 'shardfeed[parquet]'."
+        ) from error
+    return ParquetTable.open(folder, paths)
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a table is.
+
+    Attributes:
+        part: how it is read; None: it names no images that are there.
+        reason: why it does not.
+        doubt: why nothing should be packed before a person has looked: it names images that lie
+            elsewhere, or one of several.
+    """
+
+    part: Part | None = None
+    reason: str = "it names none of the images"
+    doubt: str = ""
+
+
+def find(
+    table: Table,
+    where: Path,
+    images: Images,
+    options: SourceOptions,
+    folders: Sequence[str] = ("",),
+    split: str = "",
+) -> Found:
+    """How a table names images.
+
+    Args:
+        table: it.
+        where: it lies.
+        images: those there are.
+        options: names of columns, and whether the images' folder is known.
+        folders: that paths in it may be relative to.
+        split: that it is of, "" for none.
+
+    Raises:
+        UnusableInput: a column that is named is not there, or several could be it.
+    """
+    single = [name for name in table.columns if name not in table.compound]
+    rows = (record.fields for record in table.records(single) if isinstance(record, Record))
+    head = list(islice(rows, _HEAD))
+    if not head:
+        return Found(reason="it has no rows")
+    found: dict[str, Places] = {}
+    doubt = ""
+    for column in image_columns(table, options, where):
+        values = [text for row in head if (text := _text(row.get(column)))]
+        usual = is_usual(column) or column == options.image_column
+        if not values or not (usual or is_id(column) or _may_be_names(values)):
+            continue
+        looked = look_up(
+            images,
+            values,
+            folders,
+            split,
+            root_is_said=options.root is not None,
+            as_paths=bool(found),
+        )
+        needed = 0.0 if usual else _MANY if is_id(column) else _MOST
+        if looked.places and looked.share > needed:
+            doubt = doubt or _told(looked, where, column, images)
+            found[column] = looked.places
+        elif usual and not found:
+            doubt = doubt or _told(looked, where, column, images)
+    if doubt or not found:
+        return Found(doubt=doubt)
+    image = next(iter(found))
+    further = [name for name in found if name != image]
+    if further and not (is_usual(image) or is_id(image) or image == options.image_column):
+        raise UnusableInput(
+            f"{where} has several columns that name images: {listed(list(found))}. Say with "
+            "--image-column which one holds the image; the others become members."
+        )
+    columns = Columns.find(table, options, where, image, head)
+    pictures = {
+        name: _member(name)
+        for name in further
+        if found[name].folder is not None and found[name].folder == found[image].folder
+    }
+    if columns.label in pictures:
+        columns = replace(columns, label=None)
+    return Found(Part(table, replace(columns, pictures=pictures), found[image], split))
+
+
+def plain_part(table: Table, where: Path, images: Images, options: SourceOptions) -> Part:
+    """The table whose images are those that its column of paths names, found or not.
+
+    Raises:
+        UnusableInput: it has no such column.
+    """
+    columns = [
+        name
+        for name in image_columns(table, options, where)
+        if is_usual(name) or name == options.image_column
+    ]
+    if not columns:
+        raise UnusableInput(
+            f"{where} has no column for the images: it has {listed(table.columns)}. "
+            "Say which one it is with --image-column, and where they lie with --root."
+        )
+    return Part(table, Columns.find(table, options, where, columns[0]), Places(images))
+
+
+def split_of_name(stem: str) -> str:
+    """The split that a table's name tells, such as ``train`` of ``trainLabels``; "" for none."""
+    words = re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+", stem)
+    found = set(splits_of(words).values())
+    certain = found & SPLITS or found
+    return certain.pop() if len(certain) == 1 else ""
+
+
+def _told(looked: Looked, where: Path, column: str, images: Images) -> str:
+    """Why nothing is to be packed."""
+    root = images.tree.root
+    if looked.moved:
+        return (
+            f"{where}: its column {column!r} names {looked.moved!r}, and that path is not there; "
+            f"a file of that name lies below {root}. If that is the folder that paths should be "
+            f"taken from, say so: --root {root}"
+        )
+    if looked.doubt:
+        first, second = looked.doubt
+        return (
+            f"{where}: what its column {column!r} names may be {first} or {second}. Say with "
+            "--root in which folder its images lie."
+        )
+    return ""
+
+
+def _text(value: Any) -> str:
+    """What may name an image."""
+    if isinstance(value, bool) or not isinstance(value, (str, int)):
+        return ""
+    return str(value)
+
+
+def _may_be_names(values: Sequence[str]) -> bool:
+    """Whether texts may be names of images where nothing else says so."""
+    return not all(map(is_number, values))
+
+
+def _member(column: str) -> str:
+    """The name of the member that a column of further images becomes."""
+    name = re.sub(r"[^a-z0-9_-]", "_", column.lower())
+    return re.sub(r"_?(file_name|filename|path|file|id)$", "", name) or "image2"

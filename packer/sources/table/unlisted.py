@@ -1,0 +1,66 @@
+"""What lies in a folder of images and is named by none of its tables."""
+
+import os
+from collections.abc import Iterator, Mapping, Set
+from dataclasses import dataclass, field
+
+from packer.errors import BadImage, Damaged
+from packer.keys import Hashes, escape
+from packer.sources.folder.files import ignored
+from packer.sources.folder.walk import names_an_image
+from packer.sources.listed import unnamed
+from packer.sources.records import Skipped, SourceSample
+from packer.sources.table.places import Images
+
+
+@dataclass(frozen=True)
+class Unlisted:
+    """The files of a folder that no table names.
+
+    Attributes:
+        images: of the folder.
+        tables: that are read, relative to it.
+        aside: further files -> why nothing is taken from them.
+    """
+
+    images: Images
+    tables: frozenset[str]
+    aside: Mapping[str, str] = field(default_factory=dict)
+
+    def scan(self, known: Hashes, splits: Set[str]) -> Iterator[SourceSample | Skipped]:
+        """The images of splits that have no table are samples without labels; others are named.
+
+        Args:
+            known: hashes of the images that tables name, sorted.
+            splits: those that have a table.
+        """
+        tree = self.images.tree
+        for found in unnamed(tree, known, {}):
+            if isinstance(found, Skipped):
+                yield found
+                continue
+            folder, paths = found
+            split = self.images.splits.get(folder, "")
+            images = [path for path in paths if names_an_image(os.path.basename(path))]
+            if split and split not in splits:
+                yield from (self._sample(path, split) for path in images)
+            elif images and len(images) == tree.level(folder).images:
+                count = "image" if len(images) == 1 else f"{len(images)} images"
+                yield Skipped(f"{folder}/", f"no table names its {count}")
+            else:
+                yield from (Skipped(path, "no table names it") for path in images)
+            for path in sorted(set(paths).difference(images, self.tables)):
+                if reason := self.aside.get(path):
+                    yield Skipped(path, reason, ignored=True)
+                else:
+                    yield ignored(tree.root, path) or Skipped(path, "no table names it")
+
+    def _sample(self, path: str, split: str) -> SourceSample | Skipped:
+        try:
+            size, mtime_ns = self.images.tree.measure(path)
+            if size == 0:
+                raise Damaged("it is empty")
+        except BadImage as error:
+            return Skipped.of(path, error)
+        key = escape(os.path.splitext(path)[0])
+        return SourceSample(path, key, -1, size, mtime_ns, split=split)
