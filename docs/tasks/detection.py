@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Trains a one-stage detector on a dataset with COCO's annotations, or YOLO's labels."""
+"""Trains a one-stage detector on a dataset with the boxes of COCO, YOLO or VOC."""
 
 import argparse
 
@@ -9,10 +9,15 @@ from torch import Tensor, nn
 import reader
 
 SIZE, STRIDE = 320, 32  # of the images, and of a cell of the detector's grid
+BOXES = {
+    "coco": reader.Boxes("json", format="xywh", labels="categories"),
+    "voc": reader.Boxes("json?", format="xyxy", labels="categories"),
+    "yolo": reader.Boxes("txt?", format="cxcywh", normalized=True),
+}
 
 
 def targets(
-    objects: list[dict[str, Tensor]], is_yolo: bool, device: torch.device
+    objects: list[dict[str, Tensor]], kind: str, device: torch.device
 ) -> tuple[Tensor, Tensor]:
     """What the cells should say: a class (B, S, S), 0 for none, and a box (B, 4, S, S) in cells."""
     cells = SIZE // STRIDE
@@ -20,7 +25,9 @@ def targets(
     boxes = torch.zeros((len(objects), 4, cells, cells), device=device)
     for number, found in enumerate(objects):  # "boxes" float32 (N, 4), "labels" int64 (N,)
         x, y, width, height = found["boxes"].to(device).T / STRIDE
-        if not is_yolo:  # COCO's boxes begin at a corner, YOLO's in the middle
+        if kind == "voc":  # two corners
+            width, height = width - x, height - y
+        if kind != "yolo":  # whose boxes begin in the middle
             x, y = x + width / 2, y + height / 2
         rows, columns = y.long().clamp(max=cells - 1), x.long().clamp(max=cells - 1)
         classes[number, rows, columns] = found["labels"].to(device) + 1
@@ -32,33 +39,30 @@ def main() -> None:
     """Train, and print the losses of each epoch."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("shards")
-    parser.add_argument("--yolo", type=int, metavar="CLASSES", help="has YOLO's labels, of so many")
+    parser.add_argument("--boxes", choices=BOXES, default="coco", help="whose boxes it has")
     parser.add_argument("--epochs", type=int, default=3)
     parser.add_argument("--batch-size", type=int, default=16)
     arguments = parser.parse_args()
 
-    objects_field = reader.Boxes("json", format="xywh", labels="categories")
-    if arguments.yolo:
-        objects_field = reader.Boxes("txt?", format="cxcywh", normalized=True)
     loader = reader.Loader(
         arguments.shards,
         split="train",
         batch_size=arguments.batch_size,
         shuffle=True,
-        fields=("image", objects_field),
+        fields=("image", BOXES[arguments.boxes]),
         transforms=[reader.Letterbox(SIZE), reader.RandomHorizontalFlip()],
     )
     batches = reader.CUDAPrefetcher(loader, mean=reader.IMAGENET_MEAN, std=reader.IMAGENET_STD)
 
     # A backbone, and for each cell the scores of "nothing" and of each class, and a box.
-    outputs = 1 + (arguments.yolo or len(loader.dataset.classes)) + 4
+    outputs = 1 + len(loader.dataset.classes) + 4
     model = nn.Sequential(
         nn.Conv2d(3, 32, 8, stride=8), nn.ReLU(), nn.Conv2d(32, outputs, 4, stride=4)
     ).to(batches.device)
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
     for epoch in range(arguments.epochs):
         for images, objects in batches:
-            classes, boxes = targets(objects, bool(arguments.yolo), images.device)
+            classes, boxes = targets(objects, arguments.boxes, images.device)
             scores, found = model(images).split([outputs - 4, 4], dim=1)
             class_loss = nn.functional.cross_entropy(scores, classes)
             has_object = (classes > 0)[:, None]

@@ -13,6 +13,12 @@ from packer.packing import PackReport
 
 ROOT = Path(__file__).parents[2]
 
+YOLO = "path: .\ntrain: images/train\nval: images/val\nnames:\n  0: cat\n  1: dog\n"
+VOC = (
+    "<annotation><object><name>dog</name><difficult>0</difficult><bndbox><xmin>11</xmin>"
+    "<ymin>12</ymin><xmax>40</xmax><ymax>33</ymax></bndbox></object></annotation>"
+)
+
 
 @pytest.fixture(scope="session")
 def prepared(
@@ -42,13 +48,21 @@ def prepared(
             captioned.with_suffix(".txt").write_text(f"Waves and noise, number {number}.")
             write(f"coco/{split}2017/{number:012d}.jpg", number)
             write(f"yolo/images/{split}/{number}.jpg", number)
+            write(f"voc/JPEGImages/{split}{number}.jpg", number)
+            annotation = root / "voc" / "Annotations" / f"{split}{number}.xml"
+            annotation.parent.mkdir(exist_ok=True)
+            annotation.write_text(VOC)
             if number:
                 labels = root / "yolo" / "labels" / split / f"{number}.txt"
                 labels.parent.mkdir(parents=True, exist_ok=True)
                 labels.write_text("1 0.3125 0.375 0.375 0.333333\n")
+        path = root / "voc" / "ImageSets" / "Main" / f"{split}.txt"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("".join(f"{split}{number}\n" for number in range(count)))
         path = root / "coco" / "annotations" / f"instances_{split}2017.json"
         path.parent.mkdir(exist_ok=True)
         path.write_text(json.dumps(coco(count)))
+    (root / "yolo" / "data.yaml").write_text(YOLO)
     run_pack(root / "images", root / "shards")
     return root
 
