@@ -10,7 +10,7 @@ from reader.lazy import lazy
 if TYPE_CHECKING:
     from reader.cuda.prefetcher import CUDAPrefetcher
     from reader.dataset.dataset import Dataset
-    from reader.errors import ArgumentError, ReaderError, SampleError, WorkerError
+    from reader.errors import ArgumentError, ReaderError, SampleError, StoreError, WorkerError
     from reader.format.errors import FormatError, ShardfeedError
     from reader.format.limits import Limits
     from reader.geometry import Geometry
@@ -66,6 +66,7 @@ __all__ = [
     "SampleError",
     "ShardfeedError",
     "Statistics",
+    "StoreError",
     "Transform",
     "Weighted",
     "WorkerError",
@@ -101,6 +102,7 @@ __getattr__, __dir__ = lazy(
         "SampleError": "reader.errors",
         "ShardfeedError": "reader.format.errors",
         "Statistics": "reader.loader.statistics",
+        "StoreError": "reader.errors",
         "Transform": "reader.transforms",
         "Weighted": "reader.order.samplers",
         "WorkerError": "reader.errors",

@@ -7,6 +7,7 @@ All that the reader raises on purpose::
     └── ReaderError        a dataset cannot be read as asked
         ├── ArgumentError  an argument is wrong; also a ValueError
         ├── SampleError    one sample cannot be read or decoded
+        ├── StoreError     a store, or the cache of one, does not give what is asked of it
         └── WorkerError    a worker process failed, or keeps dying
 """
 
@@ -55,6 +56,20 @@ class SampleError(ReaderError):
         ... except reader.SampleError as error:
         ...     print(error)
         /...shard-000000.tar: sample '...' at byte ...
+    """
+
+    __module__ = "reader"
+
+
+class StoreError(ReaderError):
+    """A store, or the cache of one, does not give what is asked of it; credentials are not named.
+
+    Example:
+        >>> try:
+        ...     reader.Dataset("https://example.org/shards", cache_dir="/dev/null/cache")
+        ... except reader.StoreError as error:
+        ...     print(error)
+        /dev/null/cache cannot hold the cache: Not a directory. Give another cache_dir=.
     """
 
     __module__ = "reader"

@@ -24,7 +24,7 @@ FLOORS = {
         {"errors", "executed", "system", "rng", "warning"},
         {"checks", "geometry"},
         {"transforms", "batch"},
-        {"decode"},
+        {"decode", "remote"},
         {"dataset"},
         {"gpu_decode", "order"},
         {"samples"},

@@ -1,7 +1,8 @@
 """A packed dataset: sample numbers to shards and rows.
 
 `dataset` is the class that people use, `numbers` says which samples a subset or a sampler means,
-`open_shards` keeps the shards of a thread open, `shard` is one tar with its index, `shared_memory`
-holds shards once for all processes of a machine, `pipeline` gives the samples to webdataset's.
-`as_torch` is what torch sees of a dataset, `coco` gives annotations as CocoDetection does.
+`open_shards` keeps the shards of a thread open, `shard` is one tar with its index, `cached_shard`
+one that comes from a store, `shared_memory` holds shards once for all processes of a machine,
+`pipeline` gives the samples to webdataset's. `as_torch` is what torch sees of a dataset, `coco`
+gives annotations as CocoDetection does.
 """

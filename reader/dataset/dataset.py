@@ -4,27 +4,31 @@ import contextlib
 import copy
 import hashlib
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from operator import index
 from pathlib import Path
-from typing import Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reader.checks import FLAG, NAME, PATH, Rule, check, is_count, one_of, or_none
+from reader.checks import FLAG, FUNCTION, NAME, PATH, Rule, check, is_count, one_of, or_none
 from reader.dataset.as_torch import LikeTorchDataset
 from reader.dataset.coco import coco_target
 from reader.dataset.numbers import Subset, chosen_by, described
-from reader.dataset.open_shards import OpenShards, index_of
+from reader.dataset.open_shards import OpenShards, index_of, open_shard
 from reader.dataset.pipeline import Source
 from reader.dataset.shard import ReadBuffer, Shard
 from reader.dataset.shared_memory import Holding, hold
 from reader.decode.plan import StoredImage
 from reader.errors import ArgumentError, DecodeError, ReaderError
-from reader.format import Index, Limits, Manifest, ShardEntry, ShardfeedError
+from reader.format import Limits, Manifest, ShardEntry, ShardfeedError
+from reader.remote.url import is_url
+
+if TYPE_CHECKING:
+    from reader.remote.client import Fetching
 
 _TRANSFORM: Rule = (
     or_none(callable),
@@ -38,6 +42,12 @@ _RULES: dict[str, Rule] = {
     "target_transform": _TRANSFORM,
     "target": (one_of(None, "coco"), '"coco" or None'),
     "cache": (one_of(None, "ram"), '"ram" or None; a Loader takes "decoded" too'),
+    "cache_dir": (or_none(PATH[0]), PATH[1]),
+    "storage_options": (
+        or_none(lambda given: isinstance(given, Mapping)),
+        "a dict of options of the store, or None",
+    ),
+    "credential_provider": FUNCTION,
     "cache_limit": (
         or_none(is_count),
         "a number of bytes, an integer such as 10**9, or None",
@@ -64,6 +74,7 @@ class Dataset(LikeTorchDataset):
         folder: where dataset.json lies.
         classes: class names in label order.
         extensions: of the members that samples have.
+        fetching: what brings the samples of a dataset in a store; None for a folder.
 
     Example:
         >>> dataset = reader.Dataset("shards", split="train")
@@ -89,12 +100,16 @@ class Dataset(LikeTorchDataset):
         target: Literal["coco"] | None = None,
         cache: Literal["ram"] | None = None,
         cache_limit: int | None = None,
+        cache_dir: str | os.PathLike[str] | None = None,
+        storage_options: Mapping[str, Any] | None = None,
+        credential_provider: Callable[..., Any] | None = None,
         limits: Limits = Limits(),  # noqa: B008  # frozen
     ) -> None:
         """Open the dataset.
 
         Args:
-            folder: holds dataset.json.
+            folder: holds dataset.json; or the URL of such a place in a store: ``s3://``, ``gs://``,
+                ``az://``, ``https://``, ``hf://datasets/...``, ``file://``.
             split: its name; None for a dataset without splits, or for all of them.
             upright: apply the EXIF orientation, so that the model sees what people see.
             subset: the samples that it has; see the method of that name.
@@ -104,15 +119,36 @@ class Dataset(LikeTorchDataset):
                 CocoDetection gives them: a list of dicts with COCO's own category ids.
             cache: "ram" to copy the shards into memory, once for all processes of the machine.
             cache_limit: bytes that this may take, or what a Loader caches of the dataset; None for
-                what the system has available.
+                what the system has available. Of a URL: bytes of disk that `cache_dir` may take,
+                None for half of what is free.
+            cache_dir: where samples are kept that come from a store, of all datasets, for all
+                processes of the machine; None for the user's usual place.
+            storage_options: of the store, by obstore's names: ``region``, ``endpoint``, ``token``
+                ...; what they leave out is looked up in the environment.
+            credential_provider: called for credentials, again when they expire, as obstore's are.
             limits: what a sample may ask for; one that asks for more is a SampleError.
 
         Raises:
             ArgumentError: there is no such split or sample, or an argument is not of its kind.
             ReaderError: it does not fit into memory.
+            StoreError: the store or the cache does not let it be read.
             FormatError: there is no dataset, or it is damaged.
         """
         check(locals(), _RULES)
+        self.fetching: Fetching | None = None
+        if is_url(folder):
+            if cache is not None:
+                raise ArgumentError('cache="ram" is for a folder; of a URL, cache_dir= is used.')
+            from reader.remote.client import fetching  # few need it
+
+            options = cache_dir, cache_limit, storage_options, credential_provider
+            self.fetching = fetching(str(folder), split, *options)
+            folder, cache_limit = self.fetching.folder, None
+        elif (cache_dir, storage_options, credential_provider) != (None, None, None):
+            raise ArgumentError(
+                "cache_dir, storage_options and credential_provider are for the URL of a store, "
+                f"not for the folder {os.fspath(folder)!r}."
+            )
         self.folder = Path(folder).absolute()
         self.split = split
         self.upright = upright
@@ -123,7 +159,7 @@ class Dataset(LikeTorchDataset):
         self.limits = limits
         manifest = Manifest.load(self.folder)
         if split is not None and split not in manifest.splits:
-            raise ArgumentError(f"{self.folder} has no split {split!r}; {manifest.known_splits}.")
+            raise ArgumentError(f"{self.source} has no split {split!r}; {manifest.known_splits}.")
         self.shards = tuple(s for s in manifest.shards if split in (None, s.split))
         self.classes = list(manifest.classes)
         self.extensions = manifest.fields
@@ -135,6 +171,18 @@ class Dataset(LikeTorchDataset):
             self._holding = hold(self.folder, self.shards, self.fingerprint, cache_limit)
         if subset is not None:
             self._choose(subset)
+
+    @property
+    def source(self) -> str:
+        """Where the dataset is: its folder, or its URL."""
+        return str(self.folder) if self.fetching is None else self.fetching.url
+
+    def lent(self) -> "Dataset":
+        """This dataset for workers, who have no need of credentials."""
+        other = copy.copy(self)
+        if self.fetching is not None:
+            other.fetching = self.fetching.lent()
+        return other
 
     def __len__(self) -> int:
         return int(self._ends[-1]) if self._chosen is None else len(self._chosen)
@@ -173,7 +221,7 @@ class Dataset(LikeTorchDataset):
             splits := dict.fromkeys(s.split for s in self.shards if s.split)
         ):
             of += f", of the splits {', '.join(splits)}"
-        return f"<{type(self).__name__}({str(self.folder)!r}{split}): {of}>"
+        return f"<{type(self).__name__}({self.source!r}{split}): {of}>"
 
     def __getstate__(self) -> dict[str, Any]:
         """All but what belongs to this process's threads, or is read from the indexes anew."""
@@ -344,8 +392,7 @@ class Dataset(LikeTorchDataset):
         if with_key:
             with contextlib.suppress(ShardfeedError):
                 key = f"{self.keys[number]!r} "
-        path = self.folder / self.shards[self._place(number)[0]].file
-        return f"sample {number} {key}of {path}"
+        return f"sample {number} {key}of {self.source}/{self.shards[self._place(number)[0]].file}"
 
     def locate_all(
         self, numbers: NDArray[np.int64], turn_to: Callable[[int], None]
@@ -381,6 +428,17 @@ class Dataset(LikeTorchDataset):
         counts = np.bincount(positions, minlength=len(self.shards))
         return np.argsort(self._chosen, kind="stable"), counts.tolist()
 
+    def places(self) -> tuple[tuple[int, ...], NDArray[np.int64] | None]:
+        """The samples of each shard, and the place of each sample among them all; None: as is."""
+        return tuple(shard.samples for shard in self.shards), self._chosen
+
+    def rows_of(self, numbers: NDArray[np.int64]) -> Iterator[tuple[int, NDArray[np.int64]]]:
+        """Each shard of some samples, by its position, and their rows there."""
+        places = numbers if self._chosen is None else self._chosen[numbers]
+        positions = np.searchsorted(self._ends, places, side="right") - 1
+        for position in np.flatnonzero(np.bincount(positions)).tolist():
+            yield position, places[positions == position] - int(self._ends[position])
+
     def _place(self, number: int) -> tuple[int, int]:
         """In which shard a sample lies, and its row there."""
         place = number if self._chosen is None else int(self._chosen[number])
@@ -399,12 +457,13 @@ class Dataset(LikeTorchDataset):
                 yield entry, part - start
 
     def _shard(self, position: int) -> Shard:
-        def open_shard(buffer: ReadBuffer) -> Shard:
-            entry = self.shards[position]
-            index = Index(self.folder / entry.index)
-            return Shard(self.folder, entry, index, buffer, self._holding, position, self.limits)
+        def opened(buffer: ReadBuffer) -> Shard:
+            entry, held = self.shards[position], self._holding
+            return open_shard(
+                self.folder, entry, position, buffer, self.limits, held, self.fetching
+            )
 
-        return self._own.get(position, open_shard)
+        return self._own.get(position, opened)
 
 
 def _distinct(values: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -13,12 +13,18 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from reader.dataset.shard import ReadBuffer, Shard
+from reader.dataset.shared_memory import Holding
 from reader.decode.decoder import Decoder
 from reader.errors import ReaderError
-from reader.format import Index, ShardEntry, ShardfeedError
+from reader.format import Index, Limits, ShardEntry, ShardfeedError
 from reader.format.files import most_open_files
+from reader.remote.rows import Rows, path_beside
+
+if TYPE_CHECKING:
+    from reader.remote.client import Fetching
 
 _OPEN_SHARDS = 128  # at most; each costs two descriptors: the tar and the mapped index
 _SHARE = 4  # of the descriptors that a process may have, for a shard each: half of them stay free
@@ -63,6 +69,37 @@ class OpenShards(threading.local):
                 if not self._shards or getattr(error.__cause__, "errno", None) != errno.EMFILE:
                     raise
             self._shards.popitem(last=False)  # others, such as other threads, have the rest open
+
+
+def open_shard(
+    folder: Path,
+    entry: ShardEntry,
+    number: int,
+    buffer: ReadBuffer,
+    limits: Limits,
+    holding: Holding | None,
+    fetching: "Fetching | None",
+) -> Shard:
+    """The shard that dataset.json names as its `number`-th, in memory, in a cache or in a folder.
+
+    Raises:
+        ReaderError, FormatError: it cannot be opened.
+    """
+    index = Index(folder / entry.index)
+    try:
+        rows = Rows(path_beside(folder / entry.file), entry.samples)
+    except FileNotFoundError:
+        return Shard(folder, entry, index, buffer, holding, number, limits)
+    except (OSError, ValueError) as error:
+        raise ReaderError(
+            f"{folder / entry.file}: the map of what is there cannot be read: {error}. Remove "
+            f"{folder}: it is a cache."
+        ) from error
+    from reader.dataset.cached_shard import CachedShard  # few need it
+
+    return CachedShard(
+        folder, entry, index, buffer, limits=limits, rows=rows, fetching=fetching, number=number
+    )
 
 
 def index_of(folder: Path, entry: ShardEntry) -> Index:

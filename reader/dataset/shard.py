@@ -8,6 +8,9 @@ import weakref
 from functools import cached_property
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from reader.dataset.shared_memory import Holding
 from reader.decode.plan import StoredImage
 from reader.errors import (
@@ -29,10 +32,12 @@ class ReadBuffer:
 
     Attributes:
         nanoseconds, bytes: spent in the system's calls so far, and read by them.
+        waited: nanoseconds spent waiting for a store.
     """
 
     def __init__(self) -> None:
         self.nanoseconds = 0
+        self.waited = 0
         self.bytes = 0
         self._memory = memoryview(bytearray(1 << 18))
 
@@ -75,6 +80,7 @@ class Shard:
             ReaderError: it is missing, or tar or index are not what dataset.json says.
         """
         self.path = folder / entry.file
+        self.entry = entry
         self._has_failed = False
         self.index = index
         self._buffer = buffer
@@ -160,6 +166,14 @@ class Shard:
     def is_sound(self) -> bool:
         """Whether no read has failed, and the index is not cut short: so it may be looked at."""
         return not self._has_failed and self.index.is_whole
+
+    def stamps(self, rows: NDArray[np.int64] | slice) -> NDArray[np.uint8] | None:
+        """What `is_still` is asked with, once rows can be read from `mapped`."""
+        return None
+
+    def is_still(self, rows: NDArray[np.int64] | slice, stamps: NDArray[np.uint8] | None) -> bool:
+        """Whether what was read of `rows` since `stamps` is what was packed."""
+        return True
 
     @property
     def mapped(self) -> mmap.mmap:

@@ -2,7 +2,8 @@
 
 `loader` is the class that people use, `arguments` what may be given to it, `epochs` its place in
 the order. `feed` decides what is decoded when and where, `queued` is what it has under way,
-`tasks` cuts a step into work, `schema` says which arrays a recipe needs, `collate` makes batches
-of them, `bad_samples` counts what could not be read, `statistics` says what held it back,
-`autoscale` how many workers it needs; `as_torch` is what scripts read of a DataLoader.
+`store_plans` has it fetched from a store, `tasks` cuts a step into work, `schema` says which arrays
+a recipe needs, `collate` makes batches of them, `bad_samples` counts what could not be read,
+`statistics` says what held it back, `autoscale` how many workers it needs; `as_torch` is what
+scripts read of a DataLoader.
 """

@@ -34,6 +34,7 @@ from reader.loader.autoscale import (
 from reader.loader.bad_samples import BadSamples, DroppedBoxes
 from reader.loader.queued import Batch, Epoch
 from reader.loader.statistics import Account, Statistics
+from reader.loader.store_plans import StorePlans
 from reader.loader.tasks import SPARE, TaskPlanner, chunk_size, depth_of
 from reader.order.sampled import Sampled, SampledBatches
 from reader.order.shuffle import Order
@@ -91,7 +92,7 @@ class Feed:
         self._planner = TaskPlanner(order, chunk, SPARE if on_error == "substitute" else 0)
         self._depth = depth_of(layout, most * chunk)
         memory = RingMemory.create(self._depth + 2, layout)
-        setup = Setup(dataset, recipe, memory.slots, layout, on_error, is_gathered, decoded)
+        setup = Setup(dataset.lent(), recipe, memory.slots, layout, on_error, is_gathered, decoded)
         self._loose = loose_fields(layout, recipe)
         self._work = "splice" if recipe.is_encoded else "decode"
         self._ring = Ring(memory)
@@ -107,6 +108,7 @@ class Feed:
         except BaseException:
             memory.close()
             raise
+        self._store = StorePlans(dataset, order, self._depth)
         self._owners: dict[int, Batch] = {}  # by task
         self._epochs: list[Epoch] = []  # the oldest first
         self._account = Account(self._pool.worker_seconds_since)
@@ -136,6 +138,11 @@ class Feed:
         if isinstance(self._order, Sampled):
             self._order.given(steps.start // self._order.count)
         epoch = Epoch(steps)
+        try:
+            self._store.begin(epoch)
+        except ReaderError:
+            self.close()
+            raise
         self._epochs.append(epoch)
         if self._scaler is not None:
             self._scaler.begin()
@@ -161,6 +168,7 @@ class Feed:
                 self._collect()
         batch = epoch.batches.popleft()
         epoch.taken += 1
+        self._store.took(epoch)
         self._account.delivered(batch.step.valid, asked, ready, is_first=epoch.taken == 1)
         if batch.error is not None:
             self._forget(batch)
@@ -215,6 +223,7 @@ class Feed:
         if not self.is_open or epoch not in self._epochs:
             return
         self._epochs.remove(epoch)
+        self._store.drop(epoch)
         taken = self._pool.cancel({n for batch in epoch.batches for n in batch.missing})
         for number in taken:
             self._owners.pop(number).missing.discard(number)
@@ -226,15 +235,23 @@ class Feed:
 
     def statistics(self) -> Statistics:
         """What was done so far."""
+        store = self._store.counts()
         flows = replace(
             self._account.flows,
             copied=self._ring.copied,
             copying=self._ring.copying,
             restarts=self._pool.restarts,
             bad=len(self.bad.reasons),
+            fetched_bytes=store.fetched_bytes,
+            requests=store.requests,
+            retries=store.retries,
+            fetched=store.fetched,
+            hits=store.hits,
         )
         return Statistics(
             **asdict(flows),
+            in_flight=store.in_flight,
+            latency=store.latency,
             workers=self._pool.size,
             cores=self._cores,
             starting=self._pool.starting,
@@ -260,6 +277,7 @@ class Feed:
             self._owners.update((task.number, batch) for task in tasks)
             epoch.queued += 1
             epoch.batches.append(batch)
+            self._store.queued(tasks)
             self._pool.submit(tasks)
 
     def _collect(self, timeout: float | None = None) -> None:

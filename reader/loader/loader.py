@@ -107,7 +107,7 @@ class Loader(LikeDataLoader):
         """Open the dataset, start the workers, and let them begin with the first epoch.
 
         Args:
-            dataset: a Dataset, or the folder of one.
+            dataset: a Dataset, or the folder or URL of one.
             split: of the folder.
             batch_size: samples a batch, on each rank; with a `batch_sampler` the most that one may
                 have, 1 for as many as those of its first epoch.
@@ -199,7 +199,7 @@ class Loader(LikeDataLoader):
         )
         is_sampled = isinstance(order, Sampled)  # which gives its numbers when an epoch begins
         if not order.count:
-            raise ReaderError(f"{dataset.folder}: there are no samples to load.")
+            raise ReaderError(f"{dataset.source}: there are no samples to load.")
         share = given_share(rank, world_size)
         if batch_sampler is not None or hasattr(sampler, "num_replicas"):
             share = Share(0, 1)  # what it gives is this rank's share
@@ -282,7 +282,7 @@ class Loader(LikeDataLoader):
         self._epochs.check_open()
         arguments = dict(self._arguments)
         if not isinstance(arguments["dataset"], Dataset):
-            arguments["dataset"] = self.dataset.folder  # wherever that process works
+            arguments["dataset"] = self.dataset.source  # wherever that process works
         return _reopened, (type(self), cloudpickle.dumps(arguments), self._epochs.consumed)
 
     def __repr__(self) -> str:
@@ -368,6 +368,8 @@ class Loader(LikeDataLoader):
         """End the workers. Tensors that were delivered stay valid."""
         with self._epochs.lock:
             self._feed.close()
+            if not isinstance(self._arguments["dataset"], Dataset) and self.dataset.fetching:
+                self.dataset.fetching.close()
 
 
 def _reopened(kind: type[Loader], arguments: bytes, position: int) -> Loader:

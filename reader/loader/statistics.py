@@ -36,6 +36,9 @@ class Flows:
         restarts: workers that died and were replaced.
         bad: samples that could not be read and were substituted or masked.
         dropped_boxes: too small for `Boxes.min_size` before any crop, or outside of their image.
+        waiting: of `busy`, spent by the workers waiting for a store.
+        fetched, hits: samples that were fetched from the store, and that were in its cache.
+        fetched_bytes, requests, retries: what the store gave, was asked for, and was asked again.
     """
 
     batches: int = 0
@@ -55,6 +58,12 @@ class Flows:
     restarts: int = 0
     bad: int = 0
     dropped_boxes: int = 0
+    waiting: float = 0.0
+    fetched: int = 0
+    hits: int = 0
+    fetched_bytes: int = 0
+    requests: int = 0
+    retries: int = 0
 
 
 class Account:
@@ -119,6 +128,7 @@ class Statistics(Flows):
         slots, slot_bytes: the ring: batches it holds, and bytes of each.
         ready: batches that are complete and wait for the consumer.
         work: what the workers are for: "decode", or "splice" where the GPU decodes.
+        in_flight, latency: requests to the store that are under way, and seconds of one, lately.
 
     Example:
         >>> transforms = [reader.Resize((64, 64))]
@@ -137,6 +147,8 @@ class Statistics(Flows):
     slot_bytes: int = 0
     ready: int = 0
     work: str = "decode"
+    in_flight: int = 0
+    latency: float = 0.0
 
     def __str__(self) -> str:
         seen = [
@@ -147,12 +159,19 @@ class Statistics(Flows):
             f"{self.transform:.2f} s, reading {self.read_bytes / 1e6:,.1f} MB {self.read:.2f} s",
             f"{self.ready} of {self.slots} batches ready, of {self.slot_bytes / 1e6:,.1f} MB each",
         ]
+        if self.requests or self.hits:
+            seen.append(
+                f"store: {self.fetched_bytes / 1e6:,.1f} MB in {_counted(self.requests, 'request')}"
+                f", {self.hits:,} of {self.hits + self.fetched:,} samples were in the cache, "
+                f"workers waited {self.waiting:.2f} s"
+            )
         troubles = {
             "images from the cache": self.cached,
             "samples that could not be read": self.bad,
             "boxes dropped": self.dropped_boxes,
             "batches copied out": self.copied,
             "workers replaced": self.restarts,
+            "requests to the store repeated": self.retries,
         }
         seen += [f"{what}: {count:,}" for what, count in troubles.items() if count]
         return "\n".join([*seen, self.bottleneck])
@@ -176,7 +195,7 @@ class Statistics(Flows):
     @property
     def decode(self) -> float:
         """Seconds that the workers spent on planning, decoding and resizing."""
-        return max(self.busy - self.read - self.transform, 0.0)
+        return max(self.busy - self.read - self.transform - self.waiting, 0.0)
 
     @property
     def idle(self) -> float:
@@ -204,7 +223,7 @@ class Statistics(Flows):
 
     @property
     def bound_by(self) -> str:
-        """What holds the loop back: consumer, storage, decode (or splice), transform or start-up.
+        """What holds it back: consumer, store, storage, decode (or splice), transform or start-up.
 
         Empty before anything was read. A consumer that waits for less than 5% of its time is
         itself the limit; else workers that are busy for 80% of theirs are, with what they spend
@@ -217,6 +236,7 @@ class Statistics(Flows):
         if self.busy_share < _BUSY:
             return "start-up"
         spent = {self.work: self.decode, "storage": self.read, "transform": self.transform}
+        spent["store"] = self.waiting
         return max(spent, key=spent.__getitem__)
 
     @property
@@ -243,6 +263,13 @@ class Statistics(Flows):
                 f"storage-bound: reading took {self.read / part:.0%} of the workers' time "
                 f"at {pace:.0f} MB/s, {seen}; faster storage helps, "
                 "BlockShuffle where it prefers long reads, more workers where it serves many."
+            )
+        if self.bound_by == "store":
+            return (
+                f"store-bound: workers waited for the store {self.waiting / part:.0%} of their "
+                f"time, with {_counted(self.in_flight, 'request')} in flight at "
+                f"{self.latency * 1e3:.0f} ms, {seen}; a store that is nearer helps, a cache_limit "
+                "that holds more of the dataset, or BlockShuffle, which asks for more at a time."
             )
         if self.bound_by == "start-up":
             died = f" or replaced ({self.restarts} died)" if self.restarts else ""

@@ -1,6 +1,6 @@
 """Which sample comes when: pure functions of (seed, epoch, position).
 
-`shuffle` permutes, `samplers` choose and weigh, `sampled` asks
-a sampler of the user's, `buckets` sort by aspect ratio, `steps` cut an
-order into batches over ranks, `ranks` says which share is this process's, `resume` where a run is.
+`shuffle` permutes, `samplers` choose and weigh, `sampled` asks a sampler of the user's, `buckets`
+sort by aspect ratio, `steps` cut an order into batches over ranks, `ranks` says which share is this
+process's, `resume` where a run is, `ahead` what is read next and when again.
 """

@@ -132,7 +132,7 @@ class BlockShuffled:
         self._sizes = np.array([size for size in shard_sizes if size], np.int64)
         self._starts = np.cumsum(self._sizes) - self._sizes
         self._numbers = numbers
-        self._shards = shards
+        self.shards = shards
         self._seed = seed
         self.count = int(self._sizes.sum())
         self._epoch = -1  # the one whose shards are known
@@ -140,13 +140,8 @@ class BlockShuffled:
 
     def samples(self, positions: NDArray[np.int64], epoch: int) -> NDArray[np.int64]:
         """The sample numbers at `positions` of `epoch`."""
-        number = len(self._sizes)
-        if epoch != self._epoch:
-            self._shuffled = GlobalShuffle(number, self._seed).samples(np.arange(number), epoch)
-            self._ends = np.cumsum(self._sizes[self._shuffled])
-            self._epoch = epoch
-        shards, ends = self._shuffled, self._ends
-        windows = np.append(ends[self._shards - 1 : -1 : self._shards], ends[-1])
+        shards, ends = self._shards_of(epoch)
+        windows = self._window_ends(ends)
         found = np.empty_like(positions)
         of_position = np.searchsorted(windows, positions, side="right")
         for window in np.unique(of_position).tolist():
@@ -162,9 +157,27 @@ class BlockShuffled:
             )
         return found if self._numbers is None else self._numbers[found]
 
+    def windows(self, epoch: int) -> list[tuple[int, NDArray[np.int64]]]:
+        """Where each window of `epoch` ends, and its shards, of those that have samples."""
+        shards, ends = self._shards_of(epoch)
+        parts = [shards[at : at + self.shards] for at in range(0, len(shards), self.shards)]
+        return list(zip(self._window_ends(ends).tolist(), parts, strict=True))
+
+    def _shards_of(self, epoch: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The shards in the order of `epoch`, and the position at which each of them ends."""
+        if epoch != self._epoch:
+            number = len(self._sizes)
+            self._shuffled = GlobalShuffle(number, self._seed).samples(np.arange(number), epoch)
+            self._ends = np.cumsum(self._sizes[self._shuffled])
+            self._epoch = epoch
+        return self._shuffled, self._ends
+
+    def _window_ends(self, ends: NDArray[np.int64]) -> NDArray[np.int64]:
+        return np.append(ends[self.shards - 1 : -1 : self.shards], ends[-1])
+
     def options(self, epoch: int | None) -> dict[str, str]:
         """See `Order.options`."""
-        return {"shuffle": repr(BlockShuffle(self._shards))}
+        return {"shuffle": repr(BlockShuffle(self.shards))}
 
 
 class Drawn:

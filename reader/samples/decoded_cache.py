@@ -240,11 +240,11 @@ def hold_decoded(dataset: Dataset, pipelines: Sequence[Sequence[Transform]]) -> 
     if result is None:
         columns = dataset.columns("height", "width")
         sizes = columns["height"].astype(np.int64) * columns["width"] * 3
-        what = f"{count:,} whole images, decoded, of {dataset.folder}"
+        what = f"{count:,} whole images, decoded, of {dataset.source}"
     else:
         height, width = result.size
         sizes = np.full(count, height * width * 3, np.int64)
-        what = f"{count:,} images of {height} x {width} pixels of {dataset.folder}"
+        what = f"{count:,} images of {height} x {width} pixels of {dataset.source}"
     first = _starts_at(count)
     starts = np.zeros(count + 1, np.int64)
     np.cumsum(sizes, out=starts[1:])

@@ -153,22 +153,38 @@ class Gatherer:
             columns = shard.index.columns
             labels[chosen] = columns["label"][rows]
             offsets = columns["offset"][rows].astype(np.int64)
-            content: Any = shard.mapped
-            firsts = offsets[:, None] + starts[chosen]
-            is_inside = ((firsts >= 0) & (firsts <= len(content) - length)).all(axis=1)
-            if is_inside.all():
-                _copy(content, firsts, pieces, chosen)
-            else:  # a border is wider than what the tar has beside its first and last image
-                places = np.arange(len(pieces))[chosen]
-                _copy(content, firsts[is_inside], pieces, places[is_inside])
-                for at in np.flatnonzero(~is_inside).tolist():
-                    begins = starts[places[at]]
-                    image = np.frombuffer(content, np.uint8, self._bytes, offsets[at])
-                    reach = max(0, -int(begins.min()), int(begins.max()) + length - self._bytes)
-                    padded = np.pad(image, reach)
-                    pieces[places[at]] = _overlapping(padded, length)[begins + reach]
+            is_read = False
+            while not is_read:
+                stamps = shard.stamps(rows)
+                self._copy_from(shard.mapped, offsets, starts[chosen], pieces, chosen)
+                is_read = shard.is_still(rows, stamps)
             if not shard.index.is_whole:  # then offsets and labels may have been zeros
                 raise ReaderError(f"{shard.index.path} was cut short while it was read.")
+
+    def _copy_from(
+        self,
+        content: Any,
+        offsets: NDArray[np.int64],
+        starts: NDArray[np.int64],
+        pieces: NDArray[Any],
+        chosen: NDArray[np.int64] | slice,
+    ) -> None:
+        """Set the `chosen` of `pieces` to what the tar `content` has for them."""
+        length = pieces.dtype.itemsize
+        firsts = offsets[:, None] + starts
+        is_inside = ((firsts >= 0) & (firsts <= len(content) - length)).all(axis=1)
+        if is_inside.all():
+            _copy(content, firsts, pieces, chosen)
+            return
+        # A border is wider than what the tar has beside its first and last image.
+        places = np.arange(len(pieces))[chosen]
+        _copy(content, firsts[is_inside], pieces, places[is_inside])
+        for at in np.flatnonzero(~is_inside).tolist():
+            begins = starts[at]
+            image = np.frombuffer(content, np.uint8, self._bytes, offsets[at])
+            reach = max(0, -int(begins.min()), int(begins.max()) + length - self._bytes)
+            padded = np.pad(image, reach)
+            pieces[places[at]] = _overlapping(padded, length)[begins + reach]
 
 
 def _copy(

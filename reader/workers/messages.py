@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from reader.batch.layout import BatchLayout
 from reader.dataset.dataset import Dataset
-from reader.errors import WorkerError
+from reader.errors import ReaderError, WorkerError
 from reader.samples.decoded_cache import DecodedImages
 from reader.samples.sample import Recipe
 
@@ -119,7 +119,7 @@ class Spent(NamedTuple):
     """What a task took: seconds of all of it, of processor time, in reading, in transforms.
 
     And what that was for: the bytes that were read, the images that came from memory, decoded, the
-    boxes that were dropped.
+    boxes that were dropped. And, of the time, what was spent waiting for a store.
     """
 
     busy: float
@@ -129,6 +129,7 @@ class Spent(NamedTuple):
     read_bytes: int
     cached: int
     dropped_boxes: int
+    waiting: float
 
     def since(self, before: "Spent") -> "Spent":
         """The difference between two looks at the clocks."""
@@ -140,6 +141,7 @@ class Spent(NamedTuple):
             self.read_bytes - before.read_bytes,
             self.cached - before.cached,
             self.dropped_boxes - before.dropped_boxes,
+            self.waiting - before.waiting,
         )
 
 
@@ -163,17 +165,19 @@ class Failed:
     """Worker to parent: a task, or (number -1) the set-up, ended in an error.
 
     Attributes:
-        text: a sentence for a sample or shard that cannot be read, a traceback for anything else.
+        text: a sentence for a sample, shard or store that cannot be read, a traceback for anything
+            else.
+        kind: the error that it becomes: a `SampleError`, a `StoreError` or a `WorkerError`.
         error: what was raised, as long as it is told in the process that it was raised in.
     """
 
     number: int
     text: str
-    is_sample: bool
+    kind: type[ReaderError]
     error: Exception | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Failed, (self.number, self.text, self.is_sample)
+        return Failed, (self.number, self.text, self.kind)
 
 
 def with_news(connections: Sequence[Connection], timeout: float | None) -> list[Connection]:

@@ -24,7 +24,6 @@ from multiprocessing.connection import Connection
 
 from reader.errors import (
     ReaderError,
-    SampleError,
     WorkerError,
 )
 from reader.workers.in_hand import Board
@@ -301,8 +300,8 @@ os.register_at_fork(after_in_child=_let_go_after_fork)
 
 def failure(failed: Failed) -> ReaderError:
     """The exception for a task that failed."""
-    if failed.is_sample:
-        return SampleError(failed.text)
+    if failed.kind is not WorkerError:
+        return failed.kind(failed.text)
     error = WorkerError(f"A worker failed:\n{failed.text}")
     error.__cause__ = failed.error  # for a debugger
     return error

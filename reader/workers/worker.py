@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 
 from reader.batch.ring import RingMemory
-from reader.errors import SampleError, WorkerError, lacks_memory
+from reader.errors import SampleError, StoreError, WorkerError, lacks_memory
 from reader.executed import end_with_parent
 from reader.format import ShardfeedError
 from reader.samples.raw import Gatherer
@@ -76,11 +76,12 @@ class Worker:
         try:
             return self._done(task)
         except ShardfeedError as error:
-            return Failed(task.number, str(error), is_sample=True)
+            kind = StoreError if isinstance(error, StoreError) else SampleError
+            return Failed(task.number, str(error), kind)
         except Exception as error:
             text = _told(error)
             sample = self._setup.dataset.describe(self._place.read().sample)
-            return Failed(task.number, f"At {sample}:\n{text}", is_sample=False, error=error)
+            return Failed(task.number, f"At {sample}:\n{text}", WorkerError, error=error)
         finally:
             self._place.end()
 
@@ -100,8 +101,8 @@ class Worker:
                 setup = self._setup
                 self._gatherer = Gatherer(setup.dataset, setup.recipe, self._place.turn_to)
             self._writer.gather(self._gatherer, task.samples, task.epoch, task.position, task.valid)
-        except ShardfeedError:
-            if self._setup.on_error == "raise":
+        except ShardfeedError as error:
+            if self._setup.on_error == "raise" or isinstance(error, StoreError):
                 raise
             return False
         return True
@@ -135,6 +136,7 @@ class Worker:
             buffer.bytes,
             self._reader.cached,
             self._reader.dropped_boxes,
+            buffer.waited / 1e9,
         )
 
     def _plan_or_error(self, sample: int, epoch: int, position: int) -> Planned | SampleError:
@@ -218,7 +220,7 @@ def _answer(message: Done | Failed) -> bytes:
             return cloudpickle.dumps(message)
         except Exception as error:
             reason = f"What your own code gave for a field cannot leave the worker: {error}."
-            return pickle.dumps(Failed(message.number, reason, is_sample=False))
+            return pickle.dumps(Failed(message.number, reason, WorkerError))
 
 
 def _setup(descriptor: int) -> Setup:
@@ -249,12 +251,12 @@ def main(arguments: list[str]) -> None:
         except (EOFError, ConnectionError):
             raise
         except Exception as error:
-            control.send(Failed(-1, _told(error), is_sample=False))
+            control.send(Failed(-1, _told(error), WorkerError))
             return
         control.send(Ready())
         try:
             serve(control, socket.socket(fileno=tasks_fd), worker)
         except WorkerError as error:
-            control.send(Failed(-1, str(error), is_sample=False))
+            control.send(Failed(-1, str(error), WorkerError))
     except (EOFError, ConnectionError):
         return  # the parent is gone

@@ -293,13 +293,13 @@ def test_an_error_in_a_task_is_that_tasks_alone(start: Callable[..., Pool]) -> N
     failed = [message for message in messages if isinstance(message, Failed)]
     assert Counter(message.number for message in messages) == Counter(range(39))
     assert 0 < len(failed) < 39
-    assert all("no 91" in message.text and not message.is_sample for message in failed)
+    assert all("no 91" in message.text and message.kind is WorkerError for message in failed)
 
 
 def test_a_failure_becomes_the_error_of_its_kind() -> None:
-    sample = failure(Failed(1, "shard.tar: sample 'a'", is_sample=True))
+    sample = failure(Failed(1, "shard.tar: sample 'a'", SampleError))
     assert isinstance(sample, SampleError)
     assert str(sample) == "shard.tar: sample 'a'"
-    worker = failure(Failed(1, "Traceback ...", is_sample=False))
+    worker = failure(Failed(1, "Traceback ...", WorkerError))
     assert isinstance(worker, WorkerError)
     assert "Traceback ..." in str(worker)

@@ -1,0 +1,75 @@
+"""What the loader tells a dataset's fetching process: which samples are read next.
+
+Where the order is a function the fetching process has the function, and looks as far ahead as it
+likes. The numbers of a user's sampler it hears as they are queued for the workers.
+"""
+
+from collections.abc import Iterable
+from itertools import count
+
+import numpy as np
+
+from reader.dataset.dataset import Dataset
+from reader.loader.queued import Epoch
+from reader.order.ahead import Ahead
+from reader.order.sampled import Sampled
+from reader.order.shuffle import Order
+from reader.remote.messages import Counts
+from reader.workers.messages import Task
+
+
+class StorePlans:
+    """The plans of one loader; of a dataset in a folder, none."""
+
+    def __init__(self, dataset: Dataset, order: Order, depth: int) -> None:
+        """Take the dataset and its order; `depth` steps are under way at a time."""
+        fetching = dataset.fetching
+        self._plans = None if fetching is None else fetching.plans()
+        self._dataset = dataset
+        self._order = order
+        self._depth = depth
+        self._number = count()
+        self._numbers: dict[Epoch, int] = {}
+        self._before = self._counted()
+
+    def begin(self, epoch: Epoch) -> None:
+        """An epoch is to be read.
+
+        Raises:
+            StoreError: the cache is too small for it.
+        """
+        if self._plans is not None and not isinstance(self._order, Sampled) and len(epoch.steps):
+            number = next(self._number)
+            ahead = Ahead(self._order, epoch.steps, *self._dataset.places())
+            self._plans.begin(number, ahead, self._depth)
+            self._numbers[epoch] = number
+
+    def queued(self, tasks: Iterable[Task]) -> None:
+        """A step waits for its workers."""
+        if self._plans is not None and isinstance(self._order, Sampled):
+            numbers = np.unique(np.concatenate([task.samples for task in tasks]))
+            for shard, rows in self._dataset.rows_of(numbers):
+                self._plans.hint(shard, rows)
+
+    def took(self, epoch: Epoch) -> None:
+        """A batch of an epoch was given out."""
+        if self._plans is not None and epoch in self._numbers:
+            self._plans.took(self._numbers[epoch], epoch.taken)
+
+    def drop(self, epoch: Epoch) -> None:
+        """No more of an epoch will be read."""
+        number = self._numbers.pop(epoch, None)
+        if self._plans is not None and number is not None:
+            self._plans.drop(number)
+
+    def counts(self) -> Counts:
+        """What was fetched since the loader was made, and what is under way."""
+        now, before = self._counted(), self._before
+        grown = {
+            name: getattr(now, name) - getattr(before, name)
+            for name in ("fetched_bytes", "requests", "retries", "fetched", "hits")
+        }
+        return now._replace(**grown)
+
+    def _counted(self) -> Counts:
+        return Counts() if self._plans is None else self._plans.counts()

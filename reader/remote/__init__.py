@@ -1,0 +1,13 @@
+"""Shards in object stores: a folder that looks like the dataset, filled ahead of who reads it.
+
+::
+
+    user's process, workers                     fetching process
+    client ── what is wanted, and when ──────>  fetch ── plan ── store ──> the network
+    rows  <── one byte a sample: is it there ── mirror, cache
+
+`url` says which stores there are, `client` starts the fetching process and waits for it,
+`messages` is what is said to it. There, `fetch` decides what is fetched next, `store` is the only
+module that knows a network library, `mirror` the folder in the cache, `cache` its space, and
+`rows` the maps of what is there.
+"""

@@ -1,0 +1,231 @@
+"""The space of a cache: how much of the disk it takes, who uses what, and what has to go.
+
+::
+
+    CACHE_DIR/
+      account              how many bytes are taken; locked while that changes
+      FINGERPRINT/         one dataset, as `reader.remote.mirror` lays it out
+        lease              locked by every process that fetches into the folder, while it lives
+
+Purpose: all processes of a machine share one cache and one limit, whoever of them is killed when.
+
+Guarantees: space is taken from the disk before bytes come (fallocate), so the limit is a limit and
+a full disk is told before anything is written. The account never says less than is taken; what a
+killed process leaves too much in it is put right by the next one that begins. Nothing is removed
+but what lies in folders that hold a lease of ours.
+
+Assumptions: a local file system that can make holes (ext4, xfs, btrfs, tmpfs).
+"""
+
+import contextlib
+import ctypes
+import errno
+import fcntl
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from reader.errors import StoreError
+
+BLOCK = 4096  # bytes that a file system gives or takes at a time
+
+LEASE = "lease"
+
+_ACCOUNT = "account"
+_FOLDER = re.compile(r"[0-9a-f]{32}")
+_KEEP_SIZE = 0x01  # fallocate(2)
+_PUNCH_HOLE = _KEEP_SIZE | 0x02
+_UNIT = 512  # bytes of st_blocks
+
+
+class Space:
+    """The cache in `root`, with the limit that this process keeps to."""
+
+    def __init__(self, root: Path, limit: int | None) -> None:
+        """Make the folder, and count what is taken.
+
+        Args:
+            root: where the cache lies.
+            limit: in bytes; None for half of what is free.
+
+        Raises:
+            StoreError: it cannot be a cache.
+        """
+        self.root = root
+        try:
+            root.mkdir(parents=True, exist_ok=True)
+            self._account = os.open(root / _ACCOUNT, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+            self._check_holes()
+            with self._locked():
+                taken = sum(map(_taken, self._folders()))
+                self._write(taken)
+            self.limit = limit or (shutil.disk_usage(root).free + taken) // 2
+        except OSError as error:
+            raise StoreError(
+                f"{root} cannot hold the cache: {error.strerror}. Give another cache_dir=."
+            ) from error
+
+    @property
+    def taken(self) -> int:
+        """Bytes that the cache takes now."""
+        return int.from_bytes(os.pread(self._account, 8, 0), "little")
+
+    def lease(self, name: str) -> tuple[Path, int]:
+        """The folder of a dataset, and what keeps it until it is closed."""
+        folder = self.root / name
+        while True:
+            folder.mkdir(exist_ok=True)
+            with contextlib.suppress(FileNotFoundError):
+                lease = os.open(folder / LEASE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+                fcntl.flock(lease, fcntl.LOCK_SH)
+                if os.fstat(lease).st_nlink:  # else it was evicted between the two calls
+                    os.utime(lease)
+                    return folder, lease
+                os.close(lease)
+
+    def take(
+        self, file: int, start: int, stop: int, make_room: Callable[[int], int] | None = None
+    ) -> None:
+        """Reserve space for a range of a file, of whole blocks.
+
+        Args:
+            file: its descriptor.
+            start, stop: of the range.
+            make_room: gives up about so many bytes of what this process knows to be least needed,
+                and says how many; called where those of datasets that nobody uses are not enough.
+
+        Raises:
+            StoreError: there is no room.
+        """
+        start, stop = start - start % BLOCK, stop + -stop % BLOCK
+        with self._locked():
+            need = stop - start
+            missing = self.taken + need - self.limit
+            if missing > 0:
+                missing -= self._evict_others(missing)
+            if missing > 0 and make_room is not None:
+                missing -= make_room(missing)
+            if missing > 0 and self.taken + need > self.limit:
+                raise StoreError(
+                    f"{self.root} is full: all {self.limit:,} bytes of its cache_limit are in use "
+                    f"by those who read now. Give a larger cache_limit, {need:,} bytes at least, "
+                    "or read less at a time."
+                )
+            before = _blocks(file)
+            self._write(self.taken + need)  # first, so that it is never too little
+            try:
+                _allocate(file, _KEEP_SIZE, start, need)
+            except OSError as error:
+                full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+                why = "the disk is full" if full else error.strerror
+                raise StoreError(
+                    f"{self.root} cannot take {need:,} bytes more: {why}. Make room, or give "
+                    "another cache_dir= or a smaller cache_limit=."
+                ) from error
+            finally:
+                self._write(self.taken - need + _blocks(file) - before)
+
+    def give_up(self, file: int, start: int, stop: int) -> int:
+        """Take a range of a file from the disk, as whole blocks; the bytes. Only within `take`."""
+        before = _blocks(file)
+        start, stop = start + -start % BLOCK, stop - stop % BLOCK
+        if start < stop:
+            _allocate(file, _PUNCH_HOLE, start, stop - start)
+        given = before - _blocks(file)
+        self._write(self.taken - given)
+        return given
+
+    def _evict_others(self, need: int) -> int:
+        """Remove datasets that nobody uses, the one first that was opened longest ago."""
+        given = 0
+        for folder in sorted(self._folders(), key=_opened):
+            if given >= need:
+                break
+            with contextlib.suppress(OSError):
+                lease = os.open(folder / LEASE, os.O_RDWR | os.O_CLOEXEC)
+                try:
+                    fcntl.flock(lease, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    taken = _taken(folder)
+                    os.unlink(folder / LEASE)  # first: who waits for it makes the folder anew
+                    shutil.rmtree(folder, ignore_errors=True)
+                    self._write(self.taken - taken)
+                    given += taken
+                finally:
+                    os.close(lease)
+        return given
+
+    def _folders(self) -> list[Path]:
+        """Those of datasets."""
+        found = [path for path in self.root.iterdir() if _FOLDER.fullmatch(path.name)]
+        return [path for path in found if (path / LEASE).exists()]
+
+    @contextlib.contextmanager
+    def _locked(self) -> Iterator[None]:
+        fcntl.flock(self._account, fcntl.LOCK_EX)
+        try:
+            yield
+        finally:
+            fcntl.flock(self._account, fcntl.LOCK_UN)
+
+    def _write(self, taken: int) -> None:
+        os.pwrite(self._account, max(taken, 0).to_bytes(8, "little"), 0)
+
+    def _check_holes(self) -> None:
+        """Find out whether space can be had back.
+
+        Raises:
+            StoreError: it cannot.
+        """
+        with tempfile.TemporaryFile(dir=self.root) as file:
+            file.truncate(16 * BLOCK)
+            try:
+                _allocate(file.fileno(), _KEEP_SIZE, 0, 16 * BLOCK)
+                _allocate(file.fileno(), _PUNCH_HOLE, 0, 16 * BLOCK)
+                is_able = _blocks(file.fileno()) < 16 * BLOCK
+            except OSError as error:
+                if error.errno == errno.ENOSPC:
+                    raise
+                is_able = False
+        if not is_able:
+            raise StoreError(
+                f"The file system of {self.root} cannot make holes in files, so a cache there "
+                "could not be kept within a limit: give cache_dir= on a local disk."
+            )
+
+
+def _blocks(file: int) -> int:
+    return os.fstat(file).st_blocks * _UNIT
+
+
+def _taken(folder: Path) -> int:
+    """Bytes that the files below a folder take of the disk."""
+    taken = 0
+    for path in folder.rglob("*"):
+        with contextlib.suppress(FileNotFoundError):
+            taken += path.lstat().st_blocks * _UNIT
+    return taken
+
+
+def _opened(folder: Path) -> float:
+    with contextlib.suppress(OSError):
+        return (folder / LEASE).stat().st_mtime
+    return 0.0
+
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def _allocate(file: int, mode: int, start: int, size: int) -> None:
+    """Call fallocate(2), which Python lacks.
+
+    Raises:
+        OSError: the file system cannot, or is full.
+    """
+    call = _libc.fallocate
+    call.argtypes = (ctypes.c_int, ctypes.c_int, ctypes.c_int64, ctypes.c_int64)
+    if call(file, mode, start, size):
+        code = ctypes.get_errno()
+        raise OSError(code, os.strerror(code))

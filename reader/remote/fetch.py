@@ -1,0 +1,501 @@
+"""The fetching process: `main` of this module, with its inherited descriptors as arguments.
+
+Purpose: have every sample in the cache before a worker asks for it, and answer those that ask.
+
+Guarantees: who asks for rows is answered, with an error if they cannot come. Rows are marked as
+there when their checksums were found right, and space is taken before bytes come. The process ends
+with the one that started it. What it has under way then is lost, and nothing else.
+
+Assumptions: one event loop, one thread; only whole shards are summed up in another one.
+
+What is wanted now comes first; then plans (`reader.order.ahead.Ahead`), in the order in which they
+were begun, as far ahead of what was taken as their window goes.
+"""
+
+import asyncio
+import contextlib
+import os
+import pickle
+import resource
+import socket
+import sys
+import time
+from collections import Counter, deque
+from collections.abc import Iterator
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import xxhash
+from numpy.typing import NDArray
+
+from reader.errors import StoreError
+from reader.executed import end_with_parent
+from reader.format import ShardfeedError
+from reader.remote.cache import BLOCK, Space
+from reader.remote.messages import (
+    Begin,
+    Coming,
+    Counts,
+    Drop,
+    Here,
+    Hint,
+    Lost,
+    Opened,
+    Setup,
+    Tell,
+    Took,
+    Want,
+    is_own,
+    receive,
+    send,
+)
+from reader.remote.mirror import Mirror, MirroredShard, mirrored
+from reader.remote.store import Missing, Store
+
+_PART = 8 << 20  # bytes of a request, for what lies side by side
+_WINDOW = 256 << 20  # bytes that are fetched ahead
+_TRIES = 3  # of bytes that are not what the index says
+_ELSEWHERE = 0.02  # seconds between two looks at what another process is fetching
+_PATIENCE = 10.0  # seconds for it to get done
+_EVICTED = 64  # of the cache's limit, what is chosen to be evicted at a time
+
+
+class Part(NamedTuple):
+    """Rows that are fetched by one request.
+
+    Attributes:
+        last: see `Piece`.
+        is_whole: of a shard all of whose bytes are fetched, so what lies between rows as well.
+    """
+
+    shard: int
+    first: int
+    stop: int
+    last: int = 0
+    is_whole: bool = False
+
+
+class Waiter:
+    """A client that waits for rows."""
+
+    def __init__(self, connection: socket.socket, rows: int) -> None:
+        self.connection = connection
+        self.missing = rows
+
+    def answer(self, message: Here | Lost) -> None:
+        """Answer it, once."""
+        self.missing = 0
+        with contextlib.suppress(OSError):
+            send(self.connection, message)
+
+
+class Plan:
+    """A plan of a client, and how far it has come.
+
+    Attributes:
+        taken: steps that have been read.
+        done: steps whose parts have been given out.
+        least: bytes that have to be in the cache at a time.
+        window: bytes to be ahead.
+    """
+
+    def __init__(self, begin: Begin, mirror: Mirror) -> None:
+        self.ahead = begin.ahead
+        self.taken = self.done = 0
+        self._mirror = mirror
+        self._parts: deque[Part] = deque()
+        self._under_way: deque[tuple[int, int]] = deque()  # last step and bytes of each part
+        self._bytes = 0
+        self._uses: dict[int, NDArray[np.int64]] = {}  # by epoch
+        self.least = self._least(begin.depth)
+        self.window = self.least if self.ahead.is_by_shard else max(_WINDOW, self.least)
+
+    def take(self, steps: int) -> None:
+        """The first `steps` steps have been read."""
+        self.taken = max(self.taken, steps)
+        while self._under_way and self._under_way[0][0] < self.taken:
+            self._bytes -= self._under_way.popleft()[1]
+
+    def next(self) -> Part | None:
+        """What to fetch next; None as long as enough is ahead."""
+        while not self._parts:
+            if self.done >= len(self.ahead.steps) or self._bytes >= self.window:
+                return None
+            for piece in self.ahead.pieces(self.done):
+                wanted = Part(piece.shard, piece.first, piece.stop, piece.last)
+                self._parts += self._cut(wanted._replace(is_whole=self.ahead.is_by_shard))
+            self.done += 1
+        part = self._parts.popleft()
+        begin, end = self._mirror.shard(part.shard).spans
+        size = int(end[part.stop - 1] - begin[part.first]) + BLOCK
+        self._under_way.append((part.last, size))
+        self._bytes += size
+        return part
+
+    def next_use(self) -> NDArray[np.int64]:
+        """The position at which each place is read next, counted over all epochs."""
+        position = self.ahead.position(self.taken)
+        epoch = position // self.ahead.order.count
+        for old in [old for old in self._uses if old < epoch]:
+            del self._uses[old]
+        for new in (epoch, epoch + 1):
+            if new not in self._uses:
+                self._uses[new] = self.ahead.uses(new)
+        now = self._uses[epoch]
+        return np.where(now >= position, now, self._uses[epoch + 1])
+
+    def _cut(self, part: Part) -> Iterator[Part]:
+        """The part in requests of a useful size."""
+        if not part.first < part.stop:
+            return
+        begin, end = self._mirror.shard(part.shard).spans
+        first = part.first
+        while first < part.stop:
+            reach = int(begin[first]) + _PART
+            stop = int(np.searchsorted(end[first : part.stop], reach, side="right")) + first
+            stop = max(stop, first + 1)
+            yield part._replace(first=first, stop=stop)
+            first = stop
+
+    def _least(self, depth: int) -> int:
+        """Two windows of a BlockShuffle, or the steps that workers have in their hands."""
+        shards = self._mirror.shards
+        if self.ahead.is_by_shard:
+            sizes = sorted((shard.bytes for shard in shards), reverse=True)
+            return sum(sizes[: 2 * self.ahead.order.shards])
+        mean = sum(shard.bytes for shard in shards) // max(sum(self.ahead.sizes), 1) + BLOCK
+        return 2 * (depth + 1) * self.ahead.steps.batch_size * mean
+
+
+class Fetcher:
+    """Fetches for all clients of a process."""
+
+    def __init__(self, store: Store, space: Space, mirror: Mirror) -> None:
+        self._store = store
+        self._space = space
+        self._mirror = mirror
+        self._loop = asyncio.get_running_loop()
+        self._clients: set[socket.socket] = set()
+        self._plans: dict[tuple[socket.socket, int], Plan] = {}  # the oldest first
+        self._wanted: dict[tuple[int, int], list[Waiter]] = {}  # by shard and row
+        self._urgent: deque[Part] = deque()
+        self._busy: Counter[tuple[int, int]] = Counter()  # rows that are being fetched
+        self._running = 0
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._victims: list[tuple[int, int]] = []  # the one that is needed last at the end
+        self._wholes: Counter[int] = Counter()  # bytes that came of shards that come whole
+        self._fetched = self._hits = 0
+
+    def listen(self, listener: socket.socket) -> None:
+        """Take clients from now on."""
+        listener.setblocking(False)
+        self._loop.add_reader(listener, self._accept, listener)
+
+    def _accept(self, listener: socket.socket) -> None:
+        with contextlib.suppress(BlockingIOError):
+            connection, _ = listener.accept()
+            if not is_own(connection):
+                connection.close()
+                return
+            connection.setblocking(False)
+            self._clients.add(connection)
+            self._loop.add_reader(connection, self._hear, connection)
+
+    def _hear(self, connection: socket.socket) -> None:
+        with contextlib.suppress(BlockingIOError):
+            try:
+                while True:
+                    self._heed(connection, receive(connection))
+            except BlockingIOError:
+                raise
+            except (EOFError, OSError, pickle.UnpicklingError):
+                self._forget(connection)
+            except ShardfeedError as error:  # of an index that somebody has damaged
+                Waiter(connection, 1).answer(Lost(str(error), False))
+        self._pump()
+
+    def _forget(self, connection: socket.socket) -> None:
+        self._loop.remove_reader(connection)
+        self._clients.discard(connection)
+        for key in [key for key in self._plans if key[0] is connection]:
+            del self._plans[key]
+        connection.close()
+
+    def _heed(self, connection: socket.socket, message: Any) -> None:
+        if isinstance(message, Want):
+            self._want(Waiter(connection, 0), message)
+        elif isinstance(message, Hint):
+            self._urgent.extend(_runs(message))
+        elif isinstance(message, Begin):
+            send(connection, self._begin(connection, message))
+        elif isinstance(message, Took):
+            if plan := self._plans.get((connection, message.number)):
+                plan.take(message.steps)
+        elif isinstance(message, Drop):
+            self._plans.pop((connection, message.number), None)
+        elif isinstance(message, Tell):
+            send(connection, self._counts())
+
+    def _begin(self, connection: socket.socket, message: Begin) -> Here | Lost:
+        """Take a plan, if the cache has room for what it has open."""
+        plan = Plan(message, self._mirror)
+        shards = self._mirror.shards
+        indexes = sum(shard.index_bytes + shard.samples + 4 * BLOCK for shard in shards)
+        total = sum(shard.bytes for shard in shards)
+        open_now = min(plan.least, total)
+        if indexes + open_now > self._space.limit:
+            return Lost(
+                f"cache_limit={self._space.limit:,} bytes are too few for what is read at a time: "
+                f"{indexes:,} bytes of indexes and {open_now:,} of samples. Give at least "
+                f"cache_limit={indexes + open_now}.",
+                False,
+            )
+        room = self._space.limit - indexes
+        plan.window = min(plan.window, max(plan.least, room * 3 // 4))
+        self._plans[connection, message.number] = plan
+        return Here()
+
+    def _want(self, waiter: Waiter, message: Want) -> None:
+        rows = self._mirror.shard(message.shard).rows
+        missing = message.rows[rows.stamps(message.rows) == 0]
+        waiter.missing = len(missing)
+        if not len(missing):
+            waiter.answer(Here())
+        for row in missing.tolist():
+            self._wanted.setdefault((message.shard, row), []).append(waiter)
+        self._urgent.extend(_runs(Hint(message.shard, missing)))
+
+    def _counts(self) -> Counts:
+        return self._store.counts._replace(fetched=self._fetched, hits=self._hits)
+
+    def _pump(self) -> None:
+        """Begin as many requests as may be under way."""
+        while self._running < self._store.gate.most and (part := self._next()) is not None:
+            self._running += 1
+            rows = [(part.shard, row) for row in range(part.first, part.stop)]
+            self._busy.update(rows)
+            task = self._loop.create_task(self._fetch(part, rows))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+
+    def _next(self) -> Part | None:
+        """What is to be fetched next and is not there yet."""
+        while self._urgent:
+            part = self._missing(self._urgent.popleft())
+            if part is not None:
+                return part
+        for plan in self._plans.values():
+            while (planned := plan.next()) is not None:
+                count = planned.stop - planned.first
+                part = self._missing(planned)
+                self._hits += count if part is None else count - (part.stop - part.first)
+                if part is not None:
+                    return part
+        return None
+
+    def _missing(self, part: Part) -> Part | None:
+        """What of a part is neither there nor on its way: from the first such row to the last."""
+        shard = self._mirror.shard(part.shard)
+        shard.prove(part.first, part.stop)
+        here = shard.rows.there()[part.first : part.stop]
+        rows = [
+            row
+            for row in (np.flatnonzero(~here) + part.first).tolist()
+            if not self._busy[part.shard, row]
+        ]
+        if not rows:
+            return None
+        return part._replace(first=rows[0], stop=rows[-1] + 1)
+
+    async def _fetch(self, part: Part, rows: list[tuple[int, int]]) -> None:
+        shard = self._mirror.shard(part.shard)
+        shard.busy += 1
+        lost: dict[int, Lost] = {}
+        try:
+            await self._claim(shard, part)
+            if not shard.rows.there()[part.first : part.stop].all():
+                lost = await self._bring(shard, part)
+        except Missing:
+            text = f"{self._store.url}/{shard.entry.file} is not in the store. Upload it."
+            lost = dict.fromkeys(range(part.first, part.stop), Lost(text, True))
+        except StoreError as error:
+            lost = dict.fromkeys(range(part.first, part.stop), Lost(str(error), False))
+        except Exception as error:  # whatever it is, nobody is to wait for it
+            text = f"{shard.entry.file} cannot be fetched: {type(error).__name__}: {error}."
+            lost = dict.fromkeys(range(part.first, part.stop), Lost(text, False))
+        finally:
+            shard.rows.release(part.first, part.stop)
+            shard.busy -= 1
+            self._running -= 1
+            self._busy.subtract(rows)
+            for row in rows:
+                if not self._busy[row]:
+                    del self._busy[row]
+        self._answer(part, lost)
+        self._pump()
+
+    async def _claim(self, shard: MirroredShard, part: Part) -> None:
+        """Take the claim of rows; where another process has it, wait until it is done."""
+        until = time.monotonic() + _PATIENCE
+        while not shard.rows.claim(part.first, part.stop) and time.monotonic() < until:
+            await asyncio.sleep(_ELSEWHERE)
+            if shard.rows.there()[part.first : part.stop].all():
+                return
+
+    async def _bring(self, shard: MirroredShard, part: Part) -> dict[int, Lost]:
+        """Fetch a part, check it, and write it; which rows are not what they should be."""
+        begin, end = shard.spans
+        start, stop = int(begin[part.first]), int(end[part.stop - 1])
+        if part.is_whole:  # with what lies before and after, which a tar has too
+            start = 0 if not part.first else int(end[part.first - 1])
+            last = part.stop == shard.entry.samples
+            stop = shard.entry.bytes if last else stop
+        self._space.take(shard.file, start, stop, self._make_room)
+        name, size = shard.entry.file, shard.entry.bytes
+        for _ in range(_TRIES):
+            content = await self._store.part(name, start, stop, size)
+            damaged = set(shard.damaged(part.first, part.stop, content, start))
+            if not damaged:
+                break
+        os.pwrite(shard.file, content, start)
+        for row in range(part.first, part.stop):
+            if row not in damaged:
+                shard.rows.fill(row)
+        self._fetched += part.stop - part.first
+        if part.is_whole:
+            await self._check_whole(shard, part, stop - start)
+        return {row: self._lost(shard, row) for row in damaged}
+
+    def _lost(self, shard: MirroredShard, row: int) -> Lost:
+        return Lost(
+            f"{self._store.url}/{shard.entry.file}: sample {shard.index.key(row)!r} at byte "
+            f"{int(shard.index.columns['offset'][row])}: the store gives other bytes than were "
+            f"packed, also when asked {_TRIES} times. Upload the shard anew.",
+            True,
+        )
+
+    async def _check_whole(self, shard: MirroredShard, part: Part, size: int) -> None:
+        """Sum up a shard when the last of its bytes has come.
+
+        Raises:
+            StoreError: it is not the shard that dataset.json describes.
+        """
+        self._wholes[part.shard] += size
+        if self._wholes[part.shard] != shard.entry.bytes:
+            return
+        del self._wholes[part.shard]
+        found = await asyncio.to_thread(_checksum, shard.file)
+        # Where something was evicted meanwhile, its rows say so.
+        if found != shard.entry.checksum and shard.rows.there().all():
+            for row in range(shard.entry.samples):
+                shard.rows.clear(row)
+            raise StoreError(
+                f"{self._store.url}/{shard.entry.file} has other bytes between its samples than "
+                "were packed. Upload the shard anew."
+            )
+
+    def _answer(self, part: Part, lost: dict[int, Lost]) -> None:
+        """Tell those who wait for rows of a part."""
+        for row in range(part.first, part.stop):
+            for waiter in self._wanted.pop((part.shard, row), ()):
+                if not waiter.missing:
+                    continue
+                waiter.missing -= 1
+                if row in lost:
+                    waiter.answer(lost[row])
+                elif not waiter.missing:
+                    waiter.answer(Here())
+
+    def _make_room(self, need: int) -> int:
+        """Evict what is needed last, of this dataset; the bytes."""
+        given, is_new = 0, False
+        while given < need:
+            if not self._victims:
+                if is_new:
+                    break
+                self._victims, is_new = self._choose(need), True
+                continue
+            number, row = self._victims.pop()
+            if not self._busy[number, row]:
+                shard = self._mirror.shard(number)
+                given += shard.give_up(row, self._space, lambda at: bool(self._busy[number, at]))  # noqa: B023
+        return given
+
+    def _choose(self, need: int) -> list[tuple[int, int]]:
+        """Shard and row of what is there and needed last, the very last at the end."""
+        sizes = [shard.samples for shard in self._mirror.shards]
+        here = [self._mirror.shard(number).rows.there() for number in range(len(sizes))]
+        places = np.flatnonzero(np.concatenate([*here, np.zeros(0, bool)]))
+        if not len(places):
+            return []
+        plans = list(self._plans.values())
+        if plans:
+            uses = np.min([plan.next_use()[places] for plan in plans], axis=0)
+            # What is about to be read stays; shards of a window are let go of when it is over.
+            horizon = max(plan.ahead.position(plan.done) for plan in plans)
+            places, uses = places[uses > horizon], uses[uses > horizon]
+            places = places[np.argsort(uses, kind="stable")]
+        else:  # nobody knows the order: any are as good as others
+            places = np.random.default_rng().permutation(places)
+        mean = sum(shard.bytes for shard in self._mirror.shards) // max(sum(sizes), 1) or 1
+        most = max(need, self._space.limit // _EVICTED) // mean + 2
+        chosen = places[-most:]
+        ends = np.cumsum(sizes)
+        shards = np.searchsorted(ends, chosen, side="right")
+        rows = chosen - (ends - sizes)[shards]
+        return list(zip(shards.tolist(), rows.tolist(), strict=True))
+
+
+def _runs(message: Want | Hint) -> Iterator[Part]:
+    """Wanted rows, those that lie side by side together."""
+    rows = np.unique(message.rows)
+    for run in np.split(rows, np.flatnonzero(np.diff(rows) > 1) + 1):
+        if len(run):
+            yield Part(message.shard, int(run[0]), int(run[-1]) + 1)
+
+
+def _checksum(file: int) -> str:
+    """The checksum of a tar."""
+    found, at = xxhash.xxh3_128(), 0
+    while content := os.pread(file, _PART, at):
+        found.update(content)
+        at += len(content)
+    return f"xxh3-128:{found.hexdigest()}"
+
+
+async def _serve(control: Connection, listener: socket.socket) -> None:
+    setup: Setup = control.recv()
+    told = 0.0
+
+    def coming(done: int, total: int) -> None:
+        nonlocal told
+        if time.monotonic() - told > 0.1:
+            told = time.monotonic()
+            control.send(Coming(done, total))
+
+    try:
+        store = Store(setup.url, setup.options, setup.provider)
+        space = Space(Path(setup.cache_dir), setup.limit)
+        mirror = await mirrored(store, space, setup.split, coming)
+    except ShardfeedError as error:
+        control.send(error)
+        return
+    except Exception as error:
+        control.send(StoreError(f"{setup.url} cannot be opened: {type(error).__name__}: {error}."))
+        return
+    Fetcher(store, space, mirror).listen(listener)
+    control.send(Opened(str(mirror.folder)))
+    await asyncio.Event().wait()  # until the parent ends it
+
+
+def main(arguments: list[str]) -> None:
+    """Open the dataset and serve."""
+    control_fd, listener_fd, life_fd = map(int, arguments)
+    end_with_parent(life_fd)
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
+        asyncio.run(_serve(Connection(control_fd), socket.socket(fileno=listener_fd)))
+    sys.exit(0)

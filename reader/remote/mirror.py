@@ -1,0 +1,260 @@
+"""The folder in the cache that looks like the dataset.
+
+::
+
+    FINGERPRINT/                      of dataset.json
+      lease, boot                     see `cache`; when the machine was started, see `Mirror`
+      dataset.json                    last, when all else is there
+      [SPLIT/]shard-000000.safetensors
+      [SPLIT/]shard-000000.tar        of its final size, with holes where nothing has come yet
+      [SPLIT/]shard-000000.rows       see `rows`
+
+Guarantees: the names appear with their content, and what is named is what dataset.json says: so the
+folder may be filled by many at a time, and whoever is killed leaves it usable. The indexes of other
+splits than the one that is read come when these are.
+"""
+
+import asyncio
+import contextlib
+import fcntl
+import hashlib
+import os
+import zlib
+from collections import OrderedDict
+from collections.abc import Callable
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import xxhash
+from numpy.typing import NDArray
+
+from reader.format import FormatError, Index, Manifest, ShardEntry
+from reader.format.files import most_open_files
+from reader.format.manifest import FILENAME
+from reader.remote.cache import BLOCK, Space
+from reader.remote.rows import Rows, path_beside
+from reader.remote.store import Missing, Store
+
+MakeRoom = Callable[[int], int]
+
+_AT_ONCE = 32  # indexes
+_SHARE = 8  # of the descriptors that a process may have, for a shard each
+_BOOT = Path("/proc/sys/kernel/random/boot_id")
+
+
+class MirroredShard:
+    """One shard of the folder, open to be filled.
+
+    Attributes:
+        entry: what dataset.json says of it.
+        file: the tar's descriptor.
+        rows: its map.
+        busy: parts of it that are being fetched.
+    """
+
+    def __init__(self, folder: Path, entry: ShardEntry) -> None:
+        self.entry = entry
+        self.index = Index(folder / entry.index)
+        tar = folder / entry.file
+        self.rows = Rows(path_beside(tar), entry.samples, is_writable=True)
+        self.file = os.open(tar, os.O_RDWR | os.O_CLOEXEC)
+        self.busy = 0
+
+    def __del__(self) -> None:
+        if hasattr(self, "file"):
+            os.close(self.file)
+
+    @cached_property
+    def spans(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Where the bytes of each row begin and end in the tar: image and further members."""
+        columns = self.index.columns
+        begin = columns["offset"].astype(np.int64)
+        end = begin + columns["size"].astype(np.int64)
+        for ext in self.index.members:
+            offset = columns[f"{ext}.offset"].astype(np.int64)
+            stop = offset + columns[f"{ext}.size"].astype(np.int64)
+            begin = np.where(offset > 0, np.minimum(begin, offset), begin)
+            end = np.where(offset > 0, np.maximum(end, stop), end)
+        return begin, end
+
+    @cached_property
+    def checksums(self) -> list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]]:
+        """Offsets, sizes and crc32 of the images, and of each further member that has them."""
+        columns = self.index.columns
+        parts = ["", *(f"{ext}." for ext in self.index.members if f"{ext}.crc32" in columns)]
+        return [
+            (columns[f"{part}offset"], columns[f"{part}size"], columns[f"{part}crc32"])
+            for part in parts
+        ]
+
+    def damaged(self, first: int, stop: int, content: memoryview, start: int) -> list[int]:
+        """Which of these rows are not what the index says; `content` lies at `start` in the tar."""
+        found = []
+        for row in range(first, stop):
+            for offsets, sizes, sums in self.checksums:
+                at = int(offsets[row]) - start
+                if at >= 0 and zlib.crc32(content[at : at + int(sizes[row])]) != int(sums[row]):
+                    found.append(row)
+                    break
+        return found
+
+    def prove(self, first: int, stop: int) -> None:
+        """Check those of these rows that lay there when the machine went down."""
+        begin, end = self.spans
+        for row in np.flatnonzero(self.rows.unproven(first, stop)) + first:
+            start, size = int(begin[row]), int(end[row] - begin[row])
+            content = memoryview(os.pread(self.file, size, start))
+            if len(content) < size or self.damaged(int(row), int(row) + 1, content, start):
+                self.rows.clear(int(row))
+            else:
+                self.rows.fill(int(row))
+
+    def give_up(self, row: int, space: Space, is_busy: Callable[[int], bool]) -> int:
+        """Take the bytes of a row out of the cache, unless another process fetches it; how many.
+
+        Args:
+            row: which nobody here fetches.
+            space: of the cache.
+            is_busy: whether somebody here fetches a row.
+        """
+        begin, end = self.spans
+        start, stop = int(begin[row]), int(end[row])
+        outer = start - start % BLOCK, stop + -stop % BLOCK
+        # The blocks at both ends may hold others' bytes, which are there, or are just coming.
+        first = int(np.searchsorted(end, outer[0], side="right"))
+        last = int(np.searchsorted(begin, outer[1], side="left"))
+        here = self.rows.values[first:last] & 1
+        is_alone = int(here.sum()) <= 1 and not any(map(is_busy, range(first, last)))
+        if not (is_alone and self.rows.claim(first, last)):
+            first, last, outer = row, row + 1, (start, stop)
+            if not self.rows.claim(first, last):
+                return 0
+        self.rows.clear(row)
+        given = space.give_up(self.file, *outer)
+        self.rows.release(first, last)
+        return given
+
+
+class Mirror:
+    """The folder of one dataset, leased as long as this is there.
+
+    Attributes:
+        shards: of the split that is read, as in dataset.json.
+    """
+
+    def __init__(self, folder: Path, lease: int, shards: list[ShardEntry]) -> None:
+        self.folder = folder
+        self.shards = shards
+        self._lease = lease
+        self._open: OrderedDict[int, MirroredShard] = OrderedDict()
+        self._most = max(most_open_files() // _SHARE, 1)
+
+    def shard(self, number: int) -> MirroredShard:
+        """The `number`-th shard, opened where it is not open."""
+        shard = self._open.get(number)
+        if shard is None:
+            shard = self._open[number] = MirroredShard(self.folder, self.shards[number])
+            idle = [at for at, other in self._open.items() if not other.busy and at != number]
+            for at in idle[: len(self._open) - self._most]:
+                del self._open[at]
+        self._open.move_to_end(number)
+        return shard
+
+
+async def mirrored(
+    store: Store, space: Space, split: str | None, coming: Callable[[int, int], None]
+) -> Mirror:
+    """Make the folder, with the indexes of a split; `coming` hears how many are there.
+
+    Raises:
+        FormatError: there is no dataset, or it is damaged.
+        StoreError: the store does not give it, or the cache has no room.
+    """
+    try:
+        text = await store.whole(FILENAME)
+    except Missing:
+        raise FormatError(
+            f"{store.url} is not a dataset: it has no {FILENAME}, or it must not be seen without "
+            "credentials."
+        ) from None
+    manifest = Manifest.parse(text, Path(FILENAME))
+    name = hashlib.blake2b(text, digest_size=16).hexdigest()
+    folder, lease = space.lease(name)
+    _heed_boot(folder, manifest)
+    shards = [shard for shard in manifest.shards if split in (None, shard.split)]
+    done = 0
+    gate = asyncio.Semaphore(_AT_ONCE)
+
+    async def bring(shard: ShardEntry) -> None:
+        nonlocal done
+        async with gate:
+            if not _is_there(folder, shard):
+                await _bring(store, space, folder, shard)
+        done += 1
+        coming(done, len(shards))
+
+    await asyncio.gather(*map(bring, shards))
+    _write(space, folder / FILENAME, text)
+    return Mirror(folder, lease, shards)
+
+
+async def _bring(store: Store, space: Space, folder: Path, shard: ShardEntry) -> None:
+    """Fetch a shard's index, and make its tar and map."""
+    try:
+        content = await store.whole(shard.index)
+    except Missing:
+        raise FormatError(
+            f"{store.url}/{shard.index} is not there, though {FILENAME} names it: upload it."
+        ) from None
+    if f"xxh3-128:{xxhash.xxh3_128_hexdigest(content)}" != shard.index_checksum:
+        raise FormatError(
+            f"{store.url}/{shard.index} is not the index that {FILENAME} describes: it is damaged, "
+            "or the dataset is being replaced. Upload it anew."
+        )
+    tar = folder / shard.file
+    tar.parent.mkdir(parents=True, exist_ok=True)
+    _write(space, path_beside(tar), bytes(shard.samples))
+    with open(os.open(tar, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o666), "wb") as file:
+        os.ftruncate(file.fileno(), shard.bytes)
+    _write(space, folder / shard.index, content)
+
+
+def _is_there(folder: Path, shard: ShardEntry) -> bool:
+    with contextlib.suppress(OSError):
+        return (folder / shard.index).stat().st_size == shard.index_bytes
+    return False
+
+
+def _write(space: Space, path: Path, content: bytes, make_room: MakeRoom | None = None) -> None:
+    """Let a file appear with its content, unless it is there.
+
+    Its temporary has one name, so a killed process leaves no more than one, for the next to use.
+    """
+    part = path.with_name(f"{path.name}.part")
+    with open(os.open(part, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666), "r+b") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        if path.exists():  # another was faster
+            if not os.path.samestat(path.stat(), os.fstat(file.fileno())):
+                part.unlink(missing_ok=True)
+            return
+        space.take(file.fileno(), 0, len(content), make_room)
+        file.write(content)
+        file.truncate()
+        file.flush()
+        part.rename(path)
+
+
+def _heed_boot(folder: Path, manifest: Manifest) -> None:
+    """Doubt what was there when the machine went down: the system may not have written it."""
+    boot, path = _BOOT.read_text(), folder / "boot"
+    try:
+        if path.read_text() == boot:
+            return
+    except FileNotFoundError:
+        pass
+    for shard in manifest.shards:
+        place = path_beside(folder / shard.file)
+        if place.exists():
+            Rows(place, shard.samples, is_writable=True).doubt()
+    path.write_text(boot)

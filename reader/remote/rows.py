@@ -1,0 +1,118 @@
+"""Which samples of a shard are in its tar: one byte a sample, beside the tar, mapped by all.
+
+Purpose: a reader knows by one look into memory whether it may read, and by a second one, when it
+has read, that nothing was taken away meanwhile. No lock is taken on the way.
+
+Guarantees: bytes are in the tar before their row says so; a row says that they are not before they
+are taken away. Each time a row is filled anew its byte is another one, so a reader that sees the
+same byte before and after has read what was there. (Of 64 values: as often would a row have to be
+filled while one sample is read.) What lay in the cache while the machine went down is checked once
+more before it counts as there (`unproven`).
+
+Who fills or clears rows holds their claim: a lock of the system on their bytes of the map, which
+ends with its process.
+"""
+
+import contextlib
+import fcntl
+import mmap
+import os
+import struct
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+SUFFIX = ".rows"
+
+_THERE = 1
+_UNPROVEN = 128
+_LOCK = struct.Struct("hhqqi4x")  # struct flock (fcntl(2)): type, whence, start, length, pid
+
+
+def path_beside(tar: Path) -> Path:
+    """Where the map of a tar lies."""
+    return tar.with_suffix(SUFFIX)
+
+
+class Rows:
+    """The map of one shard.
+
+    Attributes:
+        values: uint8, a byte a row; see `is_there`.
+    """
+
+    def __init__(self, path: Path, count: int, *, is_writable: bool = False) -> None:
+        """Map it.
+
+        Raises:
+            OSError: it is not there.
+            ValueError: it is not a map of `count` rows.
+        """
+        flags = os.O_RDWR if is_writable else os.O_RDONLY
+        self._file = os.open(path, flags | os.O_CLOEXEC)
+        try:
+            access = mmap.ACCESS_WRITE if is_writable else mmap.ACCESS_READ
+            size = os.fstat(self._file).st_size
+            if size != count:
+                raise ValueError(f"{path} has {size} rows, not {count}")
+            self._map = mmap.mmap(self._file, count, access=access) if count else b""
+            self.values: NDArray[np.uint8] = np.frombuffer(self._map, np.uint8)
+        finally:
+            if not is_writable:  # claims need the file
+                os.close(self._file)
+                self._file = -1
+
+    def __del__(self) -> None:
+        if getattr(self, "_file", -1) >= 0:
+            os.close(self._file)
+
+    def stamp(self, row: int) -> int:
+        """The row's byte while it is there, else 0."""
+        value = self._map[row]
+        return value if value & (_UNPROVEN | _THERE) == _THERE else 0
+
+    def stamps(self, rows: NDArray[np.int64]) -> NDArray[np.uint8]:
+        """The same of many."""
+        found = self.values[rows]
+        return np.where(found & (_UNPROVEN | _THERE) == _THERE, found, 0).astype(np.uint8)
+
+    def there(self) -> NDArray[np.bool_]:
+        """Of each row, whether it is there."""
+        return (self.values & (_UNPROVEN | _THERE)) == _THERE
+
+    def unproven(self, first: int, stop: int) -> NDArray[np.bool_]:
+        """Of each of these rows, whether its bytes have to be checked first."""
+        return (self.values[first:stop] & (_UNPROVEN | _THERE)) == (_UNPROVEN | _THERE)
+
+    def fill(self, row: int) -> None:
+        """The row's bytes are in the tar."""
+        self.values[row] = (self.values[row] & ~np.uint8(_UNPROVEN)) | _THERE
+
+    def clear(self, row: int) -> None:
+        """The row's bytes are about to be taken away, or turned out to be none."""
+        value = int(self.values[row]) & ~_UNPROVEN
+        if value & _THERE:
+            self.values[row] = (value + 1) % _UNPROVEN
+
+    def doubt(self) -> None:
+        """The machine went down: what is there has to be checked."""
+        there = self.there()
+        self.values[there] |= _UNPROVEN
+
+    def claim(self, first: int, stop: int) -> bool:
+        """Take the claim of these rows, unless another process has one of them."""
+        return self._lock(fcntl.F_WRLCK, first, stop)
+
+    def release(self, first: int, stop: int) -> None:
+        """Give it up."""
+        with contextlib.suppress(OSError):
+            self._lock(fcntl.F_UNLCK, first, stop)
+
+    def _lock(self, kind: int, first: int, stop: int) -> bool:
+        wanted = _LOCK.pack(kind, os.SEEK_SET, first, stop - first, 0)
+        try:
+            fcntl.fcntl(self._file, fcntl.F_OFD_SETLK, wanted)
+        except (BlockingIOError, PermissionError):
+            return False
+        return True

@@ -1,0 +1,272 @@
+"""A store as this process sees it; the only module that knows a network library.
+
+Purpose: bytes of an object, or the reason why not, in words that hold no credentials: what the
+library says may quote URLs and headers, so nothing of it is passed on but a status and a kind.
+
+Guarantees: what fails in passing is tried again until `retry_timeout`; then it is an error. All
+bytes of an object are of one version of it: the first answer tells its ETag, the following requests
+ask for that one (If-Match), and where a store does not heed that, its answers are compared.
+"""
+
+import asyncio
+import os
+import pickle
+import random
+import re
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import obstore
+from obstore import exceptions
+from obstore.store import HTTPStore, from_url
+
+from reader.errors import StoreError
+from reader.remote.messages import Counts
+
+MOST_IN_FLIGHT = 256
+
+_FIRST_IN_FLIGHT = 64
+_CALM_SECONDS = 1.0  # between two halvings: the requests of one moment fail together
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 5.0  # seconds between two tries
+_UNKNOWN_PLACE_SECONDS = 8.0  # in which a store that has never answered has to
+_TRIES = 3  # of an answer that is wrong
+_RETRY_TIMEOUT = 60.0
+_CLIENT = {"connect_timeout": "5s", "read_timeout": "15s", "timeout": "180s"}
+_STATUS = re.compile(r"status code: (\d{3})")
+_KIND = re.compile(r"kind: (Timeout|Connect|Dns|Interrupted|Decode)")
+_KINDS = {
+    "Timeout": "it does not answer in time",
+    "Connect": "no connection can be made",
+    "Dns": "its name does not resolve",
+    "Interrupted": "the connection was cut",
+    "Decode": "the answer cannot be read",
+}
+_HUGGING_FACE = "https://huggingface.co"
+
+T = TypeVar("T")
+
+
+class Missing(Exception):
+    """There is no such object."""
+
+
+class Passing(Exception):
+    """A failure that may not be there the next time."""
+
+    def __init__(self, what: str, *, is_throttle: bool = False, is_answer: bool = False) -> None:
+        super().__init__(what)
+        self.is_throttle = is_throttle
+        self.is_answer = is_answer  # wrong, which seldom passes
+
+
+class Gate:
+    """How many requests may be under way: one more as they succeed, half where it is too many."""
+
+    def __init__(self) -> None:
+        self.most = float(_FIRST_IN_FLIGHT)
+        self._halved = 0.0
+
+    def passed(self) -> None:
+        """A request was served."""
+        self.most = min(self.most + 1, MOST_IN_FLIGHT)
+
+    def throttled(self) -> None:
+        """The store asked for fewer."""
+        if time.monotonic() - self._halved > _CALM_SECONDS:
+            self._halved = time.monotonic()
+            self.most = max(self.most / 2, 1)
+
+
+@dataclass
+class Version:
+    """Which of its versions an object is read in."""
+
+    tag: str | None
+    size: int
+
+
+class Store:
+    """Reads the objects of one dataset.
+
+    Attributes:
+        gate: of its requests.
+        counts: of what it did; those of the cache are added elsewhere.
+    """
+
+    def __init__(self, url: str, options: dict[str, Any], provider: bytes | None) -> None:
+        """Find the store; nothing is asked of it yet.
+
+        Raises:
+            StoreError: the options are not of this store.
+        """
+        self.url = url
+        self.gate = Gate()
+        self.counts = Counts()
+        self._patience = float(options.get("retry_timeout", _RETRY_TIMEOUT))
+        self._has_answered = False
+        self._versions: dict[str, Version] = {}
+        self._is_redirected = url.startswith("hf://")  # where each answer is another server's
+        try:
+            self._store = _opened(url, dict(options), provider)
+        except Exception as error:  # the library may raise anything, and quote what it was given
+            names = ", ".join(sorted(map(str, options))) or "none"
+            raise StoreError(
+                f"{url} cannot be opened as a store ({type(error).__name__}): look at the names in "
+                f"storage_options ({names}) and at what the environment says of credentials."
+            ) from None
+
+    async def whole(self, name: str) -> bytes:
+        """All bytes of a small object.
+
+        Raises:
+            Missing: it is not there.
+            StoreError: the store does not give it.
+        """
+        return bytes(await self._persisting(name, lambda: self._get(name, {})))
+
+    async def part(self, name: str, start: int, stop: int, size: int) -> memoryview:
+        """A range of the object `name`, which has `size` bytes.
+
+        Raises:
+            Missing, StoreError: as above; or it was replaced since it was first read.
+        """
+        return await self._persisting(name, lambda: self._part(name, start, stop, size))
+
+    async def _part(self, name: str, start: int, stop: int, size: int) -> memoryview:
+        options: dict[str, Any] = {"range": (start, stop)}
+        version = self._versions.get(name)
+        if version is not None and version.tag is not None and not self._is_redirected:
+            options["if_match"] = version.tag
+        content = await self._get(name, options, size)
+        if len(content) != stop - start:
+            raise Passing(f"{len(content)} of {stop - start} bytes came", is_answer=True)
+        return content
+
+    async def _get(self, name: str, options: dict[str, Any], size: int | None = None) -> memoryview:
+        began = time.monotonic()
+        self._add(requests=1, in_flight=1)
+        try:
+            found = await obstore.get_async(self._store, name, options=options)
+            if size is not None:
+                self._check_version(name, Version(found.meta["e_tag"], found.meta["size"]), size)
+            content = memoryview(await found.bytes_async())
+        except FileNotFoundError:
+            raise Missing from None
+        except (exceptions.PermissionDeniedError, exceptions.UnauthenticatedError):
+            raise self._error(
+                name,
+                "the store refuses it (status 401 or 403): there are no credentials for it, or "
+                "they have expired. Give storage_options= or credential_provider=, or set them in "
+                "the environment.",
+            ) from None
+        except exceptions.PreconditionError:
+            raise self._replaced(name) from None
+        except exceptions.NotSupportedError:
+            raise Passing(
+                "the server gives the whole file where a part is asked for", is_answer=True
+            ) from None
+        except exceptions.BaseError as error:
+            raise self._read_error(name, str(error)) from None
+        finally:
+            self._add(in_flight=-1)
+        self._has_answered = True
+        self._add(fetched_bytes=len(content))
+        self._note_latency(time.monotonic() - began)
+        self.gate.passed()
+        return content
+
+    def _check_version(self, name: str, found: Version, size: int) -> None:
+        known = self._versions.setdefault(name, found)
+        is_same = known.tag == found.tag or self._is_redirected
+        if found.size != size or not is_same:
+            raise self._replaced(name)
+
+    def _replaced(self, name: str) -> StoreError:
+        return self._error(
+            name,
+            "it was replaced since the dataset was opened, or is not the one that dataset.json "
+            "describes. Open the dataset anew.",
+        )
+
+    def _read_error(self, name: str, said: str) -> Exception:
+        """What the library's words mean."""
+        status = _STATUS.search(said)
+        if status is None:
+            kind = _KIND.findall(said)
+            return Passing(_KINDS.get(kind[0], "") if kind else "the request failed")
+        code = int(status[1])
+        if code == 404:
+            return Missing()
+        if code in (429, 503):
+            return Passing(f"status {code}", is_throttle=True)
+        if code >= 500 or code == 408:
+            return Passing(f"status {code}")
+        advice = ""
+        if code in (301, 307, 400):
+            advice = ' Is its region another one? storage_options={"region": ...} says it.'
+        return self._error(name, f"the store answers with status {code}.{advice}")
+
+    async def _persisting(self, name: str, call: Callable[[], Awaitable[T]]) -> T:
+        """What `call` gives, tried again while it fails in passing."""
+        began, pause, tries = time.monotonic(), _FIRST_PAUSE, 0
+        while True:
+            try:
+                return await call()
+            except Passing as failed:
+                if failed.is_throttle:
+                    self.gate.throttled()
+                patience = self._patience
+                if not self._has_answered:
+                    patience = min(patience, _UNKNOWN_PLACE_SECONDS)
+                waited = time.monotonic() - began
+                tries += failed.is_answer
+                if waited + pause > patience or tries >= _TRIES:
+                    raise self._error(
+                        name,
+                        f"{failed}, also after {waited:.0f} seconds. Is the store there, and can "
+                        "this machine reach it?",
+                    ) from None
+                self._add(retries=1)
+            await asyncio.sleep(pause * random.uniform(0.5, 1.5))
+            pause = min(2 * pause, _LONGEST_PAUSE)
+
+    def _error(self, name: str, reason: str) -> StoreError:
+        return StoreError(f"{self.url}/{name}: {reason}")
+
+    def _note_latency(self, seconds: float) -> None:
+        before = self.counts.latency or seconds
+        self.counts = self.counts._replace(latency=before + (seconds - before) / 32)
+
+    def _add(self, **amounts: int) -> None:
+        grown = {name: getattr(self.counts, name) + more for name, more in amounts.items()}
+        self.counts = self.counts._replace(**grown)
+
+
+def _opened(url: str, options: dict[str, Any], provider: bytes | None) -> Any:
+    options.pop("retry_timeout", None)
+    client = {**_CLIENT, **options.pop("client_options", {})}
+    if url.startswith("http://") or str(options.get("endpoint", "")).startswith("http://"):
+        client["allow_http"] = True
+    retry = {"max_retries": 0}  # the library's own would hide that it is too much for the store
+    if url.startswith("hf://"):
+        token = options.pop("token", None) or os.environ.get("HF_TOKEN")
+        if token:
+            client["default_headers"] = {"authorization": f"Bearer {token}"}
+        base = options.pop("endpoint", _HUGGING_FACE)
+        return HTTPStore(f"{base}/{_resolved(url)}", client_options=client, retry_config=retry)
+    if url.startswith("file://"):
+        return from_url(url)
+    if url.startswith("http"):
+        return from_url(url, client_options=client, retry_config=retry, **options)
+    if provider is not None:
+        options["credential_provider"] = pickle.loads(provider)
+    return from_url(url, client_options=client, retry_config=retry, **options)
+
+
+def _resolved(url: str) -> str:
+    """The path below which a server of Hugging Face has the files of hf://datasets/OWNER/NAME."""
+    kind, owner, name, *folder = url.removeprefix("hf://").split("/")
+    name, _, revision = name.partition("@")
+    return "/".join([kind, owner, name, "resolve", revision or "main", *folder])

@@ -1,0 +1,39 @@
+"""Which URLs name a dataset in a store."""
+
+import re
+from urllib.parse import urlsplit
+
+from reader.errors import ArgumentError
+
+_SCHEMES = ("s3", "gs", "az", "https", "http", "hf", "file")
+_URL = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
+
+
+def is_url(given: object) -> bool:
+    """Whether it is meant as a URL, and not as a path."""
+    return isinstance(given, str) and _URL.match(given) is not None
+
+
+def checked(url: str) -> str:
+    """The URL of a dataset, without a slash at its end.
+
+    Raises:
+        ArgumentError: there is no such store, or it holds credentials; they are not repeated.
+    """
+    scheme, _, rest = url.partition("://")
+    if scheme.lower() not in _SCHEMES:
+        raise ArgumentError(
+            f"{scheme}:// names no store that is known here: there are "
+            f"{', '.join(f'{known}://' for known in _SCHEMES)}, and folders by their path."
+        )
+    parts = urlsplit(url)
+    if parts.query or parts.fragment or "@" in parts.netloc:
+        raise ArgumentError(
+            f"The URL of a dataset is {scheme}://PLACE/FOLDER alone: credentials go into "
+            "storage_options=, or into the environment, where they are not shown."
+        )
+    if not rest.strip("/"):
+        raise ArgumentError(f"{url} names no place: a URL is {scheme}://PLACE/FOLDER.")
+    if scheme == "hf" and not rest.startswith("datasets/"):
+        raise ArgumentError(f"{url}: of Hugging Face, hf://datasets/OWNER/NAME/FOLDER is read.")
+    return url.rstrip("/")

@@ -1,0 +1,58 @@
+"""The way to a fetching process: from other processes, and when it dies."""
+
+import os
+import signal
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from delivered import CROP
+from store_server import StoreServer
+from torch.utils.data import DataLoader
+
+import reader
+from reader import Dataset, Loader
+
+pytest.importorskip("obstore", reason="reading from a store needs shardfeed[remote]")
+
+Opened = Callable[..., Dataset]
+COUNT = 39
+
+
+@pytest.mark.parametrize("context", ["fork", "spawn"])
+def test_workers_of_a_data_loader_read_what_their_parent_has_begun(
+    packed: Path, server: StoreServer, opened: Opened, context: str
+) -> None:
+    dataset = opened()
+    dataset[0]
+    dataset.transform = dataset.target_transform = None
+    loader: Any = DataLoader(
+        dataset, batch_size=None, num_workers=2, multiprocessing_context=context
+    )
+    for (image, label), (expected, other) in zip(loader, Dataset(packed), strict=True):
+        assert (image.numpy() == expected).all()
+        assert label == other
+    assert len(server.tars) == COUNT
+
+
+def test_a_fetching_process_that_died_is_replaced_for_who_asks_for_single_samples(
+    packed: Path, opened: Opened
+) -> None:
+    dataset = opened()
+    dataset[0]
+    os.kill(dataset.fetching.pid, signal.SIGKILL)
+    assert (dataset[1][0] == Dataset(packed)[1][0]).all()
+
+
+def test_a_fetching_process_that_dies_ends_an_epoch_with_an_error(
+    server: StoreServer, opened: Opened
+) -> None:
+    dataset = opened()
+    server.fault = lambda handler: server.stall if len(server.tars) > 5 else None
+    with Loader(dataset, batch_size=2, workers=2, shuffle=True, transforms=[CROP]) as loader:
+        iterator = iter(loader)
+        next(iterator)
+        os.kill(dataset.fetching.pid, signal.SIGKILL)
+        with pytest.raises(reader.StoreError, match=r"sample '.*' of shard.* has died. Start"):
+            list(iterator)

@@ -1,0 +1,167 @@
+"""What is fetched from a store: the same samples as from a folder, each once, checked."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from delivered import CROP
+from store_server import StoreServer
+
+import reader
+from reader import Dataset, Loader
+
+pytest.importorskip("obstore", reason="reading from a store needs shardfeed[remote]")
+pytestmark = pytest.mark.usefixtures("no_leftovers")
+
+Opened = Callable[..., Dataset]
+COUNT = 39
+
+ORDERS: dict[str, dict[str, Any]] = {
+    "in turn": {},
+    "shuffled": {"shuffle": True},
+    "by blocks": {"shuffle": reader.BlockShuffle(2)},
+    "balanced": {"sampler": reader.ClassBalanced()},
+    "by a sampler": {"sampler": [*range(30, 3, -1)]},
+    "in buckets": {"shuffle": reader.AspectBuckets(8)},
+}
+
+
+def batches(dataset: Any, **options: Any) -> list[Any]:
+    fields = ("image", "label", "index", "key")
+    given = {"batch_size": 8, "workers": 1, "transforms": [CROP], "fields": fields, "epochs": 2}
+    with Loader(dataset, **{**given, **options}) as loader:
+        return list(loader)
+
+
+def assert_equal(found: list[Any], expected: list[Any]) -> None:
+    assert len(found) == len(expected)
+    for one, other in zip(found, expected, strict=True):
+        for values, others in zip(one, other, strict=True):
+            assert torch.equal(values, others) if torch.is_tensor(values) else values == others
+
+
+@pytest.mark.parametrize("order", ORDERS.values(), ids=list(ORDERS))
+def test_a_loader_gives_what_it_gives_of_the_folder_and_asks_the_store_once(
+    packed: Path, server: StoreServer, opened: Opened, order: dict[str, Any]
+) -> None:
+    expected = batches(packed, **order)
+    assert_equal(batches(opened(), **order), expected)
+    fetched = sum(stop - first for _, first, stop in server.tars)
+    assert fetched <= sum(path.stat().st_size for path in packed.rglob("*.tar"))
+    asked = len(server.tars)
+    assert_equal(batches(opened(), **order), expected)  # another process, with the same cache
+    assert len(server.tars) == asked
+
+
+def test_this_very_process_reads_from_a_store_too(packed: Path, opened: Opened) -> None:
+    options = {"shuffle": True, "workers": 0}
+    assert_equal(batches(opened(), **options), batches(packed, **options))
+
+
+def test_ranks_with_a_cache_of_their_own_read_what_is_theirs(packed: Path, opened: Opened) -> None:
+    for rank in range(2):
+        share = {"shuffle": True, "rank": rank, "world_size": 2}
+        assert_equal(batches(opened(), **share), batches(packed, **share))
+
+
+def test_a_block_shuffle_reads_whole_shards(packed: Path, server: StoreServer) -> None:
+    with Loader(
+        Dataset(server.url, cache_dir=packed.parent / "blocks"),
+        batch_size=8,
+        workers=1,
+        transforms=[CROP],
+        shuffle=reader.BlockShuffle(2),
+    ) as loader:
+        list(loader)
+        loader.dataset.fetching.close()
+    names = [path for path, _, _ in server.tars]
+    sizes = {f"/{path.name}": path.stat().st_size for path in packed.glob("*.tar")}
+    whole = {path for path, first, stop in server.tars if stop - first == sizes[path]}
+    assert whole == set(names)
+
+
+def test_a_state_goes_from_a_folder_to_a_store_and_back(packed: Path, opened: Opened) -> None:
+    options = {"batch_size": 4, "workers": 1, "shuffle": True, "fields": ("index",)}
+    with Loader(packed, **options) as local, Loader(opened(), **options) as remote:
+        expected = [batch[0].tolist() for batch in local]
+        for first, second in ((local, remote), (remote, local)):
+            iterator = iter(first)
+            begun = [next(iterator)[0].tolist() for _ in range(3)]
+            second.load_state_dict(first.state_dict())
+            rest = [batch[0].tolist() for batch in second]
+            first.load_state_dict(second.state_dict())
+            assert len(begun + rest) == len(expected)
+            assert sorted(sum(begun + rest, [])) == list(range(COUNT))
+
+
+def test_what_is_in_the_cache_is_a_dataset_of_its_own(packed: Path, opened: Opened) -> None:
+    dataset = opened()
+    assert (dataset[3][0] == Dataset(packed)[3][0]).all()
+    folder = Dataset(dataset.folder)
+    assert (folder[3][0] == dataset[3][0]).all()
+    with pytest.raises(reader.SampleError, match=r"'[^']+' .* has not been fetched .* its URL"):
+        folder[5]
+    assert folder.fingerprint == Dataset(packed).fingerprint
+
+
+def damaged(server: StoreServer, name: str, times: int = 10**6) -> None:
+    """Have every byte of a shard changed, so many times."""
+    left = [times]
+
+    def fault(handler: Any) -> Any:
+        if handler.path.endswith(name) and left[0]:
+            left[0] -= 1
+            return lambda handler: handler.serve(lambda content: bytes(b ^ 1 for b in content))
+        return None
+
+    server.fault = fault
+
+
+def test_wrong_bytes_of_the_right_length_are_asked_for_again(
+    packed: Path, server: StoreServer, opened: Opened
+) -> None:
+    damaged(server, "0.tar", times=2)
+    assert_equal(batches(opened(), shuffle=True), batches(packed, shuffle=True))
+
+
+def test_a_shard_that_is_damaged_in_the_store_is_told_of_its_samples(
+    server: StoreServer, opened: Opened
+) -> None:
+    damaged(server, "2.tar")
+    with pytest.raises(
+        reader.SampleError,
+        match=re.escape(server.url) + "/shard-000002.tar: sample '.*' at byte .*: the store gives",
+    ):
+        batches(opened())
+    options = {"on_error": "mask", "max_bad": 0.5, "fields": ("index", "valid", "image")}
+    found = batches(opened(), epochs=1, **options)
+    valid = torch.cat([batch[1] for batch in found])
+    assert (~valid).nonzero().flatten().tolist() == list(range(20, 30))
+
+
+def test_a_shard_that_was_replaced_in_mid_epoch_is_an_error_that_says_so(
+    server: StoreServer, opened: Opened
+) -> None:
+    dataset = opened()
+    dataset[0]
+    server.version = 2
+    with pytest.raises(reader.StoreError, match=r"shard-000000\.tar: it was replaced"):
+        dataset[1]
+
+
+def test_statistics_tell_what_the_store_gave(server: StoreServer, opened: Opened) -> None:
+    server.latency = 0.05
+    with Loader(opened(), batch_size=8, workers=0, shuffle=True, transforms=[CROP]) as loader:
+        list(loader)
+        first = loader.statistics()
+        asked = len(server.tars)
+        list(loader)
+        second = loader.statistics().since(first)
+    assert (first.requests, first.fetched) == (asked, COUNT)
+    assert first.fetched_bytes == sum(stop - begin for _, begin, stop in server.tars)
+    assert first.waiting > 0
+    assert (second.requests, second.fetched) == (0, 0)
+    assert re.search(rf"store: .* in {asked} requests, .* workers waited", str(first))
