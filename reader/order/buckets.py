@@ -2,18 +2,21 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reader.checks import is_count
-from reader.dataset.dataset import Dataset
 from reader.errors import ArgumentError
 from reader.geometry import Geometry
 from reader.order.shuffle import GlobalShuffle, Order
 from reader.order.steps import Step
 from reader.rng import SampleRandom, mix64
-from reader.transforms import Transform
+
+if TYPE_CHECKING:
+    from reader.dataset.dataset import Dataset
+    from reader.transforms import Transform
 
 _M64 = 2**64 - 1
 
@@ -90,7 +93,7 @@ class Bucketed:
         return np.concatenate([batched.reshape(whole, batch_size)[order].ravel(), rest])
 
 
-def aspect_ratios(dataset: Dataset) -> NDArray[np.float64]:
+def aspect_ratios(dataset: "Dataset") -> NDArray[np.float64]:
     """Width to height of every sample, from the indexes, as the dataset shows it."""
     columns = dataset.columns("height", "width", "orientation")
     ratios = columns["width"] / columns["height"].clip(1)
@@ -98,8 +101,8 @@ def aspect_ratios(dataset: Dataset) -> NDArray[np.float64]:
 
 
 def padding_waste(
-    dataset: Dataset,
-    transforms: Sequence[Transform],
+    dataset: "Dataset",
+    transforms: Sequence["Transform"],
     order: Order,
     steps: Iterable[Step],
     seed: int,

@@ -6,13 +6,12 @@ All orders are functions of (seed, epoch, position), so that a run resumes at an
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reader.checks import is_count
-from reader.dataset.dataset import Dataset
 from reader.dataset.numbers import array_of, described
 from reader.errors import ArgumentError
 from reader.order.buckets import (
@@ -23,6 +22,9 @@ from reader.order.buckets import (
 from reader.order.sampled import Sampled, SampledBatches
 from reader.order.shuffle import GlobalShuffle, Order, Sequential
 from reader.rng import mix64
+
+if TYPE_CHECKING:
+    from reader.dataset.dataset import Dataset
 
 
 @dataclass(frozen=True)
@@ -207,7 +209,7 @@ class Drawn:
 
 
 def build_order(
-    dataset: Dataset,
+    dataset: "Dataset",
     shuffle: Shuffle,
     seed: int,
     sampler: Sampler | None = None,
@@ -248,7 +250,7 @@ def build_order(
     return GlobalShuffle(len(dataset), seed) if shuffle else Sequential(len(dataset))
 
 
-def _balanced(dataset: Dataset) -> NDArray[np.float64]:
+def _balanced(dataset: "Dataset") -> NDArray[np.float64]:
     """Weights that make every class equally likely."""
     if (dataset.labels < 0).any():
         raise ArgumentError("ClassBalanced needs a label for every sample.")

@@ -1,5 +1,6 @@
 """What is fetched from a store: the same samples as from a folder, each once, checked."""
 
+import itertools
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -94,7 +95,7 @@ def test_a_state_goes_from_a_folder_to_a_store_and_back(packed: Path, opened: Op
             rest = [batch[0].tolist() for batch in second]
             first.load_state_dict(second.state_dict())
             assert len(begun + rest) == len(expected)
-            assert sorted(sum(begun + rest, [])) == list(range(COUNT))
+            assert sorted(itertools.chain(*begun, *rest)) == list(range(COUNT))
 
 
 def test_what_is_in_the_cache_is_a_dataset_of_its_own(packed: Path, opened: Opened) -> None:
