@@ -4,6 +4,7 @@
 `layouts`. `options` is what a person may say of it. Every source yields `records`. A new layout is
 a module in `layouts`: most are images and lists about them, which `listed` reads; the other kinds
 of source have a room each. `labels` checks class numbers and names, `unlabelled` says how boxes are
-read and what could have been a label, `parts` joins the splits. Files that belong to an image are
-stored as they are: boxes are parsed when they are read, by `reader.samples.boxes`.
+read and what could have been a label, `parts` joins the splits, `foreign` names the formats that
+other libraries read. Files that belong to an image are stored as they are: boxes are parsed when
+they are read, by `reader.samples.boxes`.
 """

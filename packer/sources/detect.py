@@ -23,6 +23,7 @@ from packer.sources.folder.files import ignored
 from packer.sources.folder.folder import FolderSource
 from packer.sources.folder.pairs import Pairs
 from packer.sources.folder.walk import not_entered
+from packer.sources.foreign import refuse_foreign
 from packer.sources.listed import ListedSource
 from packer.sources.options import SourceOptions
 from packer.sources.parts import PartsSource
@@ -64,6 +65,8 @@ def read(src: Path, options: SourceOptions) -> Reading:
         reading = None if plain else _recognised(place)
         if reading is None and options.kind and not plain:
             raise UnusableInput(f"{src} is not what --as {options.kind} reads.")
+        if reading is None and not plain:
+            refuse_foreign(place)
         reading = reading or _folders(place)
     except OSError as error:
         raise UnusableInput(f"{src} cannot be read: {error.strerror}.") from error

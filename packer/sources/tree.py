@@ -97,18 +97,24 @@ class Tree:
         folder = self.root / path
         return self._walk(path, with_parents(folder)) if not path or folder.is_dir() else iter(())
 
-    @cached_property
+    @property
     def shape(self) -> Shape:
         """How many images each folder itself holds."""
-        return Shape({path: level.images for path, level in self.walk()})
+        return self._whole[0]
 
-    @cached_property
+    @property
     def counts(self) -> Mapping[str, int]:
         """How many files of the whole tree have each extension (``.txt``; "" for none)."""
-        found: Counter[str] = Counter()
-        for _, level in self.walk():
-            found.update(level.counts)
-        return found
+        return self._whole[1]
+
+    @cached_property
+    def _whole(self) -> tuple[Shape, Mapping[str, int]]:
+        images: dict[str, int] = {}
+        counts: Counter[str] = Counter()
+        for path, level in self.walk():
+            images[path] = level.images
+            counts.update(level.counts)
+        return Shape(images), counts
 
     def measure(self, path: str) -> tuple[int, int]:
         """A file's bytes and when it was written (ns); raises BadImage if it cannot be packed."""
