@@ -15,9 +15,7 @@ ROWS = [
         r"MDS.*StreamingDataset\(local='\S*mds/train'",
     ),
     # lightning.ai/docs/litdata
-    Row(
-        "LitData", "index.json chunk-0-0.bin chunk-0-1.bin", r"LitData.*StreamingDataset\('"
-    ),
+    Row("LitData", "index.json chunk-0-0.bin", r"LitData.*StreamingDataset\('\S*src'"),
     # tensorflow.org/datasets: dataset_info.json beside NAME-SPLIT.tfrecord-00000-of-00001
     Row(
         "TFRecord of TensorFlow Datasets",

@@ -9,7 +9,7 @@ import contextlib
 import json
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -17,17 +17,21 @@ from pathlib import Path
 from packer.errors import BadImage, Damaged, UnusableInput
 from packer.files.snapshot import read_span, unchanged
 from packer.keys import escape, unescape
+from packer.sources.archive.shard_lists import told_splits
 from packer.sources.archive.tar_reader import Member, image_of, members, samples
-from packer.sources.folder.files import stem_paths
+from packer.sources.folder.files import ignored, stem_paths
 from packer.sources.folder.layout import SPLITS, splits_of
 from packer.sources.folder.sidecars import EXTENSION
-from packer.sources.folder.walk import is_litter
+from packer.sources.folder.walk import is_litter, look, not_entered, with_parents
 from packer.sources.labels import class_number
 from packer.sources.records import Content, Skipped, SourceSample
 from reader.format import FormatError, Manifest, manifest
 
-_INDEXES = (".safetensors", ".idx", ".index", "_stats.json", "dataset.json")
+_INDEXES = (".safetensors", ".idx", ".index", "_stats.json", "dataset.json", "info.json")
+_REPEATS = (".parquet", ".json", ".csv", ".tsv", ".txt", ".jsonl")
+MAX_NAMES = 100_000  # of classes, where cls holds names
 MAX_CLASS_NAME = 1000  # bytes
+_NUMBER = re.compile(r"[-+]?\d+(\.\d*)?")
 _LOOKED_AT = 8  # samples that tell what a tar is
 
 
@@ -60,7 +64,7 @@ class WebDatasetSource:
         """
         tars = [path]
         if path.is_dir():
-            tars = sorted(item for item in path.iterdir() if _is_tar(item))
+            tars = [path / name for name in _tars(path)]
             if not tars:
                 return False
             if _are_numbered(tars):
@@ -85,9 +89,13 @@ class WebDatasetSource:
             UnusableInput: some of the tars are named as splits are, and others are not.
         """
         if path.is_dir():
-            splits = _splits_of_tars(path)
-            return cls(path, "", tuple(classes or packed_classes(path)), splits)
-        return cls(path.parent, path.name, tuple(classes or ()))
+            source = cls(path, "", tuple(classes or packed_classes(path)), _splits_of_tars(path))
+        else:
+            source = cls(path.parent, path.name, tuple(classes or ()))
+        if source.classes:
+            return source
+        tars = [source.only] if source.only else _tars(path)
+        return replace(source, classes=_class_names(source.folder, tars))
 
     def scan(self) -> Iterator[SourceSample | Skipped]:
         """Go through the tars in the order of their names.
@@ -96,12 +104,10 @@ class WebDatasetSource:
             UnusableInput: a tar is damaged.
         """
         number_of = {name: number for number, name in enumerate(self.classes)}
+        if not self.only:
+            yield from self._beside()
         earlier: set[int] = set()  # keys of the tars before: many sets number anew in each
-        for tar in [self.only] if self.only else sorted(os.listdir(self.folder)):
-            if not _is_tar(self.folder / tar):
-                ignored = is_index(tar)
-                yield Skipped(tar, "it is an index" if ignored else "it is not a tar", ignored)
-                continue
+        for tar in [self.only] if self.only else _tars(self.folder):
             own: set[int] = set()
             for record in self._tar(tar, number_of):
                 if isinstance(record, SourceSample):
@@ -123,6 +129,25 @@ class WebDatasetSource:
         with unchanged(self.folder / tar, sample.mtime_ns) as descriptor:
             image, *contents = [read_span(descriptor, offset, size) for offset, size in spans]
         return Content(image, dict(zip(sample.members, contents, strict=True)))
+
+    def _beside(self) -> Iterator[Skipped]:
+        """What lies beside the tars."""
+        level = look(str(self.folder), with_parents(self.folder))
+        for name, reason in level.skipped.items():
+            yield not_entered(f"{name}/", reason)
+        for name in level.folders:
+            yield Skipped(f"{name}/", "it is a folder beside the tars")
+        tars = set(_tars(self.folder))
+        for name in level.files:
+            stem, ext = os.path.splitext(name)
+            if name in tars:
+                continue
+            if is_index(name):
+                yield Skipped(name, "it is an index", ignored=True)
+            elif ext in _REPEATS and f"{stem}.tar" in tars:
+                yield Skipped(name, f"it repeats what {stem}.tar holds", ignored=True)
+            else:
+                yield ignored(self.folder, name) or Skipped(name, "it is not a tar")
 
     def _tar(self, tar: str, number_of: Mapping[str, int]) -> Iterator[SourceSample | Skipped]:
         mtime_ns = os.stat(self.folder / tar).st_mtime_ns
@@ -178,7 +203,7 @@ class WebDatasetSource:
             )
         with unchanged(self.folder / tar, mtime_ns) as descriptor:
             data = read_span(descriptor, member.offset, member.size)
-        name = data.strip().decode("utf-8", "replace")
+        name = _text(data)
         if not name.isascii() or not name.isdigit():
             if name in number_of:
                 return number_of[name]
@@ -206,11 +231,15 @@ def packed_classes(folder: Path) -> tuple[str, ...]:
 
 def _splits_of_tars(folder: Path) -> dict[str, str]:
     """The split of each tar in `folder`, told from its name without its number."""
-    series = {
-        path.name: re.sub(r"[-_.]?\d+(-of-\d+)?$", "", path.stem)
-        for path in sorted(folder.iterdir())
-        if _is_tar(path)
-    }
+    tars = _tars(folder)
+    if told := told_splits(folder):
+        if missing := [name for name in tars if name not in told]:
+            raise UnusableInput(
+                f"{folder}: the list of splits beside the tars lacks {missing[0]}. Mend the list, "
+                "or move it elsewhere."
+            )
+        return {name: told[name] for name in tars}
+    series = {name: re.sub(r"[-_.]?\d+(-of-\d+)?$", "", name.removesuffix(".tar")) for name in tars}
     splits = splits_of(sorted(set(series.values())))
     others = [name for name, stem in series.items() if stem not in splits]
     if not SPLITS.intersection(splits.values()):
@@ -223,8 +252,35 @@ def _splits_of_tars(folder: Path) -> dict[str, str]:
     return {name: splits[stem] for name, stem in series.items()}
 
 
-def _is_tar(path: Path) -> bool:
-    return path.name.endswith(".tar") and not path.is_dir()
+def _tars(folder: Path) -> list[str]:
+    """The sorted names of the tars in a folder."""
+    names = (name for name in os.listdir(folder) if name.endswith(".tar") and not is_litter(name))
+    return sorted(name for name in names if not (folder / name).is_dir())
+
+
+def _class_names(folder: Path, tars: Sequence[str]) -> tuple[str, ...]:
+    """The sorted names of classes that ``cls`` holds; none if it holds numbers."""
+    names: set[str] = set()
+    looked_at = 0
+    for tar in tars:
+        path = folder / tar
+        with unchanged(path, os.stat(path).st_mtime_ns) as descriptor:
+            for run in _runs(path):
+                looked_at += 1
+                for member in run:
+                    if member.ext == "cls" and 0 < member.size <= MAX_CLASS_NAME:
+                        names.add(_text(read_span(descriptor, member.offset, member.size)))
+                if looked_at >= _LOOKED_AT and (not _are_names(names) or len(names) > MAX_NAMES):
+                    return ()
+    return tuple(sorted(names)) if _are_names(names) else ()
+
+
+def _are_names(texts: Iterable[str]) -> bool:
+    return not any(not text or "\ufffd" in text or _NUMBER.fullmatch(text) for text in texts)
+
+
+def _text(cls: bytes) -> str:
+    return cls.strip().decode("utf-8", "replace")
 
 
 def _runs(tar: Path) -> Iterator[list[Member]]:

@@ -35,7 +35,7 @@ _LITTER_FOLDERS = {
     *(".idea", ".vscode", "__macosx", ".appledouble", ".spotlight-v100", ".trashes", ".fseventsd"),
     *(".temporaryitems", ".documentrevisions-v100", "$recycle.bin", "system volume information"),
     *("@eadir", "@recycle", "@recently-snapshot", "#recycle", "#snapshot", ".@__thumb"),
-    *(".snapshot", ".thumbnails", "lost+found"),
+    *(".snapshot", ".thumbnails", "lost+found", ".nv-meta"),
 }
 
 

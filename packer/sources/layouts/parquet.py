@@ -16,7 +16,8 @@ from packer.sources.table.find import parquet
 def recognise(place: Place) -> Reading | None:
     """A Parquet file, or a folder with some, in itself or in ``data``, and no other folder."""
     path, files = place.path, [place.path] if place.suffix == ".parquet" else []
-    if place.tree and not place.tree.level().images:
+    level = place.tree.level() if place.tree else None
+    if level and not level.images and not level.counts.get(".tar"):  # img2dataset's have images
         files = _parquet_files(path)
     return _read_parquet(place, files) if files else None
 

@@ -19,8 +19,10 @@ _OTHERS = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet")  # whose na
 
 def recognise(place: Place) -> Reading | None:
     """Tars whose first samples have several members, or that are numbered."""
-    path = place.path
-    if place.tree:
+    path, tree = place.path, place.tree
+    if tree:
+        if tree.level().images or (tree.level().folders and tree.shape.below("")):
+            return None  # tars beside folders of images are not the dataset
         parts = split_parts(path)
         if any(part.is_file() or WebDatasetSource.recognises(part) for part in parts.values()):
             what = "archives, one for each split"

@@ -171,7 +171,7 @@ def test_a_folder_beside_tars_is_named_whatever_it_is_called(
     (tmp_path / "x.tar").mkdir()
     found = scan(tmp_path)
     assert [sample.key for sample in found.samples] == ["a"]
-    assert found.skipped == {"x.tar": "it is not a tar"}
+    assert found.skipped == {"x.tar/": "it is a folder beside the tars"}
 
 
 def test_a_zip_at_the_end_of_a_tar_does_not_make_it_a_zip(
