@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         Rejected,
         UnusableInput,
     )
+    from packer.writer import Writer
     from packer.writing.report import PackReport
     from reader.format.errors import ShardfeedError
 
@@ -28,6 +29,7 @@ __all__ = [
     "Rejected",
     "ShardfeedError",
     "UnusableInput",
+    "Writer",
     "__version__",
     "pack",
 ]
@@ -42,6 +44,7 @@ __getattr__, __dir__ = lazy(
         "Rejected": "packer.errors",
         "ShardfeedError": "reader.format.errors",
         "UnusableInput": "packer.errors",
+        "Writer": "packer.writer",
         "pack": "packer.api",
     },
     present=("__version__",),

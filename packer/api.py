@@ -1,7 +1,7 @@
 """Packing from Python: `packer.pack`, with the options and the report of the command."""
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -13,15 +13,23 @@ from packer.planning.chosen import WITHOUT_TILER, chosen
 from packer.progress import Progress
 from packer.sources.options import PYTHON
 from packer.sources.python.dataset import opened
+from packer.sources.python.known import is_map_style
+from packer.sources.python.values import described
 from packer.sources.reading import Reading
 from packer.writing.report import PackReport
+from packer.writing.session import Request, pushed
 from reader.format import Limits
 from reader.system import usable_cores
 
 _OF_RUN = {
     *("jobs", "classes", "on_error", "max_pixels", "max_bytes", "append", "overwrite", "progress"),
 }
-_OF_PATHS = ("kind", "class_depth", "pairs", "root", "dedupe", "split_column")
+_OF_PATHS = ("kind", "class_depth", "pairs", "root", "dedupe")
+_IN_TURN = "Items came in turn: they are stored in their order, and no such run can be continued."
+_NEITHER = (
+    "has not a length and items by number: it is neither a path nor a dataset whose items can be "
+    "read anywhere."
+)
 
 
 def pack(
@@ -91,40 +99,51 @@ def pack(
         >>> report.samples, report.splits
         (28, {'train': 20, 'val': 8})
     """
-    given = locals()
+    arguments = locals()
     with in_pythons_words():
-        asked = checked(given)
+        asked = checked(arguments)
         if append and overwrite:
             raise UnusableInput("--append adds to a dataset and --overwrite replaces it: give one.")
         limits = Limits(max_pixels or Limits.pixels, max_bytes or Limits.bytes)
         of_shards = {name: value for name, value in asked.items() if name not in _OF_RUN}
-        show = Progress(quiet=not progress)
-        number = asked.get("jobs") or usable_cores()
+        folder, number = path_of("dst", dst), asked.get("jobs") or usable_cores()
+        show, near = Progress(quiet=not progress), executor in (None, "local")
+        place: Path | Reading
         with ExitStack() as while_packed:
-            place: Path | Reading
             if isinstance(src, (str, os.PathLike)):
                 place = path_of("src", src)
                 if not place.exists():
                     raise UnusableInput(f"There is no {place}.")
                 options = chosen(place, **of_shards, limits=limits)
-            else:
-                _refuse(asked, _OF_PATHS, "what lies at a path")
+            elif given := [name for name in _OF_PATHS if asked.get(name)]:
+                raise UnusableInput(f"{given[0]}= goes with what lies at a path.")
+            elif isinstance(src, Mapping) or is_map_style(src):
                 options = chosen(None, **of_shards, kind=PYTHON, limits=limits)
-                near = executor in (None, "local")
-                place = while_packed.enter_context(
-                    opened(
-                        src,
-                        options.source,
-                        options.policy,
-                        alone=near and number == 1,
-                        far=not near,
-                    )
+                how = options.source, options.policy
+                alone = near and number == 1
+                place = while_packed.enter_context(opened(src, *how, alone=alone, far=not near))
+            elif not near or not hasattr(src, "__iter__"):
+                raise UnusableInput(f"{described(src)} {_NEITHER}")
+            else:
+                options = chosen(
+                    None, **{**of_shards, "shuffle": False}, kind=PYTHON, limits=limits
                 )
+                request = Request(
+                    classes=asked.get("classes", ()),
+                    skips=on_error == "skip",
+                    append=append,
+                    overwrite=overwrite,
+                    threads=number,
+                    progress=show,
+                    what=f"{described(src)}, in turn",
+                    remarks=(_IN_TURN,),
+                )
+                return pushed(src, folder, options, request)
             if options.jpeg != "tiled" and jpeg is None and raw is None:
                 show.note(f"packer: {WITHOUT_TILER}")
             return packing.pack(
                 place,
-                path_of("dst", dst),
+                folder,
                 options,
                 number,
                 classes=asked.get("classes"),
@@ -135,9 +154,3 @@ def pack(
                 announce=show.note,
                 executor=executor,
             )
-
-
-def _refuse(asked: Mapping[str, Any], names: Iterable[str], what: str) -> None:
-    """Say which arguments mean nothing for this source."""
-    if given := [name for name in names if asked.get(name)]:
-        raise UnusableInput(f"{given[0]}= goes with {what}.")

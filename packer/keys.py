@@ -79,3 +79,26 @@ def repeated(parts: Sequence[Hashes]) -> Hashes:
     ordered = np.concatenate([np.empty(0, np.uint64), *parts])
     ordered.sort()
     return np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
+
+
+class KeySet:
+    """The keys that there are, of which more come: some 10 bytes each, by their hashes."""
+
+    _FEW = 1 << 16  # are held as they come; more are sorted in
+
+    def __init__(self, there: Iterable[bytes] = ()) -> None:
+        self._sorted = np.sort(hashes_of(there))
+        self._recent: set[int] = set()
+
+    def add(self, key: str) -> bool:
+        """Take one more; False if it is there already."""
+        value = xxhash.xxh3_64_intdigest(key.encode())
+        at = int(np.searchsorted(self._sorted, np.uint64(value)))
+        if value in self._recent or (at < len(self._sorted) and self._sorted[at] == value):
+            return False
+        self._recent.add(value)
+        if len(self._recent) > self._FEW + len(self._sorted) // 4:
+            recent = np.fromiter(self._recent, np.uint64)
+            self._sorted = np.sort(np.concatenate([self._sorted, recent]))
+            self._recent.clear()
+        return True

@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from pathlib import Path
 
@@ -11,7 +11,7 @@ import numpy as np
 from packer import __version__
 from packer.errors import EXAMPLES, NothingToPack, Rejected, UnusableInput
 from packer.images.encode import transcoders
-from packer.planning.mandate import Mandate
+from packer.planning.mandate import Mandate, all_versions
 from packer.planning.options import PackOptions
 from packer.planning.prepare import prepare
 from packer.planning.scan import numbered
@@ -23,7 +23,7 @@ from packer.writing import journal
 from packer.writing.fill import fill
 from packer.writing.jobs import Rejections
 from packer.writing.repeats import refuse_repeated_keys
-from packer.writing.report import PackReport, Written, report_of
+from packer.writing.report import PackReport, Written, report, report_of
 from packer.writing.run import Run
 from packer.writing.runners.connect import connected
 from packer.writing.shard_writer import remove_shard
@@ -103,17 +103,12 @@ def pack(
             if isinstance(source := work.scanned.source, DatasetSource) and source.probed.keyed:
                 refuse_repeated_keys(dst, written.entries)
             journal.commit(dst, _manifest(work, written, len(rejected)))
-    content = Manifest.load(dst)
-    return PackReport(
+    return report(
+        dst,
+        Manifest.load(dst),
         reading=work.reading,
         remarks=[*work.remarks, *_lost_classes(work, written)],
-        dataset=str(dst),
-        samples=sum(shard.samples for shard in content.shards),
-        classes=len(content.classes),
-        splits={name: count for name, count in content.split_samples.items() if name},
-        shards=len(content.shards),
         shards_written=count,
-        bytes=sum(shard.bytes + shard.index_bytes for shard in content.shards),
         seconds=time.monotonic() - began,
         rejected=rejected,
         untiled=sorted(written.untiled),
@@ -220,7 +215,7 @@ def _classes(work: Work, written: Written) -> tuple[str, ...]:
     there = work.base.classes if work.base else ()
     if work.scanned.classes or not isinstance(work.scanned.source, DatasetSource):
         return work.scanned.classes
-    names = numbered(np.array(sorted(written.labels), np.int64))
+    names = numbered(written.labels)
     if len(names) <= len(there):
         return there
     if there != names[: len(there)]:
@@ -243,14 +238,5 @@ def _manifest(work: Work, written: Written, rejected: int) -> Manifest:
         shards=(*(base.shards if base else ()), *entries),
         rejected=rejected + (base.rejected if base else 0),
         reading=base.reading if base and base.reading else work.reading,
-        transcoders=_all_versions(transcoders(work.options.policy), base),
+        transcoders=all_versions(transcoders(work.options.policy), base),
     )
-
-
-def _all_versions(used: Mapping[str, str], base: Manifest | None) -> dict[str, str]:
-    """With those that made what is kept: of one that has changed since, both versions."""
-    versions = {name: [version] for name, version in (base.transcoders if base else {}).items()}
-    for name, version in used.items():
-        if version not in ", ".join(before := versions.setdefault(name, [])).split(", "):
-            before.append(version)
-    return {name: ", ".join(both) for name, both in sorted(versions.items())}

@@ -41,7 +41,7 @@ FLOORS = {
         {"writing"},
         {"packing", "checking", "interop", "arguments"},
         {"part"},
-        {"api", "cli"},
+        {"api", "cli", "writer"},
         {"__main__"},
     ],
 }

@@ -8,6 +8,7 @@ from packer import __version__
 from packer.errors import PackingFailed, UnusableInput
 from packer.files.snapshot import Watched
 from packer.images.encode import Policy, transcoders
+from reader.format import Manifest
 
 
 def versions(policy: Policy) -> dict[str, str]:
@@ -22,6 +23,15 @@ def others_than(wanted: Mapping[str, str], here: Mapping[str, str]) -> str:
         f"{name} {here.get(name, '(none)')} instead of {wanted.get(name, '(none)')}"
         for name in names
     )
+
+
+def all_versions(used: Mapping[str, str], base: Manifest | None) -> dict[str, str]:
+    """With those that made what is kept: of one that has changed since, both versions."""
+    versions = {name: [version] for name, version in (base.transcoders if base else {}).items()}
+    for name, version in used.items():
+        if version not in ", ".join(before := versions.setdefault(name, [])).split(", "):
+            before.append(version)
+    return {name: ", ".join(both) for name, both in sorted(versions.items())}
 
 
 @dataclass(frozen=True)

@@ -74,11 +74,11 @@ def prepare(
         options.shard_samples,
         options.seed,
         options.raw_bytes,
-        _next_numbers(base),
+        next_numbers(base),
         sum(shard.bytes for shard in base.shards) if base else 0,
     )
     if onto is not None and base is not None:
-        _refuse_other_splits(onto, set(base.splits), set(plan.splits))
+        refuse_other_splits(onto, set(base.splits), set(plan.splits))
     if isinstance(source, DatasetSource):
         further, labelled = tuple(source.remarks()), source.probed.labelled
     else:
@@ -104,8 +104,12 @@ def _hint(source: Source, files: Sequence[tuple[str, str]]) -> str:
     return ""
 
 
-def _refuse_other_splits(dst: Path, there: set[str], new: set[str]) -> None:
-    """Samples without a split beside named ones would be read by nobody who names a split."""
+def refuse_other_splits(dst: Path, there: set[str], new: set[str]) -> None:
+    """Samples without a split beside named ones would be read by nobody who names a split.
+
+    Raises:
+        UnusableInput: there are such.
+    """
     if there and not {bool(split) for split in new} <= {bool(split) for split in there}:
         raise UnusableInput(
             f"{dst} {_told(there)}, and what is to be added {_told(new)}. Append what is divided "
@@ -119,7 +123,7 @@ def _told(splits: set[str]) -> str:
     return f"has the splits {names}{without}" if names else "is not divided into splits"
 
 
-def _next_numbers(base: Manifest | None) -> dict[str, int]:
+def next_numbers(base: Manifest | None) -> dict[str, int]:
     """For each split, the number that its next shard gets."""
     numbers: dict[str, int] = {}
     for shard in base.shards if base else ():

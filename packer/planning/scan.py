@@ -99,7 +99,9 @@ def scan(
         skipped = listing.skipped
         listing = listing.take(np.flatnonzero(~np.isin(digests[kept], _column(there))))
         listing.skipped = skipped
-    return Scanned(source, listing, classes or numbered(listing.labels), fingerprint, identity)
+    return Scanned(
+        source, listing, classes or numbered(listing.labels.tolist()), fingerprint, identity
+    )
 
 
 def _without_empty(listing: Listing, classes: tuple[str, ...], fixed: int) -> tuple[str, ...]:
@@ -175,9 +177,14 @@ def _image(source: Source, sample: SourceSample) -> bytes:
     return image if isinstance(image, bytes) else image.tobytes()
 
 
-def numbered(labels: NDArray[np.int64]) -> tuple[str, ...]:
+def numbered(labels: Iterable[int]) -> tuple[str, ...]:
     """Names for the classes of a source that has numbers alone."""
-    return tuple(map(str, range(int(labels.max(initial=-1)) + 1)))
+    return tuple(map(str, range(max(labels, default=-1) + 1)))
+
+
+def is_numbered(classes: tuple[str, ...]) -> bool:
+    """Whether these are such names."""
+    return classes == numbered(range(len(classes)))
 
 
 def _digest(data: bytes) -> bytes:

@@ -1,6 +1,6 @@
 """What a source was understood as, in one sentence (pure)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -19,20 +19,34 @@ def told(what: str, listing: Listing, classes: Sequence[str], labelled: bool = F
         labelled: there are labels all the same.
     """
     count = len(listing)
+    splits, counts = np.unique(listing.splits, return_counts=True)
+    by_split = dict(zip(splits.tolist(), counts.tolist(), strict=True))
+    members = [
+        f"{name}{_without(count - having)}" for name, having in sorted(listing.members.items())
+    ]
+    return sentence(what, count, classes, by_split, members, labelled)
+
+
+def sentence(
+    what: str,
+    count: int,
+    classes: Sequence[str],
+    splits: Mapping[str, int],
+    members: Sequence[str],
+    labelled: bool,
+) -> str:
+    """What is read as `what`: images, classes, how many images each split has, and members."""
     parts = [f"{count} {'image' if count == 1 else 'images'}"]
     if classes:
         names = ", ".join(classes[:_NAMED]) + ", ..." * (len(classes) > _NAMED)
         parts.append(f"{len(classes)} {'class' if len(classes) == 1 else 'classes'} ({names})")
     else:
         parts.append("labels that are numbers" if labelled else "no classes")
-    splits, counts = np.unique(listing.splits, return_counts=True)
-    if any(splits.tolist()) and count:
-        each = zip(splits.tolist(), counts.tolist(), strict=True)
-        named = ", ".join(f"{name or 'without a split'} {number}" for name, number in each)
-        parts.append(f"splits {named}")
-    if members := sorted(listing.members.items()):
-        named_members = [f"{name}{_without(count - having)}" for name, having in members]
-        parts.append(f"members {', '.join(named_members)}")
+    if any(splits):
+        each = (f"{name or 'without a split'} {number}" for name, number in splits.items())
+        parts.append(f"splits {', '.join(each)}")
+    if members:
+        parts.append(f"members {', '.join(members)}")
     return f"Read as {what}: {'; '.join(parts)}."
 
 

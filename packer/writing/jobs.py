@@ -30,7 +30,7 @@ from packer.images.members import check_member
 from packer.planning.shard_job import ShardJob
 from packer.processes import map_unordered
 from packer.progress import Progress
-from packer.sources.records import Source, SourceSample
+from packer.sources.records import Content, Source, SourceSample
 from packer.writing.report import ShardReport, report_of
 from packer.writing.shard_writer import ShardWriter
 from reader.format import ShardfeedError
@@ -94,11 +94,7 @@ def _encoded(job: ShardJob) -> Iterator[tuple[SourceSample, _Result]]:
     def encode_one(sample: SourceSample) -> _Result:
         try:
             content = job.source.read(sample)
-            encoded = encode(content.image, job.policy)
-            if encoded.info.format in content.members:
-                raise BadImage(f"another member of its sample is a .{encoded.info.format}, too")
-            for ext, data in content.members.items():
-                check_member(ext, data, encoded.info, job.policy.limits)
+            encoded = encode_content(content, job.policy)
             return content.sample or sample, encoded, content.members
         except BadImage as error:
             return error
@@ -123,6 +119,20 @@ def _encoded(job: ShardJob) -> Iterator[tuple[SourceSample, _Result]]:
                 yield first, result.result()
         finally:
             pool.shutdown(cancel_futures=True)
+
+
+def encode_content(content: Content, policy: Policy) -> Encoded:
+    """What is stored for a sample's image, if its members go with that.
+
+    Raises:
+        BadImage: it is not a sound image, or a member is not what it should be.
+    """
+    encoded = encode(content.image, policy)
+    if encoded.info.format in content.members:
+        raise BadImage(f"another member of its sample is a .{encoded.info.format}, too")
+    for ext, data in content.members.items():
+        check_member(ext, data, encoded.info, policy.limits)
+    return encoded
 
 
 def tell_of_compiling(policy: Policy, progress: Progress) -> None:

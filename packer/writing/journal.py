@@ -11,7 +11,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +80,10 @@ def begin(
     """
     found = read(file)
     splits = {*run.splits, *(found.splits if found else ())}
+    if found is not None and found.pushed:
+        committed = (folder / manifest.FILENAME).exists()
+        _remove_shards(folder, splits, Manifest.load(folder) if committed else None)
+        found = None
     if found is not None and run.continues(found):
         return splits
     if overwrite:
@@ -96,13 +100,55 @@ def begin(
         except UnusableInput:
             remove_state(folder)
             raise
+    _append(file, run)
+    return splits
+
+
+def _append(file: Any, run: Run) -> None:
+    """Write a line; the one before holds until this one is whole."""
     with naming(Path(file.name)):
-        # The line before holds until this one is whole.
         file.seek(0, os.SEEK_END)
         write_all(file.fileno(), b"\n" + json.dumps(asdict(run)).encode() + b"\n")
         os.fsync(file.fileno())
-        sync_folder(folder)
-    return splits
+        sync_folder(Path(file.name).parent)
+
+
+def add_split(
+    folder: Path, run: Run, split: str, ours: Iterable[str], keep: Manifest | None
+) -> Run:
+    """The run with one more split, of which nobody knew when it began; this process holds it.
+
+    Args:
+        folder: the destination.
+        run: so far.
+        split: of samples that have come.
+        ours: tars that are finished.
+        keep: the dataset that is added to.
+
+    Raises:
+        UnusableInput: there is something else already.
+        OSError: the disk fails.
+    """
+    _refuse_strangers(folder, {split}, keep, ours)
+    wider = replace(run, splits=sorted({*run.splits, split}))
+    with open(folder / lock.JOURNAL, "rb+", buffering=0) as file:
+        _append(file, wider)
+    return wider
+
+
+def discard(folder: Path, run: Run, keep: Manifest | None) -> None:
+    """Remove what `run` has written, and its journal: it will not be continued."""
+    remove_temporaries(folder, run.splits)
+    _remove_shards(folder, run.splits, keep)
+    remove_state(folder)
+
+
+def _remove_shards(folder: Path, splits: Iterable[str], keep: Manifest | None) -> None:
+    """Remove the shards in `folder` and in the folders of the splits that are not kept."""
+    kept = {folder / manifest.FILENAME, *_kept(folder, keep)}
+    for path in _ours(folder, splits):
+        if path not in kept:
+            path.unlink()
 
 
 def not_this(folder: Path, found: Run, run: Run) -> UnusableInput:

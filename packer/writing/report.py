@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -13,6 +14,7 @@ from packer.writing.shard_writer import (
 from reader.format import (
     FORMATS,
     Index,
+    Manifest,
     ShardEntry,
 )
 
@@ -41,6 +43,19 @@ class PackReport:
     rejected: list[tuple[str, str]]
     untiled: list[tuple[str, str]]
     ignored: list[tuple[str, str]]
+
+
+def report(folder: Path, content: Manifest, **told: Any) -> PackReport:
+    """The report on a dataset that is committed, with what else is `told`."""
+    return PackReport(
+        dataset=str(folder),
+        samples=sum(shard.samples for shard in content.shards),
+        classes=len(content.classes),
+        splits={name: count for name, count in content.split_samples.items() if name},
+        shards=len(content.shards),
+        bytes=sum(shard.bytes + shard.index_bytes for shard in content.shards),
+        **told,
+    )
 
 
 @dataclass(frozen=True)

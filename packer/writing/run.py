@@ -25,6 +25,7 @@ class Run:
         place: tells where the source lies, by a checksum.
         splits: the folders that shards go into.
         shards: each tar with a checksum of the samples that it is made from.
+        pushed: a loop pushes its samples, so that nothing can continue it.
     """
 
     settings: Mapping[str, Any]
@@ -32,6 +33,7 @@ class Run:
     place: str = ""
     splits: Sequence[str] = ()
     shards: Mapping[str, str] = field(default_factory=dict)
+    pushed: bool = False
 
     @classmethod
     def asked(cls, place: str, options: PackOptions, classes: Sequence[str] | None) -> "Run":

@@ -53,6 +53,10 @@ class ShardWriter:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Remove what was written, if it is not finished."""
         with contextlib.suppress(OSError):  # a full disk is told once, by who wrote
             self._file.close()
         for path in (self._tar_temp, self._index_temp):
@@ -82,6 +86,11 @@ class ShardWriter:
         self._tiles.append(encoded.tiles)
         if encoded.untiled is not None:
             self._untiled.append((sample.name, encoded.untiled))
+
+    @property
+    def size(self) -> int:
+        """What the tar measures if it is finished now."""
+        return self._end + len(tar.END)
 
     def finish(self, rejected: Sequence[tuple[str, str]]) -> None:
         """Close the archive and commit tar and index; `rejected` is kept in the index."""

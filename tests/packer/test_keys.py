@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from packer.keys import (
+    KeySet,
     clashing,
     escape,
     unescape,
@@ -88,3 +89,11 @@ def test_all_names_of_a_folder_have_different_keys(names: set[str]) -> None:
     whole = clashing(names)
     keys = {escape(name if name in whole else os.path.splitext(name)[0]) for name in names}
     assert len(keys) == len(names)
+
+
+def test_a_set_of_keys_tells_which_are_there_also_when_they_are_many() -> None:
+    keys = KeySet([b"a", b"b"])
+    assert not keys.add("a")
+    assert all(keys.add(f"{number}") for number in range(150_000))
+    assert not any(keys.add(f"{number}") for number in range(0, 150_000, 1000))
+    assert keys.add("c")

@@ -29,6 +29,10 @@ from packer.sources.reading import Reading
 from packer.sources.records import Content, Skipped, SourceSample
 from packer.sources.table.columns import SPLIT_NAME
 
+_TOO_LATE = (
+    "names its split, which comes too late, as shards are planned before items are read: give a "
+    'dict of datasets, {"train": ..., "val": ...}, or iter(dataset), which is read in turn'
+)
 _reading = threading.Lock()  # datasets are not made for several threads
 
 
@@ -114,10 +118,7 @@ def read_item(dataset: Any, number: int, fields: Fields, draws: int | None) -> I
             raise BadImage(f"reading it raises {type(error).__name__}: {said(error)}") from error
     item = fields.item(value)
     if item.split:
-        raise BadImage(
-            "its field 'split' comes too late, as shards are planned before items are read: give a "
-            'dict of datasets, {"train": ..., "val": ...}, or iter(dataset), which is read in turn'
-        )
+        raise BadImage(f"its field 'split' {_TOO_LATE}")
     return item
 
 
@@ -138,6 +139,8 @@ def opened(
         UnusableInput: it is not such a dataset, or cannot be sent.
         NothingToPack: it is empty.
     """
+    if options.split_column:
+        raise UnusableInput(f"The field {options.split_column!r} {_TOO_LATE}.")
     parts = parts_of(dataset)
     for split, part in parts.items():
         if split and not (isinstance(split, str) and SPLIT_NAME.fullmatch(split)):

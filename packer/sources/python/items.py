@@ -62,14 +62,16 @@ class Fields:
             BadImage: it is nothing of that, or one of its fields cannot be stored.
         """
         fields = self._fields(value)
-        if self.image not in fields:
-            raise BadImage(
-                f"it has no field {self.image!r}, but {_listed(list(fields))}. Say which one holds "
-                "the image with --image-column"
-            )
+        for name in filter(None, (self.image, self.label, self.split)):
+            if name not in fields:
+                what = " Say which one holds the image with --image-column"
+                raise BadImage(
+                    f"it has no field {name!r}, but {_listed(list(fields))}."
+                    f"{what * (name == self.image)}"
+                )
         image = image_of(fields.pop(self.image))
-        label = self._label(self._taken(fields, self.label, "label"))
-        split = split_text(self._taken(fields, self.split, "split"))
+        label = self._label(fields.pop(self.label or "label", None))
+        split = split_text(fields.pop(self.split or "split", None))
         key = fields.pop("key", None)
         return Item(image, label, key_of(key), split, members_of(fields))
 
@@ -84,12 +86,6 @@ class Fields:
                 'what: give a dict, such as {"image": ..., "label": ..., "mask": ...}'
             )
         return {self.image: value[0], self.label or "label": value[1]}
-
-    def _taken(self, fields: dict[str, Any], chosen: str | None, usual: str) -> Any:
-        """The value of a field with a meaning of its own, which is no member then."""
-        if chosen is not None and chosen not in fields:
-            raise BadImage(f"it has no field {chosen!r}, but {_listed(list(fields))}")
-        return fields.pop(chosen or usual, None)
 
     def _label(self, value: Any) -> int:
         label = label_of(value, self._numbers)

@@ -184,6 +184,10 @@ def test_each_split_is_a_dataset_of_its_own(tmp_path: Path) -> None:
     assert_same(tmp_path / "dst", Pictures(9), "val")
     shares = pack(Pictures(), tmp_path / "shares", split={"a": 0.5, "b": 0.5}).splits
     assert sum(shares.values()) == 40
+    for options in ({}, {"split_column": "part"}):
+        rows = [{"image": Pictures().picture(n), "split": "a", "part": "b"} for n in range(3)]
+        with pytest.raises(packer.UnusableInput, match=r"names its split, which comes too late"):
+            pack(rows, tmp_path / "late", **options)
     with pytest.raises(packer.UnusableInput, match=r"split 'val', an int, has not a length"):
         pack({"train": Pictures(), "val": 3}, tmp_path / "other")
 
@@ -286,9 +290,9 @@ def test_labels_that_a_dataset_names_are_its_classes(tmp_path: Path) -> None:
         assert packed.classes[packed.targets[row]] == "cab"[int(key) % 3]
 
 
-@pytest.mark.parametrize("name", ["class_depth", "pairs", "dedupe", "split_column"])
+@pytest.mark.parametrize("name", ["class_depth", "pairs", "dedupe"])
 def test_arguments_of_paths_are_refused(tmp_path: Path, name: str) -> None:
-    value = {"class_depth": 1, "pairs": {"mask": tmp_path}, "dedupe": True, "split_column": "x"}
+    value = {"class_depth": 1, "pairs": {"mask": tmp_path}, "dedupe": True}
     with pytest.raises(packer.UnusableInput, match=f"{name}= goes with what lies at a path"):
         pack(Pictures(), tmp_path / "dst", **{name: value[name]})
 

@@ -1,0 +1,155 @@
+"""Packing from a loop: `packer.Writer`."""
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from packer.arguments import checked, in_pythons_words, path_of
+from packer.errors import UnusableInput
+from packer.planning.chosen import chosen
+from packer.progress import Progress
+from packer.sources.options import PYTHON
+from packer.writing.report import PackReport
+from packer.writing.session import Request, Session
+from reader.format import Limits
+from reader.system import usable_cores
+
+
+class Writer:
+    """Writes samples that a loop makes into a dataset.
+
+    It is committed when the ``with`` block is left without an error, and by nothing else: after an
+    error nothing of it remains. Images are encoded by threads while the loop goes on; a few samples
+    for each wait at a time. Shards are in the order of the writes.
+
+    Args:
+        dst: folder of the dataset.
+        classes: class names in label order; None: labels are numbers.
+        image_column, label_column, split_column: fields that hold the image, the label and the
+            name of the split; None: ``image``, ``label`` and ``split``.
+        split: share of each split, ``{"train": 0.9, "val": 0.1}``, by a hash of the key.
+        shard_size: bytes, or text such as "1GB"; None: as large as lets 64 shards be, of what is
+            written so far, from 10 MB to 1 GB.
+        shard_samples: most samples in a shard.
+        on_error: "stop" or "skip", for a sample that is not sound.
+        jobs: threads; None: the cores that this process may use.
+        progress: show on standard error how far it is.
+        jpeg, check, max_side, quality, raw, max_pixels, max_bytes, append, overwrite: as
+            `packer.pack` has them.
+
+    Attributes:
+        report: what was written, once it is committed; None before.
+
+    Raises:
+        UnusableInput: an argument is wrong, or `dst` holds something else.
+        Rejected: a sample is not sound, and `on_error` is "stop".
+        NothingToPack: nothing was written.
+        PackingFailed: a shard cannot be written.
+
+    Example:
+        >>> pixels = np.zeros((48, 64, 3), np.uint8)
+        >>> with packer.Writer("written", classes=["cat", "dog"], progress=False) as writer:
+        ...     for number in range(10):
+        ...         writer.write({"image": pixels, "label": "dog", "json": {"number": number}})
+        >>> writer.report.samples
+        10
+    """
+
+    __module__ = "packer"
+
+    def __init__(
+        self,
+        dst: str | os.PathLike[str],
+        *,
+        classes: Sequence[str] | None = None,
+        image_column: str | None = None,
+        label_column: str | None = None,
+        split_column: str | None = None,
+        split: Mapping[str, float] | None = None,
+        shard_size: int | str | None = None,
+        shard_samples: int | None = None,
+        jpeg: str | None = None,
+        check: bool = False,
+        max_side: int | None = None,
+        quality: int | None = None,
+        raw: tuple[int, int] | None = None,
+        on_error: str = "stop",
+        max_pixels: int | None = None,
+        max_bytes: int | None = None,
+        append: bool = False,
+        overwrite: bool = False,
+        jobs: int | None = None,
+        progress: bool = True,
+    ) -> None:
+        given = locals()
+        with in_pythons_words():
+            asked = checked(given)
+            if append and overwrite:
+                raise UnusableInput(
+                    "--append adds to a dataset and --overwrite replaces it: give one."
+                )
+            self._folder = Path(os.path.realpath(path_of("dst", dst)))
+            of_shards = {
+                name: asked[name]
+                for name in (
+                    *("image_column", "label_column", "split_column", "split", "shard_size"),
+                    *("shard_samples", "jpeg", "check", "max_side", "quality", "raw"),
+                )
+                if name in asked
+            }
+            limits = Limits(max_pixels or Limits.pixels, max_bytes or Limits.bytes)
+            self._options = chosen(None, **of_shards, shuffle=False, kind=PYTHON, limits=limits)
+        self._request = Request(
+            classes=asked.get("classes", ()),
+            skips=on_error == "skip",
+            append=append,
+            overwrite=overwrite,
+            threads=asked.get("jobs") or usable_cores(),
+            progress=Progress(quiet=not progress),
+        )
+        self._session: Session | None = None
+        self.report: PackReport | None = None
+
+    def __enter__(self) -> "Writer":
+        if self._session is not None or self.report is not None:
+            raise UnusableInput("A Writer is used once: make another one.")
+        with in_pythons_words():
+            self._session = Session(self._folder, self._options, self._request)
+        return self
+
+    def write(self, sample: Any) -> None:
+        """Add a sample.
+
+        What it holds is taken as it is now: arrays may be used again.
+
+        Args:
+            sample: a dict of fields, a pair (image, label), or an image, as `packer.pack` takes
+                them. Beside them, ``"key"`` is its name, else its number is; ``"split"`` the part
+                of the dataset that it belongs to.
+
+        Raises:
+            Rejected: this sample, or one that was encoded meanwhile, is not sound.
+            PackingFailed: a shard cannot be written.
+        """
+        session = self._session
+        if session is None or session.process != os.getpid():
+            raise UnusableInput("write() belongs into the block, and the process, of the Writer.")
+        with in_pythons_words():
+            session.write(sample)
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        session, self._session = self._session, None
+        if session is None or session.process != os.getpid():
+            return  # a fork of the process has left the block, too
+        with in_pythons_words():
+            if error is not None:
+                session.discard()
+            else:
+                self.report = session.commit()
