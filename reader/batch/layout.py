@@ -52,6 +52,7 @@ class BatchLayout:
         views: of each field that is a list of views, the names that these go by here, one by one;
             the first has the field's own.
         listed: of these names, those whose rows differ in shape, and come as a list.
+        channels: of the images, 3 or 1.
     """
 
     rows: int
@@ -60,6 +61,7 @@ class BatchLayout:
     encoded: tuple[int, int] | None = None
     views: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     listed: frozenset[str] = frozenset()
+    channels: int = 3
 
     def parts(self, name: str) -> tuple[str, ...]:
         """The names that a field's views go by, or its own."""
@@ -81,7 +83,7 @@ class BatchLayout:
 
     @cached_property
     def _label_offset(self) -> int:
-        size = self.rows * self.image[0] * self.image[1] * 3
+        size = self.rows * self.image[0] * self.image[1] * self.channels
         return size + -size % 64
 
     @cached_property
@@ -100,9 +102,9 @@ class BatchLayout:
 
     def arrays(self, slot: Bytes) -> "BatchArrays":
         """The batch's arrays over a slot's bytes."""
-        height, width = self.image
+        shape = self.rows, *self.image, self.channels
         return BatchArrays(
-            image=slot[: self.rows * height * width * 3].reshape(self.rows, height, width, 3),
+            image=slot[: math.prod(shape)].reshape(shape),
             label=slot[self._label_offset : self._index_offset].view(np.int64),
             index=slot[self._index_offset : self._shape_offset].view(np.int64),
             shape=slot[self._shape_offset : self._valid_offset].view(np.int32).reshape(-1, 2),
@@ -116,7 +118,7 @@ class BatchLayout:
 
 @dataclass(frozen=True)
 class BatchArrays:
-    """A batch: image (B, H, W, 3) uint8, label and index (B,) int64, valid (B,) bool.
+    """A batch: image (B, H, W, channels) uint8, label and index (B,) int64, valid (B,) bool.
 
     `shape` (B, 2) int32 is each image's own height and width; a smaller image fills the beginning
     of its row's memory. `columns` are the layout's further arrays by name, one row a sample.
@@ -130,7 +132,7 @@ class BatchArrays:
     columns: dict[str, NDArray[Any]] = field(default_factory=dict)
 
     def image_of(self, row: int, height: int, width: int) -> Bytes:
-        """The (height, width, 3) image at the beginning of a row's memory.
+        """The (height, width, channels) image at the beginning of a row's memory.
 
         Raises:
             ValueError: the row has no room for it.

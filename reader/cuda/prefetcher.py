@@ -42,7 +42,8 @@ class CUDAPrefetcher:
     """Iterates over a loader's batches as tensors on `device`.
 
     uint8 tensors with three channels, (B, 3, H, W) or a list of (3, H, W), become
-    ``(x / 255 - mean) / std`` in `dtype`, computed in float32; other tensors are moved, and
+    ``(x / 255 - mean) / std`` in `dtype`, computed in float32; those with one do where that is
+    what a Loader gives, or `mean` and `std` have one number; other tensors are moved, and
     anything else passes as it is. Batches may be tuples, lists, dicts or dataclasses, and nested.
     A Loader's `map_batch` gets them as they are then, on the device, and what it gives is what
     comes. On a GPU it is called on the stream of the copies: tensors of its own have to be
@@ -80,7 +81,7 @@ class CUDAPrefetcher:
 
         Args:
             loader: iterated over once for every epoch.
-            mean, std: of each channel, on the scale from 0 to 1; None: 0 and 1.
+            mean, std: of each channel, or one for all, on the scale from 0 to 1; None: 0 and 1.
             dtype: of the images.
             device: None for the current CUDA device (that of LOCAL_RANK, if none was chosen), or
                 the CPU where there is none.
@@ -96,11 +97,11 @@ class CUDAPrefetcher:
             raise ArgumentError(f"loader is a Loader, or another iterable, not {loader!r:.200}.")
         if not is_count(depth):
             raise ArgumentError(f"depth is an integer of at least 1 batch ahead, not {depth!r}.")
-        normalisation = _normalisation(mean, std, dtype, memory_format)
+        source: BatchSource = loader if isinstance(loader, Loader) else AnyBatches(loader)
+        normalisation = _normalisation(mean, std, dtype, memory_format, source.channels)
         self.loader = loader
         self.device = _device(device)
         self.depth = depth
-        source: BatchSource = loader if isinstance(loader, Loader) else AnyBatches(loader)
         on_gpu = self.device.type == "cuda"
         if on_gpu and source.decode == "gpu":
             require(self.device)
@@ -309,13 +310,15 @@ def _normalisation(
     std: Sequence[float] | None,
     dtype: torch.dtype,
     memory_format: torch.memory_format,
+    channels: int | None,
 ) -> Normalisation:
     if (mean is None) != (std is None):
         raise ArgumentError("Give mean and std together, or neither of them.")
     if not isinstance(dtype, torch.dtype) or not dtype.is_floating_point:
         raise ArgumentError(f"Normalised images need a floating-point torch.dtype, not {dtype!r}.")
-    means = _per_channel("mean", mean, 0.0)
-    stds = _per_channel("std", std, 1.0)
+    means = _per_channel("mean", (0.0,) * (channels or 3) if mean is None else mean, channels)
+    stds = _per_channel("std", (1.0,) * len(means) if std is None else std, channels)
+    counts = (1, 3) if channels is None and len(means) == len(stds) == 1 else (channels or 3,)
     if not all(0 <= value <= 1 for value in means):
         raise ArgumentError(
             f"mean is on the scale from 0 to 1, not {mean!r}; divide by 255 what is on that to 255."
@@ -324,17 +327,13 @@ def _normalisation(
         raise ArgumentError(f"std is above 0, as images are divided by it, not {std!r}.")
     if memory_format not in _FORMATS:
         raise ArgumentError(f"memory_format is one of {_FORMATS}, not {memory_format!r}.")
-    return Normalisation(means, stds, dtype, memory_format)
+    return Normalisation(means, stds, dtype, memory_format, counts)
 
 
-def _per_channel(
-    name: str, values: Sequence[float] | None, default: float
-) -> tuple[float, float, float]:
-    if values is None:
-        return default, default, default
+def _per_channel(name: str, values: Sequence[float], channels: int | None) -> tuple[float, ...]:
     numbers = values.tolist() if isinstance(values, (np.ndarray, torch.Tensor)) else values
-    is_three = isinstance(numbers, (list, tuple)) and len(numbers) == 3
-    if not is_three or not all(map(is_number, numbers)):
-        raise ArgumentError(f"{name} is three numbers, one a channel, not {values!r:.200}.")
-    red, green, blue = map(float, numbers)
-    return red, green, blue
+    is_known = isinstance(numbers, (list, tuple)) and len(numbers) in (1, channels or 3)
+    if not is_known or not all(map(is_number, numbers)):
+        count = "one number" if channels == 1 else "three numbers, one a channel, or one for all"
+        raise ArgumentError(f"{name} is {count}, not {values!r:.200}.")
+    return tuple(map(float, numbers))

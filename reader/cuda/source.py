@@ -36,6 +36,10 @@ class BatchSource(Protocol):
         """Where images are decoded: "cpu", or "gpu" if they arrive as they are stored."""
 
     @property
+    def channels(self) -> int | None:
+        """Of the images; None if that is not known."""
+
+    @property
     def is_endless(self) -> bool:
         """Whether an iteration has no end, and the next one goes on where it was left."""
 
@@ -51,6 +55,7 @@ class AnyBatches:
     map_batch = None
     batch_fields = None
     decode = "cpu"
+    channels = None
     is_endless = False
 
     def __init__(self, batches: Iterable[Any]) -> None:

@@ -16,7 +16,7 @@ on the GPU already were made on its current stream.
 import contextlib
 import functools
 import os
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Container, Iterator, Sequence, Set
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -38,16 +38,19 @@ _PORTABLE = 1  # cudaHostRegisterPortable: page-locked for all devices, not the 
 
 @dataclass(frozen=True)
 class Normalisation:
-    """``(x / 255 - mean) / std`` for uint8 tensors (..., 3, H, W), computed in float32.
+    """``(x / 255 - mean) / std`` for uint8 images (..., C, H, W), computed in float32.
 
     Attributes:
+        mean, std: of each channel, or one number for all of them.
         dtype, memory_format: of the result.
+        channels: how many an image has.
     """
 
     mean: tuple[float, ...]
     std: tuple[float, ...]
     dtype: torch.dtype
     memory_format: torch.memory_format
+    channels: Container[int] = (3,)
 
 
 class Transfer:
@@ -90,7 +93,7 @@ class Lane:
         self._map_batch = map_batch
         self._fields = fields
         self._mean, self._std = (
-            (torch.tensor(values, dtype=torch.float32).reshape(3, 1, 1) * 255).to(device)
+            (torch.tensor(values, dtype=torch.float32).reshape(-1, 1, 1) * 255).to(device)
             for values in (normalisation.mean, normalisation.std)
         )
 
@@ -100,7 +103,8 @@ class Lane:
 
     def _sent(self, batch: Any, to_device: Callable[[torch.Tensor], torch.Tensor]) -> Any:
         """`batch` as the consumer gets it, its tensors brought over by `to_device`."""
-        images = {id(image) for image in images_of(batch, self._fields)}
+        found = images_of(batch, self._fields, self._normalisation.channels)
+        images = {id(image) for image in found}
 
         def send(leaf: Any) -> Any:
             if isinstance(leaf, EncodedImages):
@@ -247,14 +251,16 @@ def open_lane(
     return kind(device, normalisation, map_batch, fields)
 
 
-def images_of(batch: Any, fields: Sequence[str] | None = None) -> Iterator[torch.Tensor]:
-    """The tensors of a batch that are images: uint8 with three channels, (..., 3, H, W).
+def images_of(
+    batch: Any, fields: Sequence[str] | None = None, channels: Container[int] = (3,)
+) -> Iterator[torch.Tensor]:
+    """The tensors of a batch that are images: uint8 with so many channels, (..., C, H, W).
 
     One of three dimensions is an image in the field ``image`` and, where the fields are not known,
     in a list or tuple of nothing else. Elsewhere it may be the masks of three samples.
     """
     for leaf in leaves(batch):
-        if _has_three_channels(leaf) and leaf.dim() > 3:
+        if _has_channels(leaf, channels) and leaf.dim() > 3:
             yield leaf
     named = (
         [batch]
@@ -262,13 +268,13 @@ def images_of(batch: Any, fields: Sequence[str] | None = None) -> Iterator[torch
         else [batch[at] for at, name in enumerate(fields) if name == "image"]
     )
     for items in chain.from_iterable(map(sequences, named)):
-        if all(_has_three_channels(item) and item.dim() == 3 for item in items):
+        if all(_has_channels(item, channels) and item.dim() == 3 for item in items):
             yield from items
 
 
-def _has_three_channels(leaf: Any) -> bool:
+def _has_channels(leaf: Any, counts: Container[int]) -> bool:
     is_bytes = isinstance(leaf, torch.Tensor) and leaf.dtype == torch.uint8
-    return is_bytes and leaf.dim() >= 3 and leaf.shape[-3] == 3
+    return is_bytes and leaf.dim() >= 3 and leaf.shape[-3] in counts
 
 
 def default_device() -> torch.device:

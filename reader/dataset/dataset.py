@@ -41,6 +41,7 @@ _RULES: dict[str, Rule] = {
     "transform": _TRANSFORM,
     "target_transform": _TRANSFORM,
     "target": (one_of(None, "coco"), '"coco" or None'),
+    "channels": (lambda given: is_count(given) and given in (1, 3), "3 for RGB or 1 for grey"),
     "cache": (one_of(None, "ram"), '"ram" or None; a Loader takes "decoded" too'),
     "cache_dir": (or_none(PATH[0]), PATH[1]),
     "storage_options": (
@@ -98,6 +99,7 @@ class Dataset(LikeTorchDataset):
         transform: Callable[[Any], Any] | None = None,
         target_transform: Callable[[Any], Any] | None = None,
         target: Literal["coco"] | None = None,
+        channels: Literal[3, 1] = 3,
         cache: Literal["ram"] | None = None,
         cache_limit: int | None = None,
         cache_dir: str | os.PathLike[str] | None = None,
@@ -117,6 +119,8 @@ class Dataset(LikeTorchDataset):
             target_transform: called with the label, or what `target` asks for.
             target: "coco" for the image's annotations in place of its label, as torchvision's
                 CocoDetection gives them: a list of dicts with COCO's own category ids.
+            channels: 3 for RGB, 1 for grey: arrays (height, width, 1), a Loader's images are
+                (B, 1, H, W), and `transform` gets PIL images of mode L, as of torchvision's MNIST.
             cache: "ram" to copy the shards into memory, once for all processes of the machine.
             cache_limit: bytes that this may take, or what a Loader caches of the dataset; None for
                 what the system has available. Of a URL: bytes of disk that `cache_dir` may take,
@@ -155,6 +159,7 @@ class Dataset(LikeTorchDataset):
         self.transform = transform
         self.target_transform = target_transform
         self.target = target
+        self.channels = channels
         self.cache_limit = cache_limit
         self.limits = limits
         manifest = Manifest.load(self.folder)
@@ -196,7 +201,9 @@ class Dataset(LikeTorchDataset):
         if self.transform is not None:
             from PIL import Image  # workers should start fast
 
-            pixels = self.transform(Image.fromarray(pixels))
+            pixels = self.transform(
+                Image.fromarray(pixels if self.channels == 3 else pixels[..., 0])
+            )
         target: Any = int(shard.index.columns["label"][row])
         if self.target is not None:
             try:
@@ -414,11 +421,11 @@ class Dataset(LikeTorchDataset):
             yield self._shard(position), chosen, places[chosen] - int(self._ends[position])
 
     def image_of(self, shard: Shard, row: int) -> StoredImage:
-        """The stored image, with its orientation if the dataset is to be upright."""
+        """The stored image, as the dataset is to show it: upright or not, in colour or grey."""
         image = shard.image(row)
         if not self.upright and image.orientation != 1:
-            return replace(image, orientation=1)
-        return image
+            image = replace(image, orientation=1)
+        return image if self.channels == image.depth else replace(image, depth=self.channels)
 
     def by_shard(self) -> tuple[NDArray[np.int64] | None, list[int]]:
         """The sample numbers one shard after the other, and how many lie in each; None: as is."""

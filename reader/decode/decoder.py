@@ -30,7 +30,7 @@ from reader.format.jpeg import first_frame
 from reader.format.tiles import BadTable
 from reader.geometry import Geometry
 
-Pixels = NDArray[Any]  # uint8, (height, width, 3)
+Pixels = NDArray[Any]  # uint8, (height, width, depth)
 
 # Frames that libjpeg decodes at a reduced scale. A lossless one (C3) it decodes at its full size
 # whatever it is asked for, also into memory for less.
@@ -50,18 +50,18 @@ class Decoder:
         self._resized: Pixels = np.empty(0, np.uint8)
 
     def whole(self, image: StoredImage) -> Pixels:
-        """The whole upright image, (height, width, 3) RGB, in memory of its own.
+        """The whole upright image, (height, width, depth), in memory of its own.
 
         Raises:
             DecodeError: it does not decode.
         """
         height, width = image.upright_size
-        out = _room(height * width * 3).reshape(height, width, 3)
+        out = _room(height * width, image.depth).reshape(height, width, image.depth)
         self.draw(plan(image, Geometry.of(*image.upright_size)), out)
         return out
 
     def stored(self, image: StoredImage) -> Pixels | None:
-        """The whole image as it is stored, (height, width, 3) RGB, until the next call.
+        """The whole image as it is stored, (height, width, depth), until the next call.
 
         Returns:
             None where it does not decode without fault, so that parts of it may differ from parts
@@ -76,7 +76,7 @@ class Decoder:
             return None
 
     def draw(self, view: View, out: Pixels) -> None:
-        """Fill `out`, (height, width, 3) RGB of the view's geometry.
+        """Fill `out`, (height, width, depth) of the view's geometry.
 
         Raises:
             DecodeError: the image does not decode.
@@ -129,7 +129,8 @@ class Decoder:
         if view.cut is not None:
             try:
                 data = view.cut.build(image.read)
-                pixels = self._jpeg(data, view.cut.height, view.cut.width, view.eighths)
+                size = view.cut.height, view.cut.width
+                pixels = self._jpeg(data, *size, view.eighths, image.depth)
             except ValueError as error:
                 raise DecodeError(f"a part of it does not decode ({error})") from error
             if view.cut.shifts is not None:
@@ -156,9 +157,11 @@ class Decoder:
             raise ValueError(f"its own header says {frame.width} x {frame.height} pixels")
         if eighths < 8 and frame.process not in _SCALABLE:
             raise ValueError("what is not coded by DCT decodes at its full size alone")
-        return self._jpeg(data, image.height, image.width, eighths)
+        return self._jpeg(data, image.height, image.width, eighths, image.depth)
 
-    def _jpeg(self, data: bytearray | memoryview, height: int, width: int, eighths: int) -> Pixels:
+    def _jpeg(
+        self, data: bytearray | memoryview, height: int, width: int, eighths: int, depth: int
+    ) -> Pixels:
         """Decode a JPEG at a scale of eighths.
 
         Args:
@@ -169,12 +172,12 @@ class Decoder:
             ValueError: it does not decode without a warning.
             MemoryError: there is not enough for it.
         """
-        if self._pixels.size < height * width * 3:
-            self._pixels = _room(height * width * 3)
+        if self._pixels.size < height * width * depth:
+            self._pixels = _room(height * width, depth)
         try:
             pixels: Pixels = simplejpeg.decode_jpeg(
                 data,
-                "RGB",
+                "RGB" if depth == 3 else "GRAY",
                 min_height=-(-height * eighths // 8),
                 min_width=-(-width * eighths // 8),
                 min_factor=1 if eighths == 8 else 2,
@@ -199,16 +202,16 @@ class Decoder:
             down, across = pixels.shape[0] / height, pixels.shape[1] / width
             method = cv2.INTER_AREA if min(down, across) >= 2 else cv2.INTER_LINEAR
             turns = view.transpose or view.hflip or view.vflip
-            room = self._scratch(height, width) if turns else out
+            room = self._scratch(height, width, out.shape[2]) if turns else out
             pixels = cv2.resize(pixels, (width, height), dst=room, interpolation=method)
         if view.transpose:
-            pixels = cv2.transpose(pixels)
+            pixels = cv2.transpose(pixels).reshape(width, height, -1)
         mirror(pixels, view.hflip, view.vflip, out)
 
-    def _scratch(self, height: int, width: int) -> Pixels:
-        if self._resized.size != height * width * 3:
-            self._resized = np.empty(height * width * 3, np.uint8)
-        return self._resized.reshape(height, width, 3)
+    def _scratch(self, *shape: int) -> Pixels:
+        if self._resized.shape != shape:
+            self._resized = np.empty(shape, np.uint8)
+        return self._resized
 
 
 def mirror(pixels: Pixels, hflip: bool, vflip: bool, out: Pixels) -> None:
@@ -251,17 +254,17 @@ def plan(image: StoredImage, geometry: Geometry) -> View:
         raise DecodeError(str(error)) from error
 
 
-def _room(size: int) -> Pixels:
-    """Memory for so many values, as an index has it.
+def _room(pixels: int, depth: int) -> Pixels:
+    """Memory for so many pixels, as an index has it.
 
     Raises:
         DecodeError: no memory could hold them, so that the index lies.
         MemoryError: there is not so much left, which says nothing of the image.
     """
     try:
-        return np.empty(size, np.uint8)
+        return np.empty(pixels * depth, np.uint8)
     except ValueError as error:
-        raise DecodeError(f"no memory holds its {size // 3} pixels") from error
+        raise DecodeError(f"no memory holds its {pixels} pixels") from error
 
 
 def _scaled(box: Box, eighths: int) -> Box:

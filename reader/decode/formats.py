@@ -29,7 +29,7 @@ _PNG_SIZE = struct.Struct(f">{len(_PNG)}xII")
 
 
 def read_picture(image: StoredImage) -> Pixels:
-    """The whole stored image, (height, width, 3) RGB, in memory of its own.
+    """The whole stored image, (height, width, depth), in memory of its own.
 
     Raises:
         DecodeError: it does not decode, or is not of the index's size.
@@ -39,14 +39,17 @@ def read_picture(image: StoredImage) -> Pixels:
         return _raw(image, data)
     if image.format == "png" and _is_still_png(data):
         _check_size(image, *_PNG_SIZE.unpack_from(data))
-        flags = cv2.IMREAD_COLOR_RGB | cv2.IMREAD_IGNORE_ORIENTATION
+        flags = cv2.IMREAD_COLOR_RGB if image.depth == 3 else cv2.IMREAD_GRAYSCALE
         pixels: Pixels | None = None
         with contextlib.suppress(cv2.error):  # Pillow says better what is wrong
-            pixels = cv2.imdecode(np.frombuffer(data, np.uint8), flags)
+            pixels = cv2.imdecode(
+                np.frombuffer(data, np.uint8), flags | cv2.IMREAD_IGNORE_ORIENTATION
+            )
         if pixels is not None:
-            return pixels
+            return pixels.reshape(image.height, image.width, -1)
     with _opened(image, data) as picture:
-        return np.asarray(in_8_bits(picture).convert("RGB"))
+        converted = in_8_bits(picture).convert("RGB" if image.depth == 3 else "L")
+        return np.asarray(converted).reshape(image.height, image.width, -1)
 
 
 def read_mask(image: StoredImage, data: bytes) -> Pixels:
@@ -64,7 +67,11 @@ def _raw(image: StoredImage, data: memoryview) -> Pixels:
     if len(data) != image.height * image.width * image.channels:
         raise DecodeError(f"it has {len(data)} bytes, not one for each value of each pixel")
     pixels = np.frombuffer(data, np.uint8).reshape(image.height, image.width, image.channels)
-    return np.repeat(pixels[..., :1], 3, axis=2) if image.channels < 3 else pixels[..., :3]
+    if image.channels < 3:
+        return np.repeat(pixels[..., :1], image.depth, axis=2)
+    if image.depth == 3:
+        return pixels[..., :3]
+    return cv2.cvtColor(pixels[..., :3], cv2.COLOR_RGB2GRAY)[..., None]
 
 
 def _is_still_png(data: memoryview) -> bool:

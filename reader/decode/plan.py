@@ -45,7 +45,8 @@ class StoredImage:
     Attributes:
         read: ``read(start, stop)`` gives a range of the image's `size` bytes, for the moment.
         tiles: the segment table of a tiled JPEG.
-        pixels: (height, width, 3), where it was decoded before; a JPEG at its full scale.
+        pixels: (height, width, depth), where it was decoded before; a JPEG at its full scale.
+        depth: 3 to decode it to RGB, 1 to grey.
     """
 
     read: Callable[[int, int], memoryview]
@@ -57,6 +58,7 @@ class StoredImage:
     orientation: int
     tiles: TileTable | None = None
     pixels: NDArray[Any] | None = None
+    depth: int = 3
 
     @property
     def upright_size(self) -> tuple[int, int]:

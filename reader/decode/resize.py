@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Pixels = NDArray[Any]  # uint8, (height, width, 3)
+Pixels = NDArray[Any]  # uint8, (height, width, depth)
 Area = tuple[float, float, float, float]  # top, left, height, width
 Pass = tuple[tuple[int, int], Area]  # (height, width) of what an area becomes, and the area
 
@@ -22,7 +22,7 @@ Pass = tuple[tuple[int, int], Area]  # (height, width) of what an area becomes, 
 def resized(
     pixels: Pixels, shown: Area, size: tuple[int, int], filter: str, is_transposed: bool
 ) -> Pixels:
-    """A part of `pixels` in another size, (height, width, 3); not to be changed.
+    """A part of `pixels` in another size, (height, width, depth); not to be changed.
 
     Args:
         pixels: with all that the filter reaches around `shown`, but for what an edge cuts away.
@@ -69,20 +69,22 @@ def _by_cykooz(pixels: Pixels, passes: Sequence[Pass], filter: str) -> Pixels:
 
     kernel = {"bilinear": FilterType.bilinear, "bicubic": FilterType.catmull_rom}[filter]
     method, resizer = ResizeAlg.convolution(kernel), Resizer()
-    image = ImageData(pixels.shape[1], pixels.shape[0], PixelType.U8x3, pixels.tobytes())
+    height, width, depth = pixels.shape
+    kind = PixelType.U8x3 if depth == 3 else PixelType.U8
+    image = ImageData(width, height, kind, pixels.tobytes())
     for (height, width), (top, left, down, across) in passes:
-        scaled = ImageData(width, height, PixelType.U8x3)
+        scaled = ImageData(width, height, kind)
         box = CropBox(left, top, across, down)
         resizer.resize(image, scaled, ResizeOptions(resize_alg=method, crop_box=box))
         image = scaled
-    return np.frombuffer(image.get_buffer(), np.uint8).reshape(image.height, image.width, 3)
+    return np.frombuffer(image.get_buffer(), np.uint8).reshape(image.height, image.width, depth)
 
 
 def _by_pillow(pixels: Pixels, passes: Sequence[Pass], filter: str) -> Pixels:
     from PIL import Image  # few loaders need it; workers start fast
 
     kernel = {"bilinear": Image.Resampling.BILINEAR, "bicubic": Image.Resampling.BICUBIC}[filter]
-    image = Image.fromarray(pixels)
+    image = Image.fromarray(pixels if pixels.shape[2] == 3 else pixels[..., 0])
     for (height, width), (top, left, down, across) in passes:
         image = image.resize((width, height), kernel, (left, top, left + across, top + down))
-    return np.asarray(image)
+    return np.asarray(image).reshape(image.height, image.width, -1)

@@ -44,6 +44,7 @@ class Batcher:
         self._texts = {"key": dataset.keys, "name": dataset.names}
         self._collate_fn = collate_fn
         self._layout = layout
+        self._channels = dataset.channels
 
     def batch(self, arrays: BatchArrays, loose: dict[str, list[Any]]) -> Any:
         """The batch over `arrays`, with the fields that lie in none of them."""
@@ -95,12 +96,28 @@ class Batcher:
         given = loose.get(part, ())
         if part in self._layout.listed or any(value is not InArray for value in given):
             values = [_tensor(value) for value in self._rows_of(part, arrays, given)]
-            return [_channels_first(value) for value in values] if name == "image" else values
+            return [self._channels_first(v) for v in values] if name == "image" else values
         if part in arrays.columns:
             tensor = torch.from_numpy(arrays.columns[part])
             is_batch_of_images = name == "image" and tensor.dim() > 3
-            return _channels_first(tensor) if is_batch_of_images else tensor
+            return self._channels_first(tensor) if is_batch_of_images else tensor
         return torch.from_numpy(getattr(arrays, name))
+
+    def _channels_first(self, image: Any) -> Any:
+        """An image, or a batch of them, that `map_sample` left as (height, width, 3), or grey."""
+        if isinstance(image, list):
+            return [self._channels_first(view) for view in image]
+        if not isinstance(image, torch.Tensor) or image.dim() < 3:
+            return image
+        channels, width, first = image.shape[-1], image.shape[-2], image.shape[-3]
+        if channels not in (3, self._channels):
+            return image
+        if first == channels:
+            raise ReaderError(
+                f"map_sample gives images of {first} x {width} x {channels} numbers, which may be "
+                f"({first}, H, W) or (H, W, {channels}). Pad what is so few pixels high or wide."
+            )
+        return image.movedim(-1, -3)
 
     def _rows_of(self, part: str, arrays: BatchArrays, given: Sequence[Any]) -> Sequence[Any]:
         """Each row's value: what was given for it, or what lies in the arrays."""
@@ -155,20 +172,6 @@ def _padded(values: list[Any]) -> Any:
     for row, tensor in zip(padded, tensors, strict=True):
         row[tuple(map(slice, tensor.shape))] = tensor
     return padded
-
-
-def _channels_first(image: Any) -> Any:
-    """An image, or a batch of them, that `map_sample` left as (height, width, 3)."""
-    if isinstance(image, list):
-        return [_channels_first(view) for view in image]
-    if not isinstance(image, torch.Tensor) or image.dim() < 3 or image.shape[-1] != 3:
-        return image
-    if image.shape[-3] == 3:
-        raise ReaderError(
-            f"map_sample gives images of 3 x {image.shape[-2]} x 3 numbers, which may be (3, H, W) "
-            "or (H, W, 3). Pad what is three pixels high or wide."
-        )
-    return image.movedim(-1, -3)
 
 
 def _tensor(value: Any) -> Any:

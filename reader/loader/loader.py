@@ -46,7 +46,8 @@ class Loader(LikeDataLoader):
 
     A batch is a tuple in the order of `fields`:
 
-    - ``image``: uint8 (B, 3, H, W) in channels_last memory, RGB. Where the transforms leave
+    - ``image``: uint8 (B, 3, H, W) in channels_last memory, RGB; (B, 1, H, W) of a
+      ``Dataset(channels=1)``. Where the transforms leave
       different sizes, a list of B tensors (3, H, W).
     - ``label``: int64 (B,), -1 without labels. ``index``: int64 (B,), sample numbers.
     - ``valid``: bool (B,), False for rows that only pad the last step of a rank.
@@ -190,6 +191,7 @@ class Loader(LikeDataLoader):
         self.map_batch = map_batch
         self.batch_fields = None if collate_fn else self.fields  # None: any batch is possible
         self.decode = decode
+        self.channels = None if map_sample else dataset.channels  # of the images, if that is known
         self._seed = seed = int(seed)
         self._transforms = transforms
         self._is_pinned = False

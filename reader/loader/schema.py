@@ -106,6 +106,7 @@ def batch_layout(
             "map_sample": is_mapped,
             "collate_fn": not is_batched,
             "masks, boxes or further pictures": any(m.follows_image for m in recipe.members),
+            "Dataset(channels=1)": dataset.channels == 1,
             "antialias= or interpolation=": any(getattr(t, "filter", None) for t in pipelines[0]),
         }
         check(recipe.names, others, is_one_size)
@@ -128,8 +129,15 @@ def batch_layout(
     room = (0, 0) if "image" not in recipe.names or is_mapped else sizes[0]
     if room != (0, 0):
         for name, size in zip(views.get("image", ())[1:], sizes[1:], strict=True):
-            columns.append(Column(name, "|u1", (*size, 3)))
-    return BatchLayout(batch_size, room, tuple(columns), views=views, listed=frozenset(listed))
+            columns.append(Column(name, "|u1", (*size, dataset.channels)))
+    return BatchLayout(
+        batch_size,
+        room,
+        tuple(columns),
+        views=views,
+        listed=frozenset(listed),
+        channels=dataset.channels,
+    )
 
 
 def _views(recipe: Recipe, first: Sample | None) -> dict[str, tuple[str, ...]]:

@@ -61,6 +61,7 @@ class DecodedImages:
         path: of its file.
         count: images.
         size: bytes.
+        channels: of the images, 3 or 1.
         of_results: whether it holds what the transforms show, not whole images as they are stored.
         held: what keeps the file, in the process that made this.
     """
@@ -68,18 +69,19 @@ class DecodedImages:
     path: str
     count: int
     size: int
+    channels: int
     of_results: bool
     held: Shared | None = field(default=None, repr=False, compare=False)
 
-    def __reduce__(self) -> tuple[type["DecodedImages"], tuple[str, int, int, bool]]:
-        return DecodedImages, (self.path, self.count, self.size, self.of_results)
+    def __reduce__(self) -> tuple[type["DecodedImages"], tuple[str, int, int, int, bool]]:
+        return DecodedImages, (self.path, self.count, self.size, self.channels, self.of_results)
 
     def find(self, number: int, height: int, width: int) -> Pixels | None:
-        """An image, (height, width, 3); None as long as it is not there. Not to be changed."""
+        """An image, (height, width, channels); None until it is there. Not to be changed."""
         return self._room(number, height, width) if self._marks[number] else None
 
     def keep(self, number: int, pixels: Pixels) -> Pixels:
-        """Keep an image, (height, width, 3), and mark it; as `find` gives it from now on."""
+        """Keep an image, (height, width, channels), and mark it; as `find` gives it from now on."""
         room = self._room(number, *pixels.shape[:2])
         room[...] = pixels
         self._marks[number] = 1
@@ -92,7 +94,7 @@ class DecodedImages:
 
     def _room(self, number: int, height: int, width: int) -> Pixels:
         start, end = self._starts[number : number + 2].tolist()
-        return self._bytes[start:end].reshape(height, width, 3)
+        return self._bytes[start:end].reshape(height, width, self.channels)
 
     @cached_property
     def _bytes(self) -> Pixels:
@@ -235,22 +237,22 @@ def hold_decoded(dataset: Dataset, pipelines: Sequence[Sequence[Transform]]) -> 
     Raises:
         ReaderError: they do not fit, or this system has no memfd.
     """
-    count = len(dataset)
+    count, channels = len(dataset), dataset.channels
     result = _result(dataset, pipelines)
     if result is None:
         columns = dataset.columns("height", "width")
-        sizes = columns["height"].astype(np.int64) * columns["width"] * 3
+        sizes = columns["height"].astype(np.int64) * columns["width"] * channels
         what = f"{count:,} whole images, decoded, of {dataset.source}"
     else:
         height, width = result.size
-        sizes = np.full(count, height * width * 3, np.int64)
+        sizes = np.full(count, height * width * channels, np.int64)
         what = f"{count:,} images of {height} x {width} pixels of {dataset.source}"
     first = _starts_at(count)
     starts = np.zeros(count + 1, np.int64)
     np.cumsum(sizes, out=starts[1:])
     starts += -(-(first + starts.nbytes) // _PAGE) * _PAGE
     of_what = dataset.fingerprint, dataset.subset_description
-    kind = f"{of_what} {result and (result.fixed, dataset.upright)}"
+    kind = f"{of_what} {result and (result.fixed, dataset.upright)} {channels}"
     identity = "decoded-" + hashlib.blake2b(kind.encode()).hexdigest()[:16]
 
     def write_starts(descriptor: int) -> None:
@@ -259,7 +261,7 @@ def hold_decoded(dataset: Dataset, pipelines: Sequence[Sequence[Transform]]) -> 
     size = int(starts[-1])
     wanted = Wanted("decoded", identity, size, what, is_constant=False)
     shared = share(wanted, write_starts, dataset.cache_limit)
-    return DecodedImages(shared.path, count, size, result is not None, shared)
+    return DecodedImages(shared.path, count, size, channels, result is not None, shared)
 
 
 @dataclass(frozen=True)

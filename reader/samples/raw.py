@@ -47,7 +47,7 @@ def can_gather(dataset: Dataset, recipe: Recipe) -> bool:
     return (
         first["format"] == FORMATS.index("raw")
         and first["orientation"] == 1
-        and first["channels"] in (1, 3)
+        and first["channels"] in (1, dataset.channels)
         and first["size"] == first["height"] * first["width"] * first["channels"]
     )
 
@@ -83,7 +83,7 @@ class Gatherer:
         epoch: int,
         position: int,
     ) -> None:
-        """Fill `images`, (N, height, width, 3), and `labels`, (N,), of samples from `position` on.
+        """Fill `images`, (N, height, width, channels), and `labels` of samples from `position` on.
 
         Raises:
             ShardfeedError: one of them cannot be read.
@@ -95,14 +95,14 @@ class Gatherer:
                 transform.apply(geometry, rng)
         size = geometry.height, geometry.width
         out = images
-        if self._channels == 1:
+        if self._channels != images.shape[3]:
             out = np.empty((len(samples), *size, 1), np.uint8)
         if self._recipe.transforms:
             self._show(geometry, samples, labels, out)
         else:
             whole = out.reshape(len(samples), 1, -1)
             self._read(samples, labels, np.zeros(whole.shape[:2], np.int64), whole)
-        if self._channels == 1:
+        if out is not images:
             images[:] = out
 
     def _show(

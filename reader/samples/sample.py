@@ -171,7 +171,7 @@ class SampleReader:
         """The values of the fields, `map_sample` applied; with several views, lists of them.
 
         Args:
-            outs: memory for each view of the image, (height, width, 3); None: memory of its own.
+            outs: memory for each view of the image, (height, width, depth); None: of its own.
 
         Raises:
             SampleError: a member is not there or does not decode.
@@ -198,7 +198,7 @@ class SampleReader:
         """The image, a list of its views, or what is to be decoded later."""
         if self._recipe.is_encoded:
             return pack(planned.view, self._decoder)
-        outs = outs or [np.empty((*view.size, 3), np.uint8) for view in planned.views]
+        outs = outs or [np.empty((*v.size, v.image.depth), np.uint8) for v in planned.views]
         result = planned.result
         self._drawing.draw(planned.number, planned.views, planned.mirrored, result, outs)
         return list(outs) if self._recipe.further else outs[0]
@@ -237,7 +237,7 @@ class SampleReader:
         """A picture that lies over the image, decoded once, as each view shows it."""
         kind = picture_format(member.ext)
         if kind in PHOTOGRAPHS and not isinstance(member.field, Mask):
-            outs = [np.empty((*view.size, 3), np.uint8) for view in views]
+            outs = [np.empty((*view.size, view.image.depth), np.uint8) for view in views]
             self._decoder.draw_all([view.of_other(data, kind) for view in views], outs)
             return outs
         fill = member.field.fill if isinstance(member.field, Mask) else 0

@@ -285,7 +285,7 @@ def test_channels_last_leaves_single_images_as_they_are() -> None:
     [
         ({"mean": IMAGENET_MEAN}, "mean and std together"),
         ({"std": IMAGENET_STD}, "mean and std together"),
-        ({"mean": (0.5,), "std": (0.5,)}, "mean is three numbers"),
+        ({"mean": (0.5, 0.5), "std": (0.5,)}, "mean is three numbers"),
         ({"mean": IMAGENET_MEAN, "std": (1, 1, 1, 1)}, "std is three numbers"),
         ({"mean": 0.5, "std": 0.5}, "mean is three numbers"),
         ({"mean": IMAGENET_MEAN, "std": (0.2, 0, 0.2)}, "std is above 0"),

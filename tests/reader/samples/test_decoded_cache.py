@@ -271,7 +271,7 @@ def test_what_a_killed_worker_has_half_written_is_not_there(packed: Path) -> Non
             held._room(5, 8, 8)[:4] = 1
             os.kill(os.getpid(), signal.SIGKILL)
 
-    held = DecodedImages({held.path!r}, {held.count}, {held.size}, True)
+    held = DecodedImages({held.path!r}, {held.count}, {held.size}, 3, True)
     held.keep(4, np.full((8, 8, 3), 9, np.uint8))
     held.keep(5, Halved())
     """
