@@ -76,7 +76,7 @@ def test_what_json_has_is_gathered_under_its_names() -> None:
         ({"x": np.ones(1), "x.npy": np.ones(1)}, "two of its fields would be 'x.npy'"),
         ({3: "x"}, "the name of a field is an int"),
     ],
-    ids=str,
+    ids=lambda value: " ".join(map(str, value)) if isinstance(value, dict) else value,
 )
 def test_what_cannot_be_stored_is_named_with_the_way_to_do_it(
     fields: dict[Any, Any], told: str

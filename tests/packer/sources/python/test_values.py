@@ -11,6 +11,14 @@ from PIL import Image
 from packer.errors import BadImage
 from packer.sources.python.values import image_of, label_of
 
+
+def named(value: Any) -> str:
+    """A name for a case that every process gives it."""
+    plain = isinstance(value, (str, int, float))
+    told = value if plain else getattr(value, "shape", getattr(value, "size", ""))
+    return f"{type(value).__name__} {told}"
+
+
 GREY, COLOUR = np.zeros((4, 5), np.uint8), np.zeros((4, 5, 3), np.uint8)
 
 
@@ -24,7 +32,7 @@ GREY, COLOUR = np.zeros((4, 5), np.uint8), np.zeros((4, 5, 3), np.uint8)
         (Image.new("RGBA", (5, 4)), "RGBA"),
         (Image.new("I;16", (5, 4)), "I;16"),
     ],
-    ids=lambda value: str(getattr(value, "shape", value)),
+    ids=named,
 )
 def test_pixels_are_taken_as_they_are(value: Any, mode: str) -> None:
     image = image_of(value)
@@ -64,7 +72,7 @@ def test_bytes_of_a_file_are_kept_whoever_has_them(tmp_path: Path) -> None:
         (np.zeros((0, 5, 3), np.uint8), "(0, 5, 3)"),
         (torch.zeros(4, 5, requires_grad=True), "that is no array"),
     ],
-    ids=lambda value: str(getattr(value, "shape", value))[:30],
+    ids=named,
 )
 def test_what_is_not_an_image_is_refused_with_the_next_step(value: Any, told: str) -> None:
     with pytest.raises(BadImage) as error:
@@ -95,7 +103,7 @@ def test_a_picture_whose_file_is_cut_short_is_refused(tmp_path: Path) -> None:
         (None, -1),
         (-1, -1),
     ],
-    ids=repr,
+    ids=named,
 )
 def test_a_label_is_a_number_or_a_name(value: Any, number: int) -> None:
     assert label_of(value, {"a": 0, "b": 1, "c": 2}) == number
@@ -112,7 +120,7 @@ def test_a_label_is_a_number_or_a_name(value: Any, number: int) -> None:
         ([0, 1], "its label is a list"),
         (np.zeros(3), "its label is an array of float64 (3,)"),
     ],
-    ids=repr,
+    ids=named,
 )
 def test_another_label_is_refused(value: Any, told: str) -> None:
     with pytest.raises(BadImage) as error:
