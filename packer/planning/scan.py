@@ -1,7 +1,7 @@
 """From a source to the list of what is to be packed: splits assigned, repeats skipped."""
 
 import hashlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -73,13 +73,10 @@ def scan(
                 keys += _digest(record.key.encode())
                 if options.split is not None:
                     own_splits.add(record.split)
-                    record = replace(record, split=split_of(record.key, options.split))
+                    if record.split in ("", *options.split):
+                        record = replace(record, split=split_of(record.key, options.split))
             listing.add(record)
-    if named := sorted(own_splits - {""}):
-        raise UnusableInput(
-            f"The source has splits of its own: {', '.join(named)}. Leave --split out, or pack "
-            "its parts apart."
-        )
+    _check_splits(own_splits, options.split or {})
     classes = _without_empty(listing, source.classes, fixed)
     digests = _column(keys)
     listing, kept = _without_repeats(listing, digests, _repeated_key)
@@ -102,6 +99,21 @@ def scan(
     return Scanned(
         source, listing, classes or numbered(listing.labels.tolist()), fingerprint, identity
     )
+
+
+def _check_splits(own: set[str], wanted: Mapping[str, float]) -> None:
+    """Samples without a split are divided, or those of the first one that is wanted.
+
+    Raises:
+        UnusableInput: it is not plain what is to be divided.
+    """
+    divided = own & {"", *wanted}
+    if own and divided not in ({""}, {next(iter(wanted), "")}):
+        named = ", ".join(sorted(own - {""}))
+        raise UnusableInput(
+            f"The source has splits of its own: {named}. Leave --split out, or pack its parts "
+            "apart."
+        )
 
 
 def _without_empty(listing: Listing, classes: tuple[str, ...], fixed: int) -> tuple[str, ...]:

@@ -47,16 +47,17 @@ class PartsSource:
 
     def member_files(self, sample: SourceSample) -> Sequence[str]:
         """As the source of the sample's split has them."""
-        files = dict(self.parts)[sample.split].member_files(_inside(sample))
-        return [f"{sample.split}/{file}" for file in files]
+        split, inside = _inside(sample)
+        files = dict(self.parts)[split].member_files(inside)
+        return [f"{split}/{file}" for file in files]
 
     def read(self, sample: SourceSample) -> Content:
         """What the source of the sample's split has for it."""
-        return dict(self.parts)[sample.split].read(_inside(sample))
+        split, inside = _inside(sample)
+        return dict(self.parts)[split].read(inside)
 
 
-def _inside(sample: SourceSample) -> SourceSample:
-    """The sample as the source of its split knows it."""
-    prefix = f"{sample.split}/"
-    name, key = sample.name.removeprefix(prefix), sample.key.removeprefix(prefix)
-    return replace(sample, name=name, key=key)
+def _inside(sample: SourceSample) -> tuple[str, SourceSample]:
+    """The part that a sample comes from, and the sample as that knows it."""
+    split, _, name = sample.name.partition("/")
+    return split, replace(sample, name=name, key=sample.key.removeprefix(f"{split}/"))

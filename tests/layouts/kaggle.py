@@ -14,7 +14,7 @@ ROWS = [
             {"train/a1": "boston_bull", "train/b2": "dingo", "test/c3": None},
             {"train/a1": "train", "train/b2": "train", "test/c3": "test"},
             ignored=frozenset({"sample_submission.csv"}),
-            what="images that labels.csv name",
+            what="images named by labels.csv",
         ),
         contents={
             "labels.csv": "id,breed\na1,boston_bull\nb2,dingo\n",

@@ -77,7 +77,7 @@ def recognise(place: Place) -> Reading | None:
             _refuse_other_classes(place, images.tree, parts)
         return TableSource.open(place.path, parts, options, classes, unlisted)
 
-    what = f"images that {' and '.join(names) or paths[0]} name"
+    what = f"images named by {' and '.join(names) or paths[0]}"
     return Reading("table", what, open_tables, general=True)
 
 

@@ -1,6 +1,7 @@
-"""Parquet files as a table: read a row group at a time, of which a process keeps the last two.
+"""Parquet files as a table, or streams of Arrow as ``save_to_disk`` of datasets writes them.
 
-The scan reads every value once, because Parquet does not tell how large each of them is. It does so
+They are read a row group (a record batch) at a time, of which a process keeps the last two. The
+scan reads every value once, because Parquet does not tell how large each of them is. It does so
 in a process of its own: a damaged file may end one in Arrow, and a hostile one may take all memory.
 Which columns are labels, and the names of their classes, are told by the schema's metadata
 "huggingface" (https://huggingface.co/docs/datasets/about_dataset_features).
@@ -17,12 +18,12 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from packer.errors import BadImage, Unreadable, UnusableInput
 from packer.files.snapshot import Watched
 from packer.processes import Advance, map_unordered
 from packer.sources.records import Skipped
+from packer.sources.table.arrow import opened
 from packer.sources.table.table import Record
 
 MAX_GROUP = 2 << 30  # bytes of a row group in memory
@@ -44,6 +45,7 @@ class ParquetTable:
         schema: of all of them.
         rows: of each row group of each file.
         class_names: of the columns that are a ``ClassLabel`` of the library datasets.
+        object_names: of the only ``ClassLabel`` within other columns, such as the boxes'.
         most: bytes that a row group may take in memory.
     """
 
@@ -52,6 +54,7 @@ class ParquetTable:
     schema: pa.Schema
     rows: tuple[tuple[int, ...], ...]
     class_names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    object_names: tuple[str, ...] = ()
     most: int = MAX_GROUP
 
     @classmethod
@@ -83,7 +86,8 @@ class ParquetTable:
                     f"{file.path} has other classes, or in another order, than "
                     f"{declared[0][0].path}: their labels would not mean the same."
                 )
-        return cls(folder, files, schemas[0], tuple(rows), declared[0][1] if declared else {})
+        names = declared[0][1] if declared else {}
+        return cls(folder, files, schemas[0], tuple(rows), names, _object_names(schemas[0]))
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -188,7 +192,7 @@ def _records(task: RowGroup, path: Path) -> Iterator[Record]:
         BadImage: they do not fit into memory all together, or are not as many as there should be.
     """
     name, most, count, size = task.table.name(task.file), task.table.most, 0, 0
-    with pq.ParquetFile(path, buffer_size=1 << 20, pre_buffer=False) as file:
+    with opened(path) as file:
         whole = file.metadata.row_group(task.group).total_byte_size
         if whole > most:
             raise BadImage(_too_large(most))
@@ -213,7 +217,7 @@ def _skipped(task: RowGroup, cause: str) -> list[Skipped]:
 def footer(path: Path, _: Advance) -> tuple[pa.Schema, tuple[int, ...]] | str:
     """The schema and the rows of each row group, or why there are none; may end the process."""
     try:
-        with pq.ParquetFile(path) as file:
+        with opened(path) as file:
             groups = map(file.metadata.row_group, range(file.num_row_groups))
             rows = tuple(group.num_rows for group in groups)
             return (file.schema_arrow, rows) if min(rows, default=0) >= 0 else "a size is damaged"
@@ -232,7 +236,7 @@ def _unseen(_: int) -> None:
 def _class_names(schema: pa.Schema) -> dict[str, tuple[str, ...]]:
     """The names of each column that is a ``ClassLabel``, as the library datasets keeps them."""
     try:
-        features = json.loads((schema.metadata or {})[b"huggingface"])["info"]["features"]
+        features = _features(schema)
         found = {name: features[name].get("names") for name in schema.names if name in features}
     except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
         return {}
@@ -241,6 +245,29 @@ def _class_names(schema: pa.Schema) -> dict[str, tuple[str, ...]]:
         for name, names in found.items()
         if isinstance(names, list) and names and len(set(map(str, names))) == len(names)
     }
+
+
+def _features(schema: pa.Schema) -> Any:
+    """The library's own schema; raises KeyError, TypeError, ValueError or RecursionError."""
+    return json.loads((schema.metadata or {})[b"huggingface"])["info"]["features"]
+
+
+def _object_names(schema: pa.Schema) -> tuple[str, ...]:
+    """The names of the only ``ClassLabel`` within columns; empty if there is none, or several."""
+
+    def within(feature: Any) -> Iterator[tuple[str, ...]]:
+        parts = feature.values() if isinstance(feature, dict) else feature
+        for part in parts if isinstance(parts, (list, type({}.values()))) else ():
+            if isinstance(part, dict) and part.get("_type") == "ClassLabel":
+                yield tuple(map(str, part["names"]))
+            else:
+                yield from within(part)
+
+    try:
+        found = {names for feature in _features(schema).values() for names in within(feature)}
+    except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
+        return ()
+    return found.pop() if len(found) == 1 else ()
 
 
 def _is_plain(kind: pa.DataType) -> bool:
@@ -255,7 +282,7 @@ def _is_plain(kind: pa.DataType) -> bool:
 def _group(watched: Watched, group: int) -> pa.Table | BadImage:
     """A row group, which the scan has found to fit, or why it cannot be read."""
     try:
-        with pq.ParquetFile(watched.path) as file:
+        with opened(watched.path) as file:
             return file.read_row_group(group, use_threads=False)
     except _ERRORS as error:
         return Unreadable(_reason(error, watched.path))

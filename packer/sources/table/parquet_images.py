@@ -45,14 +45,14 @@ class ParquetImages:
     Attributes:
         splits: the split of each file.
         pictures: further columns of images: members of each sample, such as ``mask.png``.
-        strangers: files that lie beside and are not Parquet.
+        beside: what else lies there.
     """
 
     table: ParquetTable
     columns: Columns
     labels: Labels
     splits: tuple[str, ...]
-    strangers: tuple[str, ...] = ()
+    beside: tuple[Skipped, ...] = ()
     pictures: tuple[str, ...] = ()
 
     @classmethod
@@ -62,7 +62,8 @@ class ParquetImages:
         table: ParquetTable,
         options: SourceOptions,
         classes: Sequence[str] | None,
-        strangers: Sequence[str] = (),
+        beside: Sequence[Skipped] = (),
+        splits: Sequence[str] | None = None,
     ) -> "ParquetImages":
         """Find the columns and the classes.
 
@@ -71,7 +72,8 @@ class ParquetImages:
             table: the files.
             options: names of columns.
             classes: class names in label order, None: the schema's order.
-            strangers: what lies beside the files.
+            beside: what lies beside the files.
+            splits: of each file; None: told by their names.
 
         Raises:
             UnusableInput: no column holds images, or a class is missing.
@@ -88,8 +90,8 @@ class ParquetImages:
         ]
         columns = Columns.find(table, options, folder, image)
         labels = _labels(table, columns.label, classes, folder)
-        splits = tuple(_split_of(file.path) for file in table.files)
-        return cls(table, columns, labels, splits, tuple(strangers), tuple(pictures))
+        told = [split_of(file.path) for file in table.files] if splits is None else splits
+        return cls(table, columns, labels, tuple(told), tuple(beside), tuple(pictures))
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -104,10 +106,7 @@ class ParquetImages:
     def scan(self) -> Iterator[SourceSample | Skipped]:
         """The image of each row, in the order of the files' names."""
         yield from self.table.skipped
-        yield from (
-            Skipped(name, "it is not a Parquet file of the dataset", ignored=True)
-            for name in self.strangers
-        )
+        yield from self.beside
         yield from self.table.through(self._samples)
 
     def _samples(self, records: Iterator[Record]) -> Iterator[SourceSample | Skipped]:
@@ -183,7 +182,7 @@ def _labels(
         UnusableInput: `classes` lacks one of them.
     """
     if column is None:
-        return Labels(tuple(classes or ()))
+        return Labels(tuple(classes or table.object_names))
     if declared := table.class_names.get(column, ()):
         order = class_order(where, declared, classes) if classes else declared
         return Labels(order, named=True, declared=declared)
@@ -220,7 +219,7 @@ def _is_bytes(kind: pa.DataType) -> bool:
     return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind))
 
 
-def _split_of(path: Path) -> str:
+def split_of(path: Path) -> str:
     """The split that a file's name tells, "" for none."""
     part = _PART.fullmatch(path.stem)
     name = part[1] if part else path.stem

@@ -1,5 +1,6 @@
 """One table of a source, and what is made of its rows (pure)."""
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -66,6 +67,16 @@ class Part:
         if not isinstance(value, str) or not value:
             raise BadImage("it names no image")
         return self.places.name(value)
+
+    def further(self, fields: Fields) -> dict[str, str]:
+        """The further images that a row names: member -> path.
+
+        Raises:
+            BadImage: a path leads elsewhere.
+        """
+        named = {member: fields.get(name) for name, member in self.columns.pictures.items()}
+        paths = {m: self.places.name(value) for m, value in named.items() if value}
+        return {m + os.path.splitext(path)[1].lower(): path for m, path in paths.items()}
 
     def split_of(self, rows: Sequence[Fields], name: str) -> str:
         """The split of an image.

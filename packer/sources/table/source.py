@@ -3,7 +3,6 @@
 They are read twice: once for what must be known of all rows (`survey`), once for the samples.
 """
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,6 +14,7 @@ from packer.errors import BadImage, Damaged, Unreadable, UnusableInput
 from packer.files.snapshot import CHANGED
 from packer.sources.folder.files import measure, read_file
 from packer.sources.labels import class_order
+from packer.sources.listed import read_by
 from packer.sources.options import SourceOptions
 from packer.sources.records import Content, Skipped, SourceSample
 from packer.sources.table.as_json import to_json
@@ -85,9 +85,22 @@ class TableSource:
     @property
     def without_labels(self) -> Sequence[tuple[Table, Columns]]:
         """The tables whose rows could have a label and have none."""
-        if self.told_to_have_none:
+        if self.told_to_have_none or any(part.has_targets for part in self.parts):
             return ()
-        return [(part.table, part.columns) for part in self.parts if not part.has_targets]
+        labelled = [part for part in self.parts if part.columns.label]
+        return [(part.table, part.columns) for part in labelled or self.parts]
+
+    @property
+    def advice(self) -> str:
+        """How a Loader reads the boxes, or several labels of an image."""
+        some = "?" if self.unlisted else ""  # there may be images that no table names
+        columns = [part.columns for part in self.parts]
+        if any(column.box for column in columns):
+            labels = ', labels="categories"' if any(column.label for column in columns) else ""
+            return read_by(f'"json{some}", format="xywh"{labels}')
+        if any(part.separator or (part.flags and not part.one_flag) for part in self.parts):
+            return 'The class numbers of each image are the list "labels" in its json.'
+        return ""
 
     def scan(self) -> Iterator[SourceSample | Skipped]:
         """The image of each record, in the tables' order."""
@@ -191,13 +204,10 @@ class TableSource:
     ) -> tuple[dict[str, bytes], int]:
         """What an image's rows say, and when the newest of the files that they name was written."""
         members, newest = {}, 0
-        for column, member in part.columns.pictures.items():
-            if value := rows[0].get(column):
-                path = part.places.name(value)
-                size, _ = measure(self.root, path)
-                data, written = read_file(self.root / path, size)
-                members[member + os.path.splitext(path)[1].lower()] = data
-                newest = max(newest, written)
+        for member, path in part.further(rows[0]).items():
+            size, _ = measure(self.root, path)
+            members[member], written = read_file(self.root / path, size)
+            newest = max(newest, written)
         if described := part.json_of(rows, self.labels.number_of):
             members["json"] = to_json(described)
         return members, newest

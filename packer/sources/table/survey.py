@@ -31,12 +31,14 @@ class Survey:
 
     Attributes:
         names, stems: hashes of each row's image, with and without its extension.
+        further: hashes of the further images that rows name.
         texts: the labels that occur.
         bounds: where in `names` the images of each table begin and end.
     """
 
     names: "array[int]" = field(default_factory=lambda: array("Q"))
     stems: "array[int]" = field(default_factory=lambda: array("Q"))
+    further: "array[int]" = field(default_factory=lambda: array("Q"))
     texts: set[str] = field(default_factory=set)
     bounds: list[int] = field(default_factory=lambda: [0])
 
@@ -65,8 +67,8 @@ class Survey:
 
     @property
     def known(self) -> Hashes:
-        """The hashes of all images, sorted, each once."""
-        return np.unique(_array(self.names))
+        """The hashes of all files that rows name, sorted, each once."""
+        return np.unique(np.concatenate([_array(self.names), _array(self.further)]))
 
     @property
     def counted(self) -> tuple[Hashes, "np.ndarray"]:
@@ -97,10 +99,12 @@ class Survey:
                 continue
             try:
                 name = part.name(record.fields)
+                further = part.further(record.fields)
             except BadImage:
                 continue  # the scan names it
             self.names.append(name_hash(name))
             self.stems.append(stem_hash(name))
+            self.further.extend(map(name_hash, further.values()))
             codes.append(of_text.setdefault(_text(part, record), len(of_text)))
             if flags is not None:
                 flags.look_at(record.fields)

@@ -98,6 +98,16 @@ def test_shares_do_not_replace_splits_that_the_source_has(source: Path, tmp_path
     assert not (tmp_path / "dst").exists()
 
 
+def test_shares_divide_the_first_split_that_the_source_has_and_leave_others(
+    source: Path, tmp_path: Path
+) -> None:
+    own = pack(source, tmp_path / "own", PackOptions(), 1).splits
+    (source / "val").rename(source / "test")
+    found = pack(source, tmp_path / "dst", PackOptions(split={"train": 0.5, "val": 0.5}), 1).splits
+    assert found["test"] == own["val"]
+    assert found.get("train", 0) + found.get("val", 0) == own["train"]
+
+
 def test_overwriting_removes_the_folders_of_former_splits(source: Path, tmp_path: Path) -> None:
     pack(source / "train", tmp_path / "dst", PackOptions(split={"a": 0.5, "b": 0.5}), 1)
     pack(source, tmp_path / "dst", PackOptions(), 1, overwrite=True)
