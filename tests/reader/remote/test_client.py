@@ -45,12 +45,23 @@ def test_a_fetching_process_that_died_is_replaced_for_who_asks_for_single_sample
     assert (dataset[1][0] == Dataset(packed)[1][0]).all()
 
 
+def test_a_timeout_covers_a_store_that_does_not_answer(
+    server: StoreServer, opened: Opened
+) -> None:
+    server.fault = lambda handler: server.stall if handler.path.endswith("2.tar") else None
+    with (
+        Loader(opened(), batch_size=5, workers=1, transforms=[CROP], timeout=1) as loader,
+        pytest.raises(reader.WorkerError, match=r"sample 2\d .*shard-000002\.tar"),
+    ):
+        list(loader)
+
+
 def test_a_fetching_process_that_dies_ends_an_epoch_with_an_error(
     server: StoreServer, opened: Opened
 ) -> None:
     dataset = opened()
-    server.fault = lambda handler: server.stall if len(server.tars) > 5 else None
-    with Loader(dataset, batch_size=2, workers=2, shuffle=True, transforms=[CROP]) as loader:
+    server.fault = lambda handler: server.stall if handler.path.endswith("2.tar") else None
+    with Loader(dataset, batch_size=2, workers=2, transforms=[CROP]) as loader:
         iterator = iter(loader)
         next(iterator)
         os.kill(dataset.fetching.pid, signal.SIGKILL)
