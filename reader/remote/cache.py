@@ -41,8 +41,18 @@ _PUNCH_HOLE = _KEEP_SIZE | 0x02
 _UNIT = 512  # bytes of st_blocks
 
 
+class Full(StoreError):
+    """There is no room in the cache, and nothing that may go for what was to come."""
+
+
 class Space:
-    """The cache in `root`, with the limit that this process keeps to."""
+    """The cache in `root`, with the limit that this process keeps to.
+
+    Attributes:
+        limit: bytes that may be taken.
+        margin: of these, what is left to the file system's own notes of where files lie, which it
+            makes when it writes.
+    """
 
     def __init__(self, root: Path, limit: int | None) -> None:
         """Make the folder, and count what is taken.
@@ -55,14 +65,13 @@ class Space:
             StoreError: it cannot be a cache.
         """
         self.root = root
+        self.margin = 0
         try:
             root.mkdir(parents=True, exist_ok=True)
             self._account = os.open(root / _ACCOUNT, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
             self._check_holes()
-            with self._locked():
-                taken = sum(map(_taken, self._folders()))
-                self._write(taken)
-            self.limit = limit or (shutil.disk_usage(root).free + taken) // 2
+            self.count()
+            self.limit = limit or (shutil.disk_usage(root).free + self.taken) // 2
         except OSError as error:
             raise StoreError(
                 f"{root} cannot hold the cache: {error.strerror}. Give another cache_dir=."
@@ -72,6 +81,12 @@ class Space:
     def taken(self) -> int:
         """Bytes that the cache takes now."""
         return int.from_bytes(os.pread(self._account, 8, 0), "little")
+
+    def count(self) -> None:
+        """Put the account right, by what is there."""
+        with self._locked():
+            own = 2 * BLOCK  # the account, and the folder that it lies in
+            self._write(sum(map(_taken, self._folders())) + own)
 
     def lease(self, name: str) -> tuple[Path, int]:
         """The folder of a dataset, and what keeps it until it is closed."""
@@ -98,18 +113,19 @@ class Space:
                 and says how many; called where those of datasets that nobody uses are not enough.
 
         Raises:
-            StoreError: there is no room.
+            Full: there is no room.
+            StoreError: the disk is full, or fails.
         """
         start, stop = start - start % BLOCK, stop + -stop % BLOCK
         with self._locked():
             need = stop - start
-            missing = self.taken + need - self.limit
+            missing = self.taken + need - (self.limit - self.margin)
             if missing > 0:
                 missing -= self._evict_others(missing)
             if missing > 0 and make_room is not None:
                 missing -= make_room(missing)
-            if missing > 0 and self.taken + need > self.limit:
-                raise StoreError(
+            if missing > 0:
+                raise Full(
                     f"{self.root} is full: all {self.limit:,} bytes of its cache_limit are in use "
                     f"by those who read now. Give a larger cache_limit, {need:,} bytes at least, "
                     "or read less at a time."
@@ -201,9 +217,9 @@ def _blocks(file: int) -> int:
 
 
 def _taken(folder: Path) -> int:
-    """Bytes that the files below a folder take of the disk."""
+    """Bytes that a folder takes of the disk."""
     taken = 0
-    for path in folder.rglob("*"):
+    for path in (folder, *folder.rglob("*")):
         with contextlib.suppress(FileNotFoundError):
             taken += path.lstat().st_blocks * _UNIT
     return taken

@@ -22,6 +22,7 @@ import sys
 import time
 from collections import Counter, deque
 from collections.abc import Iterator
+from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -33,7 +34,7 @@ from numpy.typing import NDArray
 from reader.errors import StoreError
 from reader.executed import end_with_parent
 from reader.format import ShardfeedError
-from reader.remote.cache import BLOCK, Space
+from reader.remote.cache import BLOCK, Full, Space
 from reader.remote.messages import (
     Begin,
     Coming,
@@ -66,14 +67,14 @@ class Part(NamedTuple):
     """Rows that are fetched by one request.
 
     Attributes:
-        last: see `Piece`.
+        last: see `Piece`; -1 for what a client waits for.
         is_whole: of a shard all of whose bytes are fetched, so what lies between rows as well.
     """
 
     shard: int
     first: int
     stop: int
-    last: int = 0
+    last: int = -1
     is_whole: bool = False
 
 
@@ -99,6 +100,7 @@ class Plan:
         done: steps whose parts have been given out.
         least: bytes that have to be in the cache at a time.
         window: bytes to be ahead.
+        bytes: that are.
     """
 
     def __init__(self, begin: Begin, mirror: Mirror) -> None:
@@ -107,21 +109,27 @@ class Plan:
         self._mirror = mirror
         self._parts: deque[Part] = deque()
         self._under_way: deque[tuple[int, int]] = deque()  # last step and bytes of each part
-        self._bytes = 0
+        self.bytes = 0
         self._uses: dict[int, NDArray[np.int64]] = {}  # by epoch
-        self.least = self._least(begin.depth)
-        self.window = self.least if self.ahead.is_by_shard else max(_WINDOW, self.least)
+        shards = mirror.shards
+        sizes = sorted((shard.bytes for shard in shards), reverse=True)
+        if self.ahead.is_by_shard:
+            self.least = self.window = sum(sizes[: 2 * self.ahead.order.shards])
+        else:
+            mean = sum(sizes) // max(sum(self.ahead.sizes), 1) + BLOCK
+            step = self.ahead.steps.batch_size * mean
+            self.least, self.window = 2 * step, max(_WINDOW, 2 * (begin.depth + 1) * step)
 
     def take(self, steps: int) -> None:
         """The first `steps` steps have been read."""
         self.taken = max(self.taken, steps)
         while self._under_way and self._under_way[0][0] < self.taken:
-            self._bytes -= self._under_way.popleft()[1]
+            self.bytes -= self._under_way.popleft()[1]
 
-    def next(self) -> Part | None:
-        """What to fetch next; None as long as enough is ahead."""
+    def next(self, others: int) -> Part | None:
+        """What to fetch next; None as long as enough is ahead, with the bytes of `others`."""
         while not self._parts:
-            if self.done >= len(self.ahead.steps) or self._bytes >= self.window:
+            if self.done >= len(self.ahead.steps) or self.bytes + others >= self.window:
                 return None
             for piece in self.ahead.pieces(self.done):
                 wanted = Part(piece.shard, piece.first, piece.stop, piece.last)
@@ -131,7 +139,7 @@ class Plan:
         begin, end = self._mirror.shard(part.shard).spans
         size = int(end[part.stop - 1] - begin[part.first]) + BLOCK
         self._under_way.append((part.last, size))
-        self._bytes += size
+        self.bytes += size
         return part
 
     def next_use(self) -> NDArray[np.int64]:
@@ -158,15 +166,6 @@ class Plan:
             stop = max(stop, first + 1)
             yield part._replace(first=first, stop=stop)
             first = stop
-
-    def _least(self, depth: int) -> int:
-        """Two windows of a BlockShuffle, or the steps that workers have in their hands."""
-        shards = self._mirror.shards
-        if self.ahead.is_by_shard:
-            sizes = sorted((shard.bytes for shard in shards), reverse=True)
-            return sum(sizes[: 2 * self.ahead.order.shards])
-        mean = sum(shard.bytes for shard in shards) // max(sum(self.ahead.sizes), 1) + BLOCK
-        return 2 * (depth + 1) * self.ahead.steps.batch_size * mean
 
 
 class Fetcher:
@@ -243,6 +242,7 @@ class Fetcher:
         plan = Plan(message, self._mirror)
         shards = self._mirror.shards
         indexes = sum(shard.index_bytes + shard.samples + 4 * BLOCK for shard in shards)
+        indexes += self._space.margin
         total = sum(shard.bytes for shard in shards)
         open_now = min(plan.least, total)
         if indexes + open_now > self._space.limit:
@@ -287,7 +287,8 @@ class Fetcher:
             if part is not None:
                 return part
         for plan in self._plans.values():
-            while (planned := plan.next()) is not None:
+            others = sum(other.bytes for other in self._plans.values()) - plan.bytes
+            while (planned := plan.next(others)) is not None:
                 count = planned.stop - planned.first
                 part = self._missing(planned)
                 self._hits += count if part is None else count - (part.stop - part.first)
@@ -310,21 +311,11 @@ class Fetcher:
         return part._replace(first=rows[0], stop=rows[-1] + 1)
 
     async def _fetch(self, part: Part, rows: list[tuple[int, int]]) -> None:
+        """Fetch a part, and answer who waits for some of it; `rows` are its shard and rows."""
         shard = self._mirror.shard(part.shard)
         shard.busy += 1
-        lost: dict[int, Lost] = {}
         try:
-            await self._claim(shard, part)
-            if not shard.rows.there()[part.first : part.stop].all():
-                lost = await self._bring(shard, part)
-        except Missing:
-            text = f"{self._store.url}/{shard.entry.file} is not in the store. Upload it."
-            lost = dict.fromkeys(range(part.first, part.stop), Lost(text, True))
-        except StoreError as error:
-            lost = dict.fromkeys(range(part.first, part.stop), Lost(str(error), False))
-        except Exception as error:  # whatever it is, nobody is to wait for it
-            text = f"{shard.entry.file} cannot be fetched: {type(error).__name__}: {error}."
-            lost = dict.fromkeys(range(part.first, part.stop), Lost(text, False))
+            lost = await self._brought(shard, part)
         finally:
             shard.rows.release(part.first, part.stop)
             shard.busy -= 1
@@ -333,8 +324,33 @@ class Fetcher:
             for row in rows:
                 if not self._busy[row]:
                     del self._busy[row]
-        self._answer(part, lost)
+        if lost is None:
+            waiting = [row for row in rows if row in self._wanted]
+            self._urgent.extend(Part(number, row, row + 1) for number, row in waiting)
+        else:
+            self._answer(part, lost)
         self._pump()
+
+    async def _brought(self, shard: MirroredShard, part: Part) -> dict[int, Lost] | None:
+        """Which rows of a part cannot be had, and why; None where there is no room for it yet."""
+        text, is_sample = "", False
+        try:
+            await self._claim(shard, part)
+            if shard.rows.there()[part.first : part.stop].all():
+                return {}
+            return await self._bring(shard, part)
+        except Missing:
+            text = f"{self._store.url}/{shard.entry.file} is not in the store. Upload it."
+            is_sample = True
+        except Full as error:
+            if part.last >= 0:
+                return None
+            text = str(error)
+        except StoreError as error:
+            text = str(error)
+        except Exception as error:  # whatever it is, nobody is to wait for it
+            text = f"{shard.entry.file} cannot be fetched: {type(error).__name__}: {error}."
+        return dict.fromkeys(range(part.first, part.stop), Lost(text, is_sample))
 
     async def _claim(self, shard: MirroredShard, part: Part) -> None:
         """Take the claim of rows; where another process has it, wait until it is done."""
@@ -352,7 +368,8 @@ class Fetcher:
             start = 0 if not part.first else int(end[part.first - 1])
             last = part.stop == shard.entry.samples
             stop = shard.entry.bytes if last else stop
-        self._space.take(shard.file, start, stop, self._make_room)
+        make_room = partial(self._make_room, is_urgent=part.last < 0)
+        self._space.take(shard.file, start, stop, make_room)
         name, size = shard.entry.file, shard.entry.bytes
         for _ in range(_TRIES):
             content = await self._store.part(name, start, stop, size)
@@ -408,14 +425,17 @@ class Fetcher:
                 elif not waiter.missing:
                     waiter.answer(Here())
 
-    def _make_room(self, need: int) -> int:
-        """Evict what is needed last, of this dataset; the bytes."""
+    def _make_room(self, need: int, *, is_urgent: bool) -> int:
+        """Evict what is needed last, of this dataset; the bytes.
+
+        What is about to be read goes only for what is waited for.
+        """
         given, is_new = 0, False
         while given < need:
             if not self._victims:
                 if is_new:
                     break
-                self._victims, is_new = self._choose(need), True
+                self._victims, is_new = self._choose(need, is_urgent), True
                 continue
             number, row = self._victims.pop()
             if not self._busy[number, row]:
@@ -423,7 +443,7 @@ class Fetcher:
                 given += shard.give_up(row, self._space, lambda at: bool(self._busy[number, at]))  # noqa: B023
         return given
 
-    def _choose(self, need: int) -> list[tuple[int, int]]:
+    def _choose(self, need: int, is_urgent: bool) -> list[tuple[int, int]]:
         """Shard and row of what is there and needed last, the very last at the end."""
         sizes = [shard.samples for shard in self._mirror.shards]
         here = [self._mirror.shard(number).rows.there() for number in range(len(sizes))]
@@ -433,8 +453,7 @@ class Fetcher:
         plans = list(self._plans.values())
         if plans:
             uses = np.min([plan.next_use()[places] for plan in plans], axis=0)
-            # What is about to be read stays; shards of a window are let go of when it is over.
-            horizon = max(plan.ahead.position(plan.done) for plan in plans)
+            horizon = -1 if is_urgent else max(plan.ahead.position(plan.done) for plan in plans)
             places, uses = places[uses > horizon], uses[uses > horizon]
             places = places[np.argsort(uses, kind="stable")]
         else:  # nobody knows the order: any are as good as others

@@ -39,6 +39,7 @@ from reader.remote.store import Missing, Store
 MakeRoom = Callable[[int], int]
 
 _AT_ONCE = 32  # indexes
+_EXTENTS = 256  # pieces of a file that a file system notes in a block, at least
 _SHARE = 8  # of the descriptors that a process may have, for a shard each
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
 
@@ -196,6 +197,8 @@ async def mirrored(
 
     await asyncio.gather(*map(bring, shards))
     _write(space, folder / FILENAME, text)
+    space.count()
+    space.margin = sum(BLOCK * (2 + shard.samples // _EXTENTS) for shard in shards)
     return Mirror(folder, lease, shards)
 
 

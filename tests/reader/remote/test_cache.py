@@ -1,0 +1,135 @@
+"""The space of a cache: a limit that holds, what goes first, and what is never touched."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from delivered import CROP
+from PIL import Image
+from store_server import StoreServer, serving
+
+import reader
+from reader import Dataset, Loader, StoreError
+from reader.remote.cache import BLOCK, Space
+
+pytest.importorskip("obstore", reason="reading from a store needs shardfeed[remote]")
+
+COUNT = 96
+SIZE = 20_000  # bytes of an image, about
+
+
+def taken(folder: Path) -> int:
+    """Bytes of disk."""
+    return sum(path.lstat().st_blocks * 512 for path in folder.rglob("*"))
+
+
+@pytest.fixture(scope="module")
+def noise(make_dataset: Callable[..., Path], encode: Callable[..., bytes]) -> Path:
+    """96 images of some 20 kB, which no transcoder makes smaller, in 8 shards."""
+    rng = np.random.default_rng(5)
+    files = {}
+    for number in range(COUNT):
+        pixels = rng.integers(0, 256, (80, 84, 3), np.uint8)
+        files[f"{number:03d}.png"] = encode(Image.fromarray(pixels), "PNG")
+    return make_dataset(files, shard_samples=12)
+
+
+@pytest.fixture(scope="module")
+def content(noise: Path) -> int:
+    """Bytes of all its shards."""
+    return sum(path.stat().st_size for path in noise.glob("*.tar"))
+
+
+def epochs(
+    server: StoreServer, cache: Path, limit: int | None, count: int, **options: Any
+) -> list[int]:
+    """Requests for shards in each epoch; the limit is looked at after every batch."""
+    dataset = Dataset(server.url, cache_dir=cache, cache_limit=limit)
+    given = {"batch_size": 4, "workers": 1, "transforms": [CROP], "shuffle": True, "seed": 1}
+    asked = []
+    with Loader(dataset, **{**given, **options}) as loader:
+        for _ in range(count):
+            seen = 0
+            for images, _ in loader:
+                seen += len(images)
+                assert limit is None or taken(cache) <= limit
+            assert seen == COUNT
+            asked.append(len(server.tars))
+    dataset.fetching.close()
+    return np.diff([0, *asked]).tolist()
+
+
+def test_a_limit_holds_and_what_is_needed_last_goes_first(
+    noise: Path, content: int, tmp_path: Path
+) -> None:
+    limit = content // 2 + 60 * BLOCK  # half of the data, and the indexes
+    with serving(noise) as server:
+        asked = epochs(server, tmp_path, limit, 6, workers=0)
+    fetched = sum(stop - first for _, first, stop in server.tars)
+    assert 3 * content < fetched < 4.5 * content  # LRU would fetch 84% of it anew each time
+    assert len(asked) == 6
+
+
+def test_a_limit_below_what_is_read_at_a_time_is_refused_with_one_that_would_do(
+    noise: Path, content: int, tmp_path: Path
+) -> None:
+    with serving(noise) as server:
+        options = {"shuffle": reader.BlockShuffle(3), "workers": 0}
+        with pytest.raises(StoreError, match="Give at least cache_limit=") as refused:
+            epochs(server, tmp_path, content // 2, 1, **options)
+        enough = int(str(refused.value).split("cache_limit=")[-1].rstrip("."))
+        assert content // 2 < enough < content * 1.1
+        epochs(server, tmp_path, enough, 2, **options)
+
+
+def test_datasets_that_nobody_reads_go_before_what_is_read(
+    noise: Path, content: int, packed: Path, tmp_path: Path
+) -> None:
+    with serving(packed) as other:
+        dataset = Dataset(other.url, cache_dir=tmp_path)
+        for number in range(len(dataset)):
+            dataset[number]
+        folder = dataset.folder
+        with serving(noise) as server:
+            limit = content + taken(folder) // 2 + 60 * BLOCK
+            epochs(server, tmp_path, limit, 1)
+            assert folder.is_dir()  # it is leased: half of the other one had to go
+            dataset.fetching.close()
+            epochs(server, tmp_path, limit, 2)
+    assert not folder.exists()
+
+
+def test_what_is_not_of_the_cache_is_never_touched(
+    noise: Path, content: int, tmp_path: Path
+) -> None:
+    own = tmp_path / "0123456789abcdef0123456789abcdef" / "thesis.txt"
+    own.parent.mkdir()
+    own.write_text("years of work" * 10**5)
+    before = own.stat().st_mtime_ns
+    with serving(noise) as server:
+        dataset = Dataset(server.url, cache_dir=tmp_path, cache_limit=content // 3)
+        for number in range(COUNT):
+            dataset[number]
+        dataset.fetching.close()
+    assert own.stat().st_mtime_ns == before
+    assert taken(dataset.folder) <= content // 3
+
+
+def test_a_cache_that_cannot_be_made_is_told(packed: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(StoreError, match="cannot hold the cache: Not a directory"):
+        Dataset("https://example.org/shards", cache_dir=tmp_path / "file" / "cache")
+
+
+def test_the_account_is_put_right_after_a_kill(tmp_path: Path) -> None:
+    space = Space(tmp_path, 10**6)
+    with open(os.open(tmp_path / "tar", os.O_RDWR | os.O_CREAT), "r+b") as file:
+        file.truncate(10**5)
+        space.take(file.fileno(), 0, 5000)
+        assert space.taken == 4 * BLOCK
+        assert Space(tmp_path, 10**6).taken == 2 * BLOCK  # it is of no dataset's folder
+        with pytest.raises(StoreError, match="is full: all 50,000 bytes"):
+            Space(tmp_path, 50_000).take(file.fileno(), 0, 10**5)
