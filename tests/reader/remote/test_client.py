@@ -45,9 +45,7 @@ def test_a_fetching_process_that_died_is_replaced_for_who_asks_for_single_sample
     assert (dataset[1][0] == Dataset(packed)[1][0]).all()
 
 
-def test_a_timeout_covers_a_store_that_does_not_answer(
-    server: StoreServer, opened: Opened
-) -> None:
+def test_a_timeout_covers_a_store_that_does_not_answer(server: StoreServer, opened: Opened) -> None:
     server.fault = lambda handler: server.stall if handler.path.endswith("2.tar") else None
     with (
         Loader(opened(), batch_size=5, workers=1, transforms=[CROP], timeout=1) as loader,
