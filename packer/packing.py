@@ -27,6 +27,7 @@ from packer.writing.report import PackReport, Written, report, report_of
 from packer.writing.run import Run
 from packer.writing.runners.connect import connected
 from packer.writing.shard_writer import remove_shard
+from packer.writing.unpacked import forget_unpacked, unpacked
 from reader.format import Manifest, manifest
 
 
@@ -64,8 +65,9 @@ def pack(
     began = time.monotonic()
     progress = progress or Progress(quiet=True)
     dst = Path(os.path.realpath(dst))
-    if isinstance(src, Path):
-        src = apart(src, dst)
+    name = apart(src, dst) if isinstance(src, Path) else src.what
+    if isinstance(name, Path):
+        src = unpacked(name, dst, progress)
     if append:
         _refuse_other_options(dst, options)
     work = prepare(src, options, progress, classes, onto=dst if append else None)
@@ -82,7 +84,6 @@ def pack(
             raise refusal(work, by_scan, written=False)
         if by_scan and tell is not None:
             tell(by_scan)
-        name = src if isinstance(src, Path) else src.what
         run = Run.asked(f"{name}{work.scanned.identity}", options, classes).of(work)
         with (
             connected(executor) as engine,
@@ -103,6 +104,8 @@ def pack(
             if isinstance(source := work.scanned.source, DatasetSource) and source.probed.keyed:
                 refuse_repeated_keys(dst, written.entries)
             journal.commit(dst, _manifest(work, written, len(rejected)))
+    if isinstance(name, Path):
+        forget_unpacked(name, dst)
     return report(
         dst,
         Manifest.load(dst),

@@ -1,5 +1,6 @@
 """What `packer pack` prints: its report, its plan, and why nothing was committed."""
 
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -84,8 +85,11 @@ def say_plan(
     from packer.errors import EXAMPLES
     from packer.planning.prepare import prepare
     from packer.planning.work import outline as outlined
+    from packer.writing.unpacked import unpacked
 
-    work = prepare(src, chosen, progress, names, onto=dst if append else None)
+    dst = Path(os.path.realpath(dst))
+    whole = unpacked(Path(os.path.realpath(src)), dst, progress)
+    work = prepare(whole, chosen, progress, names, onto=dst if append else None)
     outline = outlined(work, dst)
     if as_json:
         print_json(outline)
@@ -102,10 +106,11 @@ def say_plan(
         say(f"and {more} more, {counted(len(classes), 'classes')} in all", err=False)
     name_files("rejected", [(item["file"], item["reason"]) for item in outline["rejected"]])
     needed = outline["bytes_needed"]
+    nothing = "Nothing was" if whole == Path(os.path.realpath(src)) else "Nothing else was"
     say(
         f"{counted(outline['samples'], 'samples')}, {counted(len(outline['shards']), 'shards')}, "
         f"{'an unknown size' if needed is None else f'{needed / 1e6:.1f} MB'} on a disk with "
-        f"{outline['bytes_free'] / 1e9:.1f} GB free. Nothing was written, and no image opened.",
+        f"{outline['bytes_free'] / 1e9:.1f} GB free. {nothing} written, and no image opened.",
         err=False,
     )
     return 1 if outline["rejected"] else 0

@@ -1,9 +1,15 @@
 """Files that are compressed as a whole, told by their first bytes; archives that were unpacked."""
 
+import bz2
+import gzip
+import io
+import lzma
 import os
 import tarfile
 import zipfile
+import zlib
 from pathlib import Path
+from typing import BinaryIO
 
 from packer.sources.archive.tar_reader import TAR_ERRORS, CheckedTarInfo
 
@@ -22,6 +28,34 @@ def beginning(path: Path) -> bytes:
     """The first bytes of a file, which tell what it is."""
     with open(path, "rb") as file:
         return file.read(_MAGIC)
+
+
+def decompressed(file: BinaryIO) -> io.BufferedIOBase:
+    """What a file holds that is compressed by gzip, bzip2 or xz."""
+    begin = file.read(_MAGIC)
+    file.seek(0)
+    if begin.startswith(b"\x1f\x8b"):
+        return gzip.GzipFile(fileobj=file, mode="rb")
+    return bz2.BZ2File(file) if begin.startswith(b"BZh") else lzma.LZMAFile(file)
+
+
+DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError)  # of what is compressed
+
+
+def is_compressed_tar(path: Path) -> bool:
+    """Whether a file is a tar that is compressed by gzip, bzip2 or xz, but for CIFAR's.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    if not beginning(path).startswith((b"\x1f\x8b", b"BZh", b"\xfd7zXZ")):
+        return False
+    try:
+        with tarfile.open(path, "r:*", tarinfo=CheckedTarInfo) as tar:
+            first = tar.next()
+    except (EOFError, *DAMAGED, *TAR_ERRORS):
+        return False
+    return first is not None and not first.name.removeprefix("./").startswith("cifar-10")
 
 
 def is_gzip(path: Path) -> bool:
