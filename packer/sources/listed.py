@@ -8,7 +8,7 @@ folder is written here, once.
 import json
 import os
 from array import array
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -345,8 +345,14 @@ def box_note(
         raise UnusableInput(f"{where}: {' '.join(numbers)[:80]!r} is not a box.") from error
 
 
-def aside(tree: Tree, folders: Collection[str], reason: str) -> dict[str, str]:
-    """The highest folders that hold images, and none of `folders`: each with a ``/`` -> reason."""
+def aside(
+    tree: Tree, folders: Collection[str], reason: str, is_meant: Callable[[str], bool]
+) -> dict[str, str]:
+    """The highest folders that hold images and none of `folders`, each with a ``/`` -> reason.
+
+    Args:
+        is_meant: whether a folder is known to be none of them; images in others may be data.
+    """
     above = {path for folder in folders for path in _up(folder)}
     shape = tree.shape
     return {
@@ -355,6 +361,7 @@ def aside(tree: Tree, folders: Collection[str], reason: str) -> dict[str, str]:
         if path not in above
         and os.path.dirname(path) in above
         and shape.below(path)
+        and is_meant(path)
         and not any(lies_in(path, folder) for folder in folders)
     }
 

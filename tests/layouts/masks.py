@@ -105,8 +105,10 @@ ROWS = [
             {"training/image_2/000000": None},
             {"training/image_2/000000": "train"},
             ("json",),
-            frozenset({"training/label_2/000002.txt"}),
-            frozenset({"training/image_2/000001.png", "training/label_2/000001.txt"}),
+            rejected=frozenset(
+                {"training/image_2/000001.png", "training/label_2/000001.txt"}
+                | {"training/label_2/000002.txt"}
+            ),
             classes=("Car", "DontCare"),
         ),
         contents={

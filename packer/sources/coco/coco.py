@@ -28,6 +28,7 @@ from packer.sources.coco.head import Head, head_of
 from packer.sources.coco.index import CAPTIONS, CLASSES, PANOPTIC, Annotations, Index
 from packer.sources.coco.json_stream import parsed
 from packer.sources.folder.files import measure, read_file
+from packer.sources.folder.layout import splits_of
 from packer.sources.labels import class_order
 from packer.sources.listed import Lists, aside, others, read_by
 from packer.sources.options import SourceOptions
@@ -204,7 +205,7 @@ class CocoSource:
         files = [os.path.relpath(part.file.path, self.root) for part in self.parts]
         unused = [item.name for item in self.unused]
         places = {*folders, *map(os.path.dirname, files)}
-        without = aside(tree, places, "no annotation file lists its images")
+        without = aside(tree, places, "no annotation file lists its images", _names_a_split)
         return Lists(sources=(*files, *unused), ignored=without)
 
     @property
@@ -232,6 +233,12 @@ class CocoSource:
         """The path of the picture of an image's panoptic segments."""
         folder = os.path.relpath(part.file.path.with_suffix(""), self.root)
         return os.path.join(folder, picture_of(annotations))
+
+
+def _names_a_split(folder: str) -> bool:
+    """Whether a folder is named as that of a split, such as test2017 and unlabeled2017."""
+    name = os.path.basename(folder)
+    return name in splits_of([name, "train"])
 
 
 def _numbered(

@@ -38,6 +38,7 @@ _KIND = re.compile(
     r"|lvis(_v[\d.]+)?|annotations?|labels?|detections?)(_|$)"
 )
 _ORDER = (OBJECTS, CLASSES, KEYPOINTS, PANOPTIC, STUFF)  # what is taken where there are several
+_MOST = 50  # annotation files in a folder
 _SEARCHED = 1000  # folders that are looked through for images
 
 
@@ -57,11 +58,8 @@ class Found:
 
 
 def files_in(tree: Tree) -> list[str]:
-    """The paths of the files that begin as annotation files do, where such files lie."""
-    names = tree.level().folders
-    splits = splits_of(names)
-    folders = ["", *(name for name in names if name in splits or plain(name) in _FOLDERS)]
-    return [path for folder in folders for path in _files_of(tree, folder)]
+    """The paths of the files in a folder, and in those in it, that begin as annotation files do."""
+    return [path for folder in ("", *tree.level().folders) for path in _files_of(tree, folder)]
 
 
 def find(tree: Tree, files: Sequence[str]) -> Found:
@@ -101,8 +99,9 @@ def find(tree: Tree, files: Sequence[str]) -> Found:
 def _files_of(tree: Tree, folder: str) -> Iterator[str]:
     """The annotation files in a folder; where many files are JSON, they are something else."""
     level = tree.level(folder)
-    names = tree.names(folder) if folder and not level.images else level.examples.get(".json", ())
-    for name in names:
+    if level.counts.get(".json", 0) > _MOST:
+        return
+    for name in tree.names(folder) if level.counts.get(".json") else ():
         path = inside(folder, name)
         if name.lower().endswith(".json") and _BEGINS.match(tree.begin(path, _BEGINNING)):
             yield path

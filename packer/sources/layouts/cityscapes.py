@@ -46,6 +46,9 @@ class _Cityscapes(Lists):
         splits = splits_of(tree.level(_IMAGES).folders)
         for folder, _ in tree.walk(_IMAGES):
             name = f"{folder}/".split("/")[1]
+            split = name if name == "train_extra" else splits.get(name)
+            if split is None:
+                continue  # images there may be anything
             for image in tree.images(folder):
                 stem = image.partition(f"_{_IMAGES}")[0]
                 files: dict[str, str] = {}
@@ -54,7 +57,7 @@ class _Cityscapes(Lists):
                     found = {ext: f"{place}{ids}.png" for ids, ext in _MEMBERS.items()}
                     found = {ext: path for ext, path in found.items() if tree.has(path)}
                     files = found or files
-                yield Row(f"{folder}/{image}", None, splits.get(name, name), files)
+                yield Row(f"{folder}/{image}", None, split, files)
         for kind in self.masks:
             for folder, _ in tree.walk(kind):
                 for image in tree.images(folder):

@@ -15,6 +15,7 @@ from packer.errors import BadImage, UnusableInput
 from packer.sources.labels import class_order
 from packer.sources.listed import ListedSource, Lists, Row, aside, read_by
 from packer.sources.reading import Place, Reading
+from packer.sources.records import Skipped
 from packer.sources.table.as_json import to_json
 from packer.sources.tree import Tree
 
@@ -27,7 +28,9 @@ _VECTORS = {"dimensions": slice(8, 11), "location": slice(11, 14)}
 def recognise(place: Place) -> Reading | None:
     """``training/image_2`` beside labels or masks."""
     tree = place.tree
-    if not tree or not tree.level("training/image_2").images:
+    if not tree or place.options.kind not in (None, "pairs"):
+        return None
+    if not tree.level("training/image_2").images:
         return None
     beside = tree.level("training").folders
     if "label_2" in beside:
@@ -46,7 +49,7 @@ def recognise(place: Place) -> Reading | None:
             )
         )
     folders = [f"{name}/{folder}" for name in _SPLITS for folder in ("image_2", *_MASKS.values())]
-    ignored = aside(tree, folders, f"it is not of {what}")
+    ignored = aside(tree, folders, f"it is not of {what}", lambda path: "/" in path)
 
     def open_lists(classes: Sequence[str] | None) -> ListedSource:
         lists = _Kitti(ignored=ignored)
@@ -61,11 +64,11 @@ def recognise(place: Place) -> Reading | None:
 
 @dataclass(frozen=True)
 class _Kitti(Lists):
-    def rows(self, tree: Tree) -> Iterator[Row]:
-        """The left images of training and testing."""
+    def rows(self, tree: Tree) -> Iterator[Row | Skipped]:
+        """The left images of training and testing; then the labels whose images are not there."""
         for folder, split in _SPLITS.items():
-            for name in tree.images(f"{folder}/image_2"):
-                stem = name.rpartition(".")[0]
+            image_of = {name.rpartition(".")[0]: name for name in tree.images(f"{folder}/image_2")}
+            for stem, name in image_of.items():
                 files = {
                     ext: path
                     for ext, masks in _MASKS.items()
@@ -76,6 +79,9 @@ class _Kitti(Lists):
                     files["txt"] = label
                 note = "" if "txt" in files else None
                 yield Row(f"{folder}/image_2/{name}", None, split, files, note)
+            for name in tree.names(f"{folder}/label_2"):
+                if name.endswith(".txt") and name[:-4] not in image_of:
+                    yield Skipped(f"{folder}/label_2/{name}", "there is no image of its name")
 
     def members(self, note: str, files: Mapping[str, bytes]) -> Mapping[str, bytes]:
         """The masks, and the objects as JSON."""
@@ -96,7 +102,7 @@ class _Kitti(Lists):
         """The kinds of objects that there are."""
         found: set[str] = set()
         for row in self.rows(tree):
-            if "txt" in row.files:
+            if isinstance(row, Row) and "txt" in row.files:
                 path = row.files["txt"]
                 try:
                     data, _ = tree.read(path, tree.measure(path)[0])

@@ -16,7 +16,7 @@ from itertools import islice, takewhile
 from packer.errors import UnusableInput
 from packer.sources.folder.layout import FLAT, Layout, understand
 from packer.sources.folder.masks import certain_pair, images_of, masks
-from packer.sources.folder.shape import inside, lies_in
+from packer.sources.folder.shape import inside, lies_in, listed
 from packer.sources.listed import ListedSource, Lists, Row
 from packer.sources.reading import Place, Reading
 from packer.sources.records import Skipped
@@ -64,11 +64,27 @@ def recognise(place: Place) -> Reading | None:
         shape = tree.shape.without([pair.masks for pair in pairs if pair.masks != pair.images])
         layout = understand(shape, place.path, depth=place.options.class_depth)
         lists = _Masked(layout=layout, pairs=tuple(pairs))
+        _refuse_others(tree, lists, place.path)
         labels = {lists.label(path) for path, count in shape.images.items() if count}
         names = tuple(sorted(filter(None, labels)))
         return ListedSource.open(tree, replace(lists, classes=names), classes)
 
     return Reading(_KIND, "images and masks", open_lists)
+
+
+def _refuse_others(tree: Tree, lists: "_Masked", where: object) -> None:
+    """Raise where folders hold images that belong to no pair and no split."""
+    known = [folder for pair in lists.pairs for folder in (pair.images, pair.masks)]
+    known += [
+        inside(lists.layout.top, base) for split, base in lists.layout.splits.items() if split
+    ]
+    holding = sorted(path for path, count in tree.shape.images.items() if count)
+    if others := [path for path in holding if not any(lies_in(path, folder) for folder in known)]:
+        raise UnusableInput(
+            f"{where}: {listed([path or 'the folder itself' for path in others])} holds images "
+            f"beside those of {listed([pair.images for pair in lists.pairs])} and their masks. "
+            "Move what belongs to neither, or give --as folder if all are samples."
+        )
 
 
 def _pairs(tree: Tree, *, lax: bool) -> Iterator[Pair]:

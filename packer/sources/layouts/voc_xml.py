@@ -10,7 +10,6 @@ from functools import partial
 
 from packer.sources.folder.layout import splits_of
 from packer.sources.folder.shape import IMAGES, inside, plain
-from packer.sources.listed import aside
 from packer.sources.reading import Place, Reading
 from packer.sources.tree import Tree
 from packer.sources.voc.voc import Part, Voc, has_annotations
@@ -23,13 +22,11 @@ def recognise(place: Place) -> Reading | None:
     tree = place.tree
     if not tree or "JPEGImages" in tree.level().folders:  # which VOC has
         return None
-    parts = [part for part in _parts(tree) if tree.level(part.images).images]
-    parts = [part for part in parts if part.xml is not None and has_annotations(tree, part.xml)]
-    if not parts:
+    parts = [part for part in _parts(tree) if part.xml is not None]
+    parts = [part for part in parts if has_annotations(tree, part.xml or "")]
+    if not any(tree.level(part.images).images for part in parts):
         return None
-    folders = [path for part in parts for path in (part.images, part.xml or "")]
-    without = aside(tree, folders, "it has no annotations")
-    voc = Voc(ignored=without, parts=tuple(parts))
+    voc = Voc(parts=tuple(parts))
     return Reading("voc", "images with annotations in VOC's form (XML)", partial(voc.open, tree))
 
 

@@ -6,19 +6,25 @@ exports both. Label files are the member ``txt``, as they are; the names of the 
 dataset.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from packer.errors import UnusableInput
 from packer.sources.folder.shape import inside
-from packer.sources.listed import ListedSource
+from packer.sources.listed import ListedSource, Row
 from packer.sources.reading import Place, Reading
 from packer.sources.tree import Tree
 from packer.sources.yolo.find import DATA_FILES, Found, by_data_file, by_folders
+from packer.sources.yolo.yolo import label_of
+
+_KIND = "yolo"
 
 
 def recognise(place: Place) -> Reading | None:
     """A data file with names, or one in the folder; else folders of label files."""
     tree = place.tree
+    if place.options.kind not in (None, _KIND):
+        return None
     if tree is None:
         if place.suffix not in DATA_FILES:
             return None
@@ -41,6 +47,10 @@ def recognise(place: Place) -> Reading | None:
     return _reading(found) if found else None
 
 
+def _rows(found: Found) -> Iterator[Row]:
+    return (row for row in found.lists.rows(found.tree) if isinstance(row, Row))
+
+
 def _reading(found: Found) -> Reading:
     def open_lists(classes: Sequence[str] | None) -> ListedSource:
         names = found.lists.classes
@@ -49,6 +59,13 @@ def _reading(found: Found) -> Reading:
                 f"{found.tree.root}: its labels are numbers of the classes {', '.join(names[:20])}"
                 ", which keep their order."
             )
+        rows = [row for row in islice(_rows(found), 1) if not row.files]
+        if rows and not any(row.files for row in _rows(found)):
+            label = label_of(found.tree, rows[0].image)
+            raise UnusableInput(
+                f"{found.tree.root}: no image has a label file: that of {rows[0].image} would be "
+                f"{label}. For the images alone, give --as flat."
+            )
         return ListedSource.open(found.tree, found.lists, classes)
 
-    return Reading("yolo", found.what, open_lists)
+    return Reading(_KIND, found.what, open_lists)

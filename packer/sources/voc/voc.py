@@ -6,7 +6,7 @@ none. Masks are ``mask.png`` (a class in each pixel) and ``instances.png`` (an o
 """
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from packer.errors import BadImage
@@ -63,12 +63,11 @@ class Voc(Lists):
                 image = inside(part.images, image_of.get(stem, f"{stem}.jpg"))
                 yield Row(image, None, part.split, files, "" if "xml" in files else None)
             if not part.list and part.xml is not None:
-                for name in tree.names(part.xml):
-                    if name.lower().endswith(".xml") and os.path.splitext(name)[0] not in image_of:
-                        path = inside(part.xml, name)
-                        yield Skipped(
-                            path, "it is an annotation, and there is no image of its name"
-                        )
+                yield from _strays(tree, part.xml, image_of)
+        known = {part.xml for part in self.parts}
+        for folder, level in tree.walk():
+            if level.counts.get(".xml") and folder not in known and has_annotations(tree, folder):
+                yield from _strays(tree, folder)
 
     def members(self, note: str, files: Mapping[str, bytes]) -> Mapping[str, bytes]:
         """The masks as they are, and what the XML says."""
@@ -111,6 +110,15 @@ class Voc(Lists):
         for ext, folder in part.masks.items():
             if tree.has(path := inside(folder, f"{stem}.png")):
                 yield ext, path
+
+
+def _strays(tree: Tree, folder: str, stems: Container[str] = ()) -> Iterator[Skipped]:
+    """The annotations in a folder that have no image among those of these names."""
+    for name in tree.names(folder):
+        stem, ext = os.path.splitext(name)
+        if ext.lower() == ".xml" and stem not in stems:
+            reason = "it is an annotation, and there is no image of its name"
+            yield Skipped(inside(folder, name), reason)
 
 
 def has_annotations(tree: Tree, folder: str) -> bool:

@@ -72,6 +72,8 @@ def by_folders(tree: Tree) -> Found | None:
     """What ``images`` and ``labels`` hold, or splits that have them, or labels beside images."""
     level = tree.level()
     splits = splits_of(level.folders)
+    if any(tree.level(name).examples.keys() & set(DATA_FILES) for name in splits):
+        return None  # which tells more of that folder
     candidates: list[list[Part]] = []
     if {"images", "labels"} <= set(level.folders):
         below = splits_of(tree.level("images").folders)
@@ -84,12 +86,10 @@ def by_folders(tree: Tree) -> Found | None:
     candidates.append([Part(split, f"{name}/images") for name, split in splits.items()])
     if _names_file(tree, [""]) and level.images:
         candidates.append([Part("", "")])
-    candidates.append(
-        [Part(split, name) for name, split in splits.items() if _names_file(tree, [name])]
-    )
+    if _names_file(tree, list(splits)):
+        candidates.append([Part(split, name) for name, split in splits.items()])
     for parts in candidates:
-        parts = [part for part in parts if tree.shape.below(part.path)]
-        if parts and _kinds(tree, parts):
+        if any(tree.shape.below(part.path) for part in parts) and _kinds(tree, parts):
             return _of_folders(tree, parts)
     return None
 
@@ -116,7 +116,8 @@ def _of_data_file(tree: Tree, content: DataFile, prefix: Prefix, file: str, name
                 parts.append(Part(split, path))
             else:
                 reason = f"{name} names it for {split}, and it is not there"
-                missing.append(Skipped(path, reason, ignored=True))
+                is_list = Part(split, path).is_list  # else a folder that was not exported
+                missing.append(Skipped(path, reason, ignored=not is_list))
     names, lists = content.names, [part.path for part in parts if part.is_list]
     sources = [file, *lists]
     if content.names_file:
@@ -132,7 +133,8 @@ def _of_data_file(tree: Tree, content: DataFile, prefix: Prefix, file: str, name
     ignored = {}
     if not lists:
         folders = [part.path for part in parts]
-        ignored = aside(tree, folders, f"{name} names it for no split")
+        reason = f"{name} names it for no split"
+        ignored = aside(tree, folders, reason, partial(_lies_among, folders))
     yolo = Yolo(
         classes=names,
         sources=tuple(filter(None, sources)),
@@ -147,11 +149,10 @@ def _of_data_file(tree: Tree, content: DataFile, prefix: Prefix, file: str, name
 
 def _of_folders(tree: Tree, parts: Sequence[Part]) -> Found:
     folders = [part.path for part in parts]
-    file = _names_file(tree, ["", *folders])
+    file = _names_file(tree, ["", *folders, *map(os.path.dirname, folders)])
     yolo = Yolo(
         classes=tuple(tree.lines(file)) if file else (),
         sources=(file,) if file else (),
-        ignored=aside(tree, folders, "it belongs to no split"),
         parts=tuple(parts),
     )
     return _found(tree, yolo, file)
@@ -175,11 +176,8 @@ def _kinds(tree: Tree, parts: Sequence[Part], keypoints: int = 0) -> set[str]:
     found: set[str | None] = set()
     for part in parts:
         folder = os.path.dirname(part.path) if part.is_list else part.path
-        for images, level in tree.walk(folder):
-            if not level.images:
-                continue
-            labels = labels_of(tree, images)
-            texts = tree.level(labels).examples.get(".txt", ())
+        for labels, level in tree.walk(labels_of(tree, folder)):
+            texts = level.examples.get(".txt", ())
             found |= {kind_at(tree, inside(labels, name), keypoints) for name in texts}
             if any(found):
                 break
@@ -211,6 +209,12 @@ def _bases(tree: Tree, content: DataFile) -> list[str]:
         return [""]
     found = prefix_of([content.base], ["", "datasets"], partial(folder_at, tree))
     return [*([found.apply(content.base)] if found else ()), ""]
+
+
+def _lies_among(folders: Sequence[str], path: str) -> bool:
+    """Whether a folder lies beside some of `folders` in a folder of images."""
+    above = os.path.dirname(path)
+    return above in map(os.path.dirname, folders) and above.split("/")[-1] == "images"
 
 
 def _is_there(tree: Tree, path: str) -> bool:

@@ -18,6 +18,7 @@ from packer.sources.tree import Tree
 from packer.sources.yolo.lines import kind_of
 from packer.sources.yolo.paths import folder_at, prefix_of
 
+_IMAGES, _LABELS = "images", "labels"
 _OTHERS = ("classes.txt", "_classes.txt")  # texts beside the label files, of no image
 
 
@@ -59,6 +60,8 @@ class Yolo(Lists):
         folders: dict[str, str] = {}  # of images: that of their labels
         split_of: dict[int, str] = {}  # of each image of a list
         for part in self.parts:
+            if not part.is_list:  # its labels may be there without images
+                folders[part.path] = labels_of(tree, part.path)
             for image in _images(tree, part):
                 if part.is_list:
                     digest = xxhash.xxh3_64_intdigest(os.fsencode(image))
@@ -77,7 +80,13 @@ class Yolo(Lists):
                     yield Row(image, split=part.split, files={"txt": label}, note="")
                 else:
                     yield Row(image, split=part.split)
-        for folder, labels in folders.items():
+        used = set(folders.values())
+        further = {
+            folder: _images_of(folder)
+            for folder, level in tree.walk()
+            if _LABELS in folder.split("/") and level.counts.get(".txt") and folder not in used
+        }
+        for folder, labels in [*folders.items(), *((b, a) for a, b in further.items())]:
             yield from _strays(tree, folder, labels)
 
     def members(self, note: str, files: Mapping[str, bytes]) -> Mapping[str, bytes]:
@@ -89,17 +98,26 @@ class Yolo(Lists):
         return files
 
 
+def label_of(tree: Tree, image: str) -> str:
+    """The path of an image's label file, which need not be there."""
+    folder, name = os.path.split(image)
+    return inside(labels_of(tree, folder), f"{os.path.splitext(name)[0]}.txt")
+
+
 def labels_of(tree: Tree, folder: str) -> str:
     """The folder of the label files of the images in a folder."""
     parts = folder.split("/")
-    at = next((n for n in reversed(range(len(parts))) if parts[n].lower() == "images"), None)
+    at = next((n for n in reversed(range(len(parts))) if parts[n] == _IMAGES), None)
     if at is None:
         return folder
-    for name in ("labels", "Labels"):
-        top = "/".join([*parts[:at], name])
-        if folder_at(tree, top):
-            return "/".join([top, *parts[at + 1 :]])
-    return folder
+    top = "/".join([*parts[:at], _LABELS])
+    return "/".join([top, *parts[at + 1 :]]) if folder_at(tree, top) else folder
+
+
+def _images_of(labels: str) -> str:
+    """The folder of the images of the label files in a folder."""
+    head, _, tail = f"/{labels}/".rpartition(f"/{_LABELS}/")
+    return f"{head}/{_IMAGES}/{tail}".strip("/")
 
 
 def _images(tree: Tree, part: Part) -> Iterator[str]:
