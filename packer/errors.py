@@ -25,6 +25,8 @@ from reader.format import ShardfeedError
 class UnusableInput(ShardfeedError):
     """The source, the destination or an option cannot be worked with; nothing was written."""
 
+    __module__ = "packer"
+
 
 class NothingToPack(UnusableInput):
     """No file of the source can be packed.
@@ -32,6 +34,8 @@ class NothingToPack(UnusableInput):
     Attributes:
         files: (name, reason) of each.
     """
+
+    __module__ = "packer"
 
     def __init__(self, message: str, files: list[tuple[str, str]]) -> None:
         self.files = files
@@ -44,6 +48,8 @@ class Rejected(ShardfeedError):
     Attributes:
         files: (name, reason) of each.
     """
+
+    __module__ = "packer"
 
     def __init__(
         self, files: list[tuple[str, str]], written: bool, *, damaged: bool = True
@@ -95,9 +101,13 @@ class Untileable(Exception):
 class ProcessDied(ShardfeedError):
     """A process that took part in the work was killed, or there was no memory for it."""
 
+    __module__ = "packer"
+
 
 class PackingFailed(ShardfeedError):
     """Packing stopped half-way (a full disk, a killed process); running it again continues it."""
+
+    __module__ = "packer"
 
 
 def cannot_write(path: Path, error: OSError) -> PackingFailed:

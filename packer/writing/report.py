@@ -30,6 +30,8 @@ class PackReport:
         untiled: (name, reason) of the JPEGs that could not be tiled and are stored as they were.
     """
 
+    __module__ = "packer"
+
     reading: str
     remarks: list[str]
     dataset: str

@@ -8,10 +8,11 @@ import types
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
-import packer.errors
+import packer
 import reader
 import reader.errors
 from packer.cli.main import main
@@ -36,12 +37,12 @@ def further(prepared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-@pytest.mark.parametrize("name", NAMED)
-def test_a_public_name_has_an_example_that_runs(name: str, folder: Path, further: Path) -> None:
+@pytest.mark.parametrize("found", [*map(PUBLIC.__getitem__, NAMED), packer.pack, packer.Writer])
+def test_a_public_name_has_an_example_that_runs(found: Any, folder: Path, further: Path) -> None:
     for packed in PACKED:
         (folder / packed).symlink_to(further / packed)
-    text = inspect.getdoc(PUBLIC[name]) or ""
-    names = {"reader": reader, "torch": torch}
+    text, name = inspect.getdoc(found) or "", found.__qualname__
+    names = {"packer": packer, "reader": reader, "torch": torch, "np": np}
     test = doctest.DocTestParser().get_doctest(text, names, name, None, 0)
     assert test.examples
     told: list[str] = []
@@ -57,6 +58,12 @@ def test_a_public_name_is_shown_as_people_write_it(name: str) -> None:
     if inspect.isclass(found):
         assert repr(found) == f"<class 'reader.{name}'>"
         assert f"class {name}" in pydoc.render_doc(f"reader.{name}", renderer=pydoc.plaintext)
+
+
+def test_the_classes_of_packer_are_shown_as_people_write_them() -> None:
+    for name in packer.__all__:
+        if inspect.isclass(found := getattr(packer, name)):
+            assert repr(found) in (f"<class 'packer.{name}'>", f"<class 'reader.{name}'>")
 
 
 @pytest.mark.parametrize("module", [reader.errors, packer.errors], ids=lambda m: m.__name__)

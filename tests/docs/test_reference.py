@@ -18,6 +18,13 @@ def test_every_public_name_of_reader_is_in_the_reference(name: str) -> None:
     assert f":: reader.{name}\n" in (DOCS / "reference" / "reader.md").read_text()
 
 
+def test_every_public_name_of_packer_is_in_a_reference() -> None:
+    pages = [(DOCS / "reference" / f"{name}.md").read_text() for name in ("packer", "reader")]
+    for name in packer.__all__:
+        page, package = pages[hasattr(reader, name)], ("packer", "reader")[hasattr(reader, name)]
+        assert f":: {package}.{name}\n" in page, name
+
+
 @pytest.mark.parametrize("package", [packer, reader], ids=["packer", "reader"])
 def test_every_room_is_described_and_drawn(package: object) -> None:
     folder = Path(package.__file__).parent
