@@ -14,7 +14,7 @@ from functools import partial
 from itertools import islice, takewhile
 
 from packer.errors import UnusableInput
-from packer.sources.folder.layout import FLAT, Layout, understand
+from packer.sources.folder.layout import FLAT, Layout, splits_of, understand
 from packer.sources.folder.masks import certain_pair, images_of, masks
 from packer.sources.folder.shape import inside, lies_in, listed
 from packer.sources.listed import ListedSource, Lists, Row
@@ -47,7 +47,7 @@ def recognise(place: Place) -> Reading | None:
     if not tree or kind not in (None, _KIND) or "JPEGImages" in tree.level().folders:
         return None
     level = tree.level()
-    if len(level.folders) == 1 and not level.images:
+    if len(level.folders) == 1 and not level.images and not splits_of(level.folders):
         return None  # which is looked into
     pairs = list(_pairs(tree, lax=kind == _KIND))
     if not pairs and (suffix := _beside(tree)):

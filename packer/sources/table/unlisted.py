@@ -7,10 +7,13 @@ from dataclasses import dataclass, field
 from packer.errors import BadImage, Damaged
 from packer.keys import Hashes, escape
 from packer.sources.folder.files import ignored
+from packer.sources.folder.shape import inside
 from packer.sources.folder.walk import names_an_image
 from packer.sources.listed import unnamed
 from packer.sources.records import Skipped, SourceSample
 from packer.sources.table.places import Images
+
+_OBJECTS_ALONE = "_annotations.csv"  # Roboflow's, which does not name images without objects
 
 
 @dataclass(frozen=True)
@@ -28,7 +31,7 @@ class Unlisted:
     aside: Mapping[str, str] = field(default_factory=dict)
 
     def scan(self, known: Hashes, splits: Set[str]) -> Iterator[SourceSample | Skipped]:
-        """The images of splits that have no table are samples without labels; others are named.
+        """The images of splits without a table are samples without labels; others are named.
 
         Args:
             known: hashes of the images that tables name, sorted.
@@ -42,7 +45,7 @@ class Unlisted:
             folder, paths = found
             split = self.images.splits.get(folder, "")
             images = [path for path in paths if names_an_image(os.path.basename(path))]
-            if split and split not in splits:
+            if (split and split not in splits) or inside(folder, _OBJECTS_ALONE) in self.tables:
                 yield from (self._sample(path, split) for path in images)
             elif images and len(images) == tree.level(folder).images:
                 count = "image" if len(images) == 1 else f"{len(images)} images"
