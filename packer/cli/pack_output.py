@@ -44,7 +44,7 @@ def say_part(report: "PartReport", as_json: bool, quiet: bool) -> None:
         _report_json(dict(vars(report)))
     elif not quiet:
         name_files("not tiled", report.untiled)
-        left = f"of the whole {counted(report.missing, 'shards')} are missing"
+        left = f"{counted(report.missing, 'shards')} of the whole still missing"
         if report.committed:
             left = "the dataset is committed"
         elif not report.missing:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from packer.sources.records import Skipped, SourceSample
 
 _TEXTS = 3  # name, key and locator
+_AT_A_TIME = 1 << 16  # samples whose texts are taken: each is an object for a moment
 _COLUMNS: Any = {"_text": "B", "_bounds": "Q", "_kinds": "I"}
 _COLUMNS |= dict.fromkeys(("_labels", "_sizes", "_mtimes", "_blocks"), "q")
 
@@ -95,12 +96,14 @@ class Listing:
         """A listing of the samples with these numbers, in their order."""
         chosen = np.asarray(numbers, np.int64)
         bounds = np.frombuffer(self._bounds, np.uint64)
-        starts, ends = (bounds[_TEXTS * at].tolist() for at in (chosen, chosen + 1))
         lengths = np.diff(bounds).reshape(-1, _TEXTS)[chosen].ravel()
         kinds, first = np.unique(self._kind_numbers[chosen], return_index=True)
         taken = Listing()
         with memoryview(self._text) as text:
-            taken._text = bytearray().join(map(text.__getitem__, map(slice, starts, ends)))
+            for begin in range(0, len(chosen), _AT_A_TIME):
+                few = chosen[begin : begin + _AT_A_TIME]
+                starts, ends = (bounds[_TEXTS * at].tolist() for at in (few, few + 1))
+                taken._text += b"".join(map(text.__getitem__, map(slice, starts, ends)))
         taken._bounds.frombytes(np.cumsum(lengths).tobytes())
         for column, ours in (
             (taken._labels, self._labels),
