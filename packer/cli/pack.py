@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from packer.cli import params as options
+from packer.cli.explain import say_explained
 from packer.cli.output import name_files, say
 from packer.cli.pack_output import json_of_errors, say_part, say_plan, say_report
 from packer.cli.sections import Sectioned
@@ -21,13 +22,23 @@ SECTIONS = {
     "What is stored": ("jpeg", "check", "max_side", "quality", "raw"),
     "How it is divided": ("split", "shard_size", "shard_samples", "shuffle", "seed"),
     "What is refused": ("on_error", "max_pixels", "max_bytes"),
-    "This run": ("jobs", "executor", "part", "append", "overwrite", "dry_run", "as_json", "quiet"),
+    "This run": (
+        "jobs",
+        "executor",
+        "part",
+        "append",
+        "overwrite",
+        "dry_run",
+        "explain",
+        "as_json",
+        "quiet",
+    ),
 }
 
 
 @click.command(cls=Sectioned, sections=SECTIONS)
 @click.argument("src", type=click.Path(exists=True, path_type=Path))
-@click.argument("dst", type=click.Path(file_okay=False, path_type=Path))
+@click.argument("dst", type=click.Path(file_okay=False, path_type=Path), required=False)
 @options.jobs
 @click.option(
     "--executor",
@@ -140,11 +151,16 @@ SECTIONS = {
 @click.option(
     "--dry-run", is_flag=True, help="Only say what would be written; images are not opened."
 )
+@click.option(
+    "--explain",
+    is_flag=True,
+    help="Only say what SRC is read as, with five of its samples and all that belongs to them.",
+)
 @options.as_json
 @options.quiet
 def pack(
     src: Path,
-    dst: Path,
+    dst: Path | None,
     jobs: int,
     executor: str,
     part: str | None,
@@ -175,6 +191,7 @@ def pack(
     append: bool,
     overwrite: bool,
     dry_run: bool,
+    explain: bool,
     as_json: bool,
     quiet: bool,
 ) -> int:
@@ -191,6 +208,8 @@ def pack(
     from packer.planning.chosen import WITHOUT_TILER, chosen
     from packer.progress import Progress
 
+    if dst is None and not explain:
+        raise click.UsageError("Missing argument 'DST'.")
     if append and overwrite:
         raise click.UsageError("--append adds to a dataset and --overwrite replaces it: give one.")
     if len({name.removesuffix("?") for name, _ in pairs}) < len(pairs):
@@ -222,6 +241,8 @@ def pack(
     if asked.jpeg != "tiled" and jpeg is None and raw is None and not quiet:
         say(f"packer: {WITHOUT_TILER}")
     names = None if classes is None else _class_names(classes)
+    if dst is None or explain:
+        return say_explained(src, asked, names, as_json, Progress(quiet))
     if dry_run:
         with json_of_errors(as_json):
             return say_plan(src, dst, asked, names, append, as_json, Progress(quiet))

@@ -1,0 +1,90 @@
+"""What `packer pack --explain` prints: what a source is read as, shown by some of its samples."""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from packer.cli.output import name_files, print_json, say
+
+if TYPE_CHECKING:
+    from packer.planning.options import PackOptions
+    from packer.progress import Progress
+    from packer.sources.records import Source, SourceSample
+
+_SHOWN = 5
+_LONGEST = 300  # characters of a member
+
+
+def say_explained(
+    src: Path,
+    chosen: "PackOptions",
+    names: list[str] | None,
+    as_json: bool,
+    progress: "Progress",
+) -> int:
+    """Print what `src` is read as, and some samples from all over it; the exit code."""
+    from packer.planning.prepare import prepare
+
+    work = prepare(Path(os.path.realpath(src)), chosen, progress, names)
+    source, listing, classes = work.scanned.source, work.scanned.listing, work.scanned.classes
+    count = min(_SHOWN, len(listing))
+    numbers = [(2 * shown + 1) * len(listing) // (2 * count) for shown in range(count)]
+    samples = [_sample(source, listing[number], classes) for number in numbers]
+    rejected = [(item.name, item.reason) for item in listing.skipped if not item.ignored]
+    ignored = [(item.name, item.reason) for item in listing.skipped if item.ignored]
+    if as_json:
+        named = {"rejected": rejected, "ignored": ignored}
+        print_json(
+            {"reading": work.reading, "remarks": list(work.remarks), "samples": samples}
+            | {what: [{"file": n, "reason": r} for n, r in files] for what, files in named.items()}
+        )
+        return 1 if rejected else 0
+    for sentence in (work.reading, *work.remarks):
+        say(sentence, err=False)
+    for sample in samples:
+        of_class = "no class" if sample["class"] is None else f"class {sample['class']}"
+        split = f", split {sample['split']}" if sample["split"] else ""
+        say(f"{sample['name']}: {of_class}{split}, {sample['image']}", err=False)
+        for ext, told in sample["members"].items():
+            say(f"  {ext}: {told}", err=False)
+    name_files("ignored", ignored)
+    name_files("rejected", rejected)
+    return 1 if rejected else 0
+
+
+def _sample(source: "Source", sample: "SourceSample", classes: tuple[str, ...]) -> dict[str, Any]:
+    """A sample with its members, as a person reads them."""
+    from packer.errors import BadImage
+
+    found: dict[str, Any] = {
+        "name": sample.name,
+        "class": classes[sample.label] if sample.label >= 0 else None,
+        "split": sample.split,
+        "members": {},
+    }
+    try:
+        content = source.read(sample)
+    except BadImage as error:
+        return found | {"image": f"cannot be read: {error}"}
+    image = content.image
+    shape = " x ".join(map(str, getattr(image, "shape", ())))
+    found["image"] = _told(image) if isinstance(image, bytes) else f"pixels, {shape}"
+    found["members"] = {ext: _told(data) for ext, data in content.members.items()}
+    return found
+
+
+def _told(data: bytes) -> str:
+    """The beginning of a text; of anything else, what it is."""
+    import io
+
+    from PIL import Image, UnidentifiedImageError
+
+    try:
+        with Image.open(io.BytesIO(data)) as image:
+            return f"{image.format} of {image.width} x {image.height}"
+    except (UnidentifiedImageError, OSError, ValueError, Image.DecompressionBombError):
+        pass
+    if b"\0" in data[:_LONGEST]:
+        return f"{len(data)} bytes"
+    text = " ".join(data[: 4 * _LONGEST].decode(errors="replace").split())
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ..."

@@ -1,0 +1,60 @@
+"""`packer pack --explain`."""
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from layouts import ROWS
+from layouts.archives import image
+
+RunPacker = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.fixture
+def pets(tmp_path: Path) -> Path:
+    """Oxford-IIIT Pet in miniature, with a file that belongs to nothing."""
+    row = next(row for row in ROWS if row.name == "Oxford-IIIT Pet")
+    for number, name in enumerate(row.files.split()):
+        path = tmp_path / "pets" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        is_image = name.endswith((".jpg", ".png"))
+        path.write_bytes(
+            image(number, "PNG" if name.endswith("png") else "JPEG") if is_image else b"{}"
+        )
+    for name, content in row.contents.items():
+        (tmp_path / "pets" / name).write_text(str(content))
+    return tmp_path / "pets"
+
+
+def test_a_source_is_explained_by_its_samples_and_nothing_is_written(
+    pets: Path, run_packer: RunPacker
+) -> None:
+    before = sorted(pets.parent.rglob("*"))
+    done = run_packer("pack", "--explain", pets, "--quiet")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("Read as Oxford-IIIT Pet with its official lists: 2 images")
+    assert (
+        "images/Abyssinian_1.jpg: class Abyssinian, split trainval, JPEG of 16 x 12" in done.stdout
+    )
+    assert "  mask.png: PNG of 16 x 12\n  xml: {}\n" in done.stdout
+    told = json.loads(run_packer("pack", "--explain", pets, "--json", "--quiet").stdout)
+    assert [sample["split"] for sample in told["samples"]] == ["trainval", "test"]
+    assert {
+        "file": "images/Abyssinian_34.jpg",
+        "reason": "the official lists leave it out",
+    } in told["ignored"]
+    assert sorted(pets.parent.rglob("*")) == before
+
+
+def test_what_would_be_rejected_is_told_and_a_destination_is_needed_to_pack(
+    pets: Path, run_packer: RunPacker
+) -> None:
+    (pets / "scores.mat").write_bytes(b"x")
+    done = run_packer("pack", "--explain", pets)
+    assert done.returncode == 1
+    assert "scores.mat: it may hold labels or images" in done.stderr
+    done = run_packer("pack", pets)
+    assert done.returncode == 2
+    assert "Missing argument 'DST'" in done.stderr
