@@ -202,6 +202,13 @@ ROWS = [
         {"kind": "pairs"},
     ),
     Row(
+        "images and masks beside them, paired by hand",
+        "pictures/1.jpg others/1_mask.png others/1.png",
+        Read({"1": None}, members=MASK, rejected=frozenset({"../others/1_mask.png"})),
+        {"pairs": {"mask": "../others"}},
+        src="pictures",
+    ),
+    Row(
         "images without masks, as pairs",
         "cat/1.jpg dog/2.jpg",
         "is not what --as pairs reads",

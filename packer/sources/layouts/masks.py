@@ -44,7 +44,9 @@ class Pair:
 def recognise(place: Place) -> Reading | None:
     """Folders of masks that fit the images, or names of masks beside names of images."""
     tree, kind = place.tree, place.options.kind
-    if not tree or kind not in (None, _KIND) or "JPEGImages" in tree.level().folders:
+    if not tree or place.options.pairs or kind not in (None, _KIND):
+        return None
+    if "JPEGImages" in tree.level().folders:  # which VOC has
         return None
     level = tree.level()
     if len(level.folders) == 1 and not level.images and not splits_of(level.folders):

@@ -20,7 +20,9 @@ _XML = frozenset({"annotations", "annotation", "annots", "xmls", "xml", "labels"
 def recognise(place: Place) -> Reading | None:
     """XML beside the images of a folder or of its splits, or beside the folder of images."""
     tree = place.tree
-    if not tree or "JPEGImages" in tree.level().folders:  # which VOC has
+    if not tree or place.options.pairs:
+        return None
+    if "JPEGImages" in tree.level().folders:  # which VOC has
         return None
     parts = [part for part in _parts(tree) if part.xml is not None]
     parts = [part for part in parts if has_annotations(tree, part.xml or "")]

@@ -43,7 +43,9 @@ def recognise(place: Place) -> Reading | None:
             f"{place.path}: several files say where YOLO's images are: {names}. Pack one of them: "
             f"packer pack {place.path / files[0]} DST"
         )
-    found = described[0] if described else by_folders(tree)
+    found = next(iter(described), None)
+    if found is None and not place.options.pairs:
+        found = by_folders(tree)
     return _reading(found) if found else None
 
 
