@@ -1,5 +1,9 @@
 """How Sphinx builds these pages; scripts/docs.sh runs it, and takes every warning for an error."""
 
+import ast
+import re
+from pathlib import Path
+
 from packer import __version__
 
 project = "shardfeed"
@@ -48,3 +52,21 @@ html_theme_options = {
     "secondary_sidebar_items": ["page-toc"],
 }
 html_sidebars = {"index": [], "quick-start": []}
+
+LAYOUTS = Path(__file__).parent.parent / "packer" / "sources" / "layouts"
+
+
+def add_layouts(app: object, page: str, source: list[str]) -> None:
+    """Make the list of layouts from what their modules say of themselves."""
+    if page == "packing/sources":
+        modules = (path for path in sorted(LAYOUTS.glob("*.py")) if path.stem != "__init__")
+        said = [ast.get_docstring(ast.parse(path.read_text())) or "" for path in modules]
+        texts = [re.sub(r"(https?://[^\s,]*[^\s,.;:])", r"<\1>", text) for text in said]
+        heads = (text.partition("\n\n") for text in sorted(texts, key=str.lower))
+        items = [f"{head.rstrip('.')}\n: {' '.join(rest.split())}" for head, _, rest in heads]
+        source[0] = source[0].replace("<!-- layouts -->", "\n\n".join(items))
+
+
+def setup(app: object) -> None:
+    """Register the above."""
+    app.connect("source-read", add_layouts)  # type: ignore[attr-defined]
