@@ -41,6 +41,8 @@ def prepared(
                 write(f"images/{split}/{name}/{split}{number}.jpg", 100 * label + number)
                 write(f"tiny/{split}/{name}/{number}.png", 100 * label + number, 32, 32)
             write(f"photos/{split}/{number}.jpg", number)
+            folder = "train_images" if split == "train" else "test_images"
+            write(f"competition/{folder}/{split}{number}.jpg", number)
             mask = Image.new("L", (80, 60), number % 3)
             (root / "masks" / split).mkdir(parents=True, exist_ok=True)
             mask.save(root / "masks" / split / f"{number}.png")
@@ -63,6 +65,9 @@ def prepared(
         path.parent.mkdir(exist_ok=True)
         path.write_text(json.dumps(coco(count)))
     (root / "yolo" / "data.yaml").write_text(YOLO)
+    labels = [f"train{number}.jpg,{'scab rust' if number % 2 else 'rust'}" for number in range(9)]
+    rows = ["image,labels", *labels, "train9.jpg,scab", ""]
+    (root / "competition" / "train.csv").write_text("\n".join(rows))
     run_pack(root / "images", root / "shards")
     return root
 

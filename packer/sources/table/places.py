@@ -6,6 +6,7 @@ images that is made once, of 12 bytes an image; nothing is tried out on the disk
 
 import os
 from array import array
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -27,6 +28,7 @@ class Images:
 
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
+        self._last: tuple[str, list[str]] = ("", [])
 
     def __reduce__(self) -> tuple[type["Images"], tuple[Tree]]:
         """What goes to a packing process: nothing of what was listed."""
@@ -50,32 +52,32 @@ class Images:
 
     def ending_with(self, value: str) -> list[str]:
         """The images whose paths end with `value`, or would with their extension behind it."""
+        if self._last[0] == value:
+            return self._last[1]  # rows of one image follow each other
         name = value.rpartition("/")[2]
         whole = is_named_as_image(name)
-        found = []
-        for path in self._named(os.path.splitext(name)[0] if whole else name):
-            known = path if whole else os.path.splitext(path)[0]
-            if known == value or known.endswith(f"/{value}"):
-                found.append(path)
+        found = list(self._named(os.path.splitext(name)[0] if whole else name))
+        if whole or name != value:
+            found = [path for path in found if _ends(path, value, whole)]
+        self._last = value, found
         return found
 
     def below_another(self, value: str) -> list[str]:
         """The images whose whole paths `value` ends with: those of a folder that lies elsewhere."""
-        name = value.rpartition("/")[2]
-        return [
-            path for path in self._named(os.path.splitext(name)[0]) if value.endswith(f"/{path}")
-        ]
+        stem = os.path.splitext(value.rpartition("/")[2])[0]
+        return [path for path in self._named(stem) if value.endswith(f"/{path}")]
 
     def _named(self, stem: str) -> Iterator[str]:
         hashes, kinds, known = self._listed
-        value = np.uint64(_hash(stem))
-        first, last = np.searchsorted(hashes, value), np.searchsorted(hashes, value, "right")
-        for kind in kinds[first:last].tolist():
-            folder, ext = known[kind]
+        value = _hash(stem)
+        at = bisect_left(hashes, value)
+        while at < len(hashes) and hashes[at] == value:
+            folder, ext = known[kinds[at]]
             yield inside(folder, stem + ext)
+            at += 1
 
     @cached_property
-    def _listed(self) -> tuple["np.ndarray", "np.ndarray", list[tuple[str, str]]]:
+    def _listed(self) -> tuple["array[int]", "array[int]", list[tuple[str, str]]]:
         """The hash of each image's stem, sorted, and its folder and extension."""
         hashes, kinds = array("Q"), array("I")
         known: dict[tuple[str, str], int] = {}
@@ -85,9 +87,9 @@ class Images:
                     stem, ext = os.path.splitext(name)
                     hashes.append(_hash(stem))
                     kinds.append(known.setdefault((folder, ext), len(known)))
-        found = np.array(hashes, np.uint64)
-        order = np.argsort(found, kind="stable")
-        return found[order], np.array(kinds, np.uint32)[order], list(known)
+        order = np.argsort(np.array(hashes, np.uint64), kind="stable")
+        ordered = (np.array(each)[order].tobytes() for each in (hashes, kinds))
+        return array("Q", next(ordered)), array("I", next(ordered)), list(known)
 
 
 @dataclass(frozen=True)
@@ -127,7 +129,8 @@ class Places:
 
     def candidates(self, value: str) -> list[str]:
         """The images that `value` may name, where they are looked up."""
-        value = os.path.normpath(value.strip().replace("\\", "/"))
+        if not value.isalnum():
+            value = os.path.normpath(value.strip().replace("\\", "/"))
         images = self.images
         found = images.below_another(value) if self.moved else images.ending_with(value)
         if self.split and len(found) > 1:
@@ -194,6 +197,11 @@ def _is_there(places: Places, value: str) -> bool:
         return places.images.tree.has(places.name(value))
     except (BadImage, ValueError):
         return False
+
+
+def _ends(path: str, value: str, whole: bool) -> bool:
+    known = path if whole else os.path.splitext(path)[0]
+    return known == value or known.endswith(f"/{value}")
 
 
 def _hash(stem: str) -> int:
