@@ -1,6 +1,7 @@
 """A small HTTP server of a folder, as a store is one: ranges, ETags, If-Match; and faults."""
 
 import contextlib
+import os
 import re
 import socket
 import struct
@@ -114,7 +115,8 @@ class _Handler(BaseHTTPRequestHandler):
     def reset(self) -> None:
         """Hang up as a machine that went down does."""
         self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        self.connection.close()
+        self.close_connection = True
+        os.close(self.connection.detach())
 
     def log_message(self, *_: object) -> None:
         pass

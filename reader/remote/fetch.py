@@ -60,6 +60,7 @@ _WINDOW = 256 << 20  # bytes that are fetched ahead
 _TRIES = 3  # of bytes that are not what the index says
 _ELSEWHERE = 0.02  # seconds between two looks at what another process is fetching
 _PATIENCE = 10.0  # seconds for it to get done
+_AHEAD = 8  # of the cache, what may be fetched ahead
 _EVICTED = 64  # of the cache's limit, what is chosen to be evicted at a time
 
 
@@ -253,7 +254,8 @@ class Fetcher:
                 False,
             )
         room = self._space.limit - indexes
-        plan.window = min(plan.window, max(plan.least, room * 3 // 4))
+        # What is ahead takes the place of what would be read again.
+        plan.window = min(plan.window, max(plan.least, room // _AHEAD))
         self._plans[connection, message.number] = plan
         return Here()
 

@@ -1,0 +1,190 @@
+"""What a store may do to who reads it: each fault is passed over, or told in a sentence."""
+
+import pickle
+import re
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from store_server import StoreServer, serving
+
+import reader
+from reader import Dataset, StoreError
+
+pytest.importorskip("obstore", reason="reading from a store needs shardfeed[remote]")
+
+Opened = Callable[..., Dataset]
+HASTY = {"retry_timeout": 2, "client_options": {"read_timeout": "300ms"}}
+SECRET = "S3CR3TS3CR3TS3CR3T"
+
+
+def half(handler: Any) -> None:
+    """Send the head of an answer and half of its body."""
+    write = handler.answer
+
+    def answer(status: int, content: bytes, headers: Any = None) -> None:
+        handler.send_response(status)
+        for name, value in {**headers, "Content-Length": str(len(content))}.items():
+            handler.send_header(name, value)
+        handler.send_header("Last-Modified", "Wed, 21 Oct 2026 07:28:00 GMT")
+        handler.end_headers()
+        handler.wfile.write(content[: len(content) // 2])
+        handler.wfile.flush()
+        handler.close_connection = True
+
+    handler.answer = answer
+    handler.serve()
+    handler.answer = write
+
+
+def stalled_body(handler: Any) -> None:
+    """Send half of a body, and then nothing."""
+    half(handler)
+    handler.server.closing.wait(1)
+
+
+def short_range(handler: Any) -> None:
+    """Answer with less than the range that was asked for, and say so."""
+    first, last = re.fullmatch(r"bytes=(\d+)-(\d+)", handler.headers["Range"]).groups()
+    handler.headers.replace_header("Range", f"bytes={first}-{(int(first) + int(last)) // 2}")
+    handler.serve()
+
+
+def whole_file(handler: Any) -> None:
+    """Heed no range."""
+    del handler.headers["Range"]
+    handler.serve()
+
+
+FAULTS: dict[str, Any] = {
+    "503": 503,
+    "429": 429,
+    "500": 500,
+    "reset": lambda handler: handler.reset(),
+    "body cut short": half,
+    "body stalls": stalled_body,
+    "head stalls": lambda handler: handler.server.closing.wait(1),
+    "short range": short_range,
+    "whole file": whole_file,
+}
+
+
+def at_shards(server: StoreServer, fault: Any, times: int) -> None:
+    """Let requests for shards meet a fault, so many times."""
+    left = [times]
+
+    def choose(handler: Any) -> Any:
+        if not handler.path.endswith(".tar") or not left[0]:
+            return None
+        left[0] -= 1
+        return fault
+
+    server.fault = choose
+
+
+@pytest.mark.parametrize("fault", FAULTS.values(), ids=list(FAULTS))
+def test_what_fails_in_passing_is_asked_again(
+    packed: Path, server: StoreServer, opened: Opened, fault: Any
+) -> None:
+    dataset = opened(storage_options=HASTY)
+    at_shards(server, fault, 2)
+    assert (dataset[0][0] == Dataset(packed)[0][0]).all()
+
+
+ENDS = {
+    "503": (503, r"status 503, also after \d seconds"),
+    "403": (403, r"the store refuses it .* Give storage_options="),
+    "head stalls": (FAULTS["head stalls"], "it does not answer in time, also after"),
+    "reset": (FAULTS["reset"], "the connection was cut, also after"),
+    "whole file": (whole_file, "gives the whole file where a part is asked for"),
+    "400": (400, r"status 400\. Is its region another one"),
+}
+
+
+@pytest.mark.parametrize(("fault", "told"), ENDS.values(), ids=list(ENDS))
+def test_what_does_not_pass_is_an_error_that_names_sample_shard_and_reason(
+    server: StoreServer, opened: Opened, fault: Any, told: str
+) -> None:
+    dataset = opened(storage_options=HASTY)
+    at_shards(server, fault, 10**6)
+    with pytest.raises(StoreError, match=rf"At sample 'class\d/.*' of shard-000000.tar: .*{told}"):
+        dataset[0]
+
+
+def test_a_store_that_is_gone_for_a_while_is_waited_for(
+    packed: Path, server: StoreServer, opened: Opened
+) -> None:
+    dataset = opened()
+    dataset[0]
+    server.fault = FAULTS["reset"]
+    threading.Timer(1.0, lambda: setattr(server, "fault", lambda _: None)).start()
+    assert (dataset[1][0] == Dataset(packed)[1][0]).all()
+
+
+def test_a_shard_that_is_not_there_is_told_of_its_samples(
+    server: StoreServer, opened: Opened
+) -> None:
+    dataset = opened()
+    at_shards(server, 404, 10**6)
+    with pytest.raises(reader.SampleError, match=r"shard-000000\.tar is not in the store"):
+        dataset[0]
+
+
+def test_what_is_no_dataset_or_no_place_is_told_at_once(
+    server: StoreServer, opened: Opened, tmp_path: Path
+) -> None:
+    server.fault = lambda _: 404
+    with pytest.raises(reader.FormatError, match=r"is not a dataset: it has no dataset\.json"):
+        opened()
+    server.fault = lambda _: 403
+    with pytest.raises(StoreError, match=r"dataset\.json: the store refuses it"):
+        opened()
+    with pytest.raises(StoreError, match=r"dataset\.json: .*, also after"):
+        Dataset("http://nowhere.invalid/x", cache_dir=tmp_path, storage_options=HASTY)
+
+
+def test_an_index_that_is_not_the_one_of_the_dataset_is_told(
+    server: StoreServer, opened: Opened
+) -> None:
+    server.fault = lambda handler: (
+        (lambda handler: handler.serve(lambda content: content[::-1]))
+        if handler.path.endswith("1.safetensors")
+        else None
+    )
+    with pytest.raises(reader.FormatError, match=r"shard-000001\.safetensors is not the index"):
+        opened()
+
+
+def test_credentials_are_in_no_error_message_pickle_of_workers_or_file(
+    packed: Path, tmp_path: Path
+) -> None:
+    headers = {"authorization": f"Bearer {SECRET}"}
+    options = {"retry_timeout": 1, "client_options": {"default_headers": headers}}
+    with serving(packed) as server:
+        dataset = Dataset(server.url, cache_dir=tmp_path, storage_options=options)
+        dataset[0]
+        assert {sent["authorization"] for sent in server.headers} == {f"Bearer {SECRET}"}
+        errors = []
+        for fault in (403, 503, 400, FAULTS["reset"]):
+            at_shards(server, fault, 10**6)
+            with pytest.raises(StoreError) as raised:
+                dataset[20]
+            errors.append(str(raised.value))
+        said = [repr(dataset), *errors, repr(pickle.dumps(dataset.lent()))]
+        pid = dataset.fetching.pid
+        said += [Path(f"/proc/{pid}/{what}").read_text() for what in ("cmdline", "environ")]
+        dataset.fetching.close()
+    assert not [text for text in said if SECRET in text]
+    files = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert files
+    assert not [path for path in files if SECRET.encode() in path.read_bytes()]
+    with pytest.raises(StoreError) as refused:
+        Dataset("s3://bucket/x", cache_dir=tmp_path, storage_options={"no_such_key": SECRET})
+    assert "no_such_key" in str(refused.value)
+    assert SECRET not in str(refused.value)
+    for url in (f"https://me:{SECRET}@example.org/x", f"https://example.org/x?sig={SECRET}"):
+        with pytest.raises(reader.ArgumentError, match="credentials go into") as wrong:
+            Dataset(url, cache_dir=tmp_path)
+        assert SECRET not in str(wrong.value)
