@@ -2,7 +2,6 @@
 
 import os
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +9,11 @@ from packer import packing
 from packer.arguments import checked, in_pythons_words, path_of
 from packer.errors import UnusableInput
 from packer.planning.chosen import WITHOUT_TILER, chosen
+from packer.planning.options import PackOptions
 from packer.progress import Progress
 from packer.sources.options import PYTHON
 from packer.sources.python.dataset import opened
-from packer.sources.python.known import is_map_style
+from packer.sources.python.known import is_map_style, know
 from packer.sources.python.values import described
 from packer.sources.reading import Reading
 from packer.writing.report import PackReport
@@ -26,10 +26,6 @@ _OF_RUN = {
 }
 _OF_PATHS = ("kind", "class_depth", "pairs", "root", "dedupe")
 _IN_TURN = "Items came in turn: they are stored in their order, and no such run can be continued."
-_NEITHER = (
-    "has not a length and items by number: it is neither a path nor a dataset whose items can be "
-    "read anywhere."
-)
 
 
 def pack(
@@ -104,53 +100,73 @@ def pack(
         asked = checked(arguments)
         if append and overwrite:
             raise UnusableInput("--append adds to a dataset and --overwrite replaces it: give one.")
-        limits = Limits(max_pixels or Limits.pixels, max_bytes or Limits.bytes)
-        of_shards = {name: value for name, value in asked.items() if name not in _OF_RUN}
-        folder, number = path_of("dst", dst), asked.get("jobs") or usable_cores()
-        show, near = Progress(quiet=not progress), executor in (None, "local")
-        place: Path | Reading
-        with ExitStack() as while_packed:
-            if isinstance(src, (str, os.PathLike)):
-                place = path_of("src", src)
-                if not place.exists():
-                    raise UnusableInput(f"There is no {place}.")
-                options = chosen(place, **of_shards, limits=limits)
-            elif given := [name for name in _OF_PATHS if asked.get(name)]:
-                raise UnusableInput(f"{given[0]}= goes with what lies at a path.")
-            elif isinstance(src, Mapping) or is_map_style(src):
-                options = chosen(None, **of_shards, kind=PYTHON, limits=limits)
-                how = options.source, options.policy
-                alone = near and number == 1
-                place = while_packed.enter_context(opened(src, *how, alone=alone, far=not near))
-            elif not near or not hasattr(src, "__iter__"):
-                raise UnusableInput(f"{described(src)} {_NEITHER}")
-            else:
-                options = chosen(
-                    None, **{**of_shards, "shuffle": False}, kind=PYTHON, limits=limits
-                )
-                request = Request(
-                    classes=asked.get("classes", ()),
-                    skips=on_error == "skip",
-                    append=append,
-                    overwrite=overwrite,
-                    threads=number,
-                    progress=show,
-                    what=f"{described(src)}, in turn",
-                    remarks=(_IN_TURN,),
-                )
-                return pushed(src, folder, options, request)
-            if options.jpeg != "tiled" and jpeg is None and raw is None:
-                show.note(f"packer: {WITHOUT_TILER}")
-            return packing.pack(
-                place,
-                folder,
-                options,
-                number,
-                classes=asked.get("classes"),
-                append=append,
-                skip_rejected=on_error == "skip",
-                overwrite=overwrite,
-                progress=show,
-                announce=show.note,
-                executor=executor,
+        folder = path_of("dst", dst)
+        shaping = {name: value for name, value in asked.items() if name not in _OF_RUN}
+        shaping["limits"] = Limits(max_pixels or Limits.pixels, max_bytes or Limits.bytes)
+        if isinstance(src, (str, os.PathLike)):
+            place = path_of("src", src)
+            if not place.exists():
+                raise UnusableInput(f"There is no {place}.")
+            return _pack(place, folder, chosen(place, **shaping), asked, executor)
+        if given := [name for name in _OF_PATHS if asked.get(name)]:
+            raise UnusableInput(f"{given[0]}= goes with what lies at a path.")
+        near = executor in (None, "local")
+        if isinstance(src, Mapping) or is_map_style(src):
+            options = chosen(None, **shaping, kind=PYTHON)
+            how = options.source, options.policy
+            alone = near and asked.get("jobs", usable_cores()) == 1
+            with opened(src, *how, alone=alone, far=not near) as reading:
+                return _pack(reading, folder, options, asked, executor)
+        if not near or not hasattr(src, "__iter__"):
+            raise UnusableInput(
+                f"What is to be packed, {described(src)}, has not a length and items by number: it "
+                "is neither a path nor a dataset whose items can be read anywhere."
             )
+        return _in_turn(src, folder, shaping, asked)
+
+
+def _pack(
+    src: Path | Reading,
+    folder: Path,
+    options: PackOptions,
+    asked: Mapping[str, Any],
+    executor: Any,
+) -> PackReport:
+    """Pack what can be read in any order, wherever that is done."""
+    show = Progress(quiet=not asked["progress"])
+    if options.jpeg != "tiled" and not asked.keys() & {"jpeg", "raw"}:
+        show.note(f"packer: {WITHOUT_TILER}")
+    return packing.pack(
+        src,
+        folder,
+        options,
+        asked.get("jobs", usable_cores()),
+        classes=asked.get("classes"),
+        append=asked["append"],
+        skip_rejected=asked["on_error"] == "skip",
+        overwrite=asked["overwrite"],
+        executor=executor,
+        progress=show,
+        announce=show.note,
+    )
+
+
+def _in_turn(
+    items: Any, folder: Path, shaping: dict[str, Any], asked: Mapping[str, Any]
+) -> PackReport:
+    """Pack what can only be read from its beginning to its end, in this process."""
+    known = know(items, asked.get("image_column"), asked.get("label_column"))
+    fields = {"image_column": known.image, "label_column": known.label}
+    shaping |= {name: field for name, field in fields.items() if field} | {"shuffle": False}
+    request = Request(
+        classes=asked.get("classes", known.classes),
+        declared=known.classes,
+        skips=asked["on_error"] == "skip",
+        append=asked["append"],
+        overwrite=asked["overwrite"],
+        threads=asked.get("jobs", usable_cores()),
+        progress=Progress(quiet=not asked["progress"]),
+        what=f"{known.what}, in turn",
+        remarks=(_IN_TURN,),
+    )
+    return pushed(known.dataset, folder, chosen(None, **shaping, kind=PYTHON), request)

@@ -40,6 +40,7 @@ class Request:
 
     Attributes:
         classes: class names in label order; empty: labels are numbers.
+        declared: the class names that the samples' own numbers stand for; empty: `classes`.
         skips: what is not sound is skipped.
         threads: that encode.
         what: the samples are, for a person.
@@ -53,6 +54,7 @@ class Request:
     threads: int
     progress: Progress
     what: str = "samples of a loop"
+    declared: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
 
 
@@ -191,7 +193,7 @@ class Session:
             of_source.label_column,
             of_source.split_column,
             classes=order,
-            declared=given,
+            declared=self._request.declared or given,
         )
 
     def _keys_there(self) -> Iterator[bytes]:

@@ -44,9 +44,9 @@ class Carried:
         except Exception as error:  # whatever its own __reduce__ raises
             self.put_down()
             raise UnusableInput(
-                f"{self._what} cannot be sent to the packing processes: {_culprit(self.parts)}"
-                f"{said(error)}. Open files, HDF5 or LMDB where an item is first read, not in "
-                "__init__; or give jobs=1, and it is read in this process."
+                f"What is to be packed, {self._what}, cannot be sent to the packing processes: "
+                f"{_culprit(self.parts)}{said(error)}. Open files, HDF5 or LMDB where an item is "
+                "first read, not in __init__; or give jobs=1, and it is read in this process."
             ) from error
 
     def put_down(self) -> None:
@@ -78,9 +78,9 @@ class Sent:
             return _made(self._parcel)
         except Exception as error:
             raise UnusableInput(
-                f"{self._what} cannot be made again in a packing process: {type(error).__name__}, "
-                f"{said(error)}. What it needs has to be importable there; or give jobs=1, and it "
-                "is read in this process."
+                f"What is to be packed, {self._what}, cannot be made again in a packing process: "
+                f"{type(error).__name__}, {said(error)}. What it needs has to be importable there; "
+                "or give jobs=1, and it is read in this process."
             ) from error
 
     def __reduce__(self) -> Any:

@@ -141,7 +141,7 @@ def opened(
     """
     if options.split_column:
         raise UnusableInput(f"The field {options.split_column!r} {_TOO_LATE}.")
-    parts = parts_of(dataset)
+    parts = parts_of(dataset, options.image_column or "image")
     for split, part in parts.items():
         if split and not (isinstance(split, str) and SPLIT_NAME.fullmatch(split)):
             raise UnusableInput(f"{split!r} is not the name of a split, such as train.")
@@ -157,7 +157,7 @@ def opened(
     what = ", ".join(dict.fromkeys(one.what for one in known.values()))
     lengths = {split: len(one.dataset) for split, one in known.items()}
     if not sum(lengths.values()):
-        raise NothingToPack(f"{what} has no items.", [])
+        raise NothingToPack(f"What is to be packed, {what}, has no items.", [])
     declared = _same(known.values())
     carried = Carried({split: one.dataset for split, one in known.items()}, what)
     first = next(iter(known.values()))

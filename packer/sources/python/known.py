@@ -35,18 +35,23 @@ def know(dataset: Any, image: str | None = None, label: str | None = None) -> Kn
     """Ask a dataset for what is known of its kind.
 
     Args:
-        dataset: anything with a length and items.
+        dataset: anything with items.
         image, label: fields that are chosen.
 
     Raises:
-        UnusableInput: several fields are declared as images or as classes, and none is chosen.
+        UnusableInput: several fields are declared as images or as classes, and none is chosen; or
+            its items are not samples.
     """
+    if way := _way_to_samples(dataset, image or "image"):
+        raise UnusableInput(f"The items of {described(dataset)} are not samples: {way}.")
     kind = type(dataset)
     library = kind.__module__.partition(".")[0]
     what = f"{library}'s {kind.__name__}" if library in _LIBRARIES else described(dataset)
     known = Known(dataset, what, _classes(getattr(dataset, "classes", None)))
-    if _is(dataset, "datasets", "Dataset"):
-        return _of_hugging_face(replace(known, what="Hugging Face's Dataset"), image, label)
+    if _is(dataset, "datasets", "Dataset") or _is(dataset, "datasets", "IterableDataset"):
+        return _of_hugging_face(
+            replace(known, what=f"Hugging Face's {kind.__name__}"), image, label
+        )
     if _is(dataset, "torch.utils.data", "Subset"):
         inner = know(dataset.dataset, image, label)
         return replace(
@@ -58,6 +63,17 @@ def know(dataset: Any, image: str | None = None, label: str | None = None) -> Kn
     if _gives_files(dataset):
         return replace(known, dataset=list(dataset.samples), what=f"the files of {what}")
     return known
+
+
+def _way_to_samples(dataset: Any, image: str) -> str:
+    """What to give in place of something whose items are columns or batches; empty for others."""
+    if _is(dataset, "pandas", "DataFrame"):
+        return 'give frame.to_dict("records")'
+    if _is(dataset, "torch.utils.data", "DataLoader"):
+        return "give its dataset, loader.dataset"
+    if isinstance(dataset, Mapping) and image in dataset:
+        return "a dict has a dataset for each split. For columns give list(zip(images, labels))"
+    return ""
 
 
 def _is(dataset: Any, module: str, name: str) -> bool:
@@ -86,7 +102,7 @@ def _gives_files(dataset: Any) -> bool:
 
 def _of_hugging_face(known: Known, image: str | None, label: str | None) -> Known:
     """With its features, and images undecoded: their bytes are kept."""
-    dataset, features = known.dataset, known.dataset.features
+    dataset, features = known.dataset, known.dataset.features or {}
     kinds = {name: type(feature).__name__ for name, feature in features.items()}
     images = [name for name, kind in kinds.items() if kind == "Image"]
     labels = [name for name, kind in kinds.items() if kind == "ClassLabel"]
@@ -94,10 +110,10 @@ def _of_hugging_face(known: Known, image: str | None, label: str | None) -> Know
     label = label or _one(labels, "label", "labels", "--label-column") or ""
     label = label or ("label" if "label" in features else "")
     names = getattr(features.get(label), "names", None)
-    as_stored = dataset.format["type"] is None
+    made = dataset._formatting if hasattr(dataset, "_formatting") else dataset.format["type"]
     for name in images:
         feature = features[name]
-        if as_stored and feature.decode and feature.mode is None:
+        if made is None and feature.decode and feature.mode is None:
             dataset = dataset.cast_column(name, type(feature)(decode=False))
     return replace(
         known,
@@ -125,6 +141,7 @@ def is_map_style(source: Any) -> bool:
     return has_items and not _is(source, "torch.utils.data", "IterableDataset")
 
 
-def parts_of(source: Any) -> dict[str, Any]:
+def parts_of(source: Any, image: str) -> dict[str, Any]:
     """The datasets of a dict of splits; else the only one, as that of no split."""
-    return dict(source) if isinstance(source, Mapping) else {"": source}
+    is_split = isinstance(source, Mapping) and not _way_to_samples(source, image)
+    return dict(source) if is_split else {"": source}

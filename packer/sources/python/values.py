@@ -155,8 +155,8 @@ def picture_of(array: NDArray[Any]) -> Image.Image:
 
 def described(value: Any) -> str:
     """What kind of thing it is, for a sentence."""
-    if hasattr(value, "__array__") and hasattr(value, "shape"):
-        return f"an array of {getattr(value, 'dtype', '?')} {tuple(value.shape)}"
+    if hasattr(value, "__array__") and hasattr(value, "dtype"):
+        return f"an array of {value.dtype} {tuple(value.shape)}"
     kind = type(value)
     plain = kind.__module__ in ("builtins", "__main__")
     name = kind.__name__ if plain else f"{kind.__module__}.{kind.__name__}"

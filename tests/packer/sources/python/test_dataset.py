@@ -298,7 +298,7 @@ def test_arguments_of_paths_are_refused(tmp_path: Path, name: str) -> None:
 
 
 def test_an_empty_dataset_holds_nothing_to_pack(tmp_path: Path) -> None:
-    with pytest.raises(packer.NothingToPack, match="a list has no items"):
+    with pytest.raises(packer.NothingToPack, match="a list, has no items"):
         pack([], tmp_path / "dst")
 
 

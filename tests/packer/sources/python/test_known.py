@@ -141,6 +141,46 @@ def test_hugging_faces_images_keep_their_bytes_and_features_say_what_is_what(
         pack(again, tmp_path / "dst", image_column="img", shard_samples=2)
 
 
+def test_a_stream_of_hugging_faces_keeps_bytes_and_classes_too(
+    tmp_path: Path, jpegs: list[bytes]
+) -> None:
+    datasets = pytest.importorskip("datasets")
+    features = datasets.Features(
+        image=datasets.Image(), label=datasets.ClassLabel(names=["y", "x"])
+    )
+    rows = {"image": [{"bytes": data, "path": None} for data in jpegs], "label": [0, 1] * 3}
+    stream = datasets.Dataset.from_dict(rows, features=features).to_iterable_dataset()
+    report = pack(stream, tmp_path / "dst", classes=["x", "y"])
+    assert report.reading.startswith("Read as Hugging Face's IterableDataset, in turn: 6 images")
+    assert stored(tmp_path / "dst") == dict(enumerate(jpegs))
+    assert reader.Dataset(tmp_path / "dst").targets == [1, 0] * 3
+
+
+@pytest.mark.parametrize(
+    ("make", "told"),
+    [
+        (
+            lambda: {"image": [np.zeros((4, 4), np.uint8)], "label": [1]},
+            r"give list\(zip\(",
+        ),
+        (
+            lambda: torch.utils.data.DataLoader([torch.zeros(4, 4, dtype=torch.uint8)]),
+            "give its dataset, loader.dataset",
+        ),
+        (
+            lambda: pytest.importorskip("pandas").DataFrame({"image": ["a.jpg"]}),
+            r'give frame.to_dict\("records"\)',
+        ),
+    ],
+    ids=["columns", "DataLoader", "DataFrame"],
+)
+def test_what_has_columns_or_batches_for_items_is_refused_with_what_to_give(
+    tmp_path: Path, make: Callable[[], Any], told: str
+) -> None:
+    with pytest.raises(packer.UnusableInput, match=told):
+        pack(make(), tmp_path / "dst")
+
+
 def test_a_dataset_dict_has_its_splits(tmp_path: Path, jpegs: list[bytes]) -> None:
     datasets = pytest.importorskip("datasets")
     features = datasets.Features(image=datasets.Image(), label=datasets.ClassLabel(names=["a"]))
