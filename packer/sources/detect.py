@@ -31,6 +31,8 @@ from packer.sources.reading import Place, Reading
 from packer.sources.records import Skipped, Source
 from packer.sources.tree import Tree
 
+_FOLDERS = 20  # that are looked into for datasets
+
 Recognise = Callable[[Place], Reading | None]
 
 _WITHOUT_COLUMNS = (
@@ -66,6 +68,7 @@ def read(src: Path, options: SourceOptions) -> Reading:
         if reading is None and options.kind and not plain:
             raise UnusableInput(f"{src} is not what --as {options.kind} reads.")
         if reading is None and not plain:
+            _refuse_several(place)
             refuse_foreign(place)
         reading = reading or _folders(place)
     except OSError as error:
@@ -97,8 +100,27 @@ def _recognised(place: Place) -> Reading | None:
             both = " or ".join(f"{reading.what} (--as {reading.kind})" for reading in found)
             raise UnusableInput(f"{place.path} may be {both}. Say which one with --as.")
         if found:
-            return replace(found[0], beside=tuple(_above(place, within)))
+            return replace(found[0], beside=(*found[0].beside, *_above(place, within)))
     return None
+
+
+def _refuse_several(place: Place) -> None:
+    """Raise where a folder without images holds folders of which some are recognised.
+
+    Raises:
+        UnusableInput: with the commands that pack them.
+    """
+    if not place.tree or place.tree.shape.below(""):
+        return
+    inside = {name: place.path / name for name in place.tree.level().folders[:_FOLDERS]}
+    places = {name: replace(place, path=path) for name, path in inside.items()}
+    found = {name: reading for name, at in places.items() if (reading := _recognised(at))}
+    if found:
+        each = "; ".join(f"{name} ({reading.what})" for name, reading in found.items())
+        raise UnusableInput(
+            f"{place.path} holds {each}, beside other folders. Pack each by itself: packer pack "
+            f"{place.path / next(iter(found))} DST"
+        )
 
 
 def _within(place: Place) -> Iterator[Place]:
