@@ -18,6 +18,7 @@ from packer.packing import (
     PackReport,
     pack,
 )
+from reader.workers import starter
 
 sys.path.insert(0, str(Path(__file__).parent))  # for the modules that only tests use
 
@@ -109,10 +110,12 @@ def no_leftovers() -> Iterator[None]:
     """Fails a test that leaves processes or descriptors behind."""
     gc.collect(0)
     gc.freeze()  # what is there already need not be looked through for garbage
+    starter.end()
     before = _held()
     yield
     gc.collect()
     gc.unfreeze()
+    starter.end()
     assert _held() == before
 
 

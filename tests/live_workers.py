@@ -6,13 +6,20 @@ from contextlib import suppress
 import psutil
 
 
-def workers() -> list[psutil.Process]:
-    """The workers of all loaders; other tests may have left multiprocessing's own helper."""
+def started(count: int) -> list[psutil.Process]:
+    """So many workers, which are being started, as soon as they are there."""
+    while len(found := workers()) < count:
+        time.sleep(0.001)
+    return found
+
+
+def workers(parent: int | None = None) -> list[psutil.Process]:
+    """The workers of all loaders of a process, by default this one, in the order of their start."""
     found = []
-    for child in psutil.Process().children():
+    for child in psutil.Process(parent).children():
         with suppress(psutil.NoSuchProcess):  # a zombie has no command line
-            if any("reader.workers.worker" in argument for argument in _command_line(child)):
-                found.append(child)
+            if "reader.workers.starter" in _command_line(child):
+                found += child.children()
     return found
 
 

@@ -116,7 +116,8 @@ class Pool:
         for process in self._staying()[workers:]:
             process.is_retiring = True
             process.send(Retire())
-        self._processes += [self._start() for _ in range(workers - self.size)]
+        for _ in range(workers - self.size):
+            self._processes.append(self._start())
 
     def bind(self, cores: Set[int]) -> None:
         """Keep the workers, and those that replace them, on `cores`."""
@@ -179,12 +180,9 @@ class Pool:
         taken = {process.place for process in self._processes}
         place = next(number for number in count() if number not in taken)
         self._board.place(place).end()
-        process = WorkerProcess(
+        return WorkerProcess(
             self._setup.fileno(), self._queue.outlet, self._memory, self._board.descriptor, place
         )
-        if self._cores:
-            process.bind(self._cores)
-        return process
 
     def _receive(self, timeout: float | None, ended: list[Done | Failed]) -> list[WorkerProcess]:
         """Take all messages that are there; the processes that turn out to be dead."""
@@ -228,6 +226,7 @@ class Pool:
         elif isinstance(message, Ready):
             process.is_ready = self._was_ready = True
             process.ready_at = time.perf_counter()
+            process.bind(self._cores)
             self._failing_since = None
             if not process.is_going:
                 process.go()

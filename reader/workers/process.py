@@ -1,6 +1,7 @@
 """One worker process: how it is started, spoken to and ended."""
 
 import contextlib
+import fcntl
 import math
 import os
 import pickle
@@ -8,7 +9,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Set
+from collections.abc import Sequence, Set
 from io import FileIO
 from multiprocessing.connection import Connection
 
@@ -17,10 +18,8 @@ import cloudpickle
 from reader.batch.ring import unnamed_file
 from reader.errors import WorkerError
 from reader.executed import environment, start
-from reader.workers.messages import (
-    Go,
-    Setup,
-)
+from reader.workers import starter
+from reader.workers.messages import Go, Setup
 
 _DYING_SECONDS = 2.0
 _TRIAL_SECONDS = 2.0  # to hear why a worker dies
@@ -52,7 +51,7 @@ class WorkerProcess:
             with theirs, contextlib.ExitStack() as undone:
                 undone.callback(ours.close)
                 fds = (theirs.fileno(), setup, tasks.fileno(), memory, board)
-                self.process, self._life = start("reader.workers.worker", fds, place)
+                self.process, self._life = _started(fds, place)
                 undone.pop_all()
         except OSError as error:
             raise WorkerError(f"{sys.executable} cannot be started: {error}.") from error
@@ -76,9 +75,10 @@ class WorkerProcess:
         self.send(Go())
 
     def bind(self, cores: Set[int]) -> None:
-        """Keep it on `cores`."""
-        with contextlib.suppress(OSError):  # the system does not grant them
-            os.sched_setaffinity(self.process.pid, cores)
+        """Keep it on `cores`, once it is ready; on any, if there are none."""
+        if cores and self.is_ready:  # before that its process may not be there
+            with contextlib.suppress(OSError):  # the system does not grant them
+                os.sched_setaffinity(self.process.pid, cores)
 
     def let_go(self) -> None:
         """Close this process's ends; without another fork that has them, it ends."""
@@ -99,6 +99,26 @@ class WorkerProcess:
             return self.process.wait(_DYING_SECONDS)
         except subprocess.TimeoutExpired:  # in a disk's hands: the system ends it when that lets go
             return -signal.SIGKILL
+
+
+def _started(
+    descriptors: Sequence[int], place: int
+) -> tuple["subprocess.Popen[bytes] | starter.Forked", int]:
+    """A worker's process, and what holds it alive until it is closed.
+
+    Raises:
+        OSError: it cannot be started.
+    """
+    if not hasattr(fcntl, "F_SETSIG"):  # by which closing it ends the process, whatever that does
+        return start("reader.workers.worker", descriptors, place)
+    theirs, life = os.pipe()
+    try:
+        return starter.fork([*descriptors, theirs], place), life
+    except BaseException:
+        os.close(life)
+        raise
+    finally:
+        os.close(theirs)
 
 
 def setup_file(setup: Setup) -> FileIO:

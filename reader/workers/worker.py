@@ -23,6 +23,7 @@ import socket
 import sys
 import time
 import traceback
+from collections.abc import Sequence
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -232,7 +233,7 @@ def _setup(descriptor: int) -> Setup:
     return parse(setup, (Setup,))
 
 
-def main(arguments: list[str]) -> None:
+def main(arguments: Sequence[str | int]) -> None:
     """Set up and serve."""
     control_fd, setup_fd, tasks_fd, memory_fd, board_fd, life_fd, place = map(int, arguments)
     end_with_parent(life_fd)

@@ -34,6 +34,7 @@ from reader import (
     Loader,
     ShardfeedError,
 )
+from reader.workers import starter
 
 INJECTED = Path(__file__).parent / "injected_reading"
 INJECTOR = runpy.run_path(str(INJECTED / "sitecustomize.py"))
@@ -331,6 +332,7 @@ class Bench:
                 complaint = complaint or "the loader did not get over it"
         shutil.rmtree(self._folder.with_suffix(".away"), ignore_errors=True)
         self._folder.mkdir(exist_ok=True)
+        starter.end()
         if left := set(psutil.Process().children()) - children:
             complaint = complaint or f"it left {left}"
         return outcome.kind, complaint

@@ -2,13 +2,12 @@
 
 import ctypes
 import os
-import signal
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
-import psutil
 import pytest
+from live_workers import started, workers
 
 from reader import (
     CenterCrop,
@@ -130,40 +129,34 @@ def test_batches_of_a_registered_loader_outlive_it(packed: Path) -> None:
     assert len(cuda.calls) == 2
 
 
-@pytest.fixture
-def workers() -> Callable[[], list[int]]:
-    """The process ids of the workers that were started since the test began."""
-    before = set(psutil.Process().children())
-    return lambda: [child.pid for child in psutil.Process().children() if child not in before]
-
-
 needs_affinity = pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="no affinity here")
 
 
 @needs_affinity
 @pytest.mark.usefixtures("no_leftovers")
-def test_the_workers_stay_on_the_cores_near_the_gpu(
-    packed: Path, workers: Callable[[], list[int]]
-) -> None:
+def test_the_workers_stay_on_the_cores_near_the_gpu(packed: Path) -> None:
     allowed = os.sched_getaffinity(0)
     near = {max(allowed)}
     with loader(packed) as opened:
         opened.page_lock(FakeCUDA(), near)
-        (worker,) = workers()
-        assert os.sched_getaffinity(worker) == near
-        os.kill(worker, signal.SIGKILL)
         assert sum(len(label) for _, label in opened) == 39
+        (worker,) = workers()
+        assert worker.cpu_affinity() == list(near)
+        worker.kill()
+        while not opened.statistics().restarts:
+            list(opened)
+        for _ in range(3):  # some of which is not decoded yet
+            list(opened)
         (other,) = workers()
         assert other != worker
-        assert os.sched_getaffinity(other) == near
+        assert other.cpu_affinity() == list(near)
     assert os.sched_getaffinity(0) == allowed
 
 
 @needs_affinity
-def test_more_workers_than_there_are_cores_near_the_gpu_stay_anywhere(
-    packed: Path, workers: Callable[[], list[int]]
-) -> None:
+def test_more_workers_than_there_are_cores_near_the_gpu_stay_anywhere(packed: Path) -> None:
     allowed = os.sched_getaffinity(0)
     with Loader(packed, batch_size=16, workers=2, transforms=[CenterCrop(32)]) as opened:
         opened.page_lock(FakeCUDA(), {max(allowed)})
-        assert [os.sched_getaffinity(worker) for worker in workers()] == [allowed] * 2
+        assert sum(len(label) for _, label in opened) == 39
+        assert [worker.cpu_affinity() for worker in started(2)] == [sorted(allowed)] * 2

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from delivered import AUGMENT, COUNT, CROP, augmented, digest, in_a_worker, slow
-from live_workers import workers
+from live_workers import started, workers
 
 from reader import (
     Dataset,
@@ -54,7 +54,7 @@ def test_all_workers_killed_at_once_are_replaced(packed: Path) -> None:
 
 def test_workers_killed_before_they_are_ready_are_replaced(packed: Path) -> None:
     with augmented(packed, workers=2) as loader:
-        for worker in workers():
+        for worker in started(2):
             worker.kill()
         assert len(list(loader)) == 10
         assert loader.statistics().restarts >= 2

@@ -48,13 +48,13 @@ def read(batches: Any) -> int:
 
 def held() -> tuple[list[int], list[int]]:
     """The processes of this one and its workers, and the descriptors of each."""
-    processes = [psutil.Process(), *psutil.Process().children()]
+    processes = [psutil.Process(), *psutil.Process().children(recursive=True)]
     return [process.pid for process in processes], [process.num_fds() for process in processes]
 
 
 def memory() -> int:
     """Bytes that this process and its workers hold alone."""
-    processes = [psutil.Process(), *psutil.Process().children()]
+    processes = [psutil.Process(), *psutil.Process().children(recursive=True)]
     return sum(process.memory_full_info().uss for process in processes)
 
 

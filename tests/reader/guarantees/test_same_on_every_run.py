@@ -93,14 +93,14 @@ def test_a_script_without_main_guard_and_close_but_with_its_own_transform_delive
                 for field in batch:
                     found.update(field.numpy().tobytes())
             print(found.hexdigest())
-        print(*[child.pid for child in psutil.Process().children()])
+        print(*[child.pid for child in psutil.Process().children(recursive=True)])
         """,
         packed,
     )
     assert (done.returncode, done.stderr) == (0, "")
     *digests, pids = done.stdout.splitlines()
     assert digests == two_epochs(packed, 1, transforms=[Mine()], fields=["image", "label"])
-    assert len(pids.split()) == 2
+    assert len(pids.split()) == 1 + 2
     assert not any(psutil.pid_exists(int(pid)) for pid in pids.split())
 
 

@@ -104,10 +104,10 @@ while True:
     ) as parent:
         assert parent.stdout is not None
         assert parent.stdout.readline() == "ready\n"
-        children = psutil.Process(parent.pid).children()
+        children = psutil.Process(parent.pid).children(recursive=True)
         forked = [child for child in children if child.cmdline()[1:] == parent.args[1:]]
         left = [child for child in children if child not in forked]
-        assert (len(left), len(forked)) == (3, state == "forked")
+        assert (len(left), len(forked)) == (1 + 3, state == "forked")
         parent.kill()
     deadline = time.monotonic() + 2
     while not all(map(is_gone, left)) and time.monotonic() < deadline:

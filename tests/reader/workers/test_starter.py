@@ -1,0 +1,153 @@
+"""The process that workers are forked from: how long it is there, and what they have of it."""
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+import numpy as np
+import psutil
+import pytest
+from delivered import COUNT, CROP, indexes
+from live_workers import started, workers
+
+from reader import Geometry, Loader
+from reader.rng import SampleRandom
+from reader.workers import starter
+
+pytestmark = [
+    pytest.mark.usefixtures("no_leftovers"),
+    pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="workers are executed here"),
+]
+
+
+def starters() -> list[int]:
+    return [child.pid for child in psutil.Process().children()]
+
+
+def load(packed: Path, *transforms: object, count: int = 1) -> Loader:
+    return Loader(packed, workers=count, transforms=[*transforms, CROP], fields=["index"])
+
+
+def test_all_loaders_have_their_workers_from_one_process_that_stays(packed: Path) -> None:
+    with load(packed) as first, load(packed, count=2) as second:
+        assert indexes(first) == indexes(second) == list(range(COUNT))
+        (only,) = starters()
+        assert len(workers()) == 3
+    assert (starters(), workers()) == ([only], [])
+    with load(packed) as third:
+        assert indexes(third) == list(range(COUNT))
+        assert starters() == [only]
+
+
+class Tell:
+    """Writes what the worker's process is like."""
+
+    def __init__(self, folder: Path, what: Callable[[], object]) -> None:
+        self.folder, self.what = folder, what
+
+    def apply(self, geometry: Geometry, rng: SampleRandom) -> None:
+        with suppress(FileExistsError), (self.folder / str(os.getpid())).open("x") as file:
+            file.write(str(self.what()))
+
+
+@pytest.mark.parametrize("what", ["environment", "folder", "cores", "limit", "output"])
+def test_a_worker_is_as_if_its_process_were_executed_now(
+    packed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    def of_this() -> str:
+        import resource
+
+        found = {
+            "environment": lambda: os.environ.get("OF_THE_TEST"),
+            "folder": os.getcwd,
+            "cores": lambda: sorted(os.sched_getaffinity(0)),
+            "limit": lambda: resource.getrlimit(resource.RLIMIT_CORE),
+            "output": lambda: os.readlink("/proc/self/fd/1"),
+        }
+        return str(found[what]())
+
+    import resource
+
+    limit, cores, output = resource.getrlimit(resource.RLIMIT_CORE), os.sched_getaffinity(0), 0
+    with load(packed) as first:
+        assert len(list(first)) == COUNT
+        try:
+            if what == "environment":
+                monkeypatch.setenv("OF_THE_TEST", "another")
+            elif what == "folder":
+                monkeypatch.chdir(tmp_path)
+            elif what == "cores":
+                os.sched_setaffinity(0, {max(cores)})
+            elif what == "limit":
+                resource.setrlimit(resource.RLIMIT_CORE, (0, limit[1]))
+            else:
+                output = os.dup(1)
+                with (tmp_path / "output").open("w") as file:
+                    os.dup2(file.fileno(), 1)
+            expected = of_this()
+            told = tmp_path / "told"
+            told.mkdir()
+            with load(packed, Tell(told, of_this)) as second:
+                assert indexes(second) == list(range(COUNT))
+            assert len(list(first)) == COUNT  # whose workers had another parent
+        finally:
+            os.sched_setaffinity(0, cores)
+            resource.setrlimit(resource.RLIMIT_CORE, limit)
+            if output:
+                os.dup2(output, 1)
+                os.close(output)
+    assert [path.read_text() for path in told.iterdir() if path.name != str(os.getpid())] == [
+        expected
+    ]
+
+
+def test_workers_do_not_draw_the_same_random_numbers(packed: Path, tmp_path: Path) -> None:
+    with load(packed, Tell(tmp_path, np.random.random), count=2) as loader:
+        started(2)
+        assert indexes(loader) == list(range(COUNT))
+    drawn = [path.read_text() for path in tmp_path.iterdir()]
+    assert len(drawn) == len(set(drawn)) >= 2
+
+
+def test_a_loader_outlives_the_process_that_its_workers_are_from(packed: Path) -> None:
+    with load(packed, count=2) as loader:
+        expected = list(range(COUNT))
+        assert indexes(loader) == expected
+        (only,) = starters()
+        left = workers()
+        os.kill(only, signal.SIGKILL)
+        assert indexes(loader) == expected
+        for worker in left:
+            worker.kill()
+        assert [indexes(loader) for _ in range(3)] == [expected] * 3
+        assert starters() != [only]
+
+
+def test_it_ends_by_itself_when_nobody_has_needed_it(
+    packed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(starter, "_KEPT_SECONDS", 0)
+    with load(packed) as loader:
+        list(loader)
+        (only,) = starters()
+        time.sleep(0.1)  # it has a worker
+        list(loader)
+        assert starters() == [only]
+    while psutil.Process(only).status() != psutil.STATUS_ZOMBIE:
+        time.sleep(0.01)
+    with load(packed) as loader:
+        assert indexes(loader) == list(range(COUNT))
+        assert starters() != [only]
+
+
+def test_a_worker_told_to_wait_for_is_missed_in_time() -> None:
+    made = starter.Starter()
+    try:
+        with pytest.raises(subprocess.TimeoutExpired):
+            starter.Forked(made, 7).wait(0.01)
+    finally:
+        made.close()
