@@ -115,8 +115,11 @@ def drawn(images: Tensor, wanted: list[dict[str, Tensor]], path: Path) -> None:
     from torchvision.io import write_png
     from torchvision.utils import draw_bounding_boxes, make_grid
 
+    def names(one: dict[str, Tensor]) -> list[str]:
+        return [str(label.item()) for label in one["labels"]]
+
     shown = [
-        draw_bounding_boxes(image, one["boxes"], [str(label.item()) for label in one["labels"]])
+        draw_bounding_boxes(image, one["boxes"], names(one), colors="yellow", width=2)
         if len(one["boxes"])
         else image
         for image, one in zip(images.contiguous(), wanted, strict=True)

@@ -60,12 +60,12 @@ def disturbed(
 
 
 def workers(parent: psutil.Process | None = None) -> list[psutil.Process]:
-    """The reader's workers that are children of `parent`, this process by default."""
+    """The reader's workers of `parent`, this process by default."""
     found = []
     for child in (parent or psutil.Process()).children():
         with suppress(psutil.NoSuchProcess):  # a zombie has no command line
-            if any("reader.workers.worker" in argument for argument in child.cmdline()):
-                found.append(child)
+            if "reader.workers.starter" in child.cmdline():
+                found += child.children()
     return found
 
 

@@ -106,7 +106,10 @@ def test_a_worker_is_as_if_its_process_were_executed_now(
 
 
 def test_workers_do_not_draw_the_same_random_numbers(packed: Path, tmp_path: Path) -> None:
-    with load(packed, Tell(tmp_path, np.random.random), count=2) as loader:
+    def drawn_there() -> float:
+        return np.random.random()
+
+    with load(packed, Tell(tmp_path, drawn_there), count=2) as loader:
         started(2)
         assert indexes(loader) == list(range(COUNT))
     drawn = [path.read_text() for path in tmp_path.iterdir()]
