@@ -308,7 +308,11 @@ class Dataset(LikeTorchDataset):
     @cached_property
     def samples(self) -> list[tuple[str, int]]:
         """The (path, label) of every sample, as ImageFolder has them; the path as in `names`."""
-        return list(zip(self.names, self.targets, strict=True))
+        indexes = (index_of(self.folder, shard) for shard in self.shards)
+        names = [name for index in indexes for name in index.names()]
+        if self._chosen is not None:
+            names = [names[number] for number in self._chosen.tolist()]
+        return list(zip(names, self.targets, strict=True))
 
     @property
     def imgs(self) -> list[tuple[str, int]]:

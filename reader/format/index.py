@@ -8,6 +8,7 @@ import json
 import mmap
 import os
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -172,6 +173,11 @@ class Index:
             return self.bytes_of("key", row).decode("utf-8")
         except UnicodeDecodeError as error:
             raise self._error(f"the key of row {row} is not UTF-8") from error
+
+    def names(self) -> list[str]:
+        """`name` of every row: a fraction of the time for one after the other."""
+        content, ends = self.columns["name"].tobytes(), self.columns[LISTS["name"]].tolist()
+        return [os.fsdecode(content[start:end]) for start, end in pairwise(ends)]
 
     def name(self, row: int) -> str:
         """Where the image was found, relative to the source, in `os.fsdecode` form."""

@@ -21,7 +21,6 @@ class LikeDataLoader:
     worker_init_fn = None
     multiprocessing_context = None
     prefetch_factor = None  # batches are decoded ahead as far as their memory allows
-    persistent_workers = True
     pin_memory_device = ""
     in_order = True
 

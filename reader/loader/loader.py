@@ -259,6 +259,11 @@ class Loader(LikeDataLoader):
         return self.statistics().workers
 
     @property
+    def persistent_workers(self) -> bool:
+        """Whether there are any: they stay until `close`."""
+        return self.num_workers > 0
+
+    @property
     def pin_memory(self) -> bool:
         """Whether batches lie in page-locked memory, as a `CUDAPrefetcher` sees to."""
         return self._is_pinned

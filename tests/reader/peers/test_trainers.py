@@ -15,6 +15,7 @@ from reader import (
     CUDAPrefetcher,
     Loader,
     RandomHorizontalFlip,
+    ReaderError,
 )
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # the peers' own
@@ -229,6 +230,15 @@ def test_accelerate_leaves_the_loader_as_it_is(
         accelerator.register_for_checkpointing(prepared)
         accelerator.load_state(str(tmp_path))
         assert [index.tolist() for *_, index in prepared] == expected[0][2:]
+
+
+def test_accelerates_skip_first_batches_says_what_to_do(packed: Path) -> None:
+    accelerate = pytest.importorskip("accelerate")
+    with make_loader(packed, workers=0) as loader:
+        skipped = accelerate.skip_first_batches(loader, 2)
+        assert len(skipped) == STEPS - 2
+        with pytest.raises(ReaderError, match=r"loader.load_state_dict\(state\)"):
+            next(iter(skipped))
 
 
 def test_torchvision_mixes_the_prefetchers_batches(packed: Path) -> None:
