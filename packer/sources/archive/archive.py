@@ -17,6 +17,7 @@ from packer.files.snapshot import read_span, unchanged
 from packer.keys import clashing, escape
 from packer.sources.archive.class_folders import Places, shape_of
 from packer.sources.archive.entries import Entries, Entry
+from packer.sources.archive.lists import refuse_lists, to_be_unpacked
 from packer.sources.archive.tar_reader import members
 from packer.sources.archive.zip_entries import read_zip_beginning, read_zip_entry, zip_entries
 from packer.sources.folder.files import stem_paths
@@ -24,6 +25,7 @@ from packer.sources.folder.folder import NO_IMAGES
 from packer.sources.folder.labels_beside import refuse_labels
 from packer.sources.folder.layout import Layout, understand
 from packer.sources.folder.likeness import BEGINNING
+from packer.sources.folder.masks import OfOthers
 from packer.sources.folder.shape import lies_in
 from packer.sources.folder.sidecars import group
 from packer.sources.folder.walk import (
@@ -87,10 +89,15 @@ class ArchiveSource:
         entries.skipped += [
             not_entered(folder, reason) for folder, reason in sorted(folders.items())
         ]
-        if kind is None:
-            refuse_labels(shape_of(entries), path, partial(_names, entries))
-        layout = understand(shape_of(entries), path, kind=kind, depth=depth)
-        found = layout.classes(shape_of(entries))
+        shape = shape_of(entries)
+        try:
+            if kind is None:
+                refuse_lists(path, entries, zipped)
+                refuse_labels(shape, path, partial(_names, entries))
+            layout = understand(shape, path, kind=kind, depth=depth)
+        except OfOthers as error:
+            raise to_be_unpacked(path, "labels or masks in folders of their own", zipped) from error
+        found = layout.classes(shape)
         return cls(path, zipped, class_order(path, found, classes), entries, layout)
 
     def __reduce__(self) -> tuple[Callable[..., "ArchiveSource"], tuple[object, ...]]:

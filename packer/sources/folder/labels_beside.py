@@ -3,10 +3,10 @@
 import os
 from collections.abc import Callable, Iterable
 
-from packer.errors import UnusableInput
+from packer.sources.folder.masks import OfOthers
 from packer.sources.folder.shape import IMAGES, Shape, inside, plain
 
-_LABELS = frozenset({"labels", "annotations", "annotation", "annots", "xmls", "bboxes"})
+_LABELS = frozenset({"labels", "annotations", "annotation", "annots", "xmls", "bboxes", "label2"})
 _TEXTS = (".txt", ".xml", ".json")
 
 
@@ -28,7 +28,7 @@ def refuse_labels(shape: Shape, where: object, names: Callable[[str], Iterable[s
         images = inside(above, siblings[0])
         stems = {os.path.splitext(file)[0] for file in names(images)} if texts else set()
         if found := next((ext[1:] for stem, ext in texts if stem in stems), None):
-            raise UnusableInput(
+            raise OfOthers(
                 f"{where}: {path} has labels of the images in {images}, one file for an image. "
                 f"Type: packer pack {where}/{images} DST --pair '{found}?={where}/{path}'. For "
                 "the images without them, give --as flat or --as folder."

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from packer.errors import UnusableInput
-from packer.sources.folder.masks import certain_pair, masks, told_of_masks
+from packer.sources.folder.masks import OfOthers, certain_pair, masks, told_of_masks
 from packer.sources.folder.shape import IMAGES, Shape, inside, lies_in, listed, plain
 
 ALL = -1  # as a depth: each folder that holds images is a class, wherever it lies
@@ -98,7 +98,7 @@ def understand(
             if stems and (pairs := certain_pair(shape, top, stems)):
                 rest = understand(shape.without(list(pairs.values())), where, depth=depth)
                 return replace(rest, pairs=pairs)
-            raise UnusableInput(told_of_masks(shape, folder, where))
+            raise OfOthers(told_of_masks(shape, folder, where))
     splits = _splits(shape, top, where, kind)
     if kind == "flat":
         return Layout(top, splits, FLAT)

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Collection, Iterator
 
+from packer.errors import UnusableInput
 from packer.sources.folder.shape import IMAGES, Shape, inside, plain
 
 _MASKS = frozenset(
@@ -11,9 +12,13 @@ _MASKS = frozenset(
 )
 _MASKS_BESIDE_IMAGES = frozenset(
     {"mask", "masks", "gt", "label", "labels", "segmentation", "segmentations", "seg", "depth"}
-    | {"target", "targets", "depths"}
+    | {"target", "targets", "depths", "semantic"}
 )
 _WORDS = _MASKS | _MASKS_BESIDE_IMAGES
+
+
+class OfOthers(UnusableInput):
+    """The files of a folder belong to the images of another one."""
 
 
 def masks(shape: Shape) -> Iterator[str]:

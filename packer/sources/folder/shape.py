@@ -7,7 +7,7 @@ from functools import cached_property
 
 IMAGES = frozenset(
     {"image", "images", "img", "imgs", "jpegimages", "leftimg8bit", "rgb", "frames", "photos"}
-    | {"pictures", "jpg", "jpeg", "jpegs", "png", "pngs", "input", "inputs", "imagery"}
+    | {"pictures", "jpg", "jpeg", "jpegs", "png", "pngs", "input", "inputs", "imagery", "image2"}
 )
 _NOT_CLASSES = frozenset(  # as long as they hold no image
     {"annotations", "annotation", "meta", "metadata", "imagesets", "labels", "docs", "doc", "info"}

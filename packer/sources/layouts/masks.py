@@ -23,6 +23,7 @@ from packer.sources.records import Skipped
 from packer.sources.tree import Tree
 
 _KIND = "pairs"
+_OTHERS = ("JPEGImages", "training/image_2")  # VOC's and KITTI's images
 _BESIDE = ("_mask", "-mask", "_seg", "_segmentation", "_gt")
 _LOOKED_AT = 20  # folders, or names of images
 _MANY = 0.3  # of the images are masks of others
@@ -46,7 +47,7 @@ def recognise(place: Place) -> Reading | None:
     tree, kind = place.tree, place.options.kind
     if not tree or place.options.pairs or kind not in (None, _KIND):
         return None
-    if "JPEGImages" in tree.level().folders:  # which VOC has
+    if any(tree.level(folder).images for folder in _OTHERS):
         return None
     level = tree.level()
     if len(level.folders) == 1 and not level.images and not splits_of(level.folders):
