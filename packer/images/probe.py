@@ -36,6 +36,14 @@ PILLOW_ERRORS = (
 _NAMES = {**PICTURES, "MPO": "jpg"}  # what Pillow calls a JPEG with further images behind it
 _ORIENTATION = 0x0112
 _PNG = b"\x89PNG\r\n"
+_BEGINNINGS: dict[str, bytes | tuple[bytes, ...]] = {
+    "jpg": b"\xff\xd8",
+    "png": b"\x89PNG",
+    "webp": b"RIFF",
+    "gif": b"GIF8",
+    "bmp": b"BM",
+    "tif": (b"II*\0", b"MM\0*"),
+}
 ONE_CHANNEL = {"1", "L", "I", "F", "I;16", "I;16B", "I;16L", "I;16N"}
 
 
@@ -130,6 +138,22 @@ def _why_unknown(data: bytes) -> str:
     if header.width == 0 or header.height == 0:
         return f"it is a JPEG whose header says {header.width} x {header.height} pixels"
     return "it is a JPEG with a segment in its header that Pillow does not read"
+
+
+def extension_of(data: bytes, name: str) -> str:
+    """The extension that an image file would have, by its first bytes.
+
+    Args:
+        data: of the file.
+        name: of the column or field that holds it.
+
+    Raises:
+        BadImage: it is of no format that is known.
+    """
+    for ext, begin in _BEGINNINGS.items():
+        if data.startswith(begin):
+            return ext
+    raise BadImage(f"what its {name!r} holds is not an image of a known format")
 
 
 def channels_of(image: Image.Image) -> int:

@@ -128,6 +128,8 @@ def encode_content(content: Content, policy: Policy) -> Encoded:
         BadImage: it is not a sound image, or a member is not what it should be.
     """
     encoded = encode(content.image, policy)
+    if (size := sum(map(len, content.members.values()))) > (most := policy.limits.bytes):
+        raise BadImage(f"its members have {size} bytes; {most} are the most (--max-bytes)")
     if encoded.info.format in content.members:
         raise BadImage(f"another member of its sample is a .{encoded.info.format}, too")
     for ext, data in content.members.items():

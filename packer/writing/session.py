@@ -3,7 +3,7 @@
 import os
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -80,7 +80,7 @@ class Session:
         self._began = time.monotonic()
         self._folder, self._options, self._request = folder, options, request
         self._failure: BaseException | None = None
-        self._made: list[Path] = []  # folders
+        self._made = [path for path in (folder, *folder.parents) if not path.exists()][::-1]
         self._base = self._opened_base() if request.append else None
         self._fields = self._understood()
         keys = list(self._keys_there())
@@ -89,18 +89,17 @@ class Session:
         self._has_keys: bool | None = None
         self._run = replace(Run.asked(str(folder), options, request.classes), pushed=True)
         self._stack = ExitStack()
-        is_new = not folder.exists()
         try:
             self._stack.enter_context(
                 journal.packing(folder, self._run, request.overwrite, keep=self._base)
             )
-            self._made += [folder] * is_new
             tell_of_compiling(options.policy, request.progress)
             phase = request.progress.phase("pack", None, "samples")
             self._advance = self._stack.enter_context(phase)
-            self._stream = self._stack.enter_context(self._new_stream())
+            self._stream = self._stack.enter_context(closing(self._new_stream()))
         except BaseException:
             self._stack.close()
+            self._remove_folders()
             raise
 
     def write(self, sample: Any) -> None:
@@ -162,6 +161,9 @@ class Session:
         with suppress(OSError):  # what is left is discarded by who comes next
             journal.discard(self._folder, self._run, self._base)
         self._stack.close()
+        self._remove_folders()
+
+    def _remove_folders(self) -> None:
         for folder in reversed(self._made):
             with suppress(OSError):  # somebody else has put something there
                 folder.rmdir()

@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 
 from packer.errors import BadImage, PackingFailed, cannot_write
 from packer.images.encode import Encoded, Policy
@@ -25,7 +24,7 @@ _AHEAD = 2  # samples a thread that are encoded before their turn
 
 
 class ShardStream:
-    """The shards of a dataset that grows; a context manager, which frees what is unfinished."""
+    """The shards of a dataset that grows; `close` frees what is unfinished."""
 
     def __init__(
         self,
@@ -66,17 +65,6 @@ class ShardStream:
         self._begun: set[str] = set()
         self.rejected: Rejections = []  # since the last shard was finished
         self.written = Written()
-
-    def __enter__(self) -> "ShardStream":
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """Free what is unfinished."""

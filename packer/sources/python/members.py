@@ -2,8 +2,6 @@
 
 import datetime
 import io
-import json
-import math
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -14,6 +12,7 @@ from PIL import Image
 
 from packer.errors import BadImage
 from packer.images.encode import png
+from packer.images.probe import extension_of
 from packer.sources.python.values import (
     array_of,
     described,
@@ -22,18 +21,10 @@ from packer.sources.python.values import (
     label_of,
     picture_of,
 )
+from packer.sources.table.as_json import to_json
 from reader.format.members import kind_of, picture_format
 
 _EXTENSION = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*")
-_BEGINNINGS = {
-    b"\xff\xd8": "jpg",
-    b"\x89PNG": "png",
-    b"RIFF": "webp",
-    b"GIF8": "gif",
-    b"BM": "bmp",
-    b"II*\0": "tif",
-    b"MM\0*": "tif",
-}
 
 
 def members_of(fields: Mapping[str, Any]) -> dict[str, bytes]:
@@ -82,7 +73,9 @@ def _member(name: str, value: Any) -> tuple[str, bytes] | None:
     if isinstance(value, Image.Image) or is_file(value):
         image = image_of(value)
         if isinstance(image, bytes):
-            return (_named(name) if picture_format(name) else _derived(name, _format(image))), image
+            return (
+                _named(name) if picture_format(name) else _derived(name, extension_of(image, name))
+            ), image
         if picture_format(name) not in (None, "png"):
             raise BadImage(
                 f"its field {name!r} holds pixels: name it as a .png, which loses nothing"
@@ -108,13 +101,6 @@ def _derived(name: str, kind: str) -> str:
     return f"{re.sub(r'[^a-z0-9_-]', '_', name.lower())}.{kind}"
 
 
-def _format(data: bytes) -> str:
-    for begin, ext in _BEGINNINGS.items():
-        if data.startswith(begin):
-            return ext
-    raise BadImage("what one of its fields holds is not an image of a known format")
-
-
 def _npy(name: str, array: NDArray[Any]) -> bytes:
     if array.dtype.hasobject:
         raise BadImage(f"its field {name!r} is an array of objects: give it a dtype, or a list")
@@ -124,30 +110,23 @@ def _npy(name: str, array: NDArray[Any]) -> bytes:
 
 
 def _json(value: Any) -> bytes:
-    """RFC 8259 in ASCII, as tables have it: NaN and infinities are null."""
     try:
-        text = json.dumps(_plain(value, "json"), separators=(",", ":"), allow_nan=False)
+        return to_json(_plain(value, ""))
     except RecursionError as error:
         raise BadImage("its fields are nested too deeply") from error
-    return text.encode()
 
 
 def _plain(value: Any, name: str) -> Any:
-    """`value` of what JSON has."""
-    if hasattr(value, "__array__") and not isinstance(value, Image.Image):
-        array = array_of(value)
-        value = array.item() if array.ndim == 0 else value
-    if value is None or isinstance(value, (str, bool, int)):
+    """`value` with numbers of NumPy's and torch's as Python's, if JSON has all of it."""
+    if hasattr(value, "__array__") and not np.ndim(array := array_of(value)):
+        value = array.item()
+    if value is None or isinstance(value, (str, bool, int, float, datetime.date, datetime.time)):
         return value
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
     if isinstance(value, Mapping):
-        return {str(key): _plain(item, f"{name}.{key}") for key, item in value.items()}
+        return {key: _plain(item, f"{name}.{key}".strip(".")) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
         return [_plain(item, f"{name}[{at}]") for at, item in enumerate(value)]
-    if isinstance(value, (datetime.date, datetime.time)):
-        return value.isoformat()
     raise BadImage(
-        f"{name.removeprefix('json.')!r} is {described(value)}, which JSON has not: give text, a "
-        "number, a list or a dict; arrays, images and bytes as fields of their own"
+        f"{name!r} is {described(value)}, which JSON has not: give text, a number, a list or a "
+        "dict; arrays, images and bytes as fields of their own"
     )

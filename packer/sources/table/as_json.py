@@ -11,7 +11,7 @@ from typing import Any
 from packer.errors import BadImage
 
 
-def to_json(fields: Mapping[str, Any]) -> bytes:
+def to_json(fields: Any) -> bytes:
     """The JSON of a sample (RFC 8259, ASCII): NaN and infinities as null, bytes as base64.
 
     Raises:

@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from packer.errors import BadImage, Unreadable, UnusableInput
 from packer.files.snapshot import CHANGED
+from packer.images.probe import extension_of
 from packer.keys import escape
 from packer.sources.folder.layout import SPLITS
 from packer.sources.labels import class_order
@@ -27,14 +28,6 @@ from packer.sources.table.columns import IMAGE, SPLIT_NAME, Columns, split_text
 from packer.sources.table.parquet import ParquetTable
 from packer.sources.table.table import Record, Table
 
-_BEGINNINGS: dict[str, bytes | tuple[bytes, ...]] = {
-    "jpg": b"\xff\xd8",
-    "png": b"\x89PNG",
-    "webp": b"RIFF",
-    "gif": b"GIF8",
-    "bmp": b"BM",
-    "tif": (b"II*\0", b"MM\0*"),
-}
 _PART = re.compile(r"(.+?)-\d{5}-of-\d{5}.*")  # of a split that lies in several files
 
 
@@ -239,10 +232,7 @@ def _member_name(column: str, data: bytes) -> str:
     Raises:
         BadImage: its bytes are of no format that is known.
     """
-    ext = next((ext for ext, begin in _BEGINNINGS.items() if data.startswith(begin)), None)
-    if ext is None:
-        raise BadImage(f"what its column {column!r} holds is not an image of a known format")
-    return f"{re.sub(r'[^a-z0-9_-]', '_', column.lower())}.{ext}"
+    return f"{re.sub(r'[^a-z0-9_-]', '_', column.lower())}.{extension_of(data, column)}"
 
 
 def _size(content: Content) -> int:

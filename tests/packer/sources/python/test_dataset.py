@@ -9,6 +9,7 @@ import sys
 import textwrap
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +63,15 @@ def test_the_items_come_back_and_the_bytes_do_not_depend_on_the_processes(
     assert report.reading.endswith("Pictures: 40 images; labels that are numbers.")
     assert_same(tmp_path / "one", dataset)
     pack(dataset, tmp_path / "two", jobs=2)
+    assert files_of(tmp_path / "one") == files_of(tmp_path / "two")
+
+
+def test_an_executor_packs_the_same_bytes_and_is_sent_the_dataset(
+    tmp_path: Path, files_of: FilesOf
+) -> None:
+    pack(Pictures(), tmp_path / "one")
+    with ThreadPoolExecutor(2) as executor:
+        pack(Pictures(), tmp_path / "two", executor=executor)
     assert files_of(tmp_path / "one") == files_of(tmp_path / "two")
 
 
