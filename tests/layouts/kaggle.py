@@ -518,6 +518,35 @@ ROWS = [
         {"train.csv": "path,label\n/kaggle/input/pets/train/1.jpg,cat\n"},
     ),
     Row(
+        "a table of images that are not here",
+        "train/1.jpg",
+        "names images such as 'a.jpg', and none of the first 2 lies below.*--root",
+        contents={"train.csv": "filename,label\na.jpg,cat\nb.jpg,dog\n"},
+    ),
+    Row(
+        "a table of ids, of which most are not here",
+        "train/1.jpg train/2.jpg",
+        "names an image for 33% of its first 3 rows. If it is the column.*--image-column id",
+        contents={"train.csv": "id,label\n1,cat\na,dog\nb,dog\n"},
+    ),
+    Row(
+        "a label that one of two tables has",
+        "train/1.jpg test/2.jpg",
+        Read(
+            {"train/1": "cat", "test/2": None},
+            {"train/1": "train", "test/2": "test"},
+        ),
+        {"label_column": "kind"},
+        {"train.csv": "file,kind\n1.jpg,cat\n", "test.csv": "file\n2.jpg\n"},
+    ),
+    Row(
+        "a column that no table has",
+        "train/1.jpg",
+        "No table of .* has a column 'kinds'",
+        {"label_column": "kinds"},
+        {"train.csv": "file,kind\n1.jpg,cat\n"},
+    ),
+    Row(
         "several labels of one image in rows of their own",
         "1.jpg 2.jpg",
         "1 image has several rows with different labels, such as 'cat' and 'dog'",

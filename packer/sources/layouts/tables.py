@@ -9,6 +9,7 @@ folder tells; images of a split without a table are samples without labels.
 import os
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -16,13 +17,15 @@ from packer.errors import BadImage, UnusableInput
 from packer.sources.folder.layout import Layout, splits_of, understand
 from packer.sources.folder.masks import masks, told_of_masks
 from packer.sources.folder.shape import inside, lies_in
+from packer.sources.options import SourceOptions
 from packer.sources.reading import Place, Reading
 from packer.sources.records import Source
+from packer.sources.table.columns import NONE
 from packer.sources.table.find import PARQUET, TEXTS, find, open_table, split_of_name
 from packer.sources.table.part import Part
 from packer.sources.table.places import Images
 from packer.sources.table.source import TableSource
-from packer.sources.table.table import Record
+from packer.sources.table.table import Record, Table
 from packer.sources.table.unlisted import Unlisted
 from packer.sources.tree import Tree
 
@@ -44,6 +47,7 @@ def recognise(place: Place) -> Reading | None:
     root = place.path.parent / options.root if options.root else place.path
     images = Images(tree if options.root is None else Tree(Path(os.path.realpath(root))))
     parts, aside, doubts = [], {}, []
+    has: set[str] = set()
     for path in paths:
         folder, name = os.path.split(path)
         if _SUBMISSION.search(name.lower()):
@@ -56,15 +60,24 @@ def recognise(place: Place) -> Reading | None:
             aside[path] = str(error)
             continue
         folders = list(dict.fromkeys([folder, ""])) if options.root is None else [""]
-        found = find(table, tree.root / path, images, options, folders, split)
+        has |= set(table.columns)
+        own = _of(table, options)
+        try:
+            found = find(table, tree.root / path, images, own, folders, split)
+        except UnusableInput as error:
+            doubts.append(str(error))
+            continue
         if found.part:
             parts.append(found.part)
-        elif found.doubt:
-            doubts.append(found.doubt)
+        elif doubt := found.doubt or found.lost:
+            doubts.append(doubt)
         else:
             aside[path] = found.reason
     if not parts and not doubts:
         return None
+    for column in (options.image_column, options.label_column, options.split_column):
+        if column not in (None, NONE, *has):
+            doubts.append(f"No table of {place.path} has a column {column!r}.")
     names = [str(part.table.files[0].path.relative_to(tree.root)) for part in parts]
     unlisted = Unlisted(images, frozenset(names), aside)
 
@@ -79,6 +92,17 @@ def recognise(place: Place) -> Reading | None:
 
     what = f"images named by {' and '.join(names) or paths[0]}"
     return Reading("table", what, open_tables, general=True)
+
+
+def _of(table: Table, options: SourceOptions) -> SourceOptions:
+    """The options without the columns that this one of several tables does not have."""
+    known = table.columns
+    return replace(
+        options,
+        image_column=options.image_column if options.image_column in known else None,
+        label_column=options.label_column if options.label_column in (None, *known) else NONE,
+        split_column=options.split_column if options.split_column in known else None,
+    )
 
 
 def _tables(tree: Tree) -> Iterator[str]:

@@ -10,6 +10,7 @@ from typing import Any
 from packer.errors import UnusableInput
 from packer.files.snapshot import Watched
 from packer.sources.folder.layout import SPLITS, splits_of
+from packer.sources.folder.likeness import is_named_as_image
 from packer.sources.options import SourceOptions
 from packer.sources.table.columns import Columns, image_columns, is_id, is_usual, listed
 from packer.sources.table.lines import Delimited, JsonLines, delimiter_of
@@ -67,11 +68,13 @@ class Found:
         reason: why it does not.
         doubt: why nothing should be packed before a person has looked: it names images that lie
             elsewhere, or one of several.
+        lost: why none of the images that it names can be packed: they are not there.
     """
 
     part: Part | None = None
     reason: str = "it names none of the images"
     doubt: str = ""
+    lost: str = ""
 
 
 def find(
@@ -101,7 +104,7 @@ def find(
     if not head:
         return Found(reason="it has no rows")
     found: dict[str, Places] = {}
-    doubt = ""
+    doubt = lost = ""
     for column in image_columns(table, options, where):
         values = [text for row in head if (text := _text(row.get(column)))]
         usual = is_usual(column) or column == options.image_column
@@ -115,14 +118,20 @@ def find(
             root_is_said=options.root is not None,
             as_paths=bool(found),
         )
-        needed = 0.0 if usual else _MANY if is_id(column) else _MOST
-        if looked.places and looked.share > needed:
-            doubt = doubt or _told(looked, where, column, images)
+        if looked.places and looked.share > _needed(column, options):
             found[column] = looked.places
-        elif usual and not found:
-            doubt = doubt or _told(looked, where, column, images)
+        elif found or not (usual or is_id(column) or looked.share > _MANY):
+            continue
+        needed = _needed(column, options)
+        doubt = doubt or _told(looked, where, column, images, len(values), needed)
+        if looked == Looked() and 2 * sum(map(is_named_as_image, values)) > len(values):
+            lost = lost or (
+                f"{where}: its column {column!r} names images such as {values[0]!r}, and none of "
+                f"the first {len(values)} lies below {images.tree.root}. Say with --root where "
+                "they are."
+            )
     if doubt or not found:
-        return Found(doubt=doubt)
+        return Found(doubt=doubt, lost=lost)
     image = next(iter(found))
     further = [name for name in found if name != image]
     if further and not (is_usual(image) or is_id(image) or image == options.image_column):
@@ -168,8 +177,15 @@ def split_of_name(stem: str) -> str:
     return certain.pop() if len(certain) == 1 else ""
 
 
-def _told(looked: Looked, where: Path, column: str, images: Images) -> str:
-    """Why nothing is to be packed."""
+def _told(
+    looked: Looked,
+    where: Path,
+    column: str,
+    images: Images,
+    rows: int,
+    needed: float,
+) -> str:
+    """Why nothing is to be packed before a person has looked; "" if there is no doubt."""
     root = images.tree.root
     if looked.moved:
         return (
@@ -183,7 +199,19 @@ def _told(looked: Looked, where: Path, column: str, images: Images) -> str:
             f"{where}: what its column {column!r} names may be {first} or {second}. Say with "
             "--root in which folder its images lie."
         )
+    if looked.places and looked.share <= needed:
+        return (
+            f"{where}: its column {column!r} names an image for {looked.share:.0%} of its first "
+            f"{rows} rows. If it is the column of the images, say --image-column {column}."
+        )
     return ""
+
+
+def _needed(column: str, options: SourceOptions) -> float:
+    """More than this share of a column's values has to name images."""
+    if is_usual(column) or column == options.image_column:
+        return 0.0
+    return _MANY if is_id(column) else _MOST
 
 
 def _text(value: Any) -> str:
