@@ -43,7 +43,7 @@ class Workers(click.ParamType[list[int]]):
 
 
 @click.command()
-@options.dst
+@options.place
 @click.option("--split", help="Of the dataset. Default: all of it.")
 @click.option("--batch-size", type=click.IntRange(1), default=256, show_default=True)
 @click.option(
@@ -71,7 +71,7 @@ class Workers(click.ParamType[list[int]]):
 @click.option("--json", "as_json", is_flag=True, help="Print the points and the verdict as JSON.")
 @click.option("--quiet", "-q", is_flag=True, help="The verdict only.")
 def bench(
-    dst: Path,
+    place: Path | str,
     split: str | None,
     batch_size: int,
     seconds: float,
@@ -83,7 +83,7 @@ def bench(
     """Measure how fast a dataset is read, by number of worker processes."""
     points: list[Point] = []
     for number in numbers:
-        points.append(measure(dst, split, batch_size, seconds, number, transform))
+        points.append(measure(place, split, batch_size, seconds, number, transform))
         if not (as_json or quiet):
             line = points[-1].line()
             say(line if points[1:] else f"{_HEADER}\n{line}", err=False, lines=True)
@@ -134,7 +134,12 @@ def sweep(largest: int) -> list[int]:
 
 
 def measure(
-    dataset: Path, split: str | None, batch_size: int, seconds: float, workers: int, transform: str
+    dataset: Path | str,
+    split: str | None,
+    batch_size: int,
+    seconds: float,
+    workers: int,
+    transform: str,
 ) -> Point:
     """Read for `seconds` with so many workers, and at least one batch."""
     from reader import Loader  # brings torch

@@ -10,7 +10,7 @@ from packer.cli.output import counted, name_files, print_json, say
 
 
 @click.command()
-@options.dst
+@options.place
 @click.argument("out", type=click.Path(file_okay=False, path_type=Path))
 @click.option("--split", help="Only this one.")
 @options.jobs
@@ -18,16 +18,25 @@ from packer.cli.output import counted, name_files, print_json, say
 @options.as_json
 @options.quiet
 def extract(
-    dst: Path, out: Path, split: str | None, jobs: int, overwrite: bool, as_json: bool, quiet: bool
+    place: Path | str,
+    out: Path,
+    split: str | None,
+    jobs: int,
+    overwrite: bool,
+    as_json: bool,
+    quiet: bool,
 ) -> int:
     """Give the files of DATASET back, under their own names in the folder OUT.
 
     Run again, it writes what is missing.
     """
+    from packer.checking.store import as_folder
     from packer.interop.extract import extract as run
     from packer.progress import Progress
 
-    report = run(dst, out, jobs, split, overwrite, Progress(quiet))
+    progress = Progress(quiet)
+    with as_folder(place, progress, is_whole=True) as folder:
+        report = run(folder, out, jobs, split, overwrite, progress)
     name_files("not written", report.refused)
     if as_json:
         fields = asdict(report)

@@ -1,7 +1,7 @@
 """`packer info`."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,13 +18,16 @@ _MOST_CLASSES = 20
 
 
 @click.command()
-@options.dst
+@options.place
 @options.as_json
-def info(dst: Path, as_json: bool) -> int:
+def info(place: Path | str, as_json: bool) -> int:
     """Tell what DATASET consists of, from its indexes alone."""
     from packer.checking.info import info as run
+    from packer.checking.store import as_folder
+    from packer.progress import Progress
 
-    found = run(dst)
+    with as_folder(place, Progress(quiet=True), is_whole=False) as folder:
+        found = replace(run(folder), dataset=str(place))
     if as_json:
         print_json(asdict(found))
     else:

@@ -108,6 +108,20 @@ class Pair(click.ParamType[tuple[str, Path]]):
         return name, Path(folder)
 
 
+class Place(click.Path):
+    """A folder that is there, or a URL."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Path | str:
+        """The folder's path, or the URL as it is."""
+        from packer.checking.store import is_url
+
+        if is_url(value):
+            return str(value)
+        return Path(os.fsdecode(super().convert(value, param, ctx)))
+
+
 def limits(max_pixels: int | None, max_bytes: int | None) -> "Limits":
     """What the options of these names say."""
     from reader.format import Limits
@@ -136,4 +150,7 @@ as_json = click.option("--json", "as_json", is_flag=True, help="Print the report
 quiet = click.option("--quiet", "-q", is_flag=True, help="No progress, no report; errors only.")
 dst = click.argument(
     "dst", metavar="DATASET", type=click.Path(exists=True, file_okay=False, path_type=Path)
+)
+place = click.argument(
+    "place", metavar="DATASET|URL", type=Place(exists=True, file_okay=False, path_type=Path)
 )

@@ -1,6 +1,6 @@
 """`packer verify`."""
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@options.dst
+@options.place
 @click.option("--decode", is_flag=True, help="Also decode every image, and its members.")
 @options.jobs
 @options.max_pixels
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @options.as_json
 @options.quiet
 def verify(
-    dst: Path,
+    place: Path | str,
     decode: bool,
     jobs: int,
     max_pixels: int | None,
@@ -31,10 +31,13 @@ def verify(
     quiet: bool,
 ) -> int:
     """Check every byte of DATASET and name what is damaged."""
+    from packer.checking.store import as_folder
     from packer.checking.verify import verify as run
     from packer.progress import Progress
 
-    report = run(dst, jobs, decode, Progress(quiet), options.limits(max_pixels, max_bytes))
+    progress, limits = Progress(quiet), options.limits(max_pixels, max_bytes)
+    with as_folder(place, progress, is_whole=True) as folder:
+        report = replace(run(folder, jobs, decode, progress, limits), dataset=str(place))
     for damage in report.damages:
         say(f"damaged: {damage}")
     if as_json:

@@ -21,7 +21,6 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Mapping
-from importlib.util import find_spec
 from multiprocessing.connection import Connection
 from typing import Any
 
@@ -47,7 +46,7 @@ from reader.remote.messages import (
     receive,
     send,
 )
-from reader.remote.url import checked
+from reader.remote.url import checked, need
 
 _CONNECTIONS = 4096
 _DYING_SECONDS = 0.1
@@ -307,7 +306,7 @@ class _Process:
         """A new one, and the address at which it listens."""
         if not hasattr(fcntl, "F_OFD_SETLK"):
             raise StoreError(f"{url}: reading from a store needs Linux.")
-        _need("obstore", url)
+        need("obstore", url)
         address = b"\0shardfeed-fetch-" + secrets.token_hex(16).encode()
         ours, theirs = socket.socketpair()
         with theirs, socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
@@ -368,17 +367,10 @@ def _end(process: "subprocess.Popen[bytes]", life: int, owner: int) -> None:
 
 
 def _user_cache_dir(url: str) -> str:
-    _need("platformdirs", url)
+    need("platformdirs", url)
     from platformdirs import user_cache_dir
 
     return user_cache_dir("shardfeed", appauthor=False)
-
-
-def _need(module: str, url: str) -> None:
-    if find_spec(module) is None:
-        raise StoreError(
-            f"{url}: reading from a store needs {module}: pip install 'shardfeed[remote]'."
-        )
 
 
 def _bar(total: int) -> Any:

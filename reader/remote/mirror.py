@@ -39,7 +39,7 @@ from reader.remote.store import Missing, Store
 MakeRoom = Callable[[int], int]
 
 _AT_ONCE = 32  # indexes
-_EXTENTS = 256  # pieces of a file that a file system notes in a block, at least
+_EXTENTS = 64  # samples, of whose pieces a file system makes a block of notes at most
 _SHARE = 8  # of the descriptors that a process may have, for a shard each
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
 

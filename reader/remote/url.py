@@ -1,9 +1,10 @@
 """Which URLs name a dataset in a store."""
 
 import re
+from importlib.util import find_spec
 from urllib.parse import urlsplit
 
-from reader.errors import ArgumentError
+from reader.errors import ArgumentError, StoreError
 
 _SCHEMES = ("s3", "gs", "az", "https", "http", "hf", "file")
 _URL = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
@@ -37,3 +38,15 @@ def checked(url: str) -> str:
     if scheme == "hf" and not rest.startswith("datasets/"):
         raise ArgumentError(f"{url}: of Hugging Face, hf://datasets/OWNER/NAME/FOLDER is read.")
     return url.rstrip("/")
+
+
+def need(module: str, url: str) -> None:
+    """See that a module of the extra is there.
+
+    Raises:
+        StoreError: it is not installed.
+    """
+    if find_spec(module) is None:
+        raise StoreError(
+            f"{url}: reading from a store needs {module}: pip install 'shardfeed[remote]'."
+        )

@@ -1,0 +1,57 @@
+"""Commands over a dataset in a store."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from store_server import serving
+
+from packer.cli.main import main
+
+pytest.importorskip("obstore", reason="reading from a store needs shardfeed[remote]")
+
+
+def run(*arguments: object) -> tuple[int, str]:
+    done = CliRunner().invoke(main, [*map(str, arguments)])
+    return done.exit_code, done.output
+
+
+def test_info_tells_the_same_of_a_url_and_loads_no_tar(packed: Path) -> None:
+    with serving(packed) as server:
+        code, said = run("info", server.url, "--json")
+        assert (code, server.tars) == (0, [])
+    _, local = run("info", packed, "--json")
+    assert json.loads(said) == json.loads(local) | {"dataset": server.url}
+
+
+def test_verify_names_what_is_damaged_in_a_store(packed: Path) -> None:
+    with serving(packed) as server:
+        assert run("verify", server.url, "--decode", "--quiet", "-j1") == (0, "")
+        server.fault = lambda handler: 404 if handler.path.endswith("1.tar") else None
+        code, said = run("verify", server.url, "--quiet", "-j1")
+        assert code == 1
+        assert "shard-000001.tar" in said
+        server.fault = lambda _: 403
+        code, said = run("verify", server.url, "--quiet")
+        assert code == 2
+        assert "the store refuses it" in said
+
+
+def test_extract_gives_the_files_back(packed: Path, tmp_path: Path) -> None:
+    with serving(packed) as server:
+        assert run("extract", server.url, tmp_path / "remote", "--quiet")[0] == 0
+    assert run("extract", packed, tmp_path / "local", "--quiet")[0] == 0
+    found = {path.relative_to(tmp_path / "remote") for path in (tmp_path / "remote").rglob("*.jpg")}
+    assert len(found) == 39
+    for name in found:
+        there, here = tmp_path / "remote" / name, tmp_path / "local" / name
+        assert there.read_bytes() == here.read_bytes()
+
+
+def test_a_url_that_names_no_place_is_a_mistake_in_a_sentence() -> None:
+    assert run("verify", "ftp://example.org/x") == (
+        2,
+        "packer: ftp:// names no store that is known here: there are s3://, gs://, az://, "
+        "https://, http://, hf://, file://, and folders by their path.\n",
+    )
