@@ -98,6 +98,10 @@ class Untileable(Exception):
     """This JPEG cannot be tiled and is stored as it is; the text is the reason."""
 
 
+class Unbandable(Exception):
+    """This PNG cannot be banded and is stored as it is; the text is the reason."""
+
+
 class ProcessDied(ShardfeedError):
     """A process that took part in the work was killed, or there was no memory for it."""
 

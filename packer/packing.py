@@ -115,6 +115,7 @@ def pack(
         seconds=time.monotonic() - began,
         rejected=rejected,
         untiled=sorted(written.untiled),
+        unbanded=sorted(written.unbanded),
         ignored=[(item.name, item.reason) for item in work.scanned.listing.skipped if item.ignored],
     )
 

@@ -2,11 +2,15 @@
 """Reading speed: this reader beside its peers, on the same images, in interleaved rounds.
 
     scripts/bench_read.py SHARDS --images DIR [--crop random|center] [--workers N] [--rounds N]
+    scripts/bench_read.py --images DIR --format png|webp|large [--side PX]
 
-SHARDS is DIR packed. In each round every candidate is built anew, reads one epoch to warm up, in
-which it must deliver every image once, and then the measured ones. Printed are medians over the
-rounds, and the ratio to the first peer. Peers that are not installed are named and left out; what
-the others read from formats of their own is written before, beside DIR, and removed at the end.
+SHARDS is DIR packed. With --format the images are made of DIR's and packed, for this run alone:
+PNGs or lossy WebPs whose shorter side is PX (512), or JPEGs of PX (3,000: 12 megapixels).
+
+In each round every candidate is built anew, reads one epoch to warm up, in which it must deliver
+every image once, and then the measured ones. Printed are medians over the rounds, and the ratio to
+the first peer. Peers that are not installed are named and left out; what the others read from
+formats of their own is written before, beside DIR, and removed at the end.
 """
 
 import argparse
@@ -22,6 +26,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import made
 import numpy as np
 import psutil
 import stages
@@ -176,8 +181,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("shards", type=Path)
+    parser.add_argument("shards", type=Path, nargs="?")
     parser.add_argument("--images", type=Path, required=True, help="the folder SHARDS was made of")
+    parser.add_argument("--format", choices=made.FORMATS)
+    parser.add_argument("--side", type=int)
     parser.add_argument("--crop", choices=CROPS, default="random")
     parser.add_argument("--batch-size", type=int, default=256)
     parser.add_argument("--workers", type=int, default=2)
@@ -187,17 +194,27 @@ def main() -> None:
     parser.add_argument("--ablate", action="store_true", help="what each optimisation is worth")
     parser.add_argument("--json", action="store_true")
     arguments = parser.parse_args()
+    if (arguments.shards is None) == (arguments.format is None):
+        parser.error("give either SHARDS or --format")
 
     with tempfile.TemporaryDirectory(dir=arguments.images.parent) as cache:
+        images, shards = arguments.images, arguments.shards
+        if arguments.format is not None:
+            images, shards = made.make(images, Path(cache), arguments.format, arguments.side)
         task = Task(
-            arguments.shards,
-            arguments.images,
+            shards,
+            images,
             Path(cache),
             arguments.crop,
             arguments.batch_size,
             arguments.workers,
         )
         measured = compare(task, arguments.peers or "", arguments.rounds, arguments.epochs)
+        report(arguments, task, measured)
+
+
+def report(arguments: argparse.Namespace, task: Task, measured: dict[str, Measured]) -> None:
+    """What was measured, and where a core's time goes."""
     if arguments.json:
         print(json.dumps({name: vars(result) for name, result in measured.items()}))
         return

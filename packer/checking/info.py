@@ -39,6 +39,7 @@ class Info:
         unlabeled: samples without a label.
         members: samples that have a member of this extension beside the image.
         tiled: JPEGs with a segment table.
+        banded: PNGs with a table of bands, members aside.
         short_sides: samples by pixels of the shorter side, as "256 up to 384".
         aspects: samples by width / height as people see them.
         decoded_bytes: all images as stored, decoded to RGB.
@@ -61,6 +62,7 @@ class Info:
     formats: dict[str, int] = field(default_factory=dict)
     members: dict[str, int] = field(default_factory=dict)
     tiled: int = 0
+    banded: int = 0
     short_sides: dict[str, int] = field(default_factory=dict)
     aspects: dict[str, int] = field(default_factory=dict)
     decoded_bytes: int = 0
@@ -98,6 +100,8 @@ def info(dst: Path) -> Info:
             members[ext] += int((columns[f"{ext}.offset"] > 0).sum())
         if index.tiled:
             found.tiled += int((np.diff(columns["segment_offset"].astype(np.int64)) > 0).sum())
+        if "band" in columns:
+            found.banded += int((np.diff(columns["band_offset"].astype(np.int64)) > 0).sum())
         height, width = (columns[name].astype(np.int64) for name in ("height", "width"))
         sides += _histogram(np.minimum(height, width), _SIDES)
         down, across = height.clip(1), width.clip(1)  # an index may lie

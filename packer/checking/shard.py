@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 import numpy as np
 from numpy.typing import NDArray
 
-from packer.checking.image import CHANGED, image_faults
+from packer.checking.image import CHANGED, band_faults, image_faults
 from packer.files.hashed_file import HashedFile, measure
 from packer.keys import hashes_of
 from reader.format import FORMATS, FormatError, Index, Limits, ShardEntry, tar
@@ -227,10 +227,13 @@ class _Walk:
             if size > limits.bytes:
                 return [f"it has {size} bytes; {limits.bytes} are looked at (--max-bytes)"]
             return image_faults(columns, row, self._tar.read(offset, size))
-        if f"{ext}.crc32" not in columns:
-            return []
-        same = self._tar.crc32(offset, size) == columns[f"{ext}.crc32"][row]
-        return [] if same else [CHANGED]
+        faults = []
+        if f"{ext}.crc32" in columns:
+            same = self._tar.crc32(offset, size) == columns[f"{ext}.crc32"][row]
+            faults += [] if same else [CHANGED]
+        if f"{ext}.band" in columns and size <= self._shard.limits.bytes:
+            faults += band_faults(columns, row, self._tar.read(offset, size), ext)
+        return faults
 
     def _check_header(
         self, name: str, offset: int, size: int, damaged: Callable[..., None], ext: str

@@ -49,6 +49,11 @@ def extract(
                 f"; {counted(report.tiled, 'tiled JPEGs')} with the original's pixels in "
                 "other bytes"
             )
+        if report.banded:
+            notes.append(
+                f"; {counted(report.banded, 'banded PNGs')} with the original's pixels in "
+                "other bytes"
+            )
         if report.raw:
             notes.append(f"; {counted(report.raw, 'raw images')} written as PNG")
         if report.unlabelled:

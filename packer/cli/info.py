@@ -51,7 +51,7 @@ def _lines(found: "Info") -> Iterator[str]:
                 f"{_size(split.bytes)}"
             )
     formats = ", ".join(f"{count} {name}" for name, count in found.formats.items())
-    yield f"images: {formats or 'none'}; {found.tiled} JPEGs tiled"
+    yield f"images: {formats or 'none'}; {found.tiled} JPEGs tiled, {found.banded} PNGs banded"
     if found.members:
         yield "members: " + ", ".join(f"{n} .{ext}" for ext, n in found.members.items())
     yield from _chart("shorter side, pixels", found.short_sides)

@@ -19,7 +19,7 @@ SECTIONS = {
         *("kind", "class_depth", "pairs", "classes", "dedupe", "root"),
         *("image_column", "label_column", "split_column", "label_separator", "box_format"),
     ),
-    "What is stored": ("jpeg", "check", "max_side", "quality", "raw"),
+    "What is stored": ("jpeg", "png", "check", "max_side", "quality", "raw"),
     "How it is divided": ("split", "shard_size", "shard_samples", "shuffle", "seed"),
     "What is refused": ("on_error", "max_pixels", "max_bytes"),
     "This run": (
@@ -68,6 +68,12 @@ SECTIONS = {
     type=click.Choice(["tiled", "verbatim"]),
     help="Transcode JPEGs without loss so that crops decode faster, or keep their bytes. "
     "Default: tiled, where numba or jpegtran is installed.",
+)
+@click.option(
+    "--png",
+    type=click.Choice(["banded", "verbatim"]),
+    help="Transcode PNGs without loss so that they and crops of them decode faster, or keep their "
+    "bytes. Default: banded.",
 )
 @click.option("--check", is_flag=True, help="Compare every pixel before and after transcoding.")
 @click.option("--max-side", type=click.IntRange(1), help="Shrink larger images. Loses quality.")
@@ -169,6 +175,7 @@ def pack(
     shuffle: bool,
     seed: int,
     jpeg: str | None,
+    png: str | None,
     check: bool,
     max_side: int | None,
     quality: int | None,
@@ -221,6 +228,7 @@ def pack(
         shuffle=shuffle,
         seed=seed,
         jpeg=jpeg,
+        png=png,
         check=check,
         max_side=max_side,
         quality=quality,

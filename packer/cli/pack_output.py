@@ -24,15 +24,18 @@ def say_report(report: "PackReport", as_json: bool, quiet: bool) -> None:
             say(remark, err=False)
         name_files("ignored", report.ignored)
         name_files("not tiled", report.untiled)
+        name_files("not banded", report.unbanded)
         splits = "".join(f"{name} {count}, " for name, count in report.splits.items())
-        untiled = f", {counted(len(report.untiled), 'JPEGs')} not tiled" if report.untiled else ""
+        kept = f", {counted(len(report.untiled), 'JPEGs')} not tiled" if report.untiled else ""
+        if report.unbanded:
+            kept += f", {counted(len(report.unbanded), 'PNGs')} not banded"
         say(
             f"{report.dataset}: {counted(report.samples, 'samples')} in "
             f"{counted(report.classes, 'classes')}, {splits}"
             f"{counted(report.shards, 'shards')} ({report.shards_written} written now), "
             f"{report.bytes / 1e6:.1f} MB, {report.seconds:.1f} s; "
             f"{counted(len(report.rejected), 'files')} rejected, "
-            f"{len(report.ignored)} ignored{untiled}",
+            f"{len(report.ignored)} ignored{kept}",
             err=False,
         )
 
@@ -117,7 +120,7 @@ def say_plan(
 
 
 def _report_json(report: dict[str, Any]) -> None:
-    for kind in ("rejected", "ignored", "untiled"):
+    for kind in ("rejected", "ignored", "untiled", "unbanded"):
         if kind in report:
             report[kind] = [{"file": name, "reason": reason} for name, reason in report[kind]]
     print_json(report)

@@ -13,9 +13,10 @@ from PIL import Image, ImageOps
 
 from packer.errors import (
     BadImage,
+    Unbandable,
     Untileable,
 )
-from packer.images import tiles
+from packer.images import banding, tiles
 from packer.images.jpeg import read_header
 from packer.images.jpegtran import NO_MEMORY
 from packer.images.probe import (
@@ -35,6 +36,7 @@ from packer.images.tiles import (
     tile,
 )
 from reader.format import Limits
+from reader.format.bands import BandTable
 from reader.format.pictures import opened
 from reader.format.pixels import in_8_bits
 from reader.format.tiles import TileTable
@@ -50,6 +52,7 @@ class Policy:
 
     Attributes:
         tiled: transcode JPEGs to tiles.
+        banded: transcode PNGs to bands.
         max_side: longest side in pixels; larger images are made smaller. None: any size.
         quality: re-encode every image as a JPEG of this quality. None: only those that are resized.
         check: decode what was transcoded and compare every pixel.
@@ -58,6 +61,7 @@ class Policy:
     """
 
     tiled: bool = True
+    banded: bool = True
     max_side: int | None = None
     quality: int | None = None
     check: bool = False
@@ -72,12 +76,16 @@ class Encoded:
     Attributes:
         tiles: the segment table of a tiled JPEG.
         untiled: why a JPEG that should have been tiled is not.
+        bands: the table of a banded PNG.
+        unbanded: why a PNG that should have been banded is not.
     """
 
     data: bytes
     info: ImageInfo
     tiles: TileTable | None = None
     untiled: str | None = None
+    bands: BandTable | None = None
+    unbanded: str | None = None
 
 
 def transcoders(policy: Policy) -> dict[str, str]:
@@ -86,6 +94,8 @@ def transcoders(policy: Policy) -> dict[str, str]:
     Pillow and simplejpeg at least tell which of them are sound.
     """
     found = tiles.transcoders() if policy.tiled and policy.raw is None else {}
+    if policy.banded and policy.raw is None:
+        found |= banding.transcoders()
     return {**found, "Pillow": PIL.__version__, "simplejpeg": simplejpeg.__version__}
 
 
@@ -118,6 +128,9 @@ def _file_encoded(data: bytes, policy: Policy) -> Encoded:
         return _raw(_fitted(upright, policy.raw))
     if _shrinks(info.height, info.width, policy) or policy.quality is not None:
         return _file_reencoded(data, info, policy)
+    if policy.banded and info.format == "png":
+        data, bands, unbanded = banded_if_possible(data, policy)
+        return Encoded(data, info, bands=bands, unbanded=unbanded)
     if not policy.tiled or info.format != "jpg":
         return Encoded(data, info)
     if info.channels == 4:
@@ -133,6 +146,19 @@ def _file_encoded(data: bytes, policy: Policy) -> Encoded:
             raise MemoryError(str(error)) from error
         return Encoded(data, info, untiled=str(error))
     return Encoded(tiled, info, table)
+
+
+def banded_if_possible(data: bytes, policy: Policy) -> tuple[bytes, BandTable | None, str | None]:
+    """A sound PNG in bands, with their table; or as it is, with the reason if there is one."""
+    if not banding.is_worth_it(data):
+        return data, None, None
+    try:
+        banded, table = banding.band(data)
+        if policy.check:
+            banding.check_pixels(data, banded)
+    except Unbandable as error:
+        return data, None, str(error)
+    return banded, table, None
 
 
 def _pixels_encoded(pixels: Pixels, policy: Policy) -> Encoded:

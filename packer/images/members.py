@@ -1,13 +1,31 @@
-"""Whether the reader decodes what belongs to an image: its masks, pairs, texts and arrays."""
+"""What is stored of what belongs to an image: masks, pairs, texts and arrays that can be read.
+
+All of it stays as it is, but for PNGs, which are banded as images are.
+"""
+
+from typing import NamedTuple
 
 from packer.errors import BadImage, said
+from packer.images.encode import Policy, banded_if_possible
 from packer.images.probe import ImageInfo, probe
 from reader.format import Limits
+from reader.format.bands import BandTable
 from reader.format.members import DECODERS, kind_of, picture_format
 
 
-def check_member(ext: str, data: bytes, image: ImageInfo, limits: Limits) -> None:
-    """Whether a member is what its extension says.
+class EncodedMember(NamedTuple):
+    """What goes into the shard for one member.
+
+    Attributes:
+        bands: the table of a banded PNG.
+    """
+
+    data: bytes
+    bands: BandTable | None = None
+
+
+def encode_member(ext: str, data: bytes, image: ImageInfo, policy: Policy) -> EncodedMember:
+    """What is stored for a member, if it is what its extension says.
 
     Args:
         image: that it belongs to, as it is stored.
@@ -16,7 +34,10 @@ def check_member(ext: str, data: bytes, image: ImageInfo, limits: Limits) -> Non
         BadImage: it does not decode, or is a picture that does not cover the image.
     """
     if picture_format(ext) is not None:
-        _check_picture(ext, data, image, limits)
+        format = _check_picture(ext, data, image, policy.limits)
+        if format == "png" and policy.banded:
+            banded, bands, _ = banded_if_possible(data, policy)
+            return EncodedMember(banded, bands)
     elif decode := DECODERS.get(kind_of(ext)):
         try:
             decode(data)
@@ -24,9 +45,11 @@ def check_member(ext: str, data: bytes, image: ImageInfo, limits: Limits) -> Non
             raise  # which says nothing of the member
         except Exception as error:  # decoders raise what they like
             raise BadImage(f"its .{ext} does not decode ({said(error)})") from error
+    return EncodedMember(data)
 
 
-def _check_picture(ext: str, data: bytes, image: ImageInfo, limits: Limits) -> None:
+def _check_picture(ext: str, data: bytes, image: ImageInfo, limits: Limits) -> str:
+    """Its format."""
     try:
         found = probe(data, limits)
     except BadImage as error:
@@ -37,3 +60,4 @@ def _check_picture(ext: str, data: bytes, image: ImageInfo, limits: Limits) -> N
             f"its .{ext} is {found.width} x {found.height} pixels, and the image {image.width} x "
             f"{image.height} as it is stored{turned}"
         )
+    return found.format

@@ -20,10 +20,21 @@ from packer.keys import hashes_of, repeated, unescape
 from packer.processes import Advance, map_unordered
 from packer.progress import Progress
 from reader.format import FORMATS, Index, Limits, Manifest, ShardEntry
+from reader.format.bands import bands_of
 from reader.format.files import open_regular
 
 _CHUNK = 1 << 22
-_SUMS = ("written", "present", "bytes", "tiled", "raw", "unlabelled", "unsplit", "refused")
+_SUMS = (
+    "written",
+    "present",
+    "bytes",
+    "tiled",
+    "banded",
+    "raw",
+    "unlabelled",
+    "unsplit",
+    "refused",
+)
 
 
 @dataclass
@@ -34,6 +45,7 @@ class ExtractReport:
         written: files that were made.
         present: files that were there already, with the same content.
         tiled: JPEGs among them that packing transcoded: the same pixels in other bytes.
+        banded: the same of PNGs.
         unlabelled, unsplit: samples whose class or split no file and no folder's name tells.
         reencoded: whether packing resized or re-encoded images.
         raw: images that were stored as pixels, given back as PNG.
@@ -45,6 +57,7 @@ class ExtractReport:
     present: int = 0
     bytes: int = 0
     tiled: int = 0
+    banded: int = 0
     raw: int = 0
     unlabelled: int = 0
     unsplit: int = 0
@@ -210,6 +223,7 @@ def _extract_file(
     if is_image and index.tiled:
         first, last = columns["segment_offset"][file.row : file.row + 2]
         report.tiled += int(first < last)
+    report.banded += bands_of(columns, file.row, "" if is_image else file.ext) is not None
 
 
 def _files(index: Index, row: int, labels: _Labels) -> Iterator[_File]:

@@ -23,6 +23,7 @@ def chosen(
     shuffle: bool = True,
     seed: int = 0,
     jpeg: str | None = None,
+    png: str | None = None,
     raw: tuple[int, int] | None = None,
     check: bool = False,
     pairs: Mapping[str, Path] | None = None,
@@ -35,6 +36,7 @@ def chosen(
         src: what is packed; None if it does not lie anywhere.
         shuffle, seed: of the shuffle.
         jpeg: None: tiled where that is possible.
+        png: None: banded.
         raw, check: as `PackOptions` has them.
         pairs: name -> folder.
         root: folder of a manifest's images.
@@ -43,11 +45,13 @@ def chosen(
     Raises:
         UnusableInput: two of them do not go together, or one cannot be had here.
     """
-    if check and jpeg == "verbatim":
-        raise UnusableInput("--check compares what is transcoded: nothing by --jpeg verbatim.")
+    if check and jpeg == png == "verbatim":
+        raise UnusableInput(
+            "--check compares what is transcoded: nothing by --jpeg verbatim and --png verbatim."
+        )
     resized = others.get("max_side") is not None or others.get("quality") is not None
-    if raw is not None and (jpeg is not None or resized):
-        raise UnusableInput("--raw stores pixels: no --jpeg, --max-side or --quality.")
+    if raw is not None and (jpeg is not None or png is not None or resized):
+        raise UnusableInput("--raw stores pixels: no --jpeg, --png, --max-side or --quality.")
     if jpeg == "tiled" and not can_tile():
         raise UnusableInput(f"--jpeg tiled needs numba, or jpegtran: {_REMEDY}.")
     below = {} if src is None else {n: _relative(path, src) for n, path in (pairs or {}).items()}
@@ -56,6 +60,7 @@ def chosen(
     return PackOptions(
         seed=seed if shuffle else None,
         jpeg=jpeg or ("tiled" if can_tile() else "verbatim"),
+        png=png or "banded",
         raw=raw,
         check=check,
         source=SourceOptions(

@@ -19,6 +19,7 @@ class PackOptions:
         shard_samples: samples a shard may hold, None for any number.
         seed: of the shuffle; None keeps the source's order.
         jpeg: "tiled" or "verbatim".
+        png: "banded" or "verbatim".
         max_side, quality, check, raw: see `packer.images.encode.Policy`.
         split: each split's share of the samples; None: the source's own splits.
         dedupe: skip images whose bytes are those of an earlier one.
@@ -30,6 +31,7 @@ class PackOptions:
     shard_samples: int | None = None
     seed: int | None = 0
     jpeg: str = "tiled"
+    png: str = "banded"
     max_side: int | None = None
     quality: int | None = None
     check: bool = False
@@ -43,7 +45,13 @@ class PackOptions:
     def policy(self) -> Policy:
         """What is done with each image."""
         return Policy(
-            self.jpeg == "tiled", self.max_side, self.quality, self.check, self.raw, self.limits
+            self.jpeg == "tiled",
+            self.png == "banded",
+            self.max_side,
+            self.quality,
+            self.check,
+            self.raw,
+            self.limits,
         )
 
     @property

@@ -26,7 +26,7 @@ from packer.images.encode import (
     encode,
 )
 from packer.images.jpegtran import JpegtranFailed
-from packer.images.members import check_member
+from packer.images.members import EncodedMember, encode_member
 from packer.planning.shard_job import ShardJob
 from packer.processes import map_unordered
 from packer.progress import Progress
@@ -85,7 +85,7 @@ def pack_shard(job: ShardJob, tick: Callable[[], None]) -> Outcome:
     return report_of(job.path, job.samples[0].split if len(job.samples) else "")
 
 
-_Result = tuple[SourceSample, Encoded, Mapping[str, bytes]] | BadImage
+_Result = tuple[SourceSample, Encoded, Mapping[str, EncodedMember]] | BadImage
 
 
 def _encoded(job: ShardJob) -> Iterator[tuple[SourceSample, _Result]]:
@@ -94,8 +94,7 @@ def _encoded(job: ShardJob) -> Iterator[tuple[SourceSample, _Result]]:
     def encode_one(sample: SourceSample) -> _Result:
         try:
             content = job.source.read(sample)
-            encoded = encode_content(content, job.policy)
-            return content.sample or sample, encoded, content.members
+            return content.sample or sample, *encode_content(content, job.policy)
         except BadImage as error:
             return error
         except JpegtranFailed as error:
@@ -121,8 +120,8 @@ def _encoded(job: ShardJob) -> Iterator[tuple[SourceSample, _Result]]:
             pool.shutdown(cancel_futures=True)
 
 
-def encode_content(content: Content, policy: Policy) -> Encoded:
-    """What is stored for a sample's image, if its members go with that.
+def encode_content(content: Content, policy: Policy) -> tuple[Encoded, Mapping[str, EncodedMember]]:
+    """What is stored for a sample's image, and for its members.
 
     Raises:
         BadImage: it is not a sound image, or a member is not what it should be.
@@ -132,9 +131,10 @@ def encode_content(content: Content, policy: Policy) -> Encoded:
         raise BadImage(f"its members have {size} bytes; {most} are the most (--max-bytes)")
     if encoded.info.format in content.members:
         raise BadImage(f"another member of its sample is a .{encoded.info.format}, too")
-    for ext, data in content.members.items():
-        check_member(ext, data, encoded.info, policy.limits)
-    return encoded
+    members = {
+        ext: encode_member(ext, data, encoded.info, policy) for ext, data in content.members.items()
+    }
+    return encoded, members
 
 
 def tell_of_compiling(policy: Policy, progress: Progress) -> None:

@@ -28,6 +28,7 @@ class PackReport:
         remarks: further sentences on it.
         splits: samples of each split; empty without splits.
         untiled: (name, reason) of the JPEGs that could not be tiled and are stored as they were.
+        unbanded: the same of PNGs that could not be banded.
     """
 
     __module__ = "packer"
@@ -44,6 +45,7 @@ class PackReport:
     seconds: float
     rejected: list[tuple[str, str]]
     untiled: list[tuple[str, str]]
+    unbanded: list[tuple[str, str]]
     ignored: list[tuple[str, str]]
 
 
@@ -67,7 +69,7 @@ class ShardReport:
     Attributes:
         fields: the extensions of its members.
         labels: that its samples have.
-        untiled: as that of `PackReport`.
+        untiled, unbanded: as those of `PackReport`.
     """
 
     entry: ShardEntry
@@ -75,6 +77,7 @@ class ShardReport:
     labels: tuple[int, ...]
     rejected: list[tuple[str, str]]
     untiled: list[tuple[str, str]]
+    unbanded: list[tuple[str, str]]
 
 
 def report_of(path: Path, split: str) -> ShardReport:
@@ -91,6 +94,7 @@ def report_of(path: Path, split: str) -> ShardReport:
         tuple(np.unique(index.columns["label"]).tolist()),
         index.rejected,
         index.untiled,
+        index.unbanded,
     )
 
 
@@ -103,6 +107,7 @@ class Written:
     labels: set[int] = field(default_factory=set)
     rejected: list[tuple[str, str]] = field(default_factory=list)
     untiled: list[tuple[str, str]] = field(default_factory=list)
+    unbanded: list[tuple[str, str]] = field(default_factory=list)
 
     def add(self, shard: ShardReport) -> None:
         """Count in one shard more."""
@@ -111,3 +116,4 @@ class Written:
         self.labels.update(shard.labels)
         self.rejected += shard.rejected
         self.untiled += shard.untiled
+        self.unbanded += shard.unbanded

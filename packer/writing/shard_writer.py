@@ -13,8 +13,10 @@ import xxhash
 
 from packer.files.atomic import sync_folder, temporary
 from packer.images.encode import Encoded
+from packer.images.members import EncodedMember
 from packer.sources.records import SourceSample
 from reader.format import FORMATS, Index, ShardEntry, index, tar
+from reader.format.bands import BandTable, band_columns
 from reader.format.columns import ImageRow, MemberRow, Rows
 from reader.format.tiles import TileTable, tile_columns
 
@@ -39,7 +41,9 @@ class ShardWriter:
         self._checksum = xxhash.xxh3_128()
         self._rows = Rows()
         self._tiles: list[TileTable | None] = []
+        self._bands: dict[str, dict[int, BandTable]] = {}  # of members and, as "", of images
         self._untiled: list[tuple[str, str]] = []
+        self._unbanded: list[tuple[str, str]] = []
         self._end = 0
         self._written_back = 0
         self._file = self._tar_temp.open("wb", buffering=_BUFFER)
@@ -63,7 +67,10 @@ class ShardWriter:
             path.unlink(missing_ok=True)
 
     def add(
-        self, sample: SourceSample, encoded: Encoded, members: Mapping[str, bytes] | None = None
+        self,
+        sample: SourceSample,
+        encoded: Encoded,
+        members: Mapping[str, EncodedMember] | None = None,
     ) -> None:
         """Append one sample: its image, its class if it has one, then its further `members`."""
         info, key = encoded.info, sample.key
@@ -79,13 +86,19 @@ class ShardWriter:
             orientation=info.orientation,
             crc32=its.crc32,
         )
-        further = {} if sample.label < 0 else {"cls": b"%d" % sample.label}
+        further = {} if sample.label < 0 else {"cls": EncodedMember(b"%d" % sample.label)}
         further.update(members or {})
-        rows = {ext: self._member(f"{key}.{ext}", data) for ext, data in further.items()}
+        rows = {ext: self._member(f"{key}.{ext}", member.data) for ext, member in further.items()}
+        banded = {"": encoded.bands, **{ext: member.bands for ext, member in further.items()}}
+        for ext, table in banded.items():
+            if table is not None:
+                self._bands.setdefault(ext, {})[len(self._rows)] = table
         self._rows.add(key.encode("utf-8"), os.fsencode(sample.name), image, rows)
         self._tiles.append(encoded.tiles)
         if encoded.untiled is not None:
             self._untiled.append((sample.name, encoded.untiled))
+        if encoded.unbanded is not None:
+            self._unbanded.append((sample.name, encoded.unbanded))
 
     @property
     def size(self) -> int:
@@ -98,8 +111,10 @@ class ShardWriter:
         self._file.flush()
         os.fsync(self._file.fileno())
         checksum = f"xxh3-128:{self._checksum.hexdigest()}"
-        metadata = index.metadata_of(self._end, checksum, rejected, self._untiled)
+        metadata = index.metadata_of(self._end, checksum, rejected, self._untiled, self._unbanded)
         columns = self._rows.columns() | tile_columns(self._tiles)
+        for ext, tables in self._bands.items():
+            columns |= band_columns(tables, len(self._rows), ext)
         content = index.serialize(columns, metadata)
         with open(self._index_temp, "wb") as file:
             file.write(content)

@@ -13,12 +13,15 @@ from pathlib import Path
 from packer.errors import BadImage, PackingFailed, cannot_write
 from packer.images.encode import Encoded, Policy
 from packer.images.jpegtran import JpegtranFailed
+from packer.images.members import EncodedMember
 from packer.planning.shard_size import default_shard_size
 from packer.sources.records import Content, SourceSample
 from packer.writing.jobs import Rejections, encode_content
 from packer.writing.report import Written, report_of
 from packer.writing.shard_writer import ShardWriter
 from reader.format import tar
+
+_Encoded = tuple[Encoded, Mapping[str, EncodedMember]]
 
 _AHEAD = 2  # samples a thread that are encoded before their turn
 
@@ -60,7 +63,7 @@ class ShardStream:
         self._begin_split, self._reject = begin_split, reject
         self._threads = threads
         self._pool = ThreadPoolExecutor(threads)
-        self._ahead: deque[tuple[SourceSample, Content, Future[Encoded]]] = deque()
+        self._ahead: deque[tuple[SourceSample, Future[_Encoded]]] = deque()
         self._open: dict[str, _Shard] = {}
         self._begun: set[str] = set()
         self.rejected: Rejections = []  # since the last shard was finished
@@ -80,7 +83,7 @@ class ShardStream:
             Exception: what `reject` and `begin_split` raise.
         """
         encoded = self._pool.submit(encode_content, content, self._policy)
-        self._ahead.append((sample, content, encoded))
+        self._ahead.append((sample, encoded))
         if len(self._ahead) > _AHEAD * self._threads:
             self._write_first()
 
@@ -96,9 +99,9 @@ class ShardStream:
             self._finish_shard(split)
 
     def _write_first(self) -> None:
-        sample, content, future = self._ahead.popleft()
+        sample, future = self._ahead.popleft()
         try:
-            encoded = future.result()
+            encoded, members = future.result()
         except BadImage as error:
             self._reject(sample.name, error)
             self.rejected.append((sample.name, str(error)))
@@ -106,12 +109,12 @@ class ShardStream:
         except JpegtranFailed as error:
             raise PackingFailed(f"{sample.name}: {error}. Nothing was committed.") from error
         shard = self._open.get(sample.split)
-        if shard is not None and self._is_full(shard, _span(sample, encoded, content)):
+        if shard is not None and self._is_full(shard, _span(sample, encoded, members)):
             self._finish_shard(sample.split)
             shard = None
         shard = shard or self._begin_shard(sample.split)
         try:
-            shard.writer.add(sample, encoded, content.members)
+            shard.writer.add(sample, encoded, members)
         except OSError as error:
             raise cannot_write(shard.path, error) from error
         shard.samples += 1
@@ -157,11 +160,11 @@ class _Shard:
     samples: int = 0
 
 
-def _span(sample: SourceSample, encoded: Encoded, content: Content) -> int:
+def _span(sample: SourceSample, encoded: Encoded, members: Mapping[str, EncodedMember]) -> int:
     """Bytes that a sample takes in a tar."""
     sizes = {encoded.info.format: len(encoded.data)}
     sizes |= {} if sample.label < 0 else {"cls": len(str(sample.label))}
-    sizes |= {ext: len(data) for ext, data in content.members.items()}
+    sizes |= {ext: len(member.data) for ext, member in members.items()}
     return sum(
         len(tar.header(f"{sample.key}.{ext}", size)) + tar.padded(size)
         for ext, size in sizes.items()

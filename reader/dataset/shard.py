@@ -23,6 +23,7 @@ from reader.format import (
     Limits,
     ShardEntry,
 )
+from reader.format.bands import bands_of
 from reader.format.files import open_regular, read_into
 from reader.format.tiles import table_of
 
@@ -152,6 +153,7 @@ class Shard:
             int(columns["channels"][row]),
             int(columns["orientation"][row]),
             table_of(columns, row) if self.index.tiled else None,
+            bands_of(columns, row),
         )
 
     def _check_bytes(self, row: int, what: str, size: int) -> None:

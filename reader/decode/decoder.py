@@ -12,7 +12,8 @@ import numpy as np
 import simplejpeg
 from numpy.typing import NDArray
 
-from reader.decode.formats import read_picture
+from reader.decode.bands import BandCut
+from reader.decode.formats import part, read_bands, read_picture
 from reader.decode.plan import (
     StoredImage,
     View,
@@ -105,8 +106,8 @@ class Decoder:
         for view, out in zip(views, outs, strict=True):
             if view.target[2] and view.target[3]:
                 box = _scaled(view.box, joint.eighths)
-                part = _part(pixels, (box[0] - top, box[1] - left, box[2], box[3]))
-                self._fill(view, part, out)
+                inner = box[0] - top, box[1] - left, box[2], box[3]
+                self._fill(view, part(pixels, inner), out)
             else:
                 out[:] = view.fill
 
@@ -122,10 +123,12 @@ class Decoder:
         """The view's box of the stored image, before resizing."""
         image = view.image
         if view.decoded is not None:
-            return _part(view.decoded, view.box)
+            return part(view.decoded, view.box)
         self.decodes += 1
+        if isinstance(view.cut, BandCut):
+            return read_bands(view)
         if image.format != "jpg" or image.channels == 4:
-            return _part(read_picture(image), view.box)
+            return part(read_picture(image), view.box)
         if view.cut is not None:
             try:
                 data = view.cut.build(image.read)
@@ -137,13 +140,13 @@ class Decoder:
                 _align(pixels, view.cut.shifts, view.eighths)
             top, left, height, width = view.box
             box = (top - view.cut.top, left - view.cut.left, height, width)
-            return _part(pixels, _scaled(box, view.eighths))
+            return part(pixels, _scaled(box, view.eighths))
         try:
             pixels = self._whole_jpeg(image, view.eighths)
         except ValueError:
             # Pillow forgives more than simplejpeg, and says better what is wrong.
-            return _part(read_picture(image), view.box)
-        return _part(pixels, _scaled(view.box, view.eighths))
+            return part(read_picture(image), view.box)
+        return part(pixels, _scaled(view.box, view.eighths))
 
     def _whole_jpeg(self, image: StoredImage, eighths: int) -> Pixels:
         """Decode all of a JPEG at a scale of eighths.
@@ -223,15 +226,15 @@ def mirror(pixels: Pixels, hflip: bool, vflip: bool, out: Pixels) -> None:
 
 
 def draw_mask(view: View, pixels: Pixels, fill: int) -> Pixels:
-    """What `view` shows of `pixels`, which lie over its stored image, without mixing values."""
+    """What `view` shows of `pixels`, those of its box, without mixing values."""
     top, left, height, width = view.target
     out = np.full((*view.size, *pixels.shape[2:]), fill, pixels.dtype)
     if height and width:
         lengths = (width, height) if view.transpose else (height, width)
         rows, columns = (
-            nearest(start, extent, length, limit)
-            for start, extent, length, limit in zip(
-                view.shown, view.shown[2:], lengths, pixels.shape, strict=False
+            nearest(start - first, extent, length, limit)
+            for start, first, extent, length, limit in zip(
+                view.shown, view.box, view.shown[2:], lengths, pixels.shape, strict=False
             )
         )
         shown = pixels[rows].take(columns, axis=1)
@@ -284,8 +287,3 @@ def _align(pixels: Pixels, shifts: NDArray[Any], eighths: int) -> None:
         if shift:
             rows = pixels[row * eighths : (row + 1) * eighths]
             rows[:, :-shift] = rows[:, shift:]
-
-
-def _part(pixels: Pixels, box: Box) -> Pixels:
-    top, left, height, width = box
-    return pixels[top : top + height, left : left + width]

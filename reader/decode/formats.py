@@ -6,15 +6,17 @@ the index has, and only as a format that is packed: Pillow knows some that start
 
 import contextlib
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import cv2
 import numpy as np
 from numpy.typing import NDArray
 
-from reader.decode.plan import StoredImage
+from reader.decode.bands import BandCut
+from reader.decode.plan import StoredImage, View
+from reader.decode.splice import Box
 from reader.errors import DecodeError, lacks_memory
 from reader.format.pictures import opened
 from reader.format.pixels import in_8_bits
@@ -23,9 +25,13 @@ if TYPE_CHECKING:
     from PIL import Image
 
 Pixels = NDArray[Any]
+Read = Callable[[int, int], memoryview]
+Result = TypeVar("Result")
 
 _PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"
 _PNG_SIZE = struct.Struct(f">{len(_PNG)}xII")
+_PNG_COLOUR = len(_PNG) + 9  # where the colour type is
+_GREY = (0, 4)  # without and with alpha
 
 
 def read_picture(image: StoredImage) -> Pixels:
@@ -39,39 +45,73 @@ def read_picture(image: StoredImage) -> Pixels:
         return _raw(image, data)
     if image.format == "png" and _is_still_png(data):
         _check_size(image, *_PNG_SIZE.unpack_from(data))
-        flags = cv2.IMREAD_COLOR_RGB if image.depth == 3 else cv2.IMREAD_GRAYSCALE
+        is_grey = image.depth == 1 and data[_PNG_COLOUR] in _GREY
+        flags = cv2.IMREAD_GRAYSCALE if is_grey else cv2.IMREAD_COLOR_RGB
         pixels: Pixels | None = None
         with contextlib.suppress(cv2.error):  # Pillow says better what is wrong
             pixels = cv2.imdecode(
                 np.frombuffer(data, np.uint8), flags | cv2.IMREAD_IGNORE_ORIENTATION
             )
         if pixels is not None:
-            return pixels.reshape(image.height, image.width, -1)
+            return _in_depth(pixels.reshape(image.height, image.width, -1), image.depth)
     with _opened(image, data) as picture:
         converted = in_8_bits(picture).convert("RGB" if image.depth == 3 else "L")
         return np.asarray(converted).reshape(image.height, image.width, -1)
 
 
-def read_mask(image: StoredImage, data: bytes) -> Pixels:
-    """The values of a picture over `image` as stored, (height, width) or (height, width, channels).
+def read_values(views: Sequence[View]) -> list[Pixels]:
+    """The values of each view's box of one picture, (height, width[, channels]), in their type.
 
     Raises:
-        DecodeError: it does not decode, or is not of the image's size.
+        DecodeError: the picture does not decode, or is not of the index's size.
     """
-    with _opened(image, memoryview(data)) as picture:
+    if all(isinstance(view.cut, BandCut) for view in views):
+        found = (_of_bands(view, BandCut.values)[0] for view in views)
+        return [values[..., 0] if values.shape[2] == 1 else values for values in found]
+    image = views[0].image
+    with _opened(image, image.read(0, image.size)) as picture:
         pixels = np.asarray(picture)
-    return pixels.astype(np.uint8) if pixels.dtype == np.bool_ else pixels
+    pixels = pixels.astype(np.uint8) if pixels.dtype == np.bool_ else pixels
+    return [part(pixels, view.box) for view in views]
+
+
+def read_bands(view: View) -> Pixels:
+    """The view's box of a banded PNG, (height, width, depth).
+
+    Raises:
+        DecodeError: it does not decode.
+    """
+    return _in_depth(_of_bands(view, BandCut.colours), view.image.depth)
+
+
+def _of_bands(view: View, reading: Callable[[BandCut, Read], Result]) -> Result:
+    assert isinstance(view.cut, BandCut)
+    try:
+        return reading(view.cut, view.image.read)
+    except ValueError as error:
+        raise DecodeError(f"a part of it does not decode ({error})") from error
+
+
+def part(pixels: Pixels, box: Box) -> Pixels:
+    """The pixels of a box of an image."""
+    top, left, height, width = box
+    return pixels[top : top + height, left : left + width]
 
 
 def _raw(image: StoredImage, data: memoryview) -> Pixels:
     if len(data) != image.height * image.width * image.channels:
         raise DecodeError(f"it has {len(data)} bytes, not one for each value of each pixel")
     pixels = np.frombuffer(data, np.uint8).reshape(image.height, image.width, image.channels)
-    if image.channels < 3:
-        return np.repeat(pixels[..., :1], image.depth, axis=2)
-    if image.depth == 3:
+    return _in_depth(pixels, image.depth)
+
+
+def _in_depth(pixels: Pixels, depth: int) -> Pixels:
+    """Grey or RGB, alpha dropped, as (height, width, depth)."""
+    if pixels.shape[2] < 3:
+        return pixels[..., :1] if depth == 1 else np.repeat(pixels[..., :1], depth, axis=2)
+    if depth == 3:
         return pixels[..., :3]
-    return cv2.cvtColor(pixels[..., :3], cv2.COLOR_RGB2GRAY)[..., None]
+    return cv2.cvtColor(np.ascontiguousarray(pixels[..., :3]), cv2.COLOR_RGB2GRAY)[..., None]
 
 
 def _is_still_png(data: memoryview) -> bool:

@@ -12,7 +12,9 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from reader.decode.bands import BandCut, cut_bands
 from reader.decode.splice import Box, Cut, cut
+from reader.format.bands import BandTable
 from reader.format.tiles import TileTable
 from reader.geometry import HALF_PIXEL, Geometry
 
@@ -45,6 +47,7 @@ class StoredImage:
     Attributes:
         read: ``read(start, stop)`` gives a range of the image's `size` bytes, for the moment.
         tiles: the segment table of a tiled JPEG.
+        bands: the table of a banded PNG.
         pixels: (height, width, depth), where it was decoded before; a JPEG at its full scale.
         depth: 3 to decode it to RGB, 1 to grey.
     """
@@ -57,6 +60,7 @@ class StoredImage:
     channels: int
     orientation: int
     tiles: TileTable | None = None
+    bands: BandTable | None = None
     pixels: NDArray[Any] | None = None
     depth: int = 3
 
@@ -67,7 +71,7 @@ class StoredImage:
             return self.width, self.height
         return self.height, self.width
 
-    def covered_by(self, data: bytes, format: str) -> "StoredImage":
+    def covered_by(self, data: bytes, format: str, bands: BandTable | None = None) -> "StoredImage":
         """Another picture that lies over the image, given whole."""
         content = memoryview(data)
         return replace(
@@ -77,6 +81,7 @@ class StoredImage:
             format=format,
             channels=3,
             tiles=None,
+            bands=bands,
             pixels=None,
         )
 
@@ -89,7 +94,8 @@ class View:
         box: the part of the stored image to decode.
         shown: the part that is shown; less than `box` by what a filter sees beyond it.
         eighths: the scale to decode a JPEG at.
-        cut: the segments to decode; None for the whole image, or where it is decoded already.
+        cut: the segments or bands to decode; None for the whole image, or where it is decoded
+            already.
         size: (height, width) of the output.
         target: the part of the output that `shown` fills; the rest has the grey value `fill`.
         transpose, hflip, vflip: done, in this order, to what is shown, resized.
@@ -100,7 +106,7 @@ class View:
     box: Box
     shown: Area
     eighths: int
-    cut: Cut | None
+    cut: Cut | BandCut | None
     size: tuple[int, int]
     target: Box
     transpose: bool
@@ -111,7 +117,7 @@ class View:
 
     @property
     def needs(self) -> tuple[int, int]:
-        """The range of the image's bytes that is going to be read, but for a JPEG's header."""
+        """The range of the image's bytes that is going to be read, but for its header."""
         if self.cut is not None:
             return self.cut.start, self.cut.stop
         return (0, self.image.size) if self.decoded is None else (0, 0)
@@ -121,9 +127,16 @@ class View:
         """The whole stored image, if it was decoded before, and at the view's scale."""
         return self.image.pixels if self.eighths == 8 else None
 
-    def of_other(self, data: bytes, format: str) -> "View":
-        """The same part of another picture that lies over the image, given whole."""
-        return replace(self, image=self.image.covered_by(data, format), cut=None, eighths=8)
+    def of_other(self, data: bytes, format: str, bands: BandTable | None = None) -> "View":
+        """The same part of another picture that lies over the image, given whole.
+
+        Raises:
+            BadTable: it is wrong.
+        """
+        image = self.image.covered_by(data, format, bands)
+        is_seen = self.target[2] and self.target[3]
+        part = _cut(image, self.box, 8) if is_seen else None
+        return replace(self, image=image, cut=part, eighths=8)
 
     def carry(self, points: NDArray[Any]) -> NDArray[np.float64]:
         """Where points of the stored image, (N, 2) as x and y, are in the output, also outside."""
@@ -139,7 +152,7 @@ def plan_view(image: StoredImage, geometry: Geometry) -> View:
     """Plan to show `geometry`, whose box is one of the upright image.
 
     Raises:
-        BadTable: the image's segment table is wrong.
+        BadTable: the image's table of segments or bands is wrong.
     """
     upright, seen, filter = image.upright_size, geometry.seen, geometry.filter
     tops = _clip(geometry.top, geometry.box_height, seen[::2], upright[0], geometry.height)
@@ -160,8 +173,8 @@ def plan_view(image: StoredImage, geometry: Geometry) -> View:
         left, columns = _whole(*across[2:], seen[1::2], upright[1])
         box = _as_stored(image, (first, left, rows, columns))
     eighths, part = 8, None
-    if image.format == "jpg" and image.channels != 4 and is_seen:
-        if filter is None:
+    if is_seen:
+        if filter is None and image.format == "jpg" and image.channels != 4:
             # Scales are eighths: the smallest that keeps the box as large as the target.
             reduction = min(tops[1] / target[2], lefts[1] / target[3])
             eighths = 8 if reduction < MIN_REDUCTION else math.ceil(8 / reduction)
@@ -205,7 +218,7 @@ def join(views: Sequence[View]) -> View | None:
         None where it is less work to decode each by itself: small boxes far apart in a tiled image.
 
     Raises:
-        BadTable: the image's segment table is wrong.
+        BadTable: the image's table of segments or bands is wrong.
     """
     image = views[0].image
     boxes = [view.box for view in views if view.target[2] and view.target[3]]
@@ -216,16 +229,20 @@ def join(views: Sequence[View]) -> View | None:
     width = max(box[1] + box[3] for box in boxes) - left
     eighths, part = max(view.eighths for view in views), None
     box = (top, left, height, width)
-    if any(view.cut is not None for view in views) and image.tiles is not None:
+    if any(view.cut is not None for view in views):
         if sum(box[2] * box[3] for box in boxes) < height * width:
             return None
         part = _cut(image, box, eighths)
     return replace(views[0], box=box, eighths=eighths, cut=part)
 
 
-def _cut(image: StoredImage, box: Box, eighths: int) -> Cut | None:
-    """The segments of `image` that have to be decoded to show `box`; None for no choice of them."""
-    if image.tiles is None or (eighths == 8 and image.pixels is not None):
+def _cut(image: StoredImage, box: Box, eighths: int) -> Cut | BandCut | None:
+    """The part of `image` that has to be decoded to show `box`; None for no choice of parts."""
+    if eighths == 8 and image.pixels is not None:
+        return None
+    if image.bands is not None and image.format == "png":
+        return cut_bands(image.bands, image.size, image.height, image.width, box)
+    if image.tiles is None or image.format != "jpg" or image.channels == 4:
         return None
     return cut(image.tiles, image.size, image.height, image.width, box, eighths < 8)
 

@@ -40,18 +40,29 @@ column                 type      meaning
 ``restart_interval``   u16       MCUs a segment
 ``mcu_height``         u8        rows of pixels in an MCU
 ``mcu_width``          u8        columns of pixels in an MCU
+``band``               u32       bytes of a banded PNG's bands, all rows
+``band_offset``        u64       N + 1 bounds into ``band``; an empty range: not banded
+``band_start``         u32       where the first band begins within the image's bytes
+``band_rows``          u16       rows of pixels in a band; the last one may have fewer
+``M.band...``          as these  the same four of each further member M of which any is banded
 =====================  ========  =================================================================
 
 The seven columns from ``segment`` on are there only if a row of the shard is tiled. Segments
 follow each other with one RSTn marker (2 bytes, not counted) between two, and an EOI marker ends
 the image. A segment has ``restart_interval`` MCUs, the last one maybe fewer; where that number
-does not divide the MCUs of a row, segments run on from row to row. A reader ignores columns that
-it does not know.
+does not divide the MCUs of a row, segments run on from row to row.
+
+The four columns from ``band`` on are there only if an image, or a member, of the shard is banded.
+Such a PNG has 8 bits a value, no interlacing, and one IDAT chunk, in which the bands follow each
+other behind zlib's header of 2 bytes; each ends with a full flush, so that it inflates by itself.
+Behind the last one are an empty final block and zlib's checksum. The rows of a band have the same
+filter, None, Sub or Up; but for the first row where that is Up: it has None. A reader ignores
+columns that it does not know.
 
 The index's metadata (all strings): ``format`` (``shardfeed-index``), ``version``, ``tar_bytes``,
 ``tar_checksum`` (``xxh3-128:`` and 32 hexadecimal digits), ``rejected`` (JSON: the source files
 that were planned for this shard and left out, ``[name, reason]`` each), ``untiled`` (likewise, the
-JPEGs that could not be tiled).
+JPEGs that could not be tiled), ``unbanded`` (the PNGs that could not be banded; may be missing).
 
 **dataset.json** (`manifest.py`). Version, the options that shaped the bytes, the classes in label
 order, the list of shards with their sizes and checksums, ``transcoders`` (the versions of what the
@@ -59,7 +70,8 @@ images may have gone through), and ``checksum``: ``xxh3-128:`` and the hexadecim
 this without it, as JSON with sorted keys and without white space. A reader ignores what it does not
 know.
 
-Beside these, `columns.py` builds an index's columns and `tiles.py` those from ``segment`` on;
+Beside these, `columns.py` builds an index's columns and `tiles.py` those from ``segment`` on,
+`bands.py` those from ``band`` on;
 `members.py` says what a further member is by its extension, `pictures.py` and `pixels.py` which
 pictures there are and how their values become 8 bits; `jpeg.py` walks a JPEG's header, `limits.py`
 bounds what a sample may ask for, `files.py` opens files, `errors.py` has the root of all errors.

@@ -40,6 +40,9 @@ LISTS = {"key": "key_offset", "name": "name_offset", "segment": "segment_offset"
 
 BOUNDS = "<u8"
 
+BANDS = {"band": "<u4", "band_offset": BOUNDS, "band_start": "<u4", "band_rows": "<u2"}
+"""The type of each column of banded PNGs; of a member M they are named ``M.band`` and so on."""
+
 Column = NDArray[Any]
 
 
@@ -113,6 +116,11 @@ class Rows:
                 _fill_up(columns[name], len(self))
                 found[f"{ext}.{name}"] = np.array(columns[name], kind)
         return found
+
+
+def banded(names: Iterable[str]) -> list[str]:
+    """What the names of the columns of `BANDS` begin with that are there: "" for images, "M."."""
+    return [name.removesuffix("band") for name in names if ("." + name).endswith(".band")]
 
 
 def list_column(name: str, values: Iterable[bytes]) -> dict[str, Column]:

@@ -8,13 +8,24 @@ import json
 import mmap
 import os
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from reader.format.columns import BOUNDS, FORMATS, LISTS, MEMBER, ROW, TILES, Column
+from reader.format.columns import (
+    BANDS,
+    BOUNDS,
+    FORMATS,
+    LISTS,
+    MEMBER,
+    ROW,
+    TILES,
+    Column,
+    banded,
+)
 from reader.format.errors import FormatError
 from reader.format.files import open_regular
 
@@ -60,6 +71,7 @@ def metadata_of(
     tar_checksum: str,
     rejected: Sequence[tuple[str, str]],
     untiled: Sequence[tuple[str, str]] = (),
+    unbanded: Sequence[tuple[str, str]] = (),
 ) -> dict[str, str]:
     """The strings of an index: what `Index` has as attributes of the same names."""
     return {
@@ -67,6 +79,7 @@ def metadata_of(
         "rejected": json.dumps(rejected),
         "tar_bytes": str(tar_bytes),
         "tar_checksum": tar_checksum,
+        "unbanded": json.dumps(unbanded),
         "untiled": json.dumps(untiled),
         "version": str(VERSION),
     }
@@ -156,6 +169,17 @@ class Index:
         """The (source name, reason) of the JPEGs that could not be tiled."""
         return self._names("untiled")
 
+    @property
+    def unbanded(self) -> list[tuple[str, str]]:
+        """The (source name, reason) of the PNGs that could not be banded."""
+        return self._names("unbanded") if "unbanded" in self.metadata else []
+
+    @cached_property
+    def _lists(self) -> dict[str, str]:
+        """Columns with several values a row, and those that say where these begin and end."""
+        bands = {f"{prefix}band": f"{prefix}band_offset" for prefix in banded(self.columns)}
+        return LISTS | bands
+
     def _names(self, entry: str) -> list[tuple[str, str]]:
         try:
             return [(str(name), str(reason)) for name, reason in json.loads(self.metadata[entry])]
@@ -208,13 +232,15 @@ class Index:
             ext, _, name = column.rpartition(".")
             if ext and name in ("offset", "size"):
                 expected |= {f"{ext}.offset": MEMBER["offset"], f"{ext}.size": MEMBER["size"]}
+        for prefix in banded(self.columns):
+            expected |= {prefix + name: kind for name, kind in BANDS.items()}
         for name, dtype in expected.items():
             if name not in self.columns:
                 raise self._error(f"it has no column {name}")
             if self.columns[name].dtype != dtype:
                 raise self._error(f"the column {name} is not {_NAMES[np.dtype(dtype)]}")
-            rows = len(self) + 1 if name in LISTS.values() else len(self)
-            if name not in LISTS and len(self.columns[name]) != rows:
+            rows = len(self) + 1 if name in self._lists.values() else len(self)
+            if name not in self._lists and len(self.columns[name]) != rows:
                 raise self._error(
                     f"the column {name} has {len(self.columns[name])} rows, not {rows}"
                 )
@@ -236,7 +262,7 @@ class Index:
             if outside.any():
                 row = int(outside.argmax())
                 raise self._error(f"row {row} has an image of {name} {int(values[row])}")
-        for name, bounds in LISTS.items():
+        for name, bounds in self._lists.items():
             if name in self.columns:
                 edges = self.columns[bounds]
                 if (

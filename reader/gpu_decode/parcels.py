@@ -17,6 +17,7 @@ from reader.batch.layout import Column
 from reader.dataset.dataset import Dataset
 from reader.decode.decoder import Decoder
 from reader.decode.plan import View
+from reader.decode.splice import Cut
 from reader.errors import (
     ArgumentError,
     DecodeError,
@@ -94,7 +95,7 @@ def pack(view: View, decoder: Decoder) -> Packed:
     image = view.image
     if image.format == "jpg" and image.channels != 4 and view.filter is None:
         data: bytearray | memoryview
-        if view.cut is None:
+        if not isinstance(view.cut, Cut):
             data, size, start = image.read(0, image.size), (image.height, image.width), (0, 0)
         else:
             cut = view.cut
@@ -118,7 +119,7 @@ def pack(view: View, decoder: Decoder) -> Packed:
 def _sent_encoded(
     view: View, data: Any, size: tuple[int, int], start: tuple[int, int]
 ) -> tuple[Parcel, list[Any]]:
-    shifts = None if view.cut is None else view.cut.shifts
+    shifts = view.cut.shifts if isinstance(view.cut, Cut) else None
     parcel = Parcel(
         0,
         len(data),

@@ -15,13 +15,14 @@ from reader.decode.decoder import (
     draw_mask,
     plan,
 )
-from reader.decode.formats import read_mask
+from reader.decode.formats import read_values
 from reader.decode.plan import View
 from reader.errors import (
     DecodeError,
     ReaderError,
     SampleError,
 )
+from reader.format.bands import bands_of
 from reader.format.members import picture_format
 from reader.geometry import Geometry
 from reader.gpu_decode.parcels import pack
@@ -224,7 +225,7 @@ class SampleReader:
     def _shown(self, planned: Planned, member: ResolvedField, data: bytes) -> Sequence[Any]:
         """A member as each view shows it; once, if it does not follow the image."""
         if member.decode is None:
-            return self._pictures(planned.views, member, data)
+            return self._pictures(planned, member, data)
         content = member.decode(data)
         if not isinstance(member.field, Boxes):
             return [content]
@@ -233,16 +234,18 @@ class SampleReader:
         self.dropped_boxes += sum(dropped for _, dropped in placed)
         return [boxes for boxes, _ in placed]
 
-    def _pictures(self, views: Sequence[View], member: ResolvedField, data: bytes) -> list[Pixels]:
-        """A picture that lies over the image, decoded once, as each view shows it."""
-        kind = picture_format(member.ext)
+    def _pictures(self, planned: Planned, member: ResolvedField, data: bytes) -> list[Pixels]:
+        """A picture that lies over the image, as each view shows it."""
+        kind = picture_format(member.ext) or ""
+        bands = bands_of(planned.shard.index.columns, planned.row, member.ext)
+        views = [view.of_other(data, kind, bands) for view in planned.views]
         if kind in PHOTOGRAPHS and not isinstance(member.field, Mask):
             outs = [np.empty((*view.size, view.image.depth), np.uint8) for view in views]
-            self._decoder.draw_all([view.of_other(data, kind) for view in views], outs)
+            self._decoder.draw_all(views, outs)
             return outs
         fill = member.field.fill if isinstance(member.field, Mask) else 0
-        pixels = read_mask(views[0].image, data)
-        return [draw_mask(view, pixels, fill) for view in views]
+        parts = zip(views, read_values(views), strict=True)
+        return [draw_mask(view, pixels, fill) for view, pixels in parts]
 
     def _mapped(self, sample: Sample, planned: Planned) -> Sample:
         assert self._recipe.map_sample is not None

@@ -3,10 +3,12 @@
 from typing import Any
 
 from reader.dataset.shard import Shard
-from reader.decode.decoder import Decoder, Pixels
-from reader.decode.formats import read_mask
+from reader.decode.decoder import Decoder, Pixels, plan
+from reader.decode.formats import read_values
 from reader.errors import DecodeError
+from reader.format.bands import bands_of
 from reader.format.members import DECODERS, kind_of, picture_format
+from reader.geometry import Geometry
 from reader.samples.fields import PHOTOGRAPHS
 
 
@@ -40,7 +42,9 @@ class WholeSamples:
                 return DECODERS.get(kind_of(ext), bytes)(data)
             if kind in PHOTOGRAPHS:
                 return self._decoder.whole(image.covered_by(data, kind))
-            return read_mask(image, data)
+            bands = bands_of(self._shard.index.columns, row, ext)
+            view = plan(image, Geometry.of(*image.upright_size)).of_other(data, kind, bands)
+            return read_values([view])[0]
         except (DecodeError, MemoryError):
             raise
         except Exception as error:  # decoders raise what they like

@@ -19,12 +19,21 @@ def random_box(height: int, width: int) -> tuple[int, int, int, int]:
     return 0, 0, height, width
 
 
-def with_cv2(data: bytes, crop: str) -> np.ndarray:
-    """The fast way: simplejpeg (its fast settings), then OpenCV's bilinear resize."""
+def decoded(data: bytes) -> np.ndarray:
+    """The fast way: simplejpeg (its fast settings), or OpenCV for what is not a JPEG."""
     import cv2
     import simplejpeg
 
-    image = simplejpeg.decode_jpeg(data, "RGB", fastdct=True, fastupsample=True)
+    if data.startswith(b"\xff\xd8"):
+        return simplejpeg.decode_jpeg(data, "RGB", fastdct=True, fastupsample=True)
+    return cv2.imdecode(np.frombuffer(data, np.uint8), cv2.IMREAD_COLOR_RGB)
+
+
+def with_cv2(data: bytes, crop: str) -> np.ndarray:
+    """`decoded`, then OpenCV's bilinear resize."""
+    import cv2
+
+    image = decoded(data)
     height, width = image.shape[:2]
     if crop == "random":
         top, left, h, w = random_box(height, width)

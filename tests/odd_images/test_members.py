@@ -13,6 +13,7 @@ from png_chunks import with_damaged_data
 from packer.checking.verify import verify
 from packer.images.encode import Policy
 from packer.images.encode import encode as encoded
+from packer.images.members import EncodedMember
 from packer.packing import PackReport
 from packer.sources.records import SourceSample
 from packer.writing.shard_writer import ShardWriter, shard_entry
@@ -150,7 +151,7 @@ def test_verify_names_what_packing_would_have_rejected(
     with ShardWriter(tmp_path / "shard-000000.tar") as writer:
         for number, (image, ext, data) in enumerate(members.values()):
             sample = SourceSample(f"{number}.jpg", str(number), -1, 0, 0, (ext,))
-            writer.add(sample, encoded(image, policy), {ext: data})
+            writer.add(sample, encoded(image, policy), {ext: EncodedMember(data)})
         writer.finish([])
     entry = shard_entry(tmp_path / "shard-000000.tar")
     fields = tuple(sorted({"jpg", *(ext for _, ext, _ in members.values())}))

@@ -670,7 +670,7 @@ def test_the_versions_of_what_tiles_are_told_and_other_ones_do_not_go_on(
 def test_what_looks_at_every_image_is_named_with_its_version(
     tmp_path: Path, source: Path, run_pack: RunPack
 ) -> None:
-    run_pack(source, tmp_path / "verbatim", jpeg="verbatim")
+    run_pack(source, tmp_path / "verbatim", jpeg="verbatim", png="verbatim")
     run_pack(source, tmp_path / "raw", raw=(8, 8))
     used = {"Pillow": PIL.__version__, "simplejpeg": simplejpeg.__version__}
     assert Manifest.load(tmp_path / "verbatim").transcoders == used

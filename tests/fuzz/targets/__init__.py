@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 NAMES = (
-    *("tar", "zip", "index", "dataset_json", "splice", "image", "tiling", "pair"),
+    *("tar", "zip", "index", "dataset_json", "splice", "image", "tiling", "banding", "pair"),
     *("lists", "coco", "cifar", "idx", "parquet", "messages"),
 )
 

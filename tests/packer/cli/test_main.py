@@ -47,7 +47,7 @@ RunPacker = Callable[..., "subprocess.CompletedProcess[str]"]
         ("pack src dst --classes file", "not in the list of classes"),
         ("pack src dst --append", "There is no folder"),
         ("pack src dst --root void", "go with a list of images"),
-        ("pack src dst --check --jpeg verbatim", "nothing by --jpeg verbatim"),
+        ("pack src dst --check --jpeg verbatim --png verbatim", "nothing by --jpeg verbatim"),
         ("pack src dst --raw 8x8 --quality 9", "--raw stores pixels"),
         ("pack src dst --append --overwrite", "give one"),
         ("pack src dst --fast", "No such option"),

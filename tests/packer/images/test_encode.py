@@ -37,8 +37,36 @@ def test_tiled_keeps_every_pixel(make_image: Make, encode: ToBytes) -> None:
 
 
 def test_other_formats_are_stored_as_they_are(make_image: Make, encode: ToBytes) -> None:
-    data = encode(make_image(3), "PNG")
-    assert encoding.encode(data, Policy()).data == data
+    for kind in ("WEBP", "BMP"):
+        data = encode(make_image(3), kind)
+        assert encoding.encode(data, Policy()).data == data
+
+
+def test_a_png_is_banded_with_every_pixel_unless_it_is_to_stay_as_it_is(
+    make_image: Make, encode: ToBytes
+) -> None:
+    data = encode(make_image(3, 100, 120), "PNG")
+    stored = encoding.encode(data, Policy(check=True))
+    assert stored.bands is not None
+    assert np.array_equal(pixels(stored.data), pixels(data))
+    assert encoding.encode(data, Policy(banded=False)).data == data
+
+
+def test_a_png_that_cannot_be_banded_stays_as_it_is_with_the_reason(
+    make_image: Make, encode: ToBytes
+) -> None:
+    deep = encode(Image.fromarray(np.zeros((90, 90), np.uint16)), "PNG")
+    stored = encoding.encode(deep, Policy())
+    assert (stored.data, stored.bands) == (deep, None)
+    assert stored.unbanded == "its values have 16 bits, not 8"
+
+
+def test_a_png_too_small_for_bands_to_help_stays_as_it_is(
+    make_image: Make, encode: ToBytes
+) -> None:
+    data = encode(make_image(3, 28, 28, "L"), "PNG")
+    stored = encoding.encode(data, Policy())
+    assert (stored.data, stored.bands, stored.unbanded) == (data, None, None)
 
 
 def test_a_cmyk_jpeg_is_stored_as_it_is_and_the_reason_is_told(

@@ -1,0 +1,146 @@
+"""Banded PNG: the same pixels and metadata, in bands that inflate by themselves.
+
+`reader.format.bands` has the form. It costs bytes: nothing is repeated from band to band, and of
+PNG's filters those alone are used that are undone many pixels at a time. Each band takes the one of
+them that deflates best, which keeps the growth of photographs at some 5%. What grows too much, and
+what is no plain PNG of 8 bits, stays as it is.
+"""
+
+import struct
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+from zlib_ng import zlib_ng
+
+from packer.errors import Unbandable
+from reader.format import tar
+from reader.format.bands import BEGIN, CHANNELS, END_OF_STREAM, NONE, PALETTE, SUB, UP, BandTable
+from reader.format.pictures import opened
+
+ROWS = 64  # of a band: with fewer it is more bytes, with more a crop inflates more (measured)
+MAX_GROWTH = 0.1
+_WORTH = 2500  # pixels; with fewer a whole image decodes as fast as it is (measured)
+_LEVEL = 7  # 8 and 9 take up to three times as long for 0.3% (measured)
+_TRIED = 16  # rows of a band that tell which filter suits it
+_ZLIB_HEADER = b"\x78\xda"  # RFC 1950: a window of 32 KiB, much effort
+_MODES = {"L": 1, "P": 1, "LA": 2, "RGB": 3, "RGBA": 4}  # Pillow's, whose bytes are PNG's
+
+Pixels = NDArray[np.uint8]
+
+
+def transcoders() -> dict[str, str]:
+    """What bands PNGs here, with versions: their bytes depend on it."""
+    return {"zlib-ng": str(zlib_ng.ZLIBNG_RUNTIME_VERSION)}
+
+
+def is_worth_it(data: bytes) -> bool:
+    """Whether bands would let a sound PNG decode faster: not if it is so small."""
+    if not data.startswith(BEGIN):
+        return False
+    width, height = struct.unpack_from(">II", data, len(BEGIN))
+    return bool(height * width >= _WORTH)
+
+
+def band(data: bytes) -> tuple[bytes, BandTable]:
+    """The banded form of a sound PNG, with its other chunks in their order.
+
+    Raises:
+        Unbandable: there is none, or it is too large.
+    """
+    width, height, bits, colour = struct.unpack_from(">IIBB", data, len(BEGIN))
+    if bits != 8 or colour not in CHANNELS:
+        raise Unbandable(f"its values have {bits} bits, not 8")
+    chunks = list(_chunks(data))
+    names = [name for name, _ in chunks]
+    first = names.index(b"IDAT")
+    if b"acTL" in names:
+        raise Unbandable("it is an animation")
+    values = _values(data, height, width, CHANNELS[colour])
+    if colour == PALETTE and int(values.max()) >= _colours(chunks[:first]):
+        raise Unbandable("it has a value that is not in its palette")
+    stream, lengths = _deflated(values, CHANNELS[colour])
+    plain = struct.pack(">IIBBBBB", width, height, 8, colour, 0, 0, 0)  # without interlacing
+    behind = [chunk for chunk in chunks[first:] if chunk[0] != b"IDAT"]
+    head = b"".join([BEGIN[:8], *_written([(b"IHDR", plain), *chunks[1:first]])])
+    tail = data[8 + sum(12 + len(content) for _, content in chunks) :]  # belongs to no chunk
+    banded = b"".join([head, *_written([(b"IDAT", stream), *behind]), tail])
+    if tar.padded(len(banded)) > max(tar.padded(len(data)), (1 + MAX_GROWTH) * len(data)):
+        raise Unbandable(f"its bands take more than {MAX_GROWTH:.0%} more bytes")
+    start = len(head) + 8 + len(_ZLIB_HEADER)
+    return banded, BandTable(np.array(lengths, np.int64), start, ROWS)
+
+
+def check_pixels(one: bytes, other: bytes) -> None:
+    """Compare what two PNGs decode to.
+
+    Raises:
+        Unbandable: they are not the same.
+    """
+    with opened(one, "PNG") as image, opened(other, "PNG") as banded:
+        if image.mode != banded.mode or image.tobytes() != banded.tobytes():
+            raise Unbandable("its pixels would not stay the same")
+
+
+def _values(data: bytes, height: int, width: int, per_pixel: int) -> Pixels:
+    """The values of each row, (height, bytes), as PNG has them before they are filtered."""
+    with opened(data, "PNG") as image:
+        image.load()
+        if _MODES.get(image.mode) != per_pixel:
+            raise Unbandable(f"Pillow reads it as {image.mode}")
+        return np.asarray(image).reshape(height, width * per_pixel)
+
+
+def _deflated(values: Pixels, per_pixel: int) -> tuple[bytes, list[int]]:
+    """The zlib stream (RFC 1950) of all rows in bands, and the bytes of each band."""
+    parts, checksum = [_ZLIB_HEADER], 1
+    for top in range(0, len(values), ROWS):
+        rows = values[top : top + ROWS]
+        middle = len(rows) // 2
+        tried = rows[max(0, middle - _TRIED // 2) : middle + _TRIED // 2]
+        sizes = {kind: len(_band(_filtered(tried, kind, per_pixel))) for kind in (UP, SUB, NONE)}
+        filtered = _filtered(rows, min(sizes, key=lambda kind: sizes[kind]), per_pixel)
+        checksum = zlib_ng.adler32(filtered, checksum)
+        parts.append(_band(filtered))
+    lengths = [len(part) for part in parts[1:]]
+    return b"".join([*parts, END_OF_STREAM, struct.pack(">I", checksum)]), lengths
+
+
+def _band(filtered: bytes) -> bytes:
+    deflate = zlib_ng.compressobj(_LEVEL, zlib_ng.DEFLATED, -15)
+    return deflate.compress(filtered) + deflate.flush(zlib_ng.Z_FULL_FLUSH)
+
+
+def _filtered(rows: Pixels, kind: int, per_pixel: int) -> bytes:
+    """The rows of a band, each with its filter before it (ISO/IEC 15948, clause 9)."""
+    lines = np.empty((len(rows), 1 + rows.shape[1]), np.uint8)
+    lines[:, 0], lines[:, 1:] = kind, rows
+    if kind == SUB:
+        lines[:, 1 + per_pixel :] -= rows[:, :-per_pixel]
+    elif kind == UP:
+        lines[0, 0] = NONE
+        lines[1:, 1:] -= rows[:-1]
+    return lines.tobytes()
+
+
+def _chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
+    """The (name, content) of each chunk of a PNG, up to IEND."""
+    at, name = 8, b""
+    while name != b"IEND":
+        if at + 12 > len(data):
+            raise Unbandable("it has no end")  # which Pillow forgives
+        length, name = struct.unpack_from(">I4s", data, at)
+        yield name, data[at + 8 : at + 8 + length]
+        at += 12 + length
+
+
+def _colours(chunks: Iterable[tuple[bytes, bytes]]) -> int:
+    """How many colours the palette among these chunks has."""
+    return next((len(content) // 3 for name, content in chunks if name == b"PLTE"), 0)
+
+
+def _written(chunks: Iterable[tuple[bytes, bytes]]) -> Iterator[bytes]:
+    for name, content in chunks:
+        yield struct.pack(">I4s", len(content), name)
+        yield content
+        yield struct.pack(">I", zlib_ng.crc32(content, zlib_ng.crc32(name)))

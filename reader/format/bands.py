@@ -1,0 +1,170 @@
+"""Banded PNGs: the table of an image's bands, and all that has to hold of it.
+
+A banded PNG (ISO/IEC 15948) has 8 bits a sample, no interlacing and one IDAT chunk. Its rows lie in
+bands, of which each is deflated by itself: it ends with a full flush (RFC 1951, as zlib's
+``Z_FULL_FLUSH``), so that nothing in it refers to what comes before. Within a band all rows have
+one filter, None, Sub or Up, but for the first, which has not Up. Behind the last band is an empty
+final block. Any reader of PNG reads it; one that has the table inflates the bands alone that a box
+touches.
+
+The table comes from a file that may lie: who uses it has every number checked here.
+"""
+
+import struct
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reader.format.columns import BANDS, Column, bounds
+from reader.format.tiles import BadTable
+
+BEGIN = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"
+END_OF_STREAM = b"\x03\x00"  # an empty final block with fixed codes
+NONE, SUB, UP = 0, 1, 2  # filters
+
+_HEADER = struct.Struct(">II5B")
+_CHUNK = struct.Struct(">I4s")
+_BEFORE = 8 + 2  # IDAT's length and name, and zlib's header
+_BEHIND = len(END_OF_STREAM) + 4 + 4  # zlib's and IDAT's checksums
+PALETTE = 3  # a colour type
+CHANNELS = {0: 1, 2: 3, PALETTE: 1, 4: 2, 6: 4}
+"""Values of a pixel, by colour type."""
+
+
+@dataclass(frozen=True)
+class PngHeader:
+    """What the beginning of a PNG of 8 bits says.
+
+    Attributes:
+        channels: values of a pixel.
+        palette: (N, 3) RGB, of an image whose values are places in it.
+    """
+
+    height: int
+    width: int
+    channels: int
+    palette: NDArray[Any] | None
+
+
+@dataclass(frozen=True)
+class BandTable:
+    """An image's row of the index's columns.
+
+    Attributes:
+        bands: bytes of each.
+        start: where the first begins.
+        rows: of a band; the last may have fewer.
+    """
+
+    bands: NDArray[Any]
+    start: int
+    rows: int
+
+    def starts(self, height: int, size: int) -> NDArray[np.int64]:
+        """Where in the image's `size` bytes each band begins, and the last one ends.
+
+        Raises:
+            BadTable: there are not as many as so many rows need, or they do not fit.
+        """
+        count = -(-height // self.rows) if self.rows else 0
+        if len(self.bands) != count:
+            raise BadTable(f"its table has {len(self.bands)} bands, not {count}")
+        lengths = np.empty(count + 1, np.int64)
+        lengths[0], lengths[1:] = self.start, self.bands
+        starts = np.cumsum(lengths)
+        if self.start < len(BEGIN) + _BEFORE or starts[-1] + _BEHIND > size:
+            raise BadTable("its bands do not lie in it")
+        return starts
+
+    def check(self, data: bytes | memoryview, height: int, width: int) -> None:
+        """Compare all of an image's bytes with the table, and with the index's (height, width).
+
+        Raises:
+            BadTable: it is another one.
+        """
+        self.starts(height, len(data))
+        self.header(data[: self.start], height, width)
+
+    def header(self, data: bytes | memoryview, height: int, width: int) -> PngHeader:
+        """What the image says before its first band, compared with the index's (height, width).
+
+        Args:
+            data: the image's bytes up to there.
+
+        Raises:
+            BadTable: it is not the header of a banded PNG of that size.
+        """
+        found = read_header(data)
+        if found is None or data[-6:-2] != b"IDAT":
+            raise BadTable("it is not a banded PNG")
+        if (found.height, found.width) != (height, width):
+            raise BadTable(f"its own header says {found.width} x {found.height} pixels")
+        return found
+
+
+def read_header(data: bytes | memoryview) -> PngHeader | None:
+    """The header of a PNG of 8 bits without interlacing; None of anything else."""
+    at = len(BEGIN) + _HEADER.size + 4
+    if data[: len(BEGIN)] != BEGIN or len(data) < at:
+        return None
+    width, height, bits, colour, *rest = _HEADER.unpack_from(data, len(BEGIN))
+    if bits != 8 or any(rest) or colour not in CHANNELS:
+        return None
+    palette = _palette(data, at) if colour == PALETTE else None
+    if colour == PALETTE and palette is None:
+        return None
+    return PngHeader(height, width, CHANNELS[colour], palette)
+
+
+def _palette(data: bytes | memoryview, at: int) -> NDArray[Any] | None:
+    """The palette, which lies behind byte `at`."""
+    while at + _CHUNK.size <= len(data):
+        length, name = _CHUNK.unpack_from(data, at)
+        at += _CHUNK.size
+        if name == b"PLTE":
+            colours = bytes(data[at : at + min(length, 3 * 256)])
+            return np.frombuffer(colours, np.uint8, len(colours) // 3 * 3).reshape(-1, 3)
+        if name == b"IDAT":
+            break
+        at += length + 4
+    return None
+
+
+def bands_of(columns: Mapping[str, Column], row: int, member: str = "") -> BandTable | None:
+    """What an index says of the bands of a row's image, or of its `member`; None without any."""
+    prefix = f"{member}." if member else ""
+    if f"{prefix}band" not in columns:
+        return None
+    start, stop = columns[f"{prefix}band_offset"][row : row + 2].tolist()
+    if start == stop:
+        return None
+    return BandTable(
+        columns[f"{prefix}band"][start:stop],
+        int(columns[f"{prefix}band_start"][row]),
+        int(columns[f"{prefix}band_rows"][row]),
+    )
+
+
+def band_columns(tables: Mapping[int, BandTable], rows: int, member: str = "") -> dict[str, Column]:
+    """The index's columns for the images, or members, of so many rows.
+
+    Args:
+        tables: of those that are banded, by row in ascending order; not empty.
+    """
+    starts, counts = np.zeros(rows, np.int64), np.zeros(rows, np.int64)
+    lengths = np.zeros(rows, np.int64)
+    numbers = list(tables)
+    starts[numbers] = [table.start for table in tables.values()]
+    counts[numbers] = [table.rows for table in tables.values()]
+    lengths[numbers] = [len(table.bands) for table in tables.values()]
+    columns = {
+        "band": np.concatenate([table.bands for table in tables.values()]),
+        "band_offset": bounds(lengths.tolist()),
+        "band_start": starts,
+        "band_rows": counts,
+    }
+    prefix = f"{member}." if member else ""
+    return {prefix + name: columns[name].astype(kind) for name, kind in BANDS.items()}
