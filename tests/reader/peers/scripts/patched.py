@@ -14,7 +14,7 @@ from statistics import median
 
 SCRIPTS = Path(__file__).parent
 PAGE = SCRIPTS.parents[3] / "docs" / "tasks" / "your-script.md"
-_BLOCK = re.compile(r"<!-- .* applies it to (\w+)\.py -->\n\n```diff\n(.*?)```", re.DOTALL)
+_BLOCK = re.compile(r"<!-- [^>]* applies it to (\w+)\.py -->\n\n```diff\n(.*?)```", re.DOTALL)
 
 
 def diffs():
