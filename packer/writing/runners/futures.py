@@ -109,7 +109,8 @@ def _outcome(future: "Future[_Answer]", job: ShardJob) -> Outcome:
 
 
 def _told(error: Exception) -> str:
-    return f"{type(error).__name__}, {said(error).rstrip('.')}"
+    name, text = type(error).__name__, said(error).rstrip(".")
+    return name if text == name else f"{name}, {text}"
 
 
 def work_elsewhere(version: str, message: bytes) -> _Answer:

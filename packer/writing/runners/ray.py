@@ -4,7 +4,8 @@ import logging
 import signal
 import threading
 from collections.abc import Callable
-from concurrent.futures import Executor, Future
+from concurrent.futures import Executor, Future, InvalidStateError
+from contextlib import suppress
 from typing import Any
 
 from packer.errors import UnusableInput, said
@@ -57,17 +58,27 @@ class RayExecutor(Executor):
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> "Future[Any]":
         """Have ``fn(*args, **kwargs)`` called somewhere; cancelling the future ends the task."""
         task = self._task.remote(fn, *args, **kwargs)
-        future: Future[Any] = task.future()
-        future.add_done_callback(lambda done: self._end(task) if done.cancelled() else None)
+        future: Future[Any] = Future()
+
+        def settle(done: "Future[Any]") -> None:
+            with suppress(InvalidStateError):  # it was cancelled
+                if (error := done.exception()) is not None:
+                    future.set_exception(error)
+                else:
+                    future.set_result(done.result())
+
+        def end(given_up: "Future[Any]") -> None:
+            if given_up.cancelled():
+                self._ray.cancel(task, force=True)
+
+        task.future().add_done_callback(settle)  # Ray's own does not bear being cancelled
+        future.add_done_callback(end)
         return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Leave the cluster, if this has joined it."""
         if self._began:
             self._ray.shutdown()
-
-    def _end(self, task: Any) -> None:
-        self._ray.cancel(task, force=True)
 
 
 def _called(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
