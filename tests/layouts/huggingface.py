@@ -225,6 +225,14 @@ if pa:
             },
         ),
         Row(
+            "pointers of git LFS",
+            "",
+            "git LFS has not downloaded what it points to; run git lfs pull",
+            contents={
+                "data/train-00000-of-00001.parquet": "version https://git-lfs.github.com/spec/v1"
+            },
+        ),
+        Row(
             "one of the configurations",
             "",
             Read(

@@ -27,6 +27,7 @@ from packer.sources.table.arrow import opened
 from packer.sources.table.table import Record
 
 MAX_GROUP = 2 << 30  # bytes of a row group in memory
+_POINTER = b"version https://git-lfs"
 _BATCH = 64  # rows in memory while scanning
 _ERRORS = (pa.ArrowException, OSError, ValueError, OverflowError)
 
@@ -69,7 +70,7 @@ class ParquetTable:
         footers = map_unordered(footer, paths, 1, _unseen, str, _ended)
         for path, found in zip(paths, footers, strict=True):
             if isinstance(found, str):
-                raise UnusableInput(f"{path} is not a sound Parquet file: {found}.")
+                raise UnusableInput(f"{path} is not a sound Parquet file: {found.rstrip('.')}.")
             schemas.append(found[0])
             rows.append(found[1])
         for file, schema in zip(files, schemas, strict=True):
@@ -217,6 +218,9 @@ def _skipped(task: RowGroup, cause: str) -> list[Skipped]:
 def footer(path: Path, _: Advance) -> tuple[pa.Schema, tuple[int, ...]] | str:
     """The schema and the rows of each row group, or why there are none; may end the process."""
     try:
+        with path.open("rb") as file:
+            if file.read(len(_POINTER)) == _POINTER:
+                return "git LFS has not downloaded what it points to; run git lfs pull there"
         with opened(path) as file:
             groups = map(file.metadata.row_group, range(file.num_row_groups))
             rows = tuple(group.num_rows for group in groups)

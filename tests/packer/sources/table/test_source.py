@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+import reader
 from packer.errors import (
     BadImage,
     PackingFailed,
@@ -373,3 +374,45 @@ def test_a_manifest_without_a_header_is_refused(
 ) -> None:
     with pytest.raises(UnusableInput, match=r"l\.csv"):
         opened(write("l.csv", content))
+
+
+@pytest.mark.parametrize(
+    ("columns", "row"),
+    [
+        ("xmin,ymin,xmax,ymax", "2,4,6,12"),
+        ("x,y,width,height", "2,4,4,8"),
+        ("x_center,y_center,w,h", "4,8,4,8"),
+        ("bbox", '"[2.0, 4.0, 4.0, 8.0]"'),
+    ],
+)
+def test_rows_of_boxes_arrive_in_a_batch_as_those_of_coco_do(
+    write: Callable[..., Path], tmp_path: Path, columns: str, row: str
+) -> None:
+    """The third box tells that a text of four numbers is no two corners."""
+    one_text = '"[9, 9, 3, 3]"' if columns == "bbox" else row
+    rows = [f"0.jpg,dog,{row}", f"1.jpg,cat,{row}", f"0.jpg,cat,{one_text}"]
+    table = write("l.csv", "\n".join([f"path,class,{columns}", *rows]))
+    pack(table, tmp_path / "dst", PackOptions(seed=None), 1)
+    boxes = reader.Boxes("json", format="xywh", labels="categories")
+    with reader.Loader(
+        tmp_path / "dst", batch_size=2, shuffle=False, workers=0, fields=(boxes, "key", "label")
+    ) as loader:
+        ((found, keys, labels),) = list(loader)
+        assert loader.dataset.classes == ["cat", "dog"]
+    assert sorted(keys) == ["0", "1"]
+    assert labels.tolist() == [-1, -1]
+    of_0, of_1 = (found[keys.index(key)] for key in ("0", "1"))
+    assert of_0["labels"].tolist() == [1, 0]
+    assert of_0["boxes"][0].tolist() == of_1["boxes"][0].tolist() == [2, 4, 4, 8]
+
+
+def test_rows_of_an_image_that_lie_apart_are_found_together(
+    write: Callable[..., Path], opened: Opened, scanned: Scanned, json_of: Callable[..., Any]
+) -> None:
+    rows = [f"{number % 3}.jpg,{number}" for number in range(9)]
+    source = opened(write("l.csv", "\n".join(["path,caption", *rows])))
+    samples, skipped = scanned(source)
+    assert not skipped
+    assert {name: json_of(source, sample)["caption"] for name, sample in samples.items()} == {
+        f"{number}.jpg": [str(number), str(number + 3), str(number + 6)] for number in range(3)
+    }
