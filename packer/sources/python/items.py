@@ -1,5 +1,6 @@
 """What an item of a dataset holds: which of its fields is the image, which the label."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,9 +10,13 @@ from PIL import Image
 
 from packer.errors import BadImage
 from packer.keys import MAX_NAME, escape
+from packer.sources.labels import class_number
 from packer.sources.python.members import members_of
 from packer.sources.python.values import described, image_of, is_file, label_of
 from packer.sources.table.columns import split_text
+from reader.format.members import PICTURES
+
+_METADATA = re.compile(r"__.*__")  # of webdataset's: where a sample came from
 
 
 @dataclass(frozen=True)
@@ -77,7 +82,7 @@ class Fields:
 
     def _fields(self, value: Any) -> dict[str, Any]:
         if isinstance(value, Mapping) and not is_file(value):
-            return dict(value)
+            return self._of_webdataset(value) if "__key__" in value else dict(value)
         if not isinstance(value, tuple):
             return {self.image: value}
         if len(value) != 2:
@@ -86,6 +91,17 @@ class Fields:
                 'what: give a dict, such as {"image": ..., "label": ..., "mask": ...}'
             )
         return {self.image: value[0], self.label or "label": value[1]}
+
+    def _of_webdataset(self, value: Mapping[str, Any]) -> dict[str, Any]:
+        """The fields of a sample as webdataset has them, by our names."""
+        fields = {name: item for name, item in value.items() if not _METADATA.fullmatch(name)}
+        images = [name for name in fields if name in PICTURES]
+        if self.image not in fields and len(images) == 1:
+            fields[self.image] = fields.pop(images[0])
+        if "cls" in fields and self.label is None:
+            label = fields.pop("cls")
+            fields["label"] = class_number(label) if isinstance(label, bytes) else label
+        return {**fields, "key": value["__key__"]}
 
     def _label(self, value: Any) -> int:
         label = label_of(value, self._numbers)

@@ -62,6 +62,8 @@ def _add(to: dict[str, Any], more: Mapping[str, Any]) -> None:
 def _member(name: str, value: Any) -> tuple[str, bytes] | None:
     """The member that a field becomes; None for what goes into the sample's JSON."""
     kind = kind_of(name)
+    if name == "cls":
+        raise BadImage("its field 'cls' is the class number: call it 'label'")
     if isinstance(value, (bytes, bytearray, memoryview)):
         return _named(name), bytes(value)
     if kind == "txt" and isinstance(value, str):

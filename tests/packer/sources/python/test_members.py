@@ -74,6 +74,7 @@ def test_what_json_has_is_gathered_under_its_names() -> None:
         ({"json": {"a": 1}, "a": 2}, "two of its fields would be 'a'"),
         ({"json": [1], "a": 2}, "two of its fields would be 'json'"),
         ({"x": np.ones(1), "x.npy": np.ones(1)}, "two of its fields would be 'x.npy'"),
+        ({"cls": b"3"}, "its field 'cls' is the class number: call it 'label'"),
         ({3: "x"}, "the name of a field is an int"),
     ],
     ids=lambda value: " ".join(map(str, value)) if isinstance(value, dict) else value,
