@@ -1,6 +1,7 @@
-"""The boxes of a publisher's files are those of a batch: packed and read, with nothing between."""
+"""The boxes of a publisher's files are those of a batch: packed, and read by the field it names."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,20 +14,14 @@ import reader
 
 HEIGHT, WIDTH, TURNED = 48, 64, 6  # EXIF: to be turned by 90 degrees clockwise
 
-COCO = reader.Boxes("json", format="xywh", labels="categories")
-VOC = reader.Boxes("json?", format="xyxy", labels="categories")
-YOLO = reader.Boxes("txt?", format="cxcywh", normalized=True)
-
 
 @pytest.fixture(scope="module")
 def read(
     tmp_path_factory: pytest.TempPathFactory, run_pack: Callable[..., Any]
 ) -> Callable[..., dict[str, Any]]:
-    """`read(field, {"a.jpg": 6, "labels/a.txt": "..."})`: each image's boxes, by its name."""
+    """`read({"a.jpg": 6, "labels/a.txt": "..."})`: each image's boxes, by its name."""
 
-    def pack(
-        field: reader.Boxes, files: dict[str, Any], src: str = "", **options: Any
-    ) -> dict[str, Any]:
+    def pack(files: dict[str, Any], **options: Any) -> dict[str, Any]:
         root = tmp_path_factory.mktemp("layout")
         for name, content in files.items():
             path = root / "src" / name
@@ -37,14 +32,15 @@ def read(
                 Image.new("RGB", (WIDTH, HEIGHT), (9, 80, 200)).save(path, exif=exif)
             else:
                 path.write_text(content if isinstance(content, str) else json.dumps(content))
-        run_pack(root / "src" / src, root / "dst")
+        (told,) = run_pack(root / "src", root / "dst").remarks
+        (field,) = re.findall(r'fields=\("image", (reader\.Boxes\(.*\))\)', told)
         found = {}
         loader = reader.Loader(
             root / "dst",
             batch_size=3,
             drop_last=False,
             workers=0,
-            fields=("name", field),
+            fields=("name", eval(field)),
             **options,
         )
         with loader:
@@ -74,7 +70,6 @@ def test_cocos_boxes_are_those_of_the_stored_image(read: Callable[..., Any]) -> 
         "categories": [{"id": 90, "name": "toothbrush"}, {"id": 3, "name": "car"}],
     }
     found = read(
-        COCO,
         {f"train2017/{name}": TURNED if number == 2 else 1 for number, name in names.items()}
         | {"annotations/instances_train2017.json": content},
     )
@@ -88,7 +83,6 @@ def test_cocos_boxes_are_those_of_the_stored_image(read: Callable[..., Any]) -> 
 
 def test_yolos_boxes_are_those_of_the_upright_image(read: Callable[..., Any]) -> None:
     found = read(
-        YOLO,
         {
             "data.yaml": "train: images/train\nval: images/val\nnames: [car, toothbrush]\n",
             "images/train/1.jpg": 1,
@@ -119,7 +113,6 @@ def test_vocs_boxes_are_the_numbers_of_the_xml(read: Callable[..., Any]) -> None
         return f"<annotation>{an_object}</annotation>"
 
     found = read(
-        VOC,
         {
             "JPEGImages/1.jpg": 1,
             "JPEGImages/2.jpg": 1,
@@ -140,7 +133,6 @@ def test_vocs_boxes_are_the_numbers_of_the_xml(read: Callable[..., Any]) -> None
 
 def test_a_crop_keeps_the_boxes_over_their_image(read: Callable[..., Any]) -> None:
     found = read(
-        YOLO,
         {
             "classes.txt": "car\n",
             "images/1.jpg": 1,
