@@ -24,6 +24,7 @@ from packer.planning.shard_job import ShardJob
 from packer.planning.work import Work, shard_job
 from packer.progress import Progress
 from packer.sources.archive.tar_reader import Member, members
+from packer.sources.options import PYTHON
 from packer.writing.jobs import Unfinished, fatal_samples, run_jobs, tell_of_compiling
 from packer.writing.shard_writer import index_of
 from reader.format import FormatError, Index, Manifest, ShardEntry, manifest
@@ -140,6 +141,11 @@ def _same_work(dst: Path, src: Path, content: Manifest, progress: Progress) -> W
             f"{dst} was packed by version {content.packer}, whose options this one does not know. "
             "Repair it with that version."
         ) from error
+    if options.source.kind == PYTHON:
+        raise UnusableInput(
+            f"{dst} was packed by a program, and only that can make it again: run it once more, "
+            "with overwrite=True. Or restore the damaged shards from a copy."
+        )
     work = prepare(src, options, progress)
     if work.scanned.classes != content.classes:
         work = prepare(src, options, progress, classes=content.classes)

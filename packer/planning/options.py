@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from packer.images.encode import Policy
-from packer.sources.options import KINDS, SourceOptions
+from packer.sources.options import KINDS, PYTHON, SourceOptions
 from reader.format import Limits
 
 
@@ -91,7 +91,7 @@ class PackOptions:
         source, limits = self.source, self.limits
         counts = [limits.pixels, limits.bytes, *(self.raw or ())]
         further = (self.shard_size, self.shard_samples, self.max_side, self.quality)
-        if source.kind not in (None, *KINDS):
+        if source.kind not in (None, PYTHON, *KINDS):
             raise ValueError("there is no such kind of source")
         counts += [count for count in further if count is not None]
         names = [source.root, source.image_column, source.label_column, source.split_column]

@@ -25,7 +25,7 @@ def test_it_writes_the_bytes_and_gives_the_report_of_the_command(
         shard_samples=5,
         split={"train": 0.5, "val": 0.5},
         seed=3,
-        jobs=2,
+        jobs=1,
         progress=False,
     )
     assert files_of(tmp_path / "a") == files_of(tmp_path / "b")

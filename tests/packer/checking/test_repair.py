@@ -8,9 +8,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from PIL import Image
 
+import packer
 from packer.checking.repair import repair
 from packer.checking.verify import verify
 from packer.errors import UnusableInput
@@ -75,6 +77,16 @@ def test_a_sound_dataset_is_left_alone(copy: Path, tmp_path: Path) -> None:
     report = repair(copy, tmp_path / "not needed", 1)
     assert (report.repaired, report.damages) == ([], [])
     assert {path: path.stat().st_mtime_ns for path in copy.iterdir()} == times
+
+
+def test_what_a_program_has_packed_only_that_can_make_again(
+    tmp_path: Path, run_packer: RunPacker, source: Path
+) -> None:
+    packer.pack([np.zeros((4, 4), np.uint8)], tmp_path / "dst", progress=False)
+    flip(tmp_path / "dst" / "shard-000000.tar", 700)
+    done = run_packer("repair", tmp_path / "dst", "--from", source)
+    assert done.returncode == 2
+    assert "packed by a program, and only that can make it again" in done.stderr
 
 
 def test_shards_with_rejected_files_are_the_same_again(

@@ -168,7 +168,8 @@ def test_random_transforms_are_drawn_once_for_each_sample_whatever_the_processes
         "every run."
     ]
     random.seed(6)
-    pack(Drawn(), tmp_path / "two", jobs=2)
+    with ThreadPoolExecutor(2) as executor:
+        pack(Drawn(), tmp_path / "two", executor=executor)
     assert files_of(tmp_path / "one") == files_of(tmp_path / "two")
 
 
@@ -188,7 +189,7 @@ def test_a_dataset_that_never_gives_the_same_says_so_and_is_not_continued(tmp_pa
 
 
 def test_each_split_is_a_dataset_of_its_own(tmp_path: Path) -> None:
-    report = pack({"train": Pictures(20), "val": Pictures(9)}, tmp_path / "dst", jobs=2)
+    report = pack({"train": Pictures(20), "val": Pictures(9)}, tmp_path / "dst")
     assert report.splits == {"train": 20, "val": 9}
     assert_same(tmp_path / "dst", Pictures(20), "train")
     assert_same(tmp_path / "dst", Pictures(9), "val")
@@ -335,6 +336,7 @@ def test_a_script_needs_no_guard_and_its_own_class_is_sent_to_the_processes(tmp_
     assert re.search(r"Read as a Mine: 12 images; labels that are numbers.", done.stderr)
 
 
+@pytest.mark.slow
 def test_a_kill_costs_the_shards_that_were_under_way_alone(
     tmp_path: Path, files_of: FilesOf
 ) -> None:
