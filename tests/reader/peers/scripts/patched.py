@@ -47,7 +47,7 @@ def _rate(text, data, arguments):
         path = Path(folder) / "script.py"
         path.write_text(text)
         command = [sys.executable, "-W", "ignore", path, data, folder, "--epochs", "1", *arguments]
-        done = subprocess.run(command, env={**_ENVIRONMENT}, capture_output=True, text=True)
+        done = subprocess.run(command, env=_ENVIRONMENT, capture_output=True, text=True)
     found = re.search(r"images/s: ([\d.]+)", done.stdout)
     if found is None:
         raise SystemExit(f"{path.name} failed:\n{done.stderr}")
