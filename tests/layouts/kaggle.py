@@ -264,6 +264,15 @@ ROWS = [
         ),
         contents={"train/_classes.csv": "filename, cat, dog\na.jpg, 1, 1\nb.jpg, 0, 1\n"},
     ),
+    # github.com/eg4000/SKU110K_CVPR19: annotations without a line of names
+    Row(
+        "SKU110K: no names of columns",
+        "images/train_0.jpg",
+        "its first line names no columns but 'train_0.jpg'. Write a line of names above it",
+        contents={
+            "annotations/annotations_train.csv": "train_0.jpg,208,537,422,814,object,3024,3024\n"
+        },
+    ),
     # github.com/datitran/raccoon_dataset: data/train_labels.csv
     Row(
         "raccoon: train_labels.csv and test_labels.csv for one folder",

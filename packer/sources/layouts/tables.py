@@ -22,6 +22,7 @@ from packer.sources.reading import Place, Reading
 from packer.sources.records import Source
 from packer.sources.table.columns import NONE
 from packer.sources.table.find import PARQUET, TEXTS, find, open_table, split_of_name
+from packer.sources.table.lines import Headless
 from packer.sources.table.part import Part
 from packer.sources.table.places import Images
 from packer.sources.table.source import TableSource
@@ -56,6 +57,9 @@ def recognise(place: Place) -> Reading | None:
         split = split_of_name(os.path.splitext(name)[0]) or images.split_of(path)
         try:
             table = open_table(tree.root / path)
+        except Headless as error:
+            doubts.append(str(error))
+            continue
         except UnusableInput as error:
             aside[path] = str(error)
             continue

@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from packer.errors import BadImage
@@ -103,10 +103,6 @@ class Box:
         if min(width, height) < 0:
             raise BadImage(f"its box ends before it begins, if it is {self.format}: {numbers}")
         return [x, y, width, height]
-
-    def told(self, formats: set[str]) -> "Box":
-        """The same with the one format that all values allow."""
-        return self if self.format or len(formats) != 1 else replace(self, format=min(formats))
 
 
 def possible(numbers: Sequence[float], size: tuple[float, float] | None) -> set[str]:

@@ -16,7 +16,7 @@ from packer.sources.table.table import Table
 IMAGE = (
     *("image", "path", "file", "filename", "imagepath", "filepath", "img", "imgpath", "imagefile"),
     *("imagename", "imageid", "imgid", "imgname", "imagefilename", "filepaths", "imageindex"),
-    *("image1", "picture", "photo", "idcode", "uuid", "id"),
+    *("picture", "photo", "idcode", "uuid", "id"),
 )
 LABEL = (
     *("label", "labels", "finelabel", "coarselabel", "labelname", "labelid", "classlabel"),

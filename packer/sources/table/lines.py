@@ -14,11 +14,16 @@ from typing import Any, BinaryIO
 
 from packer.errors import BadImage, UnusableInput
 from packer.files.snapshot import Watched
+from packer.sources.folder.likeness import is_named_as_image
 from packer.sources.records import Skipped
 from packer.sources.table.table import Record
 
 MAX_RECORD = 16 << 20  # bytes; a longer one is not a line of a manifest
 _BOM = b"\xef\xbb\xbf"
+
+
+class Headless(UnusableInput):
+    """A table begins with a row, and tells no names of columns."""
 
 
 @dataclass(frozen=True)
@@ -117,7 +122,7 @@ class Delimited(LineTable):
         """Read the names of the columns.
 
         Raises:
-            UnusableInput: there are none, or one comes twice.
+            UnusableInput: there are none, one comes twice, or they are a row.
         """
         with file.path.open("rb") as content:
             begin = _after_bom(content)
@@ -128,6 +133,11 @@ class Delimited(LineTable):
                 names = [name.strip() for name in names]
             except BadImage as error:
                 raise UnusableInput(f"{file.path}: line 1 names no columns: {error}.") from error
+        if rows := [name for name in names if is_named_as_image(name)]:
+            raise Headless(
+                f"{file.path}: its first line names no columns but {rows[0]!r}. Write a line of "
+                "names above it, such as image,xmin,ymin,xmax,ymax,label."
+            )
         columns = tuple(filter(None, names))
         if len(set(columns)) < len(columns):
             raise UnusableInput(f"{file.path}: a column's name comes twice: {', '.join(columns)}.")
