@@ -75,7 +75,7 @@ def find(tree: Tree, files: Sequence[str]) -> Found:
             unused.append(Skipped(path, "it has no annotations", ignored=True))
             continue
         head = head_of(tree.root / path)
-        word = _word(path)
+        word = _word(tree, path)
         folder = _images(tree, path, word, head.names)
         if folder is None:
             what = f"there is no folder {word} with its images"
@@ -107,14 +107,19 @@ def _files_of(tree: Tree, folder: str) -> Iterator[str]:
             yield path
 
 
-def _word(path: str) -> str:
+def _is_of_lists(tree: Tree, folder: str) -> bool:
+    """Whether a folder is named as one of annotations and holds no image."""
+    return plain(os.path.basename(folder)) in _FOLDERS and not tree.level(folder).images
+
+
+def _word(tree: Tree, path: str) -> str:
     """What a file's name says of its images, such as train2017; "" for nothing."""
     folder, name = os.path.split(path)
     word = name[: -len(".json")].removesuffix(".coco")
     while match := _KIND.match(word):
         word = word[match.end() :]
     if word in ("", "coco", "result", "data", "default") and folder:
-        return "" if plain(folder) in _FOLDERS else os.path.basename(folder)
+        return "" if _is_of_lists(tree, folder) else os.path.basename(folder)
     tokens = [token for token in re.split(r"[_\-. ]+", word) if splits_of([token])]
     return word if splits_of([word]) or len(tokens) != 1 else tokens[0]
 
@@ -131,7 +136,7 @@ def _split(word: str, folder: str) -> str:
 def _images(tree: Tree, path: str, word: str, names: Sequence[str]) -> str | None:
     """The folder that a file's images lie in; None if there is none."""
     folder = os.path.dirname(path)
-    base = os.path.dirname(folder) if plain(os.path.basename(folder)) in _FOLDERS else folder
+    base = os.path.dirname(folder) if _is_of_lists(tree, folder) else folder
     parts = (word, f"images/{word}", f"{word}/images") if word else ()
     usual = [inside(base, name) for name in (*parts, "images", "data", "images/default", "")]
     first = next((place for place in usual if _holds(tree, place, names, all)), None)
