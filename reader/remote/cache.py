@@ -154,6 +154,13 @@ class Space:
         self._write(self.taken - given)
         return given
 
+    def larger(self, than: Path | None = None) -> list[Path]:
+        """Folders of datasets that take more than that of one, the largest first; None: all."""
+        taken = {folder: _taken(folder) for folder in self._folders()}
+        least = 0 if than is None else taken.get(than, 0)
+        found = [folder for folder in taken if folder != than and taken[folder] > least]
+        return sorted(found, key=taken.__getitem__, reverse=True)
+
     def _evict_others(self, need: int) -> int:
         """Remove datasets that nobody uses, the one first that was opened longest ago."""
         given = 0

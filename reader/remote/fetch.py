@@ -51,7 +51,7 @@ from reader.remote.messages import (
     receive,
     send,
 )
-from reader.remote.mirror import Mirror, MirroredShard, mirrored
+from reader.remote.mirror import Mirror, MirroredShard, mirrored, shards_of
 from reader.remote.plan import PART, Part, Plan
 from reader.remote.store import Missing, Store
 
@@ -314,7 +314,8 @@ class Fetcher:
         del self._wholes[part.shard]
         found = await asyncio.to_thread(_checksum, shard.file)
         # Where something was evicted meanwhile, its rows say so.
-        if found != shard.entry.checksum and shard.rows.there().all():
+        is_known = shard.entry.checksum.startswith("xxh3-128:")
+        if is_known and found != shard.entry.checksum and shard.rows.there().all():
             for row in range(shard.entry.samples):
                 shard.rows.clear(row)
             raise StoreError(
@@ -343,13 +344,30 @@ class Fetcher:
         while given < need:
             if not self._victims:
                 if is_new:
-                    break
+                    return given + self._rob(need - given, is_urgent=is_urgent)
                 self._victims, is_new = self._choose(need, is_urgent), True
                 continue
             number, row = self._victims.pop()
             if not self._busy[number, row]:
                 shard = self._mirror.shard(number)
                 given += shard.give_up(row, self._space, lambda at: bool(self._busy[number, at]))  # noqa: B023
+        return given
+
+    def _rob(self, need: int, *, is_urgent: bool) -> int:
+        """Evict what others read, who fetch it again: of datasets that take more, other splits.
+
+        For what is waited for, of any.
+        """
+        need = max(need, self._space.limit // _EVICTED)
+        given = 0
+        for folder in self._space.larger(None if is_urgent else self._mirror.folder):
+            own = self._mirror.shards if folder == self._mirror.folder else ()
+            for shard in shards_of(folder, own):
+                rows = np.random.default_rng().permutation(np.flatnonzero(shard.rows.there()))
+                for row in rows.tolist():
+                    given += shard.give_up(row, self._space, lambda _: False)
+                    if given >= need:
+                        return given
         return given
 
     def _choose(self, need: int, is_urgent: bool) -> list[tuple[int, int]]:

@@ -21,7 +21,7 @@ import hashlib
 import os
 import zlib
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
 
@@ -161,6 +161,15 @@ class Mirror:
                 del self._open[at]
         self._open.move_to_end(number)
         return shard
+
+
+def shards_of(folder: Path, but: Iterable[ShardEntry] = ()) -> Iterator[MirroredShard]:
+    """The shards of a folder, whoever fills it, as far as they are there."""
+    with contextlib.suppress(FormatError):
+        for entry in Manifest.load(folder).shards:
+            if entry not in but:
+                with contextlib.suppress(OSError, ValueError, FormatError):
+                    yield MirroredShard(folder, entry)
 
 
 async def mirrored(

@@ -1,5 +1,6 @@
 """A dataset in a store, which is a server in a thread of the tests."""
 
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,14 @@ import pytest
 from store_server import StoreServer, serving
 
 from reader import Dataset
+
+
+@pytest.fixture(scope="session")
+def needs_store() -> None:
+    """Skips where no store can be read."""
+    if sys.platform != "linux":
+        pytest.skip("reading from a store needs Linux")
+    pytest.importorskip("obstore", reason="reading from a store needs shardfeed[remote]")
 
 
 @pytest.fixture

@@ -1,5 +1,7 @@
 """The space of a cache: a limit that holds, what goes first, and what is never touched."""
 
+import contextlib
+import itertools
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -7,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from delivered import CROP
 from PIL import Image
 from store_server import StoreServer, serving
@@ -15,7 +18,8 @@ import reader
 from reader import Dataset, Loader, StoreError
 from reader.remote.cache import BLOCK, Space
 
-pytest.importorskip("obstore", reason="reading from a store needs shardfeed[remote]")
+pytestmark = pytest.mark.usefixtures("needs_store")
+
 
 COUNT = 96
 SIZE = 20_000  # bytes of an image, about
@@ -133,3 +137,42 @@ def test_the_account_is_put_right_after_a_kill(tmp_path: Path) -> None:
         assert Space(tmp_path, 10**6).taken == 2 * BLOCK  # it is of no dataset's folder
         with pytest.raises(StoreError, match="is full: all 50,000 bytes"):
             Space(tmp_path, 50_000).take(file.fileno(), 0, 10**5)
+
+
+def test_loaders_of_several_orders_and_datasets_share_a_cache(
+    noise: Path, content: int, packed: Path, tmp_path: Path
+) -> None:
+    options = {"batch_size": 4, "workers": 1, "transforms": [CROP], "epochs": 2}
+    kinds = [(noise, {"shuffle": True, "seed": 1}), (noise, {"shuffle": True, "seed": 2})]
+    kinds += [(packed, {"shuffle": True}), (noise, {"shuffle": reader.BlockShuffle(1)})]
+    with serving(noise) as first, serving(packed) as second, contextlib.ExitStack() as open_now:
+        urls = {noise: first.url, packed: second.url}
+        pairs = []
+        for folder, order in kinds:
+            dataset = Dataset(urls[folder], cache_dir=tmp_path, cache_limit=content)
+            open_now.callback(dataset.fetching.close)
+            remote = open_now.enter_context(Loader(dataset, **options, **order))
+            pairs.append((remote, open_now.enter_context(Loader(folder, **options, **order))))
+        for batches in itertools.zip_longest(*(zip(*pair, strict=True) for pair in pairs)):
+            for (images, labels), (expected, others) in filter(None, batches):
+                assert torch.equal(images, expected)
+                assert torch.equal(labels, others)
+            assert taken(tmp_path) <= content
+    assert len([path for path in tmp_path.iterdir() if path.is_dir()]) == 2
+
+
+def test_raw_images_that_are_gathered_wait_for_their_shards_too(
+    write_samples: Callable[..., Path], tmp_path: Path
+) -> None:
+    rng = np.random.default_rng(3)
+    pixels = rng.integers(0, 256, (60, 24, 16, 3), np.uint8)
+    samples = {f"{number:02d}": {"raw": one.tobytes()} for number, one in enumerate(pixels)}
+    folder = write_samples(samples, shard_samples=20, labels=range(60), raw=(24, 16, 3))
+    options = {"batch_size": 16, "shuffle": True, "epochs": 3, "fields": ("image", "index")}
+    with serving(folder) as server:
+        dataset = Dataset(server.url, cache_dir=tmp_path / "cache")
+        with Loader(dataset, workers=1, **options) as loader:
+            for images, numbers in loader:
+                expected = torch.from_numpy(pixels[numbers.numpy()]).permute(0, 3, 1, 2)
+                assert torch.equal(images, expected)
+        dataset.fetching.close()

@@ -14,7 +14,8 @@ from torch.utils.data import DataLoader
 import reader
 from reader import Dataset, Loader
 
-pytest.importorskip("obstore", reason="reading from a store needs shardfeed[remote]")
+pytestmark = pytest.mark.usefixtures("needs_store")
+
 
 Opened = Callable[..., Dataset]
 COUNT = 39

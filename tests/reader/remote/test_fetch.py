@@ -14,8 +14,7 @@ from store_server import StoreServer
 import reader
 from reader import Dataset, Loader
 
-pytest.importorskip("obstore", reason="reading from a store needs shardfeed[remote]")
-pytestmark = pytest.mark.usefixtures("no_leftovers")
+pytestmark = pytest.mark.usefixtures("needs_store", "no_leftovers")
 
 Opened = Callable[..., Dataset]
 COUNT = 39

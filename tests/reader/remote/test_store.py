@@ -13,7 +13,8 @@ from store_server import StoreServer, serving
 import reader
 from reader import Dataset, StoreError
 
-pytest.importorskip("obstore", reason="reading from a store needs shardfeed[remote]")
+pytestmark = pytest.mark.usefixtures("needs_store")
+
 
 Opened = Callable[..., Dataset]
 HASTY = {"retry_timeout": 2, "client_options": {"read_timeout": "300ms"}}
