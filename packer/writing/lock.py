@@ -25,7 +25,7 @@ ALL, SHARED = fcntl.LOCK_EX, fcntl.LOCK_SH
 
 
 @contextmanager
-def opened(path: Path, mode: int = 0o644) -> Iterator[Any]:
+def opened(path: Path, mode: int = 0o666) -> Iterator[Any]:
     """The file at `path` in a destination, to be locked; it is made if it is not there.
 
     Raises:

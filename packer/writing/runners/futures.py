@@ -77,11 +77,14 @@ def run_in(
 
 def _workers(executor: Executor) -> int:
     """How many jobs the executor does at a time, by whichever name it tells; 0 if by none."""
-    client = getattr(executor, "_client", None)  # of dask, whose workers come and go
-    if client is not None:
-        return sum(client.nthreads().values())
-    names = ("workers", "num_workers", "_max_workers")
-    return next((n for name in names if isinstance(n := getattr(executor, name, 0), int) and n), 0)
+    try:
+        client = getattr(executor, "_client", None)  # of dask, whose workers come and go
+        if client is not None:
+            return sum(client.nthreads().values())
+        told = (getattr(executor, name, 0) for name in ("workers", "num_workers", "_max_workers"))
+        return next((number for number in told if isinstance(number, int) and number), 0)
+    except Exception as error:
+        raise ProcessDied(f"The executor does not answer: {_told(error)}. {_AGAIN}") from error
 
 
 def _submitted(executor: Executor, job: ShardJob) -> "Future[_Answer]":

@@ -252,3 +252,20 @@ def test_a_destination_at_which_another_packer_works_is_refused(
     assert done.returncode == 2
     assert "another packer is at work" in done.stderr
     assert [path.name for path in (tmp_path / "dst").iterdir()] == [JOURNAL]
+
+
+def test_a_part_says_what_it_has_written_and_what_is_left(
+    tmp_path: Path, source: Path, run_packer: RunPacker
+) -> None:
+    command = ["pack", source, tmp_path / "dst", "--shard-samples", "10", "--jobs", "1"]
+    done = run_packer(*command, "--part", "1/2")
+    assert done.returncode == 0, done.stderr
+    assert "part 1/2, 20 samples in 2 shards (2 written now)" in done.stdout
+    assert "2 shards of the whole still missing" in done.stdout
+    report = json.loads(run_packer(*command, "--part", "2/2", "--json").stdout)
+    assert (report["part"], report["shards_written"], report["missing"]) == ("2/2", 2, 0)
+    assert not report["committed"]
+    for wrong in (["--part", "3/2"], ["--part", "1/2", "--append"], ["--executor", "spark"]):
+        refused = run_packer(*command, *wrong)
+        assert refused.returncode == 2
+        assert wrong[0] in refused.stderr or "not a place to pack in" in refused.stderr
