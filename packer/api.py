@@ -39,6 +39,7 @@ def pack(
     seed: int = 0,
     split: Mapping[str, float] | None = None,
     jpeg: str | None = None,
+    png: str | None = None,
     check: bool = False,
     max_side: int | None = None,
     quality: int | None = None,

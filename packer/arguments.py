@@ -69,7 +69,7 @@ def _argument(match: re.Match[str]) -> str:
     name = {"as": "kind", "pair": "pairs", "no_shuffle": "shuffle"}.get(name, name)
     if name in _FLAGS:
         return f"{name}=True{f' {value}' if value else ''}"
-    said = value in ("skip", "stop", "tiled", "verbatim", *KINDS)
+    said = value in ("skip", "stop", "tiled", "banded", "verbatim", *KINDS)
     return f'{name}="{value}"' if said else f"{name}={f' {value}' if value else ''}"
 
 
@@ -156,6 +156,7 @@ _RULES: Mapping[str, Rule] = {
     "seed": _whole(),
     "split": (_shares, "names with shares that make 1, such as {'train': 0.9, 'val': 0.1}"),
     "jpeg": _one_of("tiled", "verbatim"),
+    "png": _one_of("banded", "verbatim"),
     "check": _BOOL,
     "max_side": _whole(1),
     "quality": _whole(1, 100),

@@ -36,7 +36,7 @@ class Writer:
         on_error: "stop" or "skip", for a sample that is not sound.
         jobs: threads; None: the cores that this process may use.
         progress: show on standard error how far it is.
-        jpeg, check, max_side, quality, raw, max_pixels, max_bytes, append, overwrite: as
+        jpeg, png, check, max_side, quality, raw, max_pixels, max_bytes, append, overwrite: as
             `packer.pack` has them.
 
     Attributes:
@@ -71,6 +71,7 @@ class Writer:
         shard_size: int | str | None = None,
         shard_samples: int | None = None,
         jpeg: str | None = None,
+        png: str | None = None,
         check: bool = False,
         max_side: int | None = None,
         quality: int | None = None,
@@ -95,7 +96,7 @@ class Writer:
                 name: asked[name]
                 for name in (
                     *("image_column", "label_column", "split_column", "split", "shard_size"),
-                    *("shard_samples", "jpeg", "check", "max_side", "quality", "raw"),
+                    *("shard_samples", "jpeg", "png", "check", "max_side", "quality", "raw"),
                 )
                 if name in asked
             }

@@ -177,15 +177,19 @@ def _picture_encoded(image: Image.Image, policy: Policy) -> Encoded:
         return _raw(_fitted(in_8_bits(image).convert("RGB"), policy.raw))
     if _shrinks(image.height, image.width, policy) or policy.quality is not None:
         return _reencoded(_in_jpegs_mode(image), policy, {}, orientation=1)
-    channels = channels_of(image)
-    return Encoded(png(image), ImageInfo("png", image.height, image.width, channels, 1))
+    info = ImageInfo("png", image.height, image.width, channels_of(image), 1)
+    if not policy.banded:
+        return Encoded(png(image), info)
+    data, bands, unbanded = banded_if_possible(png(image), policy)
+    return Encoded(data, info, bands=bands, unbanded=unbanded)
 
 
 def png(image: Image.Image) -> bytes:
     """The pixels as a PNG, without what else the image tells (EXIF, a colour profile)."""
     file = io.BytesIO()
-    # Level 3 takes half the time of the usual 6, for 2% more bytes of a photograph (measured).
-    image.save(file, "PNG", compress_level=3, icc_profile=None)
+    # Level 1 takes 40% of the usual level's time, for 4% more bytes of a photograph (measured);
+    # most are banded next.
+    image.save(file, "PNG", compress_level=1, icc_profile=None)
     return file.getvalue()
 
 

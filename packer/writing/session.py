@@ -31,7 +31,7 @@ from packer.writing.run import Run
 from packer.writing.stream import ShardStream
 from reader.format import FORMATS, Index, Manifest
 
-_OF_IMAGES = ("jpeg", "max_side", "quality", "raw")
+_OF_IMAGES = ("jpeg", "png", "max_side", "quality", "raw")
 
 
 @dataclass(frozen=True)
@@ -152,6 +152,7 @@ class Session:
             seconds=time.monotonic() - self._began,
             rejected=written.rejected,
             untiled=sorted(written.untiled),
+            unbanded=sorted(written.unbanded),
             ignored=[],
         )
 

@@ -13,6 +13,8 @@ import packer
 RunPacker = Callable[..., "subprocess.CompletedProcess[str]"]
 FilesOf = Callable[[Path], dict[str, bytes]]
 
+VERBATIM = {"check": True, "jpeg": "verbatim", "png": "verbatim"}
+
 
 def test_it_writes_the_bytes_and_gives_the_report_of_the_command(
     tmp_path: Path, source: Path, run_packer: RunPacker, files_of: FilesOf
@@ -56,8 +58,14 @@ def test_it_writes_the_bytes_and_gives_the_report_of_the_command(
         ({"pairs": {"mask": "missing"}}, "pairs is a folder for each name"),
         ({"kind": "voc1"}, "kind is one of 'folder',"),
         ({"shuffle": 1}, "shuffle is True or False, not 1."),
-        ({"check": True, "jpeg": "verbatim"}, 'nothing by jpeg="verbatim".'),
-        ({"raw": (8, 8), "quality": 9}, "raw= stores pixels: no jpeg=, max_side= or quality=."),
+        (
+            {"check": True, "jpeg": "verbatim", "png": "verbatim"},
+            'jpeg="verbatim" and png="verbatim".',
+        ),
+        (
+            {"raw": (8, 8), "quality": 9},
+            "raw= stores pixels: no jpeg=, png=",
+        ),
         ({"append": True, "overwrite": True}, "append=True adds to a dataset and overwrite=True"),
     ],
     ids=str,

@@ -19,6 +19,8 @@ import reader
 
 FilesOf = Callable[[Path], dict[str, bytes]]
 
+VERBATIM = {"check": True, "jpeg": "verbatim", "png": "verbatim"}
+
 
 def pixels(number: int) -> np.ndarray:
     return np.random.default_rng(number).integers(0, 256, (9, 12, 3), np.uint8)
@@ -274,7 +276,10 @@ def test_an_iterable_is_packed_in_turn_and_says_that_it_cannot_be_continued(
     [
         ({"jobs": 0}, "jobs is an integer of at least 1, not 0."),
         ({"append": True, "overwrite": True}, "append=True adds to a dataset"),
-        ({"check": True, "jpeg": "verbatim"}, 'nothing by jpeg="verbatim"'),
+        (
+            {"check": True, "jpeg": "verbatim", "png": "verbatim"},
+            'jpeg="verbatim" and png="verbatim"',
+        ),
         ({"classes": ["a", "a"]}, "classes is class names in label order, each once"),
     ],
     ids=str,
