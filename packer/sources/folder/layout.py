@@ -106,6 +106,7 @@ def understand(
     if kind is None and depth is None:
         for base in bases:
             _refuse_doubtful_classes(shape, base, where)
+        _refuse_folders_of_images(shape, bases, where)
     aside = frozenset(
         inside(base, name)[len(top) :].strip("/") for base in bases for name in shape.aside(base)
     )
@@ -195,7 +196,8 @@ def _base(shape: Shape, top: str, name: str, split: str) -> str:
 def _refuse_doubtful_classes(shape: Shape, folder: str, where: object) -> None:
     """Raise where the folders in a folder may be something else than its classes."""
     names = shape.with_images(folder)
-    if len(splits := splits_of(names)) > 1:
+    splits = splits_of(names)
+    if len(splits) > 1 or (splits and any(shape.folders(inside(folder, name)) for name in names)):
         raise UnusableInput(
             f"{where}: {listed(splits)} in {folder or 'it'} are named as splits are, and lie "
             "where classes do. Pack what is a split by itself, or give --as folder if all are "
@@ -222,6 +224,21 @@ def _refuse_doubtful_classes(shape: Shape, folder: str, where: object) -> None:
         f"{nested[0]} is a class, give --class-depth 1; if {nested[0]}/{below[0]} is one, "
         "--class-depth 2; if each folder that holds images is one, --class-depth all."
     )
+
+
+def _refuse_folders_of_images(shape: Shape, bases: Sequence[str], where: object) -> None:
+    """Raise where a folder that is called images, or the only one as a split, would be a class."""
+    names = sorted({name for base in bases for name in shape.with_images(base)})
+    alone = names if len(names) == 1 and _split_of(names[0]) else []
+    if called := [name for name in names if plain(name) in IMAGES] or alone:
+        raise UnusableInput(
+            f"{where}: {listed(called)} would be taken for {_classes(called)}. If that is right, "
+            "give --as folder; if folders mean nothing, --as flat."
+        )
+
+
+def _classes(names: Sequence[str]) -> str:
+    return "a class" if len(names) == 1 else "classes"
 
 
 def _are(names: "Sequence[str] | Mapping[str, str]") -> str:

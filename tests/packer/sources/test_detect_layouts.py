@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 from layouts import ROWS, coco, folders, masks, voc, yolo
+from layouts.archives import image
 from layouts.row import Read, Row
 
 from packer.errors import UnusableInput
@@ -138,53 +139,91 @@ def test_a_zip_with_boxes_or_masks_is_refused_and_no_label_is_lost(
         scan(tmp_path / "a.zip")
 
 
-@pytest.mark.parametrize("seed", range(60))
-def test_what_is_made_of_layouts_by_chance_loses_no_image_in_silence(
-    seed: int, lay_out: Write, scan: Callable[..., Any]
-) -> None:
-    """Parts are deleted, renamed and wrapped: an image is a sample, is named, or all is refused."""
-    rng = random.Random(seed)
-    names = rng.choice(folders.ROWS).files.split()
+def changed(rng: random.Random, files: dict[str, bytes]) -> tuple[dict[str, bytes], dict[str, str]]:
+    """Files of which some are deleted, renamed, wrapped or added, and the new names of folders."""
+    renamed: dict[str, str] = {}
     for _ in range(rng.randint(1, 3)):
-        part = rng.choice(rng.choice(names).split("/"))
+        part = rng.choice(rng.choice(sorted(files)).split("/"))
         how = rng.choice(["delete", "rename", "wrap", "add"])
-        if how == "delete" and len(names) > 1:
-            names.remove(rng.choice(names))
+        if how == "delete" and len(files) > 1:
+            del files[rng.choice(sorted(files))]
         elif how == "rename" and "." not in part:
-            other = rng.choice(["train", "Test", "masks", "images", "x", "val2", "labels", "a b"])
-            names = ["/".join(other if p == part else p for p in n.split("/")) for n in names]
+            other = rng.choice(["train", "Test", "masks", "images", "x", "val2", "labels"])
+            renamed[part] = other
+            files = {
+                "/".join(other if p == part else p for p in name.split("/")): content
+                for name, content in files.items()
+            }
         elif how == "wrap":
             wrapper = rng.choice(["data", "images", "train", "archive/1"])
-            names = [f"{wrapper}/{name}" for name in names]
+            files = {f"{wrapper}/{name}": content for name, content in files.items()}
         else:
-            names.append(f"{rng.choice(['more', 'test', 'masks', 'images'])}/{len(names)}.jpg")
-    names = [name for name in dict.fromkeys(names) if " " not in name]
-    src = lay_out(" ".join(names))
-    try:
-        found = scan(src)
-    except UnusableInput as error:
-        refused = str(error)
-    else:
-        refused = ""
-    if refused:
-        assert "--as" in refused or "--class-depth" in refused
-        return
-    told = {*found.ignored, *found.skipped}
-    root = found.source.root
-    packed = {str((root / s.name).resolve()) for s in found.samples}
+            folder = rng.choice(["more", "test", "masks", "images"])
+            files[f"{folder}/added{len(files)}.jpg"] = image(len(files))
+    return files, renamed
+
+
+def labels_of(found: Any) -> dict[str, set[str | None]]:
+    """The classes of the images that are called so."""
+    labels: dict[str, set[str | None]] = {}
     for sample in found.samples:
-        members = found.source.member_files(sample)
-        packed |= {str((root / member).resolve()) for member in members}
-    named = {str((root / name).resolve()) for name in told}
-    for name in names:
-        path = (src / name).resolve()
-        known = {str(path), *map(str, path.parents)}
-        assert str(path) in packed or known & named or path.name.startswith("._"), name
+        base = sample.name.rpartition("/")[2]
+        labels.setdefault(base, set()).add(class_of(sample, found.source.classes))
+    return labels
+
+
+@pytest.mark.parametrize("seed", range(240))
+def test_what_is_made_of_layouts_by_chance_is_right_or_not_packed(
+    seed: int, tmp_path: Path, lay_out: Write, write_files: Write, scan: Callable[..., Any]
+) -> None:
+    """An image is a sample of its class, is named, or all is refused; labels are never wrong."""
+    rng = random.Random(seed)
+    row = rng.choice(ROWS)
+    options = SourceOptions(**row.options)
+    whole = lay_out(row.files, row.contents)
+    files = {
+        str(path.relative_to(whole)): path.read_bytes()
+        for path in sorted(whole.rglob("*"))
+        if path.is_file()
+    }
+    files, renamed = changed(rng, files)
+    src = write_files(tmp_path / "changed", files)
+    try:
+        found = scan(src, options=options)
+    except UnusableInput:
+        return
+    if not found.samples or found.skipped:
+        return  # nothing is packed, and what is in the way is named
+    if isinstance(row.expected, Read) and len(found.source.classes) != 1:  # which tells nothing
+        right = labels_of(scan(whole / row.src, options=options))
+        for base, labels in labels_of(found).items():
+            allowed = {name for label in right.get(base, ()) for name in new_names(label, renamed)}
+            folders_of = {part for name in files if name.endswith(base) for part in name.split("/")}
+            assert base not in right or labels <= allowed | folders_of | {None}, base
     assert len(found.labels) == len(found.samples)
     splits = {s.split for s in found.samples}
     assert splits == {""} or "" not in splits
     words = {"train", "test", "val", "training", "testing", "valid", "masks"}
     assert len(words.intersection(map(str.lower, found.source.classes))) < 2
+    root = Path(getattr(found.source, "root", src))
+    packed = {str((root / s.name).resolve()) for s in found.samples}
+    members: set[bytes] = set()
+    for sample in found.samples:
+        packed |= {str((root / name).resolve()) for name in found.source.member_files(sample)}
+        members |= set(found.source.read(sample).members.values())
+    named = {str((root / name).resolve()) for name in found.ignored}
+    for name in filter(IMAGE.search, files):
+        path = (src / name).resolve()
+        known = {str(path), *map(str, path.parents)}
+        assert str(path) in packed or known & named or files[name] in members, name
+
+
+def new_names(label: str | None, renamed: Mapping[str, str]) -> set[str | None]:
+    """What a class may be called where folders are."""
+    if label is None:
+        return {None}
+    parts = label.split("/")
+    return {label, "/".join(renamed.get(part, part) for part in parts)}
 
 
 COCO = b"""{"images": [{"id": 1, "file_name": "1.jpg"}], "categories": [{"id": 7, "name": "cat"}],
