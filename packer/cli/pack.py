@@ -1,6 +1,8 @@
 """`packer pack`."""
 
 import os
+import sys
+from contextlib import redirect_stdout
 from functools import partial
 from pathlib import Path
 
@@ -255,13 +257,14 @@ def pack(
         with json_of_errors(as_json):
             return say_plan(src, dst, asked, names, append, as_json, Progress(quiet))
     announce = (lambda _: None) if as_json or quiet else partial(say, err=False)
+    printed = sys.stderr if as_json else sys.stdout  # by a library, such as Ray
     if part is not None:
         if append or overwrite:
             raise click.UsageError("--part is for a new dataset: no --append or --overwrite.")
         from packer.part import pack_part
         from packer.planning.part import Part
 
-        with json_of_errors(as_json):
+        with json_of_errors(as_json), redirect_stdout(printed):
             its = Part.of(part, os.environ)
             done = pack_part(
                 src,
@@ -283,7 +286,7 @@ def pack(
         told.extend(files)
         name_files("rejected", files)
 
-    with json_of_errors(as_json):
+    with json_of_errors(as_json), redirect_stdout(printed):
         report = run(
             src,
             dst,

@@ -7,10 +7,12 @@ import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from packer.writing import journal
+from packer.cli.main import main
+from packer.writing import fill, journal
 from packer.writing.lock import JOURNAL
 from packer.writing.run import Run
 from reader.format import Manifest
@@ -269,3 +271,23 @@ def test_a_part_says_what_it_has_written_and_what_is_left(
         refused = run_packer(*command, *wrong)
         assert refused.returncode == 2
         assert wrong[0] in refused.stderr or "not a place to pack in" in refused.stderr
+
+
+def test_what_an_engine_prints_is_not_in_the_json(
+    tmp_path: Path,
+    source: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    plain = fill.fill
+
+    def noisy(*arguments: Any) -> Any:
+        print("(raylet) A node has died.")
+        return plain(*arguments)
+
+    monkeypatch.setattr("packer.packing.fill", noisy)
+    command = ["pack", str(source), str(tmp_path / "dst"), "--jobs", "1", "--json"]
+    main(command, standalone_mode=False)
+    printed = capsys.readouterr()
+    assert json.loads(printed.out)["committed"]
+    assert "A node has died" in printed.err
