@@ -92,8 +92,9 @@ def check_each_sample_once_an_epoch(ranks: list[list[list[int]]]) -> None:
 def test_a_script_with_its_diff_stops_in_mid_epoch_and_goes_on(
     data: Path, tmp_path: Path, script: str, diff: str, ranks: int
 ) -> None:
-    pytest.importorskip(patched.needed(script))
-    pytest.importorskip("torchvision")
+    for package in (patched.needed(script), "torchvision"):
+        if importlib.util.find_spec(package) is None:
+            pytest.skip(f"{package} is not installed")
     text, stop = patched.patched(script, diff), 3
     run(text, data / "shards", tmp_path, ranks, "--stop", stop)
     # Keras counts epochs of its own from where it begins.

@@ -111,6 +111,53 @@ def test_a_pickled_dataset_reads_the_same(both: tuple[ImageFolder, Dataset]) -> 
         assert copy[number][1] == ours[number][1]
 
 
+def labels(batches: Any) -> list[int]:
+    return [label for _, numbers in batches for label in numbers.tolist()]
+
+
+def test_torchdatas_nodes_take_a_dataset_and_resume_over_a_loader(packed: Path) -> None:
+    nodes = pytest.importorskip("torchdata.nodes")
+    dataset = Dataset(packed)
+    node = nodes.MapStyleWrapper(map_dataset=dataset, sampler=RandomSampler(dataset))
+    assert sorted(label for _, label in nodes.Loader(node)) == sorted(dataset.targets)
+
+    def opened() -> tuple[reader.Loader, Any]:
+        crop = [reader.CenterCrop(16)]
+        loader = reader.Loader(dataset, batch_size=8, shuffle=True, workers=0, transforms=crop)
+        return loader, nodes.Loader(nodes.IterableWrapper(loader))
+
+    loader, wrapped = opened()
+    with loader:
+        batches = iter(wrapped)
+        next(batches)
+        state = wrapped.state_dict()
+        rest = labels(batches)
+    loader, wrapped = opened()
+    with loader:
+        wrapped.load_state_dict(state)
+        assert labels(wrapped) == rest
+    assert len(rest) == COUNT - 8
+
+
+@pytest.mark.filterwarnings("ignore:.*set_vital.*")  # its own
+def test_a_stateful_data_loader_resumes_over_a_dataset(packed: Path) -> None:
+    stateful = pytest.importorskip("torchdata.stateful_dataloader")
+
+    def opened() -> Any:
+        options = {"batch_size": 8, "shuffle": True, "collate_fn": reader.pad_collate}
+        return stateful.StatefulDataLoader(Dataset(packed), **options)
+
+    loader = opened()
+    batches = iter(loader)
+    next(batches)
+    state = loader.state_dict()
+    rest = labels(batches)
+    loader = opened()
+    loader.load_state_dict(state)
+    assert labels(loader) == rest
+    assert len(rest) == COUNT - 8
+
+
 def test_images_of_different_sizes_are_padded_by_pad_collate(packed: Path) -> None:
     loader = DataLoader(Dataset(packed), batch_size=COUNT, collate_fn=reader.pad_collate)
     ((image, label),) = loader

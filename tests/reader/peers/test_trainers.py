@@ -29,10 +29,9 @@ def make_loader(folder: Path, **options: Any) -> Loader:
     return Loader(
         folder,
         batch_size=BATCH,
-        workers=1,
         transforms=[CenterCrop(16), RandomHorizontalFlip()],
         fields=("image", "label", "index"),
-        **{"shuffle": True, **options},
+        **{"workers": 1, "shuffle": True, **options},
     )
 
 
