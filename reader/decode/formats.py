@@ -1,4 +1,4 @@
-"""Whole pictures of any format but JPEG's usual ones: by OpenCV (PNG) or Pillow.
+"""Whole pictures of any format but JPEG's usual ones: by OpenCV (PNG, WebP) or Pillow.
 
 The bytes may be anybody's, so a picture is decoded only after its own header has said the size that
 the index has, and only as a format that is packed: Pillow knows some that start programs.
@@ -32,6 +32,7 @@ _PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"
 _PNG_SIZE = struct.Struct(f">{len(_PNG)}xII")
 _PNG_COLOUR = len(_PNG) + 9  # where the colour type is
 _GREY = (0, 4)  # without and with alpha
+_WEBP = struct.Struct("<4sI4s4sIxIxI")  # the sizes in both kinds of chunks (RFC 9649, RFC 6386)
 
 
 def read_picture(image: StoredImage) -> Pixels:
@@ -43,9 +44,9 @@ def read_picture(image: StoredImage) -> Pixels:
     data = image.read(0, image.size)
     if image.format == "raw":
         return _raw(image, data)
-    if image.format == "png" and _is_still_png(data):
-        _check_size(image, *_PNG_SIZE.unpack_from(data))
-        is_grey = image.depth == 1 and data[_PNG_COLOUR] in _GREY
+    if (size := _size_for_opencv(data)) is not None:
+        _check_size(image, *size)
+        is_grey = image.depth == 1 and data[:1] == _PNG[:1] and data[_PNG_COLOUR] in _GREY
         flags = cv2.IMREAD_GRAYSCALE if is_grey else cv2.IMREAD_COLOR_RGB
         pixels: Pixels | None = None
         with contextlib.suppress(cv2.error):  # Pillow says better what is wrong
@@ -114,9 +115,23 @@ def _in_depth(pixels: Pixels, depth: int) -> Pixels:
     return cv2.cvtColor(np.ascontiguousarray(pixels[..., :3]), cv2.COLOR_RGB2GRAY)[..., None]
 
 
-def _is_still_png(data: memoryview) -> bool:
-    """Of an animation OpenCV gives the first frame, which need not be the picture."""
-    return data[: len(_PNG)] == _PNG and len(data) >= _PNG_SIZE.size and b"acTL" not in bytes(data)
+def _size_for_opencv(data: memoryview) -> tuple[int, int] | None:
+    """(width, height) of what OpenCV decodes as Pillow does, and faster; None of all else.
+
+    Of an animation it gives the first frame, which need not be the picture. Of WebPs it takes some
+    that Pillow refuses, but none that is one chunk of the very size that the file says (measured
+    on 100,000 damaged ones).
+    """
+    if data[: len(_PNG)] == _PNG and len(data) >= _PNG_SIZE.size:
+        return None if b"acTL" in bytes(data) else _PNG_SIZE.unpack_from(data)
+    if len(data) < _WEBP.size:
+        return None
+    riff, length, webp, name, chunk, lossless, lossy = _WEBP.unpack_from(data)
+    if (riff, webp) != (b"RIFF", b"WEBP") or not length + 8 == len(data) == 20 + chunk + chunk % 2:
+        return None
+    if name == b"VP8L":
+        return (lossless & 0x3FFF) + 1, (lossless >> 14 & 0x3FFF) + 1
+    return (lossy & 0x3FFF, lossy >> 16 & 0x3FFF) if name == b"VP8 " else None
 
 
 @contextmanager

@@ -69,7 +69,9 @@ class BandTable:
         Raises:
             BadTable: there are not as many as so many rows need, or they do not fit.
         """
-        count = -(-height // self.rows) if self.rows else 0
+        if self.rows < 1:
+            raise BadTable(f"its table says that a band has {self.rows} rows")
+        count = -(-height // self.rows)
         if len(self.bands) != count:
             raise BadTable(f"its table has {len(self.bands)} bands, not {count}")
         lengths = np.empty(count + 1, np.int64)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from reader.format.bands import BandTable, band_columns, bands_of, read_header
+from reader.format.tiles import BadTable
 
 TABLES = {
     1: BandTable(np.array([5, 6, 7]), 43, 64),
@@ -31,6 +32,11 @@ def test_columns_are_those_of_the_format() -> None:
 def test_an_index_without_bands_has_none() -> None:
     assert bands_of({}, 3) is None
     assert bands_of(band_columns(TABLES, 6), 1, "mask.png") is None
+
+
+def test_a_table_without_rows_is_refused() -> None:
+    with pytest.raises(BadTable, match="0 rows"):
+        BandTable(np.array([], np.int64), 43, 0).starts(0, 100)
 
 
 def test_what_is_no_header_of_8_bits_is_none() -> None:

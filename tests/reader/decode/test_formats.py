@@ -1,0 +1,55 @@
+"""Whole pictures by OpenCV: what it would show of a damaged file is what Pillow shows."""
+
+import io
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from reader.decode.formats import read_picture
+from reader.decode.plan import StoredImage
+from reader.errors import DecodeError
+
+HEIGHT, WIDTH = 17, 30
+
+
+def by_pillow(data: bytes) -> np.ndarray | None:
+    """The pixels; None if there are none of that size."""
+    try:
+        with Image.open(io.BytesIO(data)) as image:
+            pixels = np.asarray(image.convert("RGB"))
+    except OSError:
+        return None
+    return pixels if pixels.shape == (HEIGHT, WIDTH, 3) else None
+
+
+def by_reader(data: bytes) -> np.ndarray | None:
+    content = memoryview(data)
+    try:
+        return read_picture(
+            StoredImage(
+                lambda start, stop: content[start:stop], len(data), "webp", HEIGHT, WIDTH, 3, 1
+            )
+        )
+    except DecodeError:
+        return None
+
+
+@pytest.mark.parametrize("lossless", [False, True])
+def test_of_a_damaged_webp_that_is_shown_which_pillow_shows(
+    make_image: Callable[..., Image.Image], encode: Callable[..., bytes], lossless: bool
+) -> None:
+    sound = encode(make_image(4, HEIGHT, WIDTH), "WEBP", lossless=lossless)
+    rng = np.random.default_rng(lossless)
+    files = [sound, sound + b"\0", sound[:-2], sound[:29]]
+    for at in rng.integers(4, 60, 150).tolist():
+        files.append(sound[:at] + rng.bytes(1) + sound[at + 1 :])
+    shown = 0
+    for data in files:
+        expected, found = by_pillow(data), by_reader(data)
+        assert (found is None) == (expected is None)
+        if expected is not None:
+            shown += 1
+            assert np.array_equal(found, expected)
+    assert 0 < shown < len(files)
