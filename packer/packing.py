@@ -23,7 +23,7 @@ from packer.writing import journal
 from packer.writing.fill import fill
 from packer.writing.jobs import Rejections
 from packer.writing.repeats import refuse_repeated_keys
-from packer.writing.report import PackReport, Written, report, report_of
+from packer.writing.report import PackReport, Written, report, report_of, without_labels
 from packer.writing.run import Run
 from packer.writing.runners.connect import connected
 from packer.writing.shard_writer import remove_shard
@@ -106,11 +106,14 @@ def pack(
             journal.commit(dst, _manifest(work, written, len(rejected)))
     if isinstance(name, Path):
         forget_unpacked(name, dst)
+    unlabelled = []
+    if isinstance(work.scanned.source, DatasetSource):  # of others the scan has told it
+        unlabelled = without_labels(written.labels)
     return report(
         dst,
         Manifest.load(dst),
         reading=work.reading,
-        remarks=[*work.remarks, *_lost_classes(work, written)],
+        remarks=[*work.remarks, *_lost_classes(work, written), *unlabelled],
         shards_written=count,
         seconds=time.monotonic() - began,
         rejected=rejected,

@@ -1,6 +1,6 @@
 """What packing tells at its end, read from the indexes of the finished shards."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -60,6 +60,12 @@ def report(folder: Path, content: Manifest, **told: Any) -> PackReport:
         bytes=sum(shard.bytes + shard.index_bytes for shard in content.shards),
         **told,
     )
+
+
+def without_labels(labels: Collection[int]) -> list[str]:
+    """What to tell where some samples have labels and others have not."""
+    some = -1 in labels and len(labels) > 1
+    return ["Some samples have no label: a Loader gives them -1."] * some
 
 
 @dataclass(frozen=True)

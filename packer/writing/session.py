@@ -26,7 +26,7 @@ from packer.sources.python.items import Fields, Item
 from packer.sources.records import Content, SourceSample
 from packer.writing import journal
 from packer.writing.jobs import tell_of_compiling
-from packer.writing.report import PackReport, report
+from packer.writing.report import PackReport, report, without_labels
 from packer.writing.run import Run
 from packer.writing.stream import ShardStream
 from reader.format import FORMATS, Index, Manifest
@@ -147,7 +147,7 @@ class Session:
             self._folder,
             content,
             reading=content.reading,
-            remarks=list(self._request.remarks),
+            remarks=[*self._request.remarks, *without_labels(written.labels)],
             shards_written=len(written.entries),
             seconds=time.monotonic() - self._began,
             rejected=written.rejected,

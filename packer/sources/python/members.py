@@ -85,7 +85,7 @@ def _member(name: str, value: Any) -> tuple[str, bytes] | None:
         return (_named(name) if kind == "png" else _derived(name, "png")), png(image)
     if hasattr(value, "__array__") and np.ndim(array := array_of(value)):
         if picture_format(name) == "png":
-            return _named(name), png(picture_of(array))
+            return _named(name), png(picture_of(array, repr(name)))
         return (_named(name) if kind == "npy" else _derived(name, "npy")), _npy(name, array)
     return None
 

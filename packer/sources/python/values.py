@@ -122,8 +122,12 @@ def array_of(value: Any) -> NDArray[Any]:
         raise BadImage(f"it holds {described(value)} that is no array ({said(error)})") from error
 
 
-def picture_of(array: NDArray[Any]) -> Image.Image:
+def picture_of(array: NDArray[Any], name: str = "image") -> Image.Image:
     """The picture that an array of pixels is; nothing is guessed of another one.
+
+    Args:
+        array: of pixels.
+        name: of the field that holds it.
 
     Raises:
         BadImage: it is not (height, width) or (height, width, 1 or 3) of uint8.
@@ -133,7 +137,7 @@ def picture_of(array: NDArray[Any]) -> Image.Image:
         (len(shape) == 2 or (len(shape) == 3 and shape[2] in (1, 3))) and array.size
     ):
         return Image.fromarray(array[:, :, 0] if shape[2:] == (1,) else array)
-    found = f"its image is an array of {array.dtype} {shape}"
+    found = f"its {name} is an array of {array.dtype} {shape}"
     wanted = "(height, width) or (height, width, 3) of uint8 is asked for"
     way = 'other arrays go into a field of their own, such as "depth": array'
     if len(shape) == 1 and array.dtype == np.uint8:

@@ -106,8 +106,11 @@ def test_a_run_that_was_interrupted_is_continued_with_the_bytes_of_one_that_was_
     with pytest.raises(KeyboardInterrupt):
         pack(Ending(), tmp_path / "dst")
     (tmp_path / "on").unlink()
-    with pytest.raises(packer.UnusableInput, match=r"unfinished run .* another source"):
-        pack(Pictures(39), tmp_path / "dst")
+    other = Ending()
+    other.picture = lambda number: Pictures().picture(number) // 2  # type: ignore[method-assign]
+    for another in (Pictures(39), other):
+        with pytest.raises(packer.UnusableInput, match=r"unfinished run .* another source"):
+            pack(another, tmp_path / "dst")
     assert pack(Ending(), tmp_path / "dst").shards_written == 3
     assert files_of(tmp_path / "whole") == files_of(tmp_path / "dst")
 
@@ -306,6 +309,14 @@ def test_arguments_of_paths_are_refused(tmp_path: Path, name: str) -> None:
     value = {"class_depth": 1, "pairs": {"mask": tmp_path}, "dedupe": True}
     with pytest.raises(packer.UnusableInput, match=f"{name}= goes with what lies at a path"):
         pack(Pictures(), tmp_path / "dst", **{name: value[name]})
+
+
+def test_that_some_items_have_no_label_is_said(tmp_path: Path) -> None:
+    items = [(Pictures().picture(0), 1), (Pictures().picture(1), None)]
+    for name, samples in (("items", items), ("in turn", iter(items))):
+        report = pack(samples, tmp_path / name)
+        assert report.remarks[-1] == "Some samples have no label: a Loader gives them -1."
+    assert not pack(items[:1], tmp_path / "all").remarks
 
 
 def test_an_empty_dataset_holds_nothing_to_pack(tmp_path: Path) -> None:

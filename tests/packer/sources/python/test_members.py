@@ -70,6 +70,7 @@ def test_what_json_has_is_gathered_under_its_names() -> None:
         ({"c": 1j}, "'c' is a complex"),
         ({"o": np.array([None])}, "'o' is an array of objects"),
         ({"Mask.png": b""}, "use lower-case letters"),
+        ({"mask.png": np.zeros((4, 5), bool)}, "its 'mask.png' is an array of bool (4, 5), and"),
         ({"mask.jpg": MASK}, "name it as a .png, which loses nothing"),
         ({"json": {"a": 1}, "a": 2}, "two of its fields would be 'a'"),
         ({"json": [1], "a": 2}, "two of its fields would be 'json'"),
