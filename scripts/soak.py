@@ -75,6 +75,7 @@ class Soak:
         """
         steady = Reading(str(self._ground.packed("tiled")))
         with closing(steady.open(batch_size=8, workers=1)) as loader:
+            list(loader)  # so that its worker is there
             (worker,) = workers()
             for number in rounds:
                 self._round(number, steady, loader)
