@@ -77,7 +77,7 @@ class Ahead:
     def uses(self, epoch: int) -> NDArray[np.int64]:
         """The first position of `epoch` at which each place is read, counted over all epochs.
 
-        By shard: at which its shard is.
+        By shard: the last one at which its shard is, up to which all of it is needed.
         """
         count = self.order.count
         found = np.full(sum(self.sizes), NEVER)
@@ -85,8 +85,8 @@ class Ahead:
         found[places[::-1]] = (epoch * count + np.arange(count))[::-1]
         if self.is_by_shard:
             filled = np.array([size for size in self.sizes if size])
-            first = np.minimum.reduceat(found, np.cumsum(filled) - filled)
-            found = np.repeat(first, filled)
+            last = np.maximum.reduceat(found, np.cumsum(filled) - filled)
+            found = np.repeat(last, filled)
         return found
 
     def _places(self, positions: NDArray[np.int64]) -> list[NDArray[np.int64]]:

@@ -380,7 +380,7 @@ class Fetcher:
         plans = list(self._plans.values())
         if plans:
             uses = np.min([plan.next_use()[places] for plan in plans], axis=0)
-            horizon = -1 if is_urgent else max(plan.ahead.position(plan.done) for plan in plans)
+            horizon = -1 if is_urgent else max(plan.ahead.position(plan.reach) for plan in plans)
             places, uses = places[uses > horizon], uses[uses > horizon]
             places = places[np.argsort(uses, kind="stable")]
         else:  # nobody knows the order: any are as good as others

@@ -37,6 +37,7 @@ class Plan:
     Attributes:
         taken: steps that have been read.
         done: steps whose parts have been given out.
+        reach: steps up to which these are needed.
         least: bytes that have to be in the cache at a time.
         window: bytes to be ahead.
         bytes: that are.
@@ -44,7 +45,7 @@ class Plan:
 
     def __init__(self, begin: Begin, mirror: Mirror) -> None:
         self.ahead = begin.ahead
-        self.taken = self.done = 0
+        self.taken = self.done = self.reach = 0
         self._mirror = mirror
         self._parts: deque[Part] = deque()
         self._under_way: deque[tuple[int, int]] = deque()  # last step and bytes of each part
@@ -72,6 +73,7 @@ class Plan:
                 return None
             for piece in self.ahead.pieces(self.done):
                 wanted = Part(piece.shard, piece.first, piece.stop, piece.last)
+                self.reach = max(self.reach, piece.last + 1)
                 self._parts += self._cut(wanted._replace(is_whole=self.ahead.is_by_shard))
             self.done += 1
         part = self._parts.popleft()
