@@ -44,9 +44,9 @@ listener.accept()
 
 
 def names() -> set[str]:
-    """The abstract sockets of this project on this machine."""
+    """The abstract sockets of this machine that lend memory."""
     lines = Path("/proc/net/unix").read_text().splitlines()
-    return {line.split()[-1] for line in lines if "@shardfeed-" in line}
+    return {line.split()[-1] for line in lines if f"@shardfeed-{os.getuid()}-" in line}
 
 
 def inode(dataset: Dataset) -> str:
