@@ -1,6 +1,7 @@
 """A packed dataset: sample numbers to shards and rows.
 
 `dataset` is the class that people use, `numbers` says which samples a subset or a sampler means,
+`places` where they lie,
 `open_shards` keeps the shards of a thread open, `shard` is one tar with its index, `cached_shard`
 one that comes from a store, `shared_memory` holds shards once for all processes of a machine,
 `pipeline` gives the samples to webdataset's. `as_torch` is what torch sees of a dataset, `coco`

@@ -17,14 +17,15 @@ from numpy.typing import NDArray
 from reader.checks import FLAG, FUNCTION, NAME, PATH, Rule, check, is_count, one_of, or_none
 from reader.dataset.as_torch import LikeTorchDataset
 from reader.dataset.coco import coco_target
-from reader.dataset.numbers import Subset, chosen_by, described
+from reader.dataset.numbers import Subset, chosen_by
 from reader.dataset.open_shards import OpenShards, index_of, open_shard
 from reader.dataset.pipeline import Source
+from reader.dataset.places import Places
 from reader.dataset.shard import ReadBuffer, Shard
 from reader.dataset.shared_memory import Holding, hold
 from reader.decode.plan import StoredImage
 from reader.errors import ArgumentError, DecodeError, ReaderError
-from reader.format import Limits, Manifest, ShardEntry, ShardfeedError
+from reader.format import Limits, Manifest, ShardfeedError
 from reader.remote.url import is_url
 
 if TYPE_CHECKING:
@@ -75,6 +76,7 @@ class Dataset(LikeTorchDataset):
         folder: where dataset.json lies.
         classes: class names in label order.
         extensions: of the members that samples have.
+        places: where the samples lie.
         fetching: what brings the samples of a dataset in a store; None for a folder.
 
     Example:
@@ -168,9 +170,8 @@ class Dataset(LikeTorchDataset):
         self.shards = tuple(s for s in manifest.shards if split in (None, s.split))
         self.classes = list(manifest.classes)
         self.extensions = manifest.fields
-        self._ends = np.cumsum([0, *(shard.samples for shard in self.shards)])
+        self.places = Places.of([shard.samples for shard in self.shards])
         self._own = OpenShards()
-        self._chosen: NDArray[np.int64] | None = None  # in this order; None: all
         self._holding: Holding | None = None
         if cache is not None:
             self._holding = hold(self.folder, self.shards, self.fingerprint, cache_limit)
@@ -190,7 +191,7 @@ class Dataset(LikeTorchDataset):
         return other
 
     def __len__(self) -> int:
-        return int(self._ends[-1]) if self._chosen is None else len(self._chosen)
+        return len(self.places)
 
     def __getitem__(self, number: int) -> tuple[Any, Any]:
         shard, row = self.locate(number)
@@ -221,8 +222,8 @@ class Dataset(LikeTorchDataset):
 
     def __repr__(self) -> str:
         split = "" if self.split is None else f", split={self.split!r}"
-        total, classes, shards = int(self._ends[-1]), len(self.classes), len(self.shards)
-        count = f"{total:,}" if self._chosen is None else f"{len(self):,} of {total:,}"
+        total, classes, shards = self.places.total, len(self.classes), len(self.shards)
+        count = f"{total:,}" if self.places.chosen is None else f"{len(self):,} of {total:,}"
         of = f"{count} samples in {classes:,} classes, {shards:,} shard{'s' * (shards != 1)}"
         if self.split is None and (
             splits := dict.fromkeys(s.split for s in self.shards if s.split)
@@ -276,13 +277,7 @@ class Dataset(LikeTorchDataset):
 
     def _choose(self, subset: Subset) -> None:
         columns = partial(self.columns, "label", "height", "width")
-        chosen = chosen_by(subset, len(self), columns)
-        self._chosen = chosen if self._chosen is None else self._chosen[chosen]
-
-    @property
-    def subset_description(self) -> str | None:
-        """What tells this subset of the split from others; None where it has all samples."""
-        return None if self._chosen is None else described(self._chosen)
+        self.places = self.places.choose(chosen_by(subset, len(self), columns))
 
     @cached_property
     def fingerprint(self) -> str:
@@ -310,8 +305,8 @@ class Dataset(LikeTorchDataset):
         """The (path, label) of every sample, as ImageFolder has them; the path as in `names`."""
         indexes = (index_of(self.folder, shard) for shard in self.shards)
         names = [name for index in indexes for name in index.names()]
-        if self._chosen is not None:
-            names = [names[number] for number in self._chosen.tolist()]
+        if self.places.chosen is not None:
+            names = [names[number] for number in self.places.chosen.tolist()]
         return list(zip(names, self.targets, strict=True))
 
     @property
@@ -327,9 +322,9 @@ class Dataset(LikeTorchDataset):
             for name in names:
                 found[name].append(columns[name].copy())  # lets go of the mapping
         whole = {name: np.concatenate(parts or [np.empty(0)]) for name, parts in found.items()}
-        if self._chosen is None:
+        if self.places.chosen is None:
             return whole
-        return {name: column[self._chosen] for name, column in whole.items()}
+        return {name: column[self.places.chosen] for name, column in whole.items()}
 
     def sizes(self) -> set[tuple[int, int]]:
         """The distinct (height, width) of the images, as `ds[i]` gives them.
@@ -338,8 +333,8 @@ class Dataset(LikeTorchDataset):
             ReaderError: all of them have more pixels than the limit.
         """
         found: set[tuple[int, int]] = set()
-        for entry, rows in self._rows():
-            columns = index_of(self.folder, entry).columns
+        for position, rows in self.places.rows():
+            columns = index_of(self.folder, self.shards[position]).columns
             names = ("height", "width", "orientation")
             height, width, orientation = (columns[name][rows].astype(np.int64) for name in names)
             turned = (orientation > 4) & self.upright
@@ -391,7 +386,7 @@ class Dataset(LikeTorchDataset):
         count = len(self)
         if not -count <= number < count:
             raise IndexError(f"sample {number} of a dataset of {count}")
-        position, row = self._place(number % count)
+        position, row = self.places.find(number % count)
         return self._shard(position), row
 
     def describe(self, number: int, *, with_key: bool = True) -> str:
@@ -403,7 +398,9 @@ class Dataset(LikeTorchDataset):
         if with_key:
             with contextlib.suppress(ShardfeedError):
                 key = f"{self.keys[number]!r} "
-        return f"sample {number} {key}of {self.source}/{self.shards[self._place(number)[0]].file}"
+        return (
+            f"sample {number} {key}of {self.source}/{self.shards[self.places.find(number)[0]].file}"
+        )
 
     def locate_all(
         self, numbers: NDArray[np.int64], turn_to: Callable[[int], None]
@@ -413,16 +410,9 @@ class Dataset(LikeTorchDataset):
         Before each is opened, `turn_to` is called with the first sample that lies there. Where it
         is one shard, a slice says that all of them do.
         """
-        places = numbers if self._chosen is None else self._chosen[numbers]
-        if len(self.shards) == 1:
-            turn_to(int(numbers[0]))
-            yield self._shard(0), slice(None), places
-            return
-        positions = np.searchsorted(self._ends, places, side="right") - 1
-        for position in np.flatnonzero(np.bincount(positions)).tolist():
-            chosen = np.flatnonzero(positions == position)
-            turn_to(int(numbers[chosen[0]]))
-            yield self._shard(position), chosen, places[chosen] - int(self._ends[position])
+        for position, which, rows in self.places.find_all(numbers):
+            turn_to(int(numbers[which][0]))
+            yield self._shard(position), which, rows
 
     def image_of(self, shard: Shard, row: int) -> StoredImage:
         """The stored image, as the dataset is to show it: upright or not, in colour or grey."""
@@ -430,42 +420,6 @@ class Dataset(LikeTorchDataset):
         if not self.upright and image.orientation != 1:
             image = replace(image, orientation=1)
         return image if self.channels == image.depth else replace(image, depth=self.channels)
-
-    def by_shard(self) -> tuple[NDArray[np.int64] | None, list[int]]:
-        """The sample numbers one shard after the other, and how many lie in each; None: as is."""
-        if self._chosen is None:
-            return None, [shard.samples for shard in self.shards]
-        positions = np.searchsorted(self._ends, self._chosen, side="right") - 1
-        counts = np.bincount(positions, minlength=len(self.shards))
-        return np.argsort(self._chosen, kind="stable"), counts.tolist()
-
-    def places(self) -> tuple[tuple[int, ...], NDArray[np.int64] | None]:
-        """The samples of each shard, and the place of each sample among them all; None: as is."""
-        return tuple(shard.samples for shard in self.shards), self._chosen
-
-    def rows_of(self, numbers: NDArray[np.int64]) -> Iterator[tuple[int, NDArray[np.int64]]]:
-        """Each shard of some samples, by its position, and their rows there."""
-        places = numbers if self._chosen is None else self._chosen[numbers]
-        positions = np.searchsorted(self._ends, places, side="right") - 1
-        for position in np.flatnonzero(np.bincount(positions)).tolist():
-            yield position, places[positions == position] - int(self._ends[position])
-
-    def _place(self, number: int) -> tuple[int, int]:
-        """In which shard a sample lies, and its row there."""
-        place = number if self._chosen is None else int(self._chosen[number])
-        position = int(np.searchsorted(self._ends, place, side="right")) - 1
-        return position, place - int(self._ends[position])
-
-    def _rows(self) -> Iterator[tuple[ShardEntry, NDArray[np.int64] | slice]]:
-        """The shards that samples lie in, and in which rows."""
-        if self._chosen is None:
-            yield from ((entry, slice(None)) for entry in self.shards)
-            return
-        places = np.sort(self._chosen)
-        parts = np.split(places, np.searchsorted(places, self._ends[1:-1]))
-        for entry, start, part in zip(self.shards, self._ends, parts, strict=False):
-            if len(part):
-                yield entry, part - start
 
     def _shard(self, position: int) -> Shard:
         def opened(buffer: ReadBuffer) -> Shard:

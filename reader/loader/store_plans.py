@@ -40,7 +40,8 @@ class StorePlans:
         """
         if self._plans is not None and not isinstance(self._order, Sampled) and len(epoch.steps):
             number = next(self._number)
-            ahead = Ahead(self._order, epoch.steps, *self._dataset.places())
+            places = self._dataset.places
+            ahead = Ahead(self._order, epoch.steps, places.counts, places.chosen)
             self._plans.begin(number, ahead, self._depth)
             self._numbers[epoch] = number
 
@@ -48,7 +49,7 @@ class StorePlans:
         """A step waits for its workers."""
         if self._plans is not None and isinstance(self._order, Sampled):
             numbers = np.unique(np.concatenate([task.samples for task in tasks]))
-            for shard, rows in self._dataset.rows_of(numbers):
+            for shard, _, rows in self._dataset.places.find_all(numbers):
                 self._plans.hint(shard, rows)
 
     def took(self, epoch: Epoch) -> None:

@@ -59,7 +59,7 @@ def _identity(dataset: Dataset, order: Order, seed: int, epoch: int | None) -> S
         "samples": order.count,
         "seed": seed,
         "shuffle": None,
-        "subset": dataset.subset_description,
+        "subset": dataset.places.description,
         "weights": None,
         "sampler": None,
         "batch_sampler": None,

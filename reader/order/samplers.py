@@ -243,7 +243,7 @@ def build_order(
     if sampler is not None:
         return Sampled(sampler, len(dataset))
     if isinstance(shuffle, BlockShuffle):
-        numbers, sizes = dataset.by_shard()
+        numbers, sizes = dataset.places.by_shard()
         return BlockShuffled(sizes, shuffle.shards, seed, numbers)
     if isinstance(shuffle, AspectBuckets):
         return Bucketed(aspect_ratios(dataset), shuffle, seed)

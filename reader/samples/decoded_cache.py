@@ -251,7 +251,7 @@ def hold_decoded(dataset: Dataset, pipelines: Sequence[Sequence[Transform]]) -> 
     starts = np.zeros(count + 1, np.int64)
     np.cumsum(sizes, out=starts[1:])
     starts += -(-(first + starts.nbytes) // _PAGE) * _PAGE
-    of_what = dataset.fingerprint, dataset.subset_description
+    of_what = dataset.fingerprint, dataset.places.description
     kind = f"{of_what} {result and (result.fixed, dataset.upright)} {channels}"
     identity = "decoded-" + hashlib.blake2b(kind.encode()).hexdigest()[:16]
 
