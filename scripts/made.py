@@ -1,4 +1,4 @@
-"""Images of another format and size, made of photographs, for bench_read.py."""
+"""Images of another format and size, made of photographs, for bench_read.py and bench_masks.py."""
 
 import subprocess
 import sys
@@ -16,9 +16,12 @@ FORMATS: Mapping[str, tuple[str, int, dict[str, Any]]] = {
     "large": ("jpg", 3000, {"quality": 92}),
 }
 """Extension, shorter side in pixels, and how it is written."""
+CLASSES = 21
 
 
-def make(images: Path, cache: Path, kind: str, side: int | None) -> tuple[Path, Path]:
+def make(
+    images: Path, cache: Path, kind: str, side: int | None, masks: bool = False
+) -> tuple[Path, Path]:
     """A folder of such images, and the same packed, which is told of.
 
     Args:
@@ -26,11 +29,13 @@ def make(images: Path, cache: Path, kind: str, side: int | None) -> tuple[Path, 
         cache: where both are written.
         kind: of `FORMATS`.
         side: the shorter one, if not that of `FORMATS`.
+        masks: beside each image X lies X.mask.png, of up to `CLASSES` classes.
     """
     folder, shards = cache / "images", cache / "shards"
     paths = sorted(path for path in images.glob("*/*") if path.is_file())
+    convert = partial(_convert, folder=folder, kind=kind, side=side, masks=masks)
     with ProcessPoolExecutor() as pool:
-        list(pool.map(partial(_convert, folder=folder, kind=kind, side=side), paths, chunksize=8))
+        list(pool.map(convert, paths, chunksize=8))
     command = [sys.executable, "-m", "packer", "pack", str(folder), str(shards), "--overwrite"]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
@@ -38,11 +43,17 @@ def make(images: Path, cache: Path, kind: str, side: int | None) -> tuple[Path, 
     return folder, shards
 
 
-def _convert(path: Path, folder: Path, kind: str, side: int | None) -> None:
+def _convert(path: Path, folder: Path, kind: str, side: int | None, masks: bool) -> None:
     ext, usual, options = FORMATS[kind]
-    out = folder / path.parent.name / f"{path.name}.{ext}"
+    out = folder / path.parent.name / f"{path.stem}.{ext}"
     out.parent.mkdir(parents=True, exist_ok=True)
     with Image.open(path) as image:
         scale = (side or usual) / min(image.size)
         size = tuple(round(length * scale) for length in image.size)
-        image.convert("RGB").resize(size, Image.Resampling.LANCZOS).save(out, **options)
+        made = image.convert("RGB").resize(size, Image.Resampling.LANCZOS)
+    made.save(out, icc_profile=None, **options)
+    if masks:  # regions with smooth borders, as many to an image as people draw
+        coarse = made.convert("L").resize((16, 16), Image.Resampling.BOX)
+        levels = coarse.resize(made.size, Image.Resampling.BICUBIC)
+        mask = levels.point([value * CLASSES // 256 for value in range(256)])
+        mask.save(out.with_suffix(".mask.png"), icc_profile=None)

@@ -34,7 +34,7 @@ def _pipeline(task: Task) -> Any:
         jpegs, labels = fn.readers.webdataset(
             paths=list(map(str, tars)),
             index_paths=list(map(str, indexes)),
-            ext=["jpg", "cls"],
+            ext=["jpg;png;webp", "cls"],
             random_shuffle=task.crop == "random",
             name="reader",
         )

@@ -17,7 +17,8 @@ def build(task: Task) -> Iterable[Any]:
     def decode(sample: dict[str, Any]) -> tuple[Any, int]:
         import torch
 
-        image = pipeline.with_cv2(sample["jpg"], task.crop)
+        data = next(sample[ext] for ext in ("jpg", "png", "webp") if ext in sample)
+        image = pipeline.with_cv2(data, task.crop)
         return torch.from_numpy(image).permute(2, 0, 1), int(sample["cls"])
 
     data = (
