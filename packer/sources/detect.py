@@ -126,11 +126,8 @@ def _refuse_several(place: Place) -> None:
 def _within(place: Place) -> Iterator[Place]:
     """A place, then the one folder in it that holds all, and the one in that."""
     yield place
-    while place.tree:
-        level = place.tree.level()
-        if level.images or len(level.folders) != 1:
-            return
-        place = replace(place, path=place.path / level.folders[0])
+    while place.tree and (name := place.tree.level().only):
+        place = replace(place, path=place.path / name)
         yield place
 
 

@@ -1,97 +1,25 @@
 """Images somewhere in a folder, and lists that tell their labels, splits and members.
 
-YOLO, VOC and the publishers' official lists are such layouts: each is a `Lists` that gives a `Row`
-for each image. Making keys, naming what is missing, and accounting for every other file of the
-folder is written here, once.
+Making keys, naming what is missing, and reading what a `Row` names is written here, once.
 """
 
 import json
 import os
 from array import array
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
-import xxhash
 
 from packer.errors import BadImage, Damaged, Unreadable, UnusableInput
 from packer.files.snapshot import CHANGED
-from packer.keys import Hashes, hashes_of
-from packer.sources.folder.files import ignored
-from packer.sources.folder.shape import inside, lies_in
-from packer.sources.folder.walk import not_entered
+from packer.keys import hashes_of
 from packer.sources.labels import class_order
+from packer.sources.lists import Lists, Row
 from packer.sources.records import Content, Skipped, SourceSample
 from packer.sources.table.names import Keys, path_inside
 from packer.sources.tree import Tree
-
-UNLISTED = "no list names it"
-
-
-def read_by(boxes: str) -> str:
-    """The sentence that says what field reads the boxes, such as ``"json", format="xywh"``."""
-    return f'Its boxes are read by fields=("image", reader.Boxes({boxes})).'
-
-
-@dataclass(frozen=True)
-class Row:
-    """What the lists tell of one image.
-
-    Attributes:
-        image: its path, relative to the tree.
-        label: the name of its class; None: it has none.
-        split: the part of the dataset that it belongs to, "" for none.
-        files: extension -> path of each file that belongs to it.
-        note: what `Lists.members` needs beside these files to make the members; None: the files
-            are the members, as they are, and are not read before they are packed.
-    """
-
-    image: str
-    label: str | None = None
-    split: str = ""
-    files: Mapping[str, str] = field(default_factory=dict)
-    note: str | None = None
-
-
-@dataclass(frozen=True)
-class Lists:
-    """A layout's lists; it is sent to the packing processes, so it must pickle and stay small.
-
-    Attributes:
-        classes: class names in label order; empty: there are no labels.
-        sources: the files that it is read from, relative to the tree.
-        ignored: further files, or folders with a ``/`` behind them, that mean nothing here ->
-            the reason.
-        unlisted: why an image that no row names is ignored; "": it may be data, and is rejected.
-        advice: how a Loader reads the boxes, a sentence for a person.
-    """
-
-    classes: tuple[str, ...] = ()
-    sources: tuple[str, ...] = ()
-    ignored: Mapping[str, str] = field(default_factory=dict)
-    unlisted: str = ""
-    advice: str = field(default="", kw_only=True)
-
-    def rows(self, tree: Tree) -> Iterator[Row | Skipped]:
-        """A row for each image, in a fixed order, and what is skipped; it is asked for twice.
-
-        Raises:
-            UnusableInput: a list cannot be understood.
-        """
-        raise NotImplementedError
-
-    def members(self, note: str, files: Mapping[str, bytes]) -> Mapping[str, bytes]:
-        """The members of a sample: extension -> bytes, the same whenever it is asked.
-
-        Args:
-            note: the row's; it is the text of the member ``json`` if this is not overridden.
-            files: extension -> bytes of the row's files; those that are not given back are no
-                members.
-
-        Raises:
-            BadImage: they cannot be understood.
-        """
-        return {**files, "json": note.encode()}
+from packer.sources.unnamed import others
 
 
 @dataclass(frozen=True)
@@ -143,7 +71,6 @@ class ListedSource:
             paths = (row.name,) if isinstance(row, Skipped) else (row.image, *row.files.values())
             known.extend(hashes_of(map(os.fsencode, paths)).tolist())
             if isinstance(row, Skipped):
-                known.append(xxhash.xxh3_64_intdigest(os.fsencode(row.name)))
                 yield row
                 continue
             try:
@@ -228,150 +155,6 @@ class ListedSource:
             found[ext], written = self.tree.read(path, size)
             newest = max(newest, written)
         return (found if note is None else self.lists.members(note, found)), newest
-
-
-def others(tree: Tree, known: Hashes, lists: Lists) -> Iterator[Skipped]:
-    """Every file that lists do not name, with the reason why it is not packed.
-
-    Args:
-        tree: of all files.
-        known: sorted hashes of the paths that they name.
-        lists: what they are read from, and what they say of further files.
-    """
-    for found in unnamed(tree, known, lists.ignored):
-        if isinstance(found, Skipped):
-            yield found
-            continue
-        for path in found[1]:
-            if path in lists.sources:
-                continue
-            if reason := lists.ignored.get(path, ""):
-                yield Skipped(path, reason, ignored=True)
-                continue
-            stray = Skipped(path, lists.unlisted or UNLISTED, bool(lists.unlisted))
-            yield ignored(tree.root, path) or stray
-
-
-def unnamed(
-    tree: Tree, known: Hashes, passed: Mapping[str, str]
-) -> Iterator[tuple[str, list[str]] | Skipped]:
-    """The files of each folder that are not among those that are known.
-
-    Args:
-        tree: all there is.
-        known: hashes of paths, sorted.
-        passed: folders, with a ``/`` behind them, that are not looked into -> the reason; more is
-            not heeded.
-
-    Yields:
-        A folder and paths, and what of folders is passed over.
-    """
-    folders = tuple(path for path in passed if path.endswith("/"))
-    for folder, level in tree.walk():
-        if found := next((path for path in folders if f"{folder}/".startswith(path)), None):
-            if f"{folder}/" == found:
-                yield Skipped(found, passed[found], ignored=True)
-            continue
-        for name, reason in level.skipped.items():
-            yield not_entered(inside(folder, name), reason)
-        paths = [inside(folder, name) for name in tree.names(folder)]
-        hashes = hashes_of(map(os.fsencode, paths))
-        named = np.zeros(len(paths), bool)
-        if len(known):
-            named = known[np.searchsorted(known, hashes).clip(max=len(known) - 1)] == hashes
-        yield folder, [path for path, is_named in zip(paths, named, strict=True) if not is_named]
-
-
-def records(
-    tree: Tree, path: str, fields: int, separator: str | None = None
-) -> Iterator[list[str] | Skipped]:
-    """The lines of a list, each divided into so many fields; a line that has fewer is named.
-
-    Args:
-        fields: how many there are; the last one may hold the separator.
-        separator: between the fields; None: white space.
-
-    Raises:
-        UnusableInput: the list cannot be read.
-    """
-    for number, line in enumerate(tree.lines(path), 1):
-        found = line.split(separator, fields - 1)
-        if len(found) == fields:
-            yield [field.strip() for field in found]
-        else:
-            yield Skipped(f"{path}:{number}", f"it has {len(found)} fields, and {fields} should be")
-
-
-def table_of(tree: Tree, path: str, separator: str | None = None) -> dict[str, str]:
-    """The list of pairs at `path`: the first field of each line -> the rest of it.
-
-    Raises:
-        UnusableInput: the list cannot be read, or a line has one field only.
-    """
-    found = {}
-    for record in records(tree, path, 2, separator):
-        if isinstance(record, Skipped):
-            raise UnusableInput(f"{tree.root / record.name}: {record.reason}.")
-        found[record[0]] = record[1]
-    return found
-
-
-def box_note(
-    numbers: Sequence[str],
-    where: object,
-    more: Mapping[str, object] | None = None,
-    *,
-    corners: bool = True,
-) -> str:
-    """The note of an image with one box, which becomes the member ``json`` with ``boxes``.
-
-    Args:
-        numbers: left, top, right and bottom in pixels, or left, top, width and height.
-        where: they stand, for errors.
-        more: further fields of the ``json``.
-        corners: which of both.
-
-    Raises:
-        UnusableInput: they are not four numbers.
-    """
-    try:
-        left, top, right, bottom = map(float, numbers)
-        box = [left, top, right - left, bottom - top] if corners else [left, top, right, bottom]
-        if min(box[2:]) < 0:
-            raise ValueError
-        box = [int(number) if number.is_integer() else number for number in box]
-        return json.dumps({**(more or {}), "boxes": [box]}, separators=(",", ":"), allow_nan=False)
-    except (ValueError, OverflowError) as error:
-        raise UnusableInput(f"{where}: {' '.join(numbers)[:80]!r} is not a box.") from error
-
-
-def aside(
-    tree: Tree, folders: Collection[str], reason: str, is_meant: Callable[[str], bool]
-) -> dict[str, str]:
-    """The highest folders that hold images and none of `folders`, each with a ``/`` -> reason.
-
-    Args:
-        is_meant: whether a folder is known to be none of them; images in others may be data.
-    """
-    above = {path for folder in folders for path in _up(folder)}
-    shape = tree.shape
-    return {
-        f"{path}/": reason
-        for path in shape.images
-        if path not in above
-        and os.path.dirname(path) in above
-        and shape.below(path)
-        and is_meant(path)
-        and not any(lies_in(path, folder) for folder in folders)
-    }
-
-
-def _up(path: str) -> Iterator[str]:
-    """A folder and all that hold it, "" at last."""
-    while path:
-        yield path
-        path = os.path.dirname(path)
-    yield ""
 
 
 def _located(sample: SourceSample) -> tuple[dict[str, str], str | None]:

@@ -50,6 +50,11 @@ class Level:
         """How many files it holds."""
         return sum(self.counts.values())
 
+    @property
+    def only(self) -> str:
+        """The one folder in it, if it holds no image itself; else ""."""
+        return self.folders[0] if len(self.folders) == 1 and not self.images else ""
+
 
 class Tree:
     """A folder with all below it; what it tells is read once, and only when it is asked.

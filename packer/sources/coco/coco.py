@@ -30,12 +30,13 @@ from packer.sources.coco.json_stream import parsed
 from packer.sources.folder.files import measure, read_file
 from packer.sources.folder.layout import splits_of
 from packer.sources.labels import class_order
-from packer.sources.listed import Lists, aside, others, read_by
+from packer.sources.lists import Lists, read_by
 from packer.sources.options import SourceOptions
 from packer.sources.records import Content, Skipped, SourceSample
 from packer.sources.table.as_json import to_json
 from packer.sources.table.names import Keys, path_inside
 from packer.sources.tree import Tree
+from packer.sources.unnamed import aside, others
 
 PICTURE = "panoptic.png"
 

@@ -9,7 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from packer.sources.listed import ListedSource, Lists, Row, box_note, records, table_of
+from packer.sources.listed import ListedSource
+from packer.sources.lists import Lists, Row, box_note, records, table_of
 from packer.sources.reading import Place, Reading
 from packer.sources.records import Skipped
 from packer.sources.tree import Tree

@@ -7,10 +7,11 @@ attributes (1 or 0 by name) and the identity become ``json``.
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from packer.errors import BadImage
-from packer.sources.listed import ListedSource, Lists, Row, table_of
+from packer.sources.listed import ListedSource
+from packer.sources.lists import Lists, Row, table_of
 from packer.sources.reading import Place, Reading
 from packer.sources.records import Skipped
 from packer.sources.tree import Tree
@@ -38,7 +39,7 @@ def recognise(place: Place) -> Reading | None:
         head = (line for line in tree.lines(attributes) if not line.isdecimal())
         columns = tuple(name for name in next(head, "").split(separator) if name != "image_id")
         sources = (attributes, partition, *filter(tree.has, [_IDENTITIES]))
-        lists = _Faces((), sources, ignored, "", folder, columns, separator)
+        lists = _Faces((), sources, ignored, folder, columns, separator)
         return ListedSource.open(tree, lists, names)
 
     return Reading("table", "CelebA with its lists", open_lists)
@@ -55,7 +56,7 @@ class _Faces(Lists):
     """
 
     folder: str = ""
-    names: Sequence[str] = field(default=())
+    names: Sequence[str] = ()
     separator: str | None = None
 
     def rows(self, tree: Tree) -> Iterator[Row | Skipped]:

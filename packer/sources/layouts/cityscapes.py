@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from functools import partial
 
 from packer.sources.folder.layout import splits_of
-from packer.sources.listed import ListedSource, Lists, Row
+from packer.sources.listed import ListedSource
+from packer.sources.lists import Lists, Row
 from packer.sources.reading import Place, Reading
 from packer.sources.records import Skipped
 from packer.sources.tree import Tree

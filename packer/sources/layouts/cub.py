@@ -5,10 +5,11 @@ https://dl.allaboutbirds.org/nabirds: class, split and box of each id. The box b
 mask of ``segmentations`` the member ``mask.png``; parts and attributes are named and ignored.
 """
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 
-from packer.sources.listed import ListedSource, Lists, Row, box_note, records, table_of
+from packer.sources.listed import ListedSource
+from packer.sources.lists import Lists, Row, box_note, records, table_of
 from packer.sources.reading import Place, Reading
 from packer.sources.records import Skipped
 from packer.sources.tree import Tree
@@ -32,7 +33,7 @@ def recognise(place: Place) -> Reading | None:
     def open_lists(names: Sequence[str] | None) -> ListedSource:
         sources = (_IMAGES, _CLASSES, _LABELS, _SPLITS, *filter(tree.has, [_BOXES]))
         class_of = _names(tree)
-        lists = _Birds(tuple(class_of.values()), sources, _IGNORED, "", class_of)
+        lists = _Birds(tuple(class_of.values()), sources, _IGNORED, class_of)
         return ListedSource.open(tree, lists, names)
 
     return Reading("table", "CUB's lists of images, labels and splits", open_lists)
@@ -48,7 +49,7 @@ def _names(tree: Tree) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class _Birds(Lists):
-    class_of: "dict[str, str] | None" = None
+    class_of: Mapping[str, str] = field(default_factory=dict)
 
     def rows(self, tree: Tree) -> Iterator[Row | Skipped]:
         """The images in the order of their list."""
@@ -69,7 +70,7 @@ class _Birds(Lists):
             mask = f"segmentations/{path.rpartition('.')[0]}.png"
             yield Row(
                 f"images/{path}",
-                (self.class_of or {}).get(labels[number], labels[number]),
+                self.class_of.get(labels[number], labels[number]),
                 "train" if is_train[number] == "1" else "test",
                 {"mask.png": mask} if masks and tree.has(mask) else {},
                 note,

@@ -12,7 +12,8 @@ import numpy as np
 
 from packer.errors import UnusableInput
 from packer.sources.arrays.matlab import read_matlab
-from packer.sources.listed import ListedSource, Lists, Row
+from packer.sources.listed import ListedSource
+from packer.sources.lists import Lists, Row
 from packer.sources.reading import Place, Reading
 from packer.sources.tree import Tree
 

@@ -7,7 +7,8 @@ labels of the test images lie in ``GT-final_test.csv``, an archive of its own.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from packer.sources.listed import ListedSource, Lists, Row, box_note, records
+from packer.sources.listed import ListedSource
+from packer.sources.lists import Lists, Row, box_note, records
 from packer.sources.reading import Place, Reading
 from packer.sources.records import Skipped
 from packer.sources.tree import Tree

@@ -13,7 +13,8 @@ from functools import partial
 from packer.errors import UnusableInput
 from packer.sources.arrays.matlab import read_matlab
 from packer.sources.folder.shape import inside
-from packer.sources.listed import ListedSource, Lists, Row, table_of
+from packer.sources.listed import ListedSource
+from packer.sources.lists import Lists, Row, table_of
 from packer.sources.reading import Place, Reading
 from packer.sources.records import Skipped
 from packer.sources.tree import Tree
@@ -105,7 +106,7 @@ def _open(
     names: Sequence[str] | None,
 ) -> ListedSource:
     classes, labels, sources = known()
-    lists = _ImageNet(classes, sources, _IGNORED, "", folders, labels)
+    lists = _ImageNet(classes, sources, _IGNORED, folders, labels)
     return ListedSource.open(tree, lists, names)
 
 

@@ -13,11 +13,13 @@ from typing import Any
 
 from packer.errors import BadImage, UnusableInput
 from packer.sources.labels import class_order
-from packer.sources.listed import ListedSource, Lists, Row, aside, read_by
+from packer.sources.listed import ListedSource
+from packer.sources.lists import Lists, Row, read_by
 from packer.sources.reading import Place, Reading
 from packer.sources.records import Skipped
 from packer.sources.table.as_json import to_json
 from packer.sources.tree import Tree
+from packer.sources.unnamed import aside
 
 _SPLITS = {"training": "train", "testing": "test"}
 _MASKS = {"mask.png": "semantic", "instances.png": "instance"}

@@ -17,7 +17,8 @@ from packer.errors import UnusableInput
 from packer.sources.folder.layout import FLAT, Layout, splits_of, understand
 from packer.sources.folder.masks import certain_pair, images_of, masks
 from packer.sources.folder.shape import inside, lies_in, listed
-from packer.sources.listed import ListedSource, Lists, Row
+from packer.sources.listed import ListedSource
+from packer.sources.lists import Lists, Row
 from packer.sources.reading import Place, Reading
 from packer.sources.records import Skipped
 from packer.sources.tree import Tree
@@ -49,8 +50,7 @@ def recognise(place: Place) -> Reading | None:
         return None
     if any(tree.level(folder).images for folder in _OTHERS):
         return None
-    level = tree.level()
-    if len(level.folders) == 1 and not level.images and not splits_of(level.folders):
+    if (only := tree.level().only) and not splits_of([only]):
         return None  # which is looked into
     pairs = list(_pairs(tree, lax=kind == _KIND))
     if not pairs and (suffix := _beside(tree)):

@@ -7,7 +7,8 @@ member ``mask.png``, the box of the head, which some have, the member ``xml``.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from packer.sources.listed import ListedSource, Lists, Row, records
+from packer.sources.listed import ListedSource
+from packer.sources.lists import Lists, Row, records
 from packer.sources.reading import Place, Reading
 from packer.sources.records import Skipped
 from packer.sources.tree import Tree
@@ -31,9 +32,10 @@ def recognise(place: Place) -> Reading | None:
                     classes[record[1].zfill(9)] = _breed(record[0])
         strays = tree.level("images").examples.get(".mat", ())
         ignored = {f"images/{name}": "it is not part of the official lists" for name in strays}
-        unlisted = "the official lists leave it out"
         order = tuple(classes[number] for number in sorted(classes))
-        lists = _OxfordPet(order, tuple(_LISTS.values()), ignored, unlisted)
+        lists = _OxfordPet(
+            order, tuple(_LISTS.values()), ignored, unlisted="the official lists leave it out"
+        )
         return ListedSource.open(tree, lists, names)
 
     return Reading("table", "Oxford-IIIT Pet with its official lists", open_lists)

@@ -4,11 +4,12 @@ As torchvision and http://places2.csail.mit.edu/download.html have it:
 ``categories_places365.txt`` names the classes, ``places365_val.txt`` labels ``val_256``.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from packer.errors import UnusableInput
-from packer.sources.listed import ListedSource, Lists, Row, records, table_of
+from packer.sources.listed import ListedSource
+from packer.sources.lists import Lists, Row, records, table_of
 from packer.sources.reading import Place, Reading
 from packer.sources.records import Skipped
 from packer.sources.tree import Tree
@@ -55,7 +56,7 @@ def _folders(tree: Tree) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class _Places(Lists):
-    folders: "dict[str, str]" = field(default_factory=dict)
+    folders: Mapping[str, str] = field(default_factory=dict)
 
     def rows(self, tree: Tree) -> Iterator[Row | Skipped]:
         """Train, then val; a line is a path and the number of the class."""

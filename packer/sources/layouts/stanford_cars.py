@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 from packer.errors import UnusableInput
 from packer.sources.arrays.matlab import read_matlab
-from packer.sources.listed import ListedSource, Lists, Row, box_note
+from packer.sources.listed import ListedSource
+from packer.sources.lists import Lists, Row, box_note
 from packer.sources.reading import Place, Reading
 from packer.sources.tree import Tree
 

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
-from packer.sources.listed import ListedSource, Lists, Row
+from packer.sources.listed import ListedSource
+from packer.sources.lists import Lists, Row
 from packer.sources.reading import Place, Reading
 from packer.sources.tree import Tree
 

@@ -41,8 +41,8 @@ def recognise(place: Place) -> Reading | None:
     if tree is None:
         return None
     paths = list(_tables(tree))
-    level = tree.level()
-    wraps = len(level.folders) == 1 and not (level.images or splits_of(level.folders))
+    only = tree.level().only
+    wraps = only and not splits_of([only])
     if not paths or (wraps and all("/" in path for path in paths)):
         return None  # the folder within is asked for itself
     root = place.path.parent / options.root if options.root else place.path

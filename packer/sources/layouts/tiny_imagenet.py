@@ -7,7 +7,8 @@ from ``val/val_annotations.txt``; the box of an image becomes its ``json``. ``te
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from packer.sources.listed import ListedSource, Lists, Row, box_note, records
+from packer.sources.listed import ListedSource
+from packer.sources.lists import Lists, Row, box_note, records
 from packer.sources.reading import Place, Reading
 from packer.sources.records import Skipped
 from packer.sources.tree import Tree

@@ -11,7 +11,8 @@ from itertools import islice
 
 from packer.errors import UnusableInput
 from packer.sources.folder.shape import inside
-from packer.sources.listed import ListedSource, Row
+from packer.sources.listed import ListedSource
+from packer.sources.lists import Row
 from packer.sources.reading import Place, Reading
 from packer.sources.tree import Tree
 from packer.sources.yolo.find import DATA_FILES, Found, by_data_file, by_folders

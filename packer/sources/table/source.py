@@ -14,7 +14,7 @@ from packer.errors import BadImage, Damaged, Unreadable, UnusableInput
 from packer.files.snapshot import CHANGED
 from packer.sources.folder.files import measure, read_file
 from packer.sources.labels import class_order
-from packer.sources.listed import read_by
+from packer.sources.lists import read_by
 from packer.sources.options import SourceOptions
 from packer.sources.records import Content, Skipped, SourceSample
 from packer.sources.table.as_json import to_json

@@ -9,9 +9,9 @@ from packer.keys import Hashes, escape
 from packer.sources.folder.files import ignored
 from packer.sources.folder.shape import inside
 from packer.sources.folder.walk import names_an_image
-from packer.sources.listed import unnamed
 from packer.sources.records import Skipped, SourceSample
 from packer.sources.table.places import Images
+from packer.sources.unnamed import unnamed
 
 _OBJECTS_ALONE = "_annotations.csv"  # Roboflow's, which does not name images without objects
 

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field, replace
 from packer.errors import BadImage
 from packer.sources.folder.shape import inside
 from packer.sources.labels import class_order
-from packer.sources.listed import ListedSource, Lists, Row, read_by
+from packer.sources.listed import ListedSource
+from packer.sources.lists import Lists, Row, read_by
 from packer.sources.records import Skipped
 from packer.sources.table.as_json import to_json
 from packer.sources.tree import Tree

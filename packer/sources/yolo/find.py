@@ -9,9 +9,10 @@ from pathlib import Path
 from packer.errors import UnusableInput
 from packer.sources.folder.layout import splits_of
 from packer.sources.folder.shape import inside
-from packer.sources.listed import aside, read_by
+from packer.sources.lists import read_by
 from packer.sources.records import Skipped
 from packer.sources.tree import Tree
+from packer.sources.unnamed import aside
 from packer.sources.yolo.data_file import DataFile, of_lines, of_yaml
 from packer.sources.yolo.lines import BOX, OUTLINE
 from packer.sources.yolo.paths import Prefix, folder_at, prefix_of

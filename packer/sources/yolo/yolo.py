@@ -12,7 +12,7 @@ import xxhash
 
 from packer.errors import BadImage
 from packer.sources.folder.shape import inside
-from packer.sources.listed import Lists, Row
+from packer.sources.lists import Lists, Row
 from packer.sources.records import Skipped
 from packer.sources.tree import Tree
 from packer.sources.yolo.lines import kind_of

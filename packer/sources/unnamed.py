@@ -1,0 +1,95 @@
+"""The other files of a folder: what no list names is told, each with the reason."""
+
+import os
+from collections.abc import Callable, Collection, Iterator, Mapping
+
+import numpy as np
+
+from packer.keys import Hashes, hashes_of
+from packer.sources.folder.files import ignored
+from packer.sources.folder.shape import inside, lies_in
+from packer.sources.folder.walk import not_entered
+from packer.sources.lists import Lists
+from packer.sources.records import Skipped
+from packer.sources.tree import Tree
+
+
+def others(tree: Tree, known: Hashes, lists: Lists) -> Iterator[Skipped]:
+    """Every file that lists do not name, with the reason why it is not packed.
+
+    Args:
+        tree: of all files.
+        known: sorted hashes of the paths that they name.
+        lists: what they are read from, and what they say of further files.
+    """
+    for found in unnamed(tree, known, lists.ignored):
+        if isinstance(found, Skipped):
+            yield found
+            continue
+        for path in found[1]:
+            if path in lists.sources:
+                continue
+            if reason := lists.ignored.get(path, ""):
+                yield Skipped(path, reason, ignored=True)
+                continue
+            stray = Skipped(path, lists.unlisted or "no list names it", bool(lists.unlisted))
+            yield ignored(tree.root, path) or stray
+
+
+def unnamed(
+    tree: Tree, known: Hashes, passed: Mapping[str, str]
+) -> Iterator[tuple[str, list[str]] | Skipped]:
+    """The files of each folder that are not among those that are known.
+
+    Args:
+        tree: all there is.
+        known: hashes of paths, sorted.
+        passed: folders, with a ``/`` behind them, that are not looked into -> the reason; more is
+            not heeded.
+
+    Yields:
+        A folder and paths, and what of folders is passed over.
+    """
+    folders = tuple(path for path in passed if path.endswith("/"))
+    for folder, level in tree.walk():
+        if found := next((path for path in folders if f"{folder}/".startswith(path)), None):
+            if f"{folder}/" == found:
+                yield Skipped(found, passed[found], ignored=True)
+            continue
+        for name, reason in level.skipped.items():
+            yield not_entered(inside(folder, name), reason)
+        paths = [inside(folder, name) for name in tree.names(folder)]
+        hashes = hashes_of(map(os.fsencode, paths))
+        named = np.zeros(len(paths), bool)
+        if len(known):
+            named = known[np.searchsorted(known, hashes).clip(max=len(known) - 1)] == hashes
+        yield folder, [path for path, is_named in zip(paths, named, strict=True) if not is_named]
+
+
+def aside(
+    tree: Tree, folders: Collection[str], reason: str, is_meant: Callable[[str], bool]
+) -> dict[str, str]:
+    """The highest folders that hold images and none of `folders`, each with a ``/`` -> reason.
+
+    Args:
+        is_meant: whether a folder is known to be none of them; images in others may be data.
+    """
+    above = {path for folder in folders for path in _up(folder)}
+    shape = tree.shape
+    return {
+        f"{path}/": reason
+        for path in shape.images
+        if path not in above
+        and os.path.dirname(path) in above
+        and shape.below(path)
+        and is_meant(path)
+        and not any(lies_in(path, folder) for folder in folders)
+    }
+
+
+def _up(path: str) -> Iterator[str]:
+    """A folder and all that hold it, "" at last."""
+    while path:
+        yield path
+        path = os.path.dirname(path)
+    yield ""
