@@ -14,6 +14,7 @@ import numpy as np
 from packer.errors import BadImage, Damaged, Unreadable, UnusableInput
 from packer.files.snapshot import CHANGED
 from packer.keys import hashes_of
+from packer.sources.folder.files import measure_image
 from packer.sources.labels import class_order
 from packer.sources.lists import Lists, Row
 from packer.sources.records import Content, Skipped, SourceSample
@@ -115,9 +116,7 @@ class ListedSource:
     def _sample(self, row: Row, keys: Keys, number_of: Mapping[str, int]) -> SourceSample:
         if row.label is not None and row.label not in number_of:
             raise BadImage(f"its class, {row.label!r}, is not in the list of classes")
-        size, newest = self.tree.measure(row.image)
-        if not size:
-            raise Damaged("it is empty")
+        size, newest = measure_image(self.tree.root, row.image)
         if row.note is None:
             names = tuple(row.files)
             for ext, path in row.files.items():

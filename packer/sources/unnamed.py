@@ -7,7 +7,7 @@ import numpy as np
 
 from packer.keys import Hashes, hashes_of
 from packer.sources.folder.files import ignored
-from packer.sources.folder.shape import inside, lies_in
+from packer.sources.folder.shape import folders_above, inside, lies_in
 from packer.sources.folder.walk import not_entered
 from packer.sources.lists import Lists
 from packer.sources.records import Skipped
@@ -74,7 +74,7 @@ def aside(
     Args:
         is_meant: whether a folder is known to be none of them; images in others may be data.
     """
-    above = {path for folder in folders for path in _up(folder)}
+    above = {path for folder in folders for path in (folder, *folders_above(folder))}
     shape = tree.shape
     return {
         f"{path}/": reason
@@ -85,11 +85,3 @@ def aside(
         and is_meant(path)
         and not any(lies_in(path, folder) for folder in folders)
     }
-
-
-def _up(path: str) -> Iterator[str]:
-    """A folder and all that hold it, "" at last."""
-    while path:
-        yield path
-        path = os.path.dirname(path)
-    yield ""

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from packer.errors import BadImage, Damaged, Unreadable, UnusableInput
+from packer.errors import BadImage, Unreadable, UnusableInput
 from packer.files.snapshot import CHANGED, Watched
 from packer.keys import hashes_of
 from packer.sources.coco.described import class_of_image, described, picture_of
@@ -27,7 +27,7 @@ from packer.sources.coco.folders import find
 from packer.sources.coco.head import Head, head_of
 from packer.sources.coco.index import CAPTIONS, CLASSES, PANOPTIC, Annotations, Index
 from packer.sources.coco.json_stream import parsed
-from packer.sources.folder.files import measure, read_file
+from packer.sources.folder.files import measure, measure_image, read_file
 from packer.sources.folder.layout import splits_of
 from packer.sources.labels import class_order
 from packer.sources.lists import Lists, read_by
@@ -171,9 +171,7 @@ class CocoSource:
     def _sample(self, name: str | BadImage, locator: str, keys: Keys, split: str) -> SourceSample:
         if isinstance(name, BadImage):
             raise name
-        size, mtime_ns = measure(self.root, name)
-        if size == 0:
-            raise Damaged("it is empty")
+        size, mtime_ns = measure_image(self.root, name)
         part, entry, annotations = self._entries(locator)
         size += len(self._json(part, entry, annotations))
         newest = max(mtime_ns, self._written)

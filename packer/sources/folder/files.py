@@ -40,9 +40,7 @@ def sample_of_files(
         keep_extension: make it part of the key, which else is the path without it.
     """
     try:
-        size, mtime_ns = measure(root, image)
-        if size == 0:
-            raise Damaged("it is empty")
+        size, mtime_ns = measure_image(root, image)
     except BadImage as error:
         yield Skipped.of(image, error)
         for path in members.values():
@@ -170,6 +168,14 @@ def measure(root: Path, path: str) -> tuple[int, int]:
     if not stat.S_ISREG(status.st_mode):
         raise Damaged("it is not a regular file")
     return status.st_size, status.st_mtime_ns
+
+
+def measure_image(root: Path, path: str) -> tuple[int, int]:
+    """The same of an image, which has bytes."""
+    size, mtime_ns = measure(root, path)
+    if not size:
+        raise Damaged("it is empty")
+    return size, mtime_ns
 
 
 def _begin(path: Path, size: int) -> bytes:

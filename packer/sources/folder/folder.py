@@ -20,7 +20,7 @@ from packer.sources.folder.files import ignored, member_paths, read_files, sampl
 from packer.sources.folder.labels_beside import refuse_labels
 from packer.sources.folder.layout import FLAT, Layout, understand
 from packer.sources.folder.pairs import Pairs, unused
-from packer.sources.folder.shape import Shape, inside, lies_in
+from packer.sources.folder.shape import Shape, folders_above, inside, lies_in
 from packer.sources.folder.sidecars import SHARED, group
 from packer.sources.folder.walk import (
     Identity,
@@ -109,7 +109,7 @@ class FolderSource:
         with_images: set[str] = set()
         not_flat = set()  # folders that hold others; "." for the root
         bases = set(self.layout.splits.values())
-        above = {folder for base in bases for folder in _above(base)}
+        above = {folder for base in bases for folder in folders_above(base)}
         up = [os.path.join(*[os.pardir] * (1 + n)) for n in range(_levels(self.layout.top))]
         what = "the folder of all images" if "" in bases else "the folders of the splits"
         for folder in [*reversed(up), *sorted(above)]:
@@ -262,13 +262,6 @@ def _not_entered(path: str, level: Inside) -> Iterator[Skipped]:
     """The folders in a folder that are passed over."""
     for name, reason in level.skipped.items():
         yield not_entered(inside(path, name), reason)
-
-
-def _above(path: str) -> Iterator[str]:
-    """The folders that hold the folder at a path; "" is the root."""
-    while path:
-        path = path.rpartition("/")[0]
-        yield path
 
 
 def _levels(path: str) -> int:

@@ -1,7 +1,7 @@
 """A tree of folders: where its images lie, and which folders only describe others (pure)."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -78,6 +78,13 @@ class Shape:
 def inside(path: str, name: str) -> str:
     """The path of what a folder holds; "" is the root, or the folder itself."""
     return f"{path}/{name}" if path and name else path or name
+
+
+def folders_above(path: str) -> Iterator[str]:
+    """The folders that hold the folder at a path; "" is the root."""
+    while path:
+        path = path.rpartition("/")[0]
+        yield path
 
 
 def lies_in(path: str, folder: str) -> bool:

@@ -49,7 +49,12 @@ class Keys:
 
 def stem_hash(name: str) -> int:
     """The xxh3-64 of a name without its extension."""
-    return xxhash.xxh3_64_intdigest(os.fsencode(os.path.splitext(name)[0]))
+    return name_hash(os.path.splitext(name)[0])
+
+
+def name_hash(name: str) -> int:
+    """The xxh3-64 of a name."""
+    return xxhash.xxh3_64_intdigest(os.fsencode(name))
 
 
 def path_inside(root: Path, path: str) -> str:

@@ -12,14 +12,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import xxhash
 
 from packer.errors import BadImage, Damaged
 from packer.sources.folder.layout import splits_of
 from packer.sources.folder.likeness import is_named_as_image
 from packer.sources.folder.shape import inside
 from packer.sources.folder.walk import names_an_image
-from packer.sources.table.names import path_inside
+from packer.sources.table.names import name_hash, path_inside
 from packer.sources.tree import Tree
 
 
@@ -69,7 +68,7 @@ class Images:
 
     def _named(self, stem: str) -> Iterator[str]:
         hashes, kinds, known = self._listed
-        value = _hash(stem)
+        value = name_hash(stem)
         at = bisect_left(hashes, value)
         while at < len(hashes) and hashes[at] == value:
             folder, ext = known[kinds[at]]
@@ -85,7 +84,7 @@ class Images:
             for name in self.tree.names(folder) if level.images else ():
                 if names_an_image(name):
                     stem, ext = os.path.splitext(name)
-                    hashes.append(_hash(stem))
+                    hashes.append(name_hash(stem))
                     kinds.append(known.setdefault((folder, ext), len(known)))
         order = np.argsort(np.array(hashes, np.uint64), kind="stable")
         ordered = (np.array(each)[order].tobytes() for each in (hashes, kinds))
@@ -202,7 +201,3 @@ def _is_there(places: Places, value: str) -> bool:
 def _ends(path: str, value: str, whole: bool) -> bool:
     known = path if whole else os.path.splitext(path)[0]
     return known == value or known.endswith(f"/{value}")
-
-
-def _hash(stem: str) -> int:
-    return xxhash.xxh3_64_intdigest(os.fsencode(stem))

@@ -20,9 +20,9 @@ from packer.sources.records import Content, Skipped, SourceSample
 from packer.sources.table.as_json import to_json
 from packer.sources.table.classes import Labels
 from packer.sources.table.columns import NONE, Columns
-from packer.sources.table.names import Keys
+from packer.sources.table.names import Keys, name_hash
 from packer.sources.table.part import Part
-from packer.sources.table.survey import Survey, name_hash
+from packer.sources.table.survey import Survey
 from packer.sources.table.table import Record, Table
 from packer.sources.table.unlisted import Unlisted
 

@@ -3,7 +3,6 @@
 A row costs 16 bytes, and 4 more where it has a label.
 """
 
-import os
 from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,7 +10,6 @@ from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
-import xxhash
 
 from packer.errors import BadImage, UnusableInput
 from packer.keys import Hashes, repeated
@@ -19,7 +17,7 @@ from packer.sources.options import FORMATS
 from packer.sources.records import Skipped
 from packer.sources.table.boxes import possible, size_of
 from packer.sources.table.classes import label_text
-from packer.sources.table.names import Keys, stem_hash
+from packer.sources.table.names import Keys, name_hash, stem_hash
 from packer.sources.table.part import Part
 from packer.sources.table.several import is_flag, is_number, parts, separator_of, set_flags
 from packer.sources.table.table import Record
@@ -150,11 +148,6 @@ class Survey:
             f".groupby({part.columns.image!r})[{part.columns.label!r}].agg('|'.join); if only one "
             f"is right, keep that; with --label-column none all rows go into the sample's json."
         )
-
-
-def name_hash(name: str) -> int:
-    """The xxh3-64 of an image's path."""
-    return xxhash.xxh3_64_intdigest(os.fsencode(name))
 
 
 class _Flags:

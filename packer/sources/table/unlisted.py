@@ -4,9 +4,8 @@ import os
 from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, field
 
-from packer.errors import BadImage, Damaged
-from packer.keys import Hashes, escape
-from packer.sources.folder.files import ignored
+from packer.keys import Hashes
+from packer.sources.folder.files import ignored, sample_of_files
 from packer.sources.folder.shape import inside
 from packer.sources.folder.walk import names_an_image
 from packer.sources.records import Skipped, SourceSample
@@ -46,7 +45,8 @@ class Unlisted:
             split = self.images.splits.get(folder, "")
             images = [path for path in paths if names_an_image(os.path.basename(path))]
             if (split and split not in splits) or inside(folder, _OBJECTS_ALONE) in self.tables:
-                yield from (self._sample(path, split) for path in images)
+                for path in images:
+                    yield from sample_of_files(tree.root, path, {}, label=-1, split=split)
             elif images and len(images) == tree.level(folder).images:
                 count = "image" if len(images) == 1 else f"{len(images)} images"
                 yield Skipped(f"{folder}/", f"no table names its {count}")
@@ -57,13 +57,3 @@ class Unlisted:
                     yield Skipped(path, reason, ignored=True)
                 else:
                     yield ignored(tree.root, path) or Skipped(path, "no table names it")
-
-    def _sample(self, path: str, split: str) -> SourceSample | Skipped:
-        try:
-            size, mtime_ns = self.images.tree.measure(path)
-            if size == 0:
-                raise Damaged("it is empty")
-        except BadImage as error:
-            return Skipped.of(path, error)
-        key = escape(os.path.splitext(path)[0])
-        return SourceSample(path, key, -1, size, mtime_ns, split=split)

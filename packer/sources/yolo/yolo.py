@@ -8,12 +8,11 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-import xxhash
-
 from packer.errors import BadImage
 from packer.sources.folder.shape import inside
 from packer.sources.lists import Lists, Row
 from packer.sources.records import Skipped
+from packer.sources.table.names import name_hash
 from packer.sources.tree import Tree
 from packer.sources.yolo.lines import kind_of
 from packer.sources.yolo.paths import folder_at, prefix_of
@@ -64,7 +63,7 @@ class Yolo(Lists):
                 folders[part.path] = labels_of(tree, part.path)
             for image in _images(tree, part):
                 if part.is_list:
-                    digest = xxhash.xxh3_64_intdigest(os.fsencode(image))
+                    digest = name_hash(image)
                     if (split := split_of.get(digest)) is not None:
                         if split != part.split:
                             reason = f"it is in {split}, too, and a sample is of one split"
