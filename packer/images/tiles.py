@@ -18,9 +18,10 @@ from packer.images.jpeg import (
     read_header,
 )
 from reader.format.jpeg import mcu_size
-from reader.format.tiles import SEQUENTIAL, TileTable, codes
+from reader.format.tiles import MAX_SEGMENTS, SEQUENTIAL, TileTable, codes
 
 _TARGET_PIXELS = 32  # the tile width that reads fastest
+_TILES_IN_ROW = 50  # of large photographs: more make the index larger, and gain little (measured)
 _MARKER_BYTES = 2.8  # with the bits lost to alignment and DC prediction (measured)
 _PROGRESSIVE = 0xC2
 _BUDGET = 0.02  # of an image's bytes, for markers: more costs bytes and gains little (measured)
@@ -87,17 +88,17 @@ def check_pixels(one: bytes, other: bytes) -> None:
 def restart_interval(header: JpegHeader, size: int) -> int:
     """MCUs between two markers for a JPEG of `size` bytes.
 
-    TileTable about 32 pixels wide read fastest, but a marker costs some 3 bytes: so many as fit the
-    budget. Best is a divisor of the MCUs of a row, for then the tiles of all rows are aligned. A
-    row without a fitting one (a prime number of MCUs) takes tiles that run on from row to row,
-    where the reader can align rows by itself: where nothing is subsampled, so that a row of MCUs
-    does not depend on its neighbours.
+    Tiles about 32 pixels wide read fastest, but a marker costs some 3 bytes: so many as fit the
+    budget, and no more of them than the reader cuts up. Best is a divisor of the MCUs of a row, for
+    then the tiles of all rows are aligned. A row without a fitting one (a prime number of MCUs)
+    takes tiles that run on from row to row, where the reader can align rows by itself: where
+    nothing is subsampled, so that a row of MCUs does not depend on its neighbours.
     """
     height, width = mcu_size(header.sampling)
     in_row, rows = -(-header.width // width), -(-header.height // height)
     budget = size * (_BUDGET if header.is_optimized else _BUDGET_WITH_GAIN)
-    fewest = max(1, math.ceil(in_row * rows * _MARKER_BYTES / budget))
-    wanted = max(_TARGET_PIXELS // width, fewest)
+    fewest = max(1, math.ceil(in_row * rows * max(_MARKER_BYTES / budget, 1 / MAX_SEGMENTS)))
+    wanted = max(_TARGET_PIXELS // width, in_row // _TILES_IN_ROW, fewest)
     divisors = [d for d in range(fewest, in_row + 1) if in_row % d == 0]
     fitting = [d for d in divisors if d < 2 * wanted]
     if not fitting and height == width == 8:

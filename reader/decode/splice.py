@@ -16,11 +16,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from reader.format.tiles import EOI, MAX_SIDE, TileTable, restart_codes
+from reader.format.tiles import EOI, MAX_SEGMENTS, MAX_SIDE, TileTable, restart_codes
 
 Box = tuple[int, int, int, int]  # top, left, height, width
 
-MAX_SEGMENTS = 1 << 16  # more than any sensible image has; beyond, the whole image is decoded
 _COUNT = np.arange(MAX_SEGMENTS + 1)
 _RST = restart_codes(MAX_SEGMENTS)
 

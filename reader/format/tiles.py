@@ -21,6 +21,7 @@ from reader.format.jpeg import first_frame, mcu_size
 SEQUENTIAL = (0xC0, 0xC1)  # the processes (T.81, table B.1) of a tiled JPEG
 EOI = b"\xff\xd9"
 MAX_SIDE = 0xFFFF
+MAX_SEGMENTS = 1 << 16  # of an image that is cut up; with more it is decoded whole
 
 
 class BadTable(ValueError):

@@ -28,7 +28,7 @@ from packer.images.tiling import cache
 if TYPE_CHECKING:
     from packer.images.tiling.transcode import Tiled
 
-VERSION = "1"  # changes when other bytes are written
+VERSION = "2"  # changes when other bytes are written
 
 
 @functools.cache

@@ -14,6 +14,7 @@ from packer.errors import Untileable
 from packer.images import jpegtran, tiles, tiling
 from packer.images.jpeg import read_header
 from reader.format.jpeg import mcu_size
+from reader.format.tiles import MAX_SEGMENTS
 
 SIZES = [(1, 1), (7, 9), (8, 8), (17, 33), (4001, 3), (3, 4001), (64, 376), (65, 304)]
 SAMPLINGS = ["4:4:4", "4:2:2", "4:2:0", "grey"]
@@ -59,12 +60,12 @@ def test_metadata_survives_tiling(make_image: Callable[..., Image.Image]) -> Non
 
 
 @given(
-    height=st.integers(1, 5000),
-    width=st.integers(1, 5000),
-    size=st.integers(200, 5_000_000),
+    height=st.integers(1, 5000) | st.just(65_000),
+    width=st.integers(1, 5000) | st.just(65_000),
+    size=st.integers(200, 5_000_000) | st.just(10**10),
     factor=st.sampled_from([(1, 1), (2, 1), (2, 2), (1, 2)]),
 )
-def test_tiles_are_aligned_wherever_chroma_is_subsampled(
+def test_tiles_are_aligned_wherever_chroma_is_subsampled_and_no_more_than_are_cut_up(
     height: int, width: int, size: int, factor: tuple[int, int]
 ) -> None:
     frame = bytes([8, height >> 8, height & 255, width >> 8, width & 255, 3])
@@ -75,8 +76,10 @@ def test_tiles_are_aligned_wherever_chroma_is_subsampled(
     data = b"\xff\xd8\xff\xc0" + (len(frame) + 2).to_bytes(2, "big") + frame + scan
     header = read_header(data)
     interval = tiles.restart_interval(header, size)
-    in_row = -(-width // mcu_size(header.sampling)[1])
+    down, across = mcu_size(header.sampling)
+    in_row = -(-width // across)
     assert 1 <= interval <= in_row
+    assert -(-height // down) * in_row / interval <= MAX_SEGMENTS
     assert in_row % interval == 0 or factor == (1, 1)
 
 
