@@ -5,6 +5,8 @@ from contextlib import suppress
 
 import psutil
 
+from reader.workers import starter
+
 
 def started(count: int) -> list[psutil.Process]:
     """So many workers, which are being started, as soon as they are there."""
@@ -15,6 +17,9 @@ def started(count: int) -> list[psutil.Process]:
 
 def workers(parent: int | None = None) -> list[psutil.Process]:
     """The workers of all loaders of a process, by default this one, in the order of their start."""
+    for asked in list(starter.living) if parent is None else ():
+        while asked.is_alive() and len(asked.pids) < asked.asked:
+            time.sleep(0.001)
     found = []
     for child in psutil.Process(parent).children():
         with suppress(psutil.NoSuchProcess):  # a zombie has no command line

@@ -24,8 +24,7 @@ import sys
 import threading
 import time
 import weakref
-from collections.abc import Sequence
-from itertools import count
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -48,6 +47,8 @@ class Starter:
     Attributes:
         inherited: what it has of its parent.
         close: ends it; again, no error.
+        asked: how many workers it was to start.
+        pids: of those that it has started, by their numbers.
     """
 
     def __init__(self) -> None:
@@ -62,10 +63,10 @@ class Starter:
             self._socket.close()
             raise
         self.close = weakref.finalize(self, _close, self._process, self._socket, self._life)
-        _starters.add(self)
+        living.add(self)
         self._lock = threading.Lock()
-        self._numbers = count()
-        self._pids: dict[int, int] = {}
+        self.asked = 0
+        self.pids: dict[int, int] = {}
         self._codes: dict[int, int] = {}
 
     def is_alive(self) -> bool:
@@ -76,7 +77,7 @@ class Starter:
 
     def fork(self, descriptors: Sequence[int], place: int) -> "Forked":
         """Have it start a worker; where it has just ended, one that has ended too."""
-        number = next(self._numbers)
+        number, self.asked = self.asked, self.asked + 1
         with contextlib.suppress(ConnectionError):
             socket.send_fds(self._socket, [_REQUEST.pack(number, place)], descriptors)
         return Forked(self, number)
@@ -84,7 +85,7 @@ class Starter:
     def pid(self, number: int) -> int:
         """The process of a worker; before that is forked, the one that it will be forked from."""
         self.is_alive()
-        return self._pids.get(number, self._process.pid)
+        return self.pids.get(number, self._process.pid)
 
     def code(self, number: int, timeout: float) -> int | None:
         """The exit status of a worker that ends within `timeout` seconds; else None."""
@@ -116,7 +117,7 @@ class Starter:
                 self.close()
                 return False
             number, pid, code = _NEWS.unpack(content)
-            self._pids[number] = pid
+            self.pids[number] = pid
             if code != _BEGUN:
                 self._codes[number] = code
         return True
@@ -159,7 +160,7 @@ class Forked:
 
 _lock = threading.Lock()
 _starter: Starter | None = None  # the newest
-_starters: "weakref.WeakSet[Starter]" = weakref.WeakSet()
+living: "weakref.WeakSet[Starter]" = weakref.WeakSet()
 
 
 def fork(descriptors: Sequence[int], place: int) -> Forked:
@@ -188,7 +189,7 @@ def _let_go_after_fork() -> None:
     # A forked child that kept its ends would keep it alive after its parent.
     global _lock, _starter
     _lock = threading.Lock()
-    for other in _starters:
+    for other in living:
         other.let_go()
     _starter = None
 
@@ -228,13 +229,13 @@ def main(arguments: list[str]) -> None:
     news = select.poll()
     for descriptor in (requests.fileno(), noticed):
         news.register(descriptor, select.POLLIN)
-    living: dict[int, int] = {}  # numbers by process
-    while ready := news.poll(None if living else patience * 1000):
+    numbers: dict[int, int] = {}  # by process
+    while ready := news.poll(None if numbers else patience * 1000):
         descriptors = [descriptor for descriptor, _ in ready]
         if noticed in descriptors:
             os.read(noticed, 1 << 10)
-            for pid, code in _ended(living):
-                requests.sendall(_NEWS.pack(living.pop(pid), pid, code))
+            for pid, code in _ended(numbers):
+                requests.sendall(_NEWS.pack(numbers.pop(pid), pid, code))
         if requests.fileno() in descriptors:
             content, own, *_ = socket.recv_fds(
                 requests, _REQUEST.size, _DESCRIPTORS, socket.MSG_CMSG_CLOEXEC
@@ -255,16 +256,16 @@ def main(arguments: list[str]) -> None:
                     np.random.seed()  # as in a process of its own
                     worker.main([*own, place])
                     return
-                living[pid] = number
+                numbers[pid] = number
                 requests.sendall(_NEWS.pack(number, pid, _BEGUN))
             for descriptor in own:
                 os.close(descriptor)
 
 
-def _ended(living: dict[int, int]) -> list[tuple[int, int]]:
+def _ended(pids: Iterable[int]) -> list[tuple[int, int]]:
     """The processes that have ended, and their exit statuses."""
     found = []
-    for pid in living:
+    for pid in pids:
         ended, status = os.waitpid(pid, os.WNOHANG)
         if ended:
             found.append((pid, os.waitstatus_to_exitcode(status)))
