@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from PIL import Image
 
 FORMATS: Mapping[str, tuple[str, int, dict[str, Any]]] = {
@@ -51,6 +52,9 @@ def _convert(path: Path, folder: Path, kind: str, side: int | None, masks: bool)
         scale = (side or usual) / min(image.size)
         size = tuple(round(length * scale) for length in image.size)
         made = image.convert("RGB").resize(size, Image.Resampling.LANCZOS)
+    if kind == "large":  # grain, as cameras of so many pixels have: some 3 MB for 12 megapixels
+        grain = np.random.default_rng(made.size).normal(0, 6, (made.height, made.width, 3))
+        made = Image.fromarray((np.asarray(made) + grain).clip(0, 255).astype(np.uint8))
     made.save(out, icc_profile=None, **options)
     if masks:  # regions with smooth borders, as many to an image as people draw
         coarse = made.convert("L").resize((16, 16), Image.Resampling.BOX)
