@@ -101,6 +101,21 @@ ROWS = [
         ),
     ),
     Row("a train among cars", "train/1.jpg bus/2.jpg", Read({"train/1": "train", "bus/2": "bus"})),
+    Row(
+        "a test among classes",
+        "cat/1.jpg dog/2.jpg Test/3.jpg",
+        "Test is named as splits are, and cat, dog are not",
+    ),
+    Row(
+        "a train beside masks",
+        "train/1.jpg masks/2.jpg",
+        "train is named as splits are, and masks is not",
+    ),
+    Row(
+        "a test among the classes of a split",
+        "train/cat/1.jpg train/test/2.jpg val/cat/3.jpg",
+        "test in train is named as splits are, where classes lie",
+    ),
     Row("two folders of one split", "train/a/1.jpg Training/a/2.jpg", "splits of the same name"),
     Row(
         "splits below the classes",

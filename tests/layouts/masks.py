@@ -53,6 +53,12 @@ ROWS = [
             frozenset({"../objectInfo150.txt", "../sceneCategories.txt"}),
         ),
     ),
+    Row(
+        "ADE20K in a folder that is named as a split",
+        "train/ADE/images/training/1.jpg train/ADE/images/validation/2.jpg "
+        "train/ADE/annotations/training/1.png train/ADE/annotations/validation/2.png",
+        "training, validation in train/ADE/images are named as splits are",
+    ),
     # mvtec.com/company/research/datasets/mvtec-ad
     Row(
         "MVTec AD, one object",

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from packer.errors import UnusableInput
-from packer.sources.folder.masks import OfOthers, certain_pair, masks, told_of_masks
+from packer.sources.folder.masks import OfOthers, certain_pair, masks, may_be_masks, told_of_masks
 from packer.sources.folder.shape import IMAGES, Shape, inside, lies_in, listed, plain
 
 ALL = -1  # as a depth: each folder that holds images is a class, wherever it lies
@@ -43,6 +43,11 @@ class Layout:
     aside: frozenset[str] = frozenset()
     pairs: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def bases(self) -> list[str]:
+        """The folder of each split; "" is the root."""
+        return [inside(self.top, folder) for folder in self.splits.values()]
+
     def class_of(self, folder: str) -> str | None:
         """The class of the files in a folder.
 
@@ -60,8 +65,7 @@ class Layout:
     def classes(self, shape: Shape) -> set[str]:
         """The names of all classes."""
         found = set()
-        for base in self.splits.values():
-            base = inside(self.top, base)
+        for base in self.bases:
             for path, count in shape.images.items():
                 below = path[len(base) :].strip("/")
                 if not below or not lies_in(path, base) or (self.depth == ALL and not count):
@@ -105,7 +109,7 @@ def understand(
     bases = [inside(top, folder) for folder in splits.values()]
     if kind is None and depth is None:
         for base in bases:
-            _refuse_doubtful_classes(shape, base, where)
+            refuse_doubtful_classes(shape, base, where)
         _refuse_folders_of_images(shape, bases, where)
     aside = frozenset(
         inside(base, name)[len(top) :].strip("/") for base in bases for name in shape.aside(base)
@@ -165,9 +169,8 @@ def _splits(shape: Shape, top: str, where: object, kind: str | None) -> dict[str
     if not any(split in SPLITS for split in found.values()) or (filled and kind):
         return {"": ""}
     if filled:
-        leaves = not any(shape.folders(inside(top, name)) for name in names)
-        if len(found) == 1 and leaves:
-            return {"": ""}  # a class, as the train among the cars
+        if _is_a_train(shape, top, found):
+            return {"": ""}
         raise UnusableInput(
             f"{where}: of the folders in {top or 'it'}, {listed(found)} {_are(found)} named as "
             f"splits are, and {listed(filled)} {_are(filled)} not. If all are classes, give --as "
@@ -193,14 +196,26 @@ def _base(shape: Shape, top: str, name: str, split: str) -> str:
     return folder[len(top) :].strip("/")
 
 
-def _refuse_doubtful_classes(shape: Shape, folder: str, where: object) -> None:
-    """Raise where the folders in a folder may be something else than its classes."""
+def _is_a_train(shape: Shape, folder: str, splits: Mapping[str, str]) -> bool:
+    """Whether what is named as splits are is a class: the train among the cars."""
+    names = shape.folders(folder)
+    if any(shape.folders(inside(folder, name)) or may_be_masks(name) for name in names):
+        return False
+    return [name.lower() for name in splits] == ["train"]
+
+
+def refuse_doubtful_classes(shape: Shape, folder: str, where: object) -> None:
+    """Raise where the folders in a folder may be something else than its classes.
+
+    Raises:
+        UnusableInput: with both that they may be.
+    """
     names = shape.with_images(folder)
     splits = splits_of(names)
-    if len(splits) > 1 or (splits and any(shape.folders(inside(folder, name)) for name in names)):
+    if splits and not _is_a_train(shape, folder, splits):
         raise UnusableInput(
-            f"{where}: {listed(splits)} in {folder or 'it'} are named as splits are, and lie "
-            "where classes do. Pack what is a split by itself, or give --as folder if all are "
+            f"{where}: {listed(splits)} in {folder or 'it'} {_are(splits)} named as splits are, "
+            "where classes lie. Pack what is a split by itself, or give --as folder if all are "
             "classes."
         )
     nested = [

@@ -30,6 +30,11 @@ def masks(shape: Shape) -> Iterator[str]:
             yield path
 
 
+def may_be_masks(name: str) -> bool:
+    """Whether folders of masks are called so, and others, too."""
+    return plain(name) in _WORDS
+
+
 def images_of(shape: Shape, folder: str) -> str | None:
     """The one folder beside a folder of masks that holds its images, told from their names."""
     above, _, name = folder.rpartition("/")

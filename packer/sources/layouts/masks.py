@@ -14,7 +14,13 @@ from functools import partial
 from itertools import islice, takewhile
 
 from packer.errors import UnusableInput
-from packer.sources.folder.layout import FLAT, Layout, splits_of, understand
+from packer.sources.folder.layout import (
+    FLAT,
+    Layout,
+    refuse_doubtful_classes,
+    splits_of,
+    understand,
+)
 from packer.sources.folder.masks import certain_pair, images_of, masks
 from packer.sources.folder.shape import inside, lies_in, listed
 from packer.sources.listed import ListedSource
@@ -68,6 +74,9 @@ def recognise(place: Place) -> Reading | None:
         layout = understand(shape, place.path, depth=place.options.class_depth)
         lists = _Masked(layout=layout, pairs=tuple(pairs))
         _refuse_others(tree, lists, place.path)
+        for pair in pairs if place.options.class_depth is None else ():
+            if not any(lies_in(base, pair.images) for base in layout.bases):
+                refuse_doubtful_classes(shape, pair.images, place.path)
         labels = {lists.label(path) for path, count in shape.images.items() if count}
         names = tuple(sorted(filter(None, labels)))
         return ListedSource.open(tree, replace(lists, classes=names), classes)
@@ -164,8 +173,7 @@ class _Masked(Lists):
 
     def label(self, folder: str) -> str | None:
         """The class of the images in a folder; what holds the images of a pair is none."""
-        bases = [inside(self.layout.top, base) for base in self.layout.splits.values()]
-        bases += [pair.images for pair in self.pairs]
+        bases = [*self.layout.bases, *(pair.images for pair in self.pairs)]
         base = max((base for base in bases if lies_in(folder, base)), key=len, default=folder)
         below = folder[len(base) :].strip("/")
         return None if self.layout.depth == FLAT else self.layout.class_of(below)

@@ -123,9 +123,8 @@ def _refuse_other_classes(place: Place, tree: Tree, parts: Sequence[Part]) -> No
         layout = understand(tree.shape, place.path, depth=place.options.class_depth)
     except UnusableInput:
         return  # as folders they mean nothing certain
-    bases = [inside(layout.top, base) for base in layout.splits.values()]
     filled = (path for path, count in tree.shape.images.items() if count)
-    classes = {_class_of(path, layout, bases) for path in filled} - {""}
+    classes = {_class_of(path, layout) for path in filled} - {""}
     if len({re.sub(r"\d+", "", name) for name in classes}) < 2:
         return
     for part in parts:
@@ -136,7 +135,7 @@ def _refuse_other_classes(place: Place, tree: Tree, parts: Sequence[Part]) -> No
             except BadImage:
                 continue
             folder, file = os.path.split(name)
-            of_folder = _class_of(folder, layout, bases)
+            of_folder = _class_of(folder, layout)
             if not of_folder or file.startswith(of_folder.replace("/", "")):
                 continue  # as 000aa in 0/0/0
             if of_folder not in map(str, fields.values()):
@@ -147,7 +146,7 @@ def _refuse_other_classes(place: Place, tree: Tree, parts: Sequence[Part]) -> No
                 )
 
 
-def _class_of(folder: str, layout: Layout, bases: Sequence[str]) -> str:
+def _class_of(folder: str, layout: Layout) -> str:
     """The class of the images in a folder, "" for none."""
-    base = next((base for base in bases if lies_in(folder, base)), None)
+    base = next((base for base in layout.bases if lies_in(folder, base)), None)
     return "" if base is None else layout.class_of(folder[len(base) :].strip("/")) or ""
