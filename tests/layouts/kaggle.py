@@ -21,6 +21,17 @@ ROWS = [
             "sample_submission.csv": "id,affenpinscher,dingo\nc3,0.1,0.9\n",
         },
     ),
+    Row(
+        "dog breeds: the list by itself",
+        "train/a1.jpg train/b2.jpg",
+        Read(
+            {"train/a1": "boston_bull", "train/b2": "dingo"},
+            {"train/a1": "train", "train/b2": "train"},
+            what="a list of images",
+        ),
+        contents={"labels.csv": "id,breed\na1,boston_bull\nb2,dingo\n"},
+        src="labels.csv",
+    ),
     # kaggle.com/competitions/cassava-leaf-disease-classification/data
     Row(
         "cassava: train_images beside test_images",
