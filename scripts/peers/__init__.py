@@ -10,6 +10,7 @@ __all__ = ["CROPS", "PEERS", "Peer", "Task", "is_installed"]
 
 PEERS = {
     "DataLoader, simplejpeg + cv2": Peer("torch", data_loader.with_simplejpeg),
+    "DataLoader, simplejpeg reduced": Peer("torch", data_loader.with_simplejpeg_reduced),
     "DataLoader, Pillow": Peer("torch", data_loader.with_pillow),
     "webdataset, simplejpeg + cv2": Peer("webdataset", webdataset.build),
     "Grain, simplejpeg + cv2": Peer("grain", grain.build),

@@ -46,6 +46,11 @@ def with_simplejpeg(task: Task) -> Iterable[Any]:
     return _build(task, pipeline.with_cv2)
 
 
+def with_simplejpeg_reduced(task: Task) -> Iterable[Any]:
+    """The same, and photographs at a reduced scale where the crop allows it."""
+    return _build(task, pipeline.with_cv2_reduced)
+
+
 def with_pillow(task: Task) -> Iterable[Any]:
     """As torchvision has it."""
     return _build(task, pipeline.with_pillow)
