@@ -125,9 +125,8 @@ class MirroredShard:
         # The blocks at both ends may hold others' bytes, which are there, or are just coming.
         first = int(np.searchsorted(end, outer[0], side="right"))
         last = int(np.searchsorted(begin, outer[1], side="left"))
-        here = self.rows.values[first:last] & 1
-        is_alone = int(here.sum()) <= 1 and not any(map(is_busy, range(first, last)))
-        if not (is_alone and self.rows.claim(first, last)):
+        is_idle = not any(map(is_busy, range(first, last)))
+        if not (is_idle and self._claim_alone(first, last)):
             first, last, outer = row, row + 1, (start, stop)
             if not self.rows.claim(first, last):
                 return 0
@@ -135,6 +134,18 @@ class MirroredShard:
         given = space.give_up(self.file, *outer)
         self.rows.release(first, last)
         return given
+
+    def _claim_alone(self, first: int, last: int) -> bool:
+        """Claim these rows, none of which is fetched here, if no more than one is there.
+
+        That is looked at under the claim: before it, another process may just have filled one.
+        """
+        if not self.rows.claim(first, last):
+            return False
+        if int((self.rows.values[first:last] & 1).sum()) <= 1:
+            return True
+        self.rows.release(first, last)
+        return False
 
 
 class Mirror:

@@ -19,11 +19,12 @@ from packer.images import (
 from packer.images import (
     probe as images,
 )
-from reader.decode.decoder import Decoder
-from reader.decode.formats import read_mask
+from reader.decode.decoder import Decoder, plan
+from reader.decode.formats import read_values
 from reader.decode.plan import StoredImage
 from reader.errors import DecodeError
 from reader.format import FORMATS
+from reader.geometry import Geometry
 from targets.making import LIMITS, encoded, picture
 
 _PNG = b"\x89PNG\r\n\x1a\n"
@@ -63,7 +64,8 @@ def one(data: bytes) -> None:
         for format in ("jpg", "png", "webp"):
             _decode(content, images.ImageInfo(format, 24, 72, 3, 1))
         with contextlib.suppress(DecodeError):
-            read_mask(_stored(content, images.ImageInfo("jpg", 24, 72, 3, 1)), content)
+            image = _stored(content, images.ImageInfo("png", 24, 72, 3, 1))
+            assert read_values([plan(image, Geometry.of(24, 72))])[0].shape[:2] == (24, 72)
 
 
 def _decode(data: bytes, info: images.ImageInfo) -> None:

@@ -45,7 +45,7 @@ from reader.workers.worker import serve
 from targets.making import dataset
 
 _TASKS = [Task(number, 0, 0, 0, 0, np.arange(3), 3) for number in range(4)]
-_SPENT = Spent(1.0, 1.0, 0.0, 0.0, 9, 0, 0)
+_SPENT = Spent(1.0, 1.0, 0.0, 0.0, 9, 0, 0, 0.0)
 _DONE = [Done(number, _SPENT) for number in (0, 1, 2, 3, 4, -1)]
 _FAILED = [Failed(0, "it is damaged", True), Failed(1, "Traceback", False), Failed(-1, "", False)]
 _ODD = [None, 7, "Done", [1], {}, ValueError("x"), Done, (Done, 1)]

@@ -24,8 +24,18 @@ pytestmark = [
 ]
 
 
+_BEFORE: set[int] = set()
+
+
+@pytest.fixture(autouse=True)
+def _what_was_there_before() -> None:
+    _BEFORE.clear()
+    _BEFORE.update(child.pid for child in psutil.Process().children())
+
+
 def starters() -> list[int]:
-    return [child.pid for child in psutil.Process().children()]
+    """The processes that were executed since the test began."""
+    return [child.pid for child in psutil.Process().children() if child.pid not in _BEFORE]
 
 
 def load(packed: Path, *transforms: object, count: int = 1) -> Loader:
