@@ -15,3 +15,11 @@ patiently "Reading three epochs" python scripts/demo.py .demo/shards
 echo
 patiently "Measuring against torch's DataLoader over the same images, and each stage alone" \
     python scripts/bench_read.py .demo/shards --images .demo/images --rounds 1 --batch-size 64
+cat <<'END'
+
+Next, with images of your own:
+    source .venv/bin/activate       # then packer and reader are there
+    packer pack ./images ./shards   # ./images: a folder for each class, or whatever README.md names
+    packer bench ./shards           # how fast this machine reads them
+docs/quick-start.md goes on from there.
+END
