@@ -182,6 +182,19 @@ def test_raw_cuts_about_the_centre_what_has_another_shape() -> None:
     assert set(stored.data) == {200}
 
 
+@pytest.mark.parametrize("mode", ["RGB", "RGBA"])
+@pytest.mark.parametrize("colours", [0, 1, 3, 17, 256])
+def test_numbers_above_a_palette_keep_their_values_and_what_pillow_shows(
+    mode: str, colours: int
+) -> None:
+    numbers = np.resize(np.array([0, 1, 2, 16, 255], np.uint8), (20, 30))
+    picture = Image.fromarray(numbers)
+    picture.putpalette([(n * 7 + 1) % 256 for n in range(colours * len(mode))], mode)
+    with Image.open(io.BytesIO(encoding.encode(picture, Policy()).data)) as stored:
+        assert np.array_equal(stored, numbers)
+        assert np.array_equal(stored.convert("RGBA"), picture.convert("RGBA"))
+
+
 @pytest.mark.parametrize("channels", [1, 3])
 def test_pixels_stay_as_they_are(channels: int) -> None:
     pixels = np.random.default_rng(0).integers(0, 256, (5, 7, channels), dtype=np.uint8)
