@@ -52,11 +52,8 @@ def prepare(
         known = set(base.classes)
         added = [name for name in source.classes if name not in known]
         source = reading.open([*base.classes, *added])
-    if base is not None and isinstance(source, DatasetSource) and source.probed.keyed:
-        raise UnusableInput(
-            f"Items of {reading.what} have keys of their own, and which of them are in {onto} only "
-            "reading all of them tells. Add them by packer.Writer(..., append=True)."
-        )
+    if isinstance(source, DatasetSource) and source.probed.keyed:
+        _refuse_what_keys_decide(reading.what, onto, options.split)
     origin = _origin(src, source) if isinstance(src, Path) else None
     packed = [] if onto is None or base is None else [onto / shard.index for shard in base.shards]
     fixed = len(base.classes if base else classes or ())
@@ -86,6 +83,26 @@ def prepare(
         labelled = False
     sentence = told(reading.what, listing, scanned.classes, labelled)
     return Work(origin, scanned, plan, options, base, further, sentence)
+
+
+def _refuse_what_keys_decide(what: str, onto: Path | None, split: object) -> None:
+    """Shards are planned before items are read, and only these tell their keys.
+
+    Raises:
+        UnusableInput: something is asked for that depends on them.
+    """
+    if onto is not None:
+        raise UnusableInput(
+            f"Items of {what} have keys of their own, and which of them are in {onto} only "
+            "reading all of them tells. Add them by packer.Writer(..., append=True)."
+        )
+    if split is not None:
+        raise UnusableInput(
+            f"Items of {what} have keys of their own, by which --split divides, and only reading "
+            "all of them tells these. Give iter(dataset), which is read in turn and divided by "
+            'the keys, or the splits as {"train": ..., "val": ...}; items without keys are divided '
+            "by their numbers."
+        )
 
 
 def _origin(src: Path, source: Source) -> Origin:

@@ -206,6 +206,22 @@ def test_each_split_is_a_dataset_of_its_own(tmp_path: Path) -> None:
         pack({"train": Pictures(), "val": 3}, tmp_path / "other")
 
 
+def test_items_with_keys_are_divided_by_these_or_not_at_all(tmp_path: Path) -> None:
+    rows = [{"image": Pictures().picture(n), "key": f"k{n}"} for n in range(40)]
+    shares = {"train": 0.5, "val": 0.5}
+    with pytest.raises(
+        packer.UnusableInput, match=r"by which split= divides.* Give iter\(dataset\)"
+    ):
+        pack(rows, tmp_path / "dst", split=shares)
+    assert not (tmp_path / "dst").exists()
+    for name, some in (("all", rows), ("fewer", rows[:0:-1])):
+        pack(iter(some), tmp_path / name, split=shares)
+    both = (reader.Dataset(tmp_path / name, split="val").keys for name in ("all", "fewer"))
+    whole, part = map(set, both)
+    assert len(part) > 10
+    assert whole - {"k0"} == part
+
+
 def test_fields_have_names_keys_and_members(tmp_path: Path) -> None:
     rows = [
         {
