@@ -78,7 +78,7 @@ class Fields:
         label = self._label(fields.pop(self.label or "label", None))
         split = split_text(fields.pop(self.split or "split", None))
         key = fields.pop("key", None)
-        return Item(image, label, key_of(key), split, members_of(fields))
+        return Item(image, label, key_of(key), split, members_of(fields, image))
 
     def _fields(self, value: Any) -> dict[str, Any]:
         if isinstance(value, Mapping) and not is_file(value):

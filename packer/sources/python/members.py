@@ -4,6 +4,7 @@ import datetime
 import io
 import re
 from collections.abc import Mapping
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from PIL import Image
 
 from packer.errors import BadImage
 from packer.images.encode import png
-from packer.images.probe import extension_of
+from packer.images.probe import PILLOW_ERRORS, extension_of
 from packer.sources.python.values import (
     array_of,
     described,
@@ -23,19 +24,21 @@ from packer.sources.python.values import (
 )
 from packer.sources.table.as_json import to_json
 from reader.format.members import kind_of, picture_format
+from reader.format.pictures import opened
 
 _EXTENSION = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*")
 
 
-def members_of(fields: Mapping[str, Any]) -> dict[str, bytes]:
-    """The members of a sample: its image, label and key are not among these fields.
+def members_of(fields: Mapping[str, Any], image: bytes | Image.Image) -> dict[str, bytes]:
+    """The members of a sample: its `image`, label and key are not among these fields.
 
     A name that says its kind (``json``, ``caption.txt``, ``flow.npy``, ``mask.png``) is the
     member's; bytes are stored as they are. Other arrays become ``NAME.npy`` and other images
     ``NAME.png``. What JSON has (text, numbers, lists, ...) is gathered in ``json`` under its name.
 
     Raises:
-        BadImage: a value is none of these, or two would be one member.
+        BadImage: a value is none of these, it may be a mask and its name does not tell, or two
+            would be one member.
     """
     members: dict[str, bytes] = {}
     gathered: dict[str, Any] = {}
@@ -44,7 +47,7 @@ def members_of(fields: Mapping[str, Any]) -> dict[str, bytes]:
             raise BadImage(f"the name of a field is {described(name)}, and names are text")
         if name == "json" and isinstance(value, Mapping):
             _add(gathered, value)
-        elif (member := _member(name, value)) is None:
+        elif (member := _member(name, value, image)) is None:
             _add(gathered, {name: value})
         else:
             _add(members, dict([member]))
@@ -59,7 +62,7 @@ def _add(to: dict[str, Any], more: Mapping[str, Any]) -> None:
     to.update(more)
 
 
-def _member(name: str, value: Any) -> tuple[str, bytes] | None:
+def _member(name: str, value: Any, beside: bytes | Image.Image) -> tuple[str, bytes] | None:
     """The member that a field becomes; None for what goes into the sample's JSON."""
     kind = kind_of(name)
     if name == "cls":
@@ -86,8 +89,25 @@ def _member(name: str, value: Any) -> tuple[str, bytes] | None:
     if hasattr(value, "__array__") and np.ndim(array := array_of(value)):
         if picture_format(name) == "png":
             return _named(name), png(picture_of(array, repr(name)))
+        if kind != "npy" and array.dtype.kind in "biu" and _is_of_size(array, beside):
+            raise BadImage(
+                f"its field {name!r} is {described(array)}, the image's size, and may be a mask: "
+                f'as "{_derived(name, "png")}" in uint8 it is cropped and mirrored with the image, '
+                f'as "{_derived(name, "npy")}" it is not'
+            )
         return (_named(name) if kind == "npy" else _derived(name, "npy")), _npy(name, array)
     return None
+
+
+def _is_of_size(array: NDArray[Any], image: bytes | Image.Image) -> bool:
+    """Whether it has one number for each pixel, as stored or upright."""
+    if array.ndim != 2:
+        return False
+    try:
+        with opened(image) if isinstance(image, bytes) else nullcontext(image) as picture:
+            return array.shape in (picture.size, picture.size[::-1])
+    except PILLOW_ERRORS:
+        return False  # which is told of the image
 
 
 def _named(name: str) -> str:

@@ -139,9 +139,11 @@ def picture_of(array: NDArray[Any], name: str = "image") -> Image.Image:
         return Image.fromarray(array[:, :, 0] if shape[2:] == (1,) else array)
     found = f"its {name} is an array of {array.dtype} {shape}"
     wanted = "(height, width) or (height, width, 3) of uint8 is asked for"
-    way = 'other arrays go into a field of their own, such as "depth": array'
+    way = 'other arrays go into a field of their own, such as "depth.npy": array'
     if len(shape) == 1 and array.dtype == np.uint8:
         way = "for the bytes of an image file give array.tobytes()"
+    elif len(shape) == 2 and name != "image":  # a mask, whose numbers stay as they are
+        way = "give array.astype(np.uint8), if its numbers are whole and from 0 to 255"
     elif len(shape) == 3 and shape[0] in (1, 3) and shape[2] not in (1, 3):
         way = "channels come last: np.moveaxis(image, 0, -1), or tensor.permute(1, 2, 0)"
         if array.dtype.kind == "f":
@@ -151,7 +153,7 @@ def picture_of(array: NDArray[Any], name: str = "image") -> Image.Image:
     elif array.dtype.kind == "f":
         way = "scale it yourself: (image * 255).astype(np.uint8), if it is from 0 to 1"
     elif array.dtype == np.uint16:
-        way = 'keep the high bits by (image >> 8).astype(np.uint8), or all as "depth": array'
+        way = 'keep the high bits by (image >> 8).astype(np.uint8), or all as "depth.npy": array'
     elif array.dtype == bool:
         way = "give image.astype(np.uint8) * 255"
     raise BadImage(f"{found}, and {wanted}: {way}")

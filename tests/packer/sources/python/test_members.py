@@ -14,6 +14,7 @@ from packer.sources.python.members import members_of
 from reader.format.members import DECODERS
 
 MASK = Image.fromarray(np.arange(20, dtype=np.uint8).reshape(4, 5))
+IMAGE = Image.new("RGB", MASK.size)
 
 
 def test_a_name_that_says_its_kind_is_the_members() -> None:
@@ -26,7 +27,8 @@ def test_a_name_that_says_its_kind_is_the_members() -> None:
             "seg.png": np.asarray(MASK),
             "coarse.cls": 3,
             "exr": b"data",
-        }
+        },
+        IMAGE,
     )
     assert members["caption.txt"].decode() == "café"
     assert json.loads(members["json"]) == {"a": 1}
@@ -37,9 +39,27 @@ def test_a_name_that_says_its_kind_is_the_members() -> None:
 
 def test_other_arrays_and_images_are_members_of_their_kind() -> None:
     members = members_of(
-        {"Depth Map": np.ones(3), "second": MASK, "third": {"bytes": png(MASK), "path": None}}
+        {"Depth Map": np.ones(3), "second": MASK, "third": {"bytes": png(MASK), "path": None}},
+        IMAGE,
     )
     assert list(members) == ["depth_map.npy", "second.png", "third.png"]
+
+
+@pytest.mark.parametrize("image", [IMAGE, png(IMAGE)], ids=["pixels", "bytes"])
+def test_an_array_that_may_be_a_mask_is_stored_as_its_name_says_and_never_as_a_guess(
+    image: bytes | Image.Image,
+) -> None:
+    numbers = np.asarray(MASK)
+    assert list(members_of({"mask.png": numbers, "mask.npy": numbers}, image)) == [
+        "mask.png",
+        "mask.npy",
+    ]
+    for array in (numbers, numbers > 3, numbers.astype(np.int64), numbers.T):
+        with pytest.raises(BadImage, match=r'"mask.png" in uint8 it is cropped .*"mask.npy" it is'):
+            members_of({"mask": array}, image)
+    others = {"boxes": np.ones((2, 4), np.int64), "depth": np.ones((4, 5), np.float32)}
+    assert list(members_of(others, image)) == ["boxes.npy", "depth.npy"]
+    assert list(members_of({"mask": numbers}, b"not an image")) == ["mask.npy"]
 
 
 def test_what_json_has_is_gathered_under_its_names() -> None:
@@ -47,7 +67,7 @@ def test_what_json_has_is_gathered_under_its_names() -> None:
         *(("text", "a cat"), ("n", np.int64(3)), ("x", float("nan")), ("none", None)),
         *(("flag", True), ("when", datetime.date(2026, 1, 2))),
     }
-    members = members_of({**dict(fields), "boxes": [[1, 2.5]], "json": {"id": 7}})
+    members = members_of({**dict(fields), "boxes": [[1, 2.5]], "json": {"id": 7}}, IMAGE)
     assert list(members) == ["json"]
     assert json.loads(members["json"]) == {
         "text": "a cat",
@@ -70,7 +90,7 @@ def test_what_json_has_is_gathered_under_its_names() -> None:
         ({"c": 1j}, "'c' is a complex"),
         ({"o": np.array([None])}, "'o' is an array of objects"),
         ({"Mask.png": b""}, "use lower-case letters"),
-        ({"mask.png": np.zeros((4, 5), bool)}, "its 'mask.png' is an array of bool (4, 5), and"),
+        ({"mask.png": np.zeros((4, 5), bool)}, "asked for: give array.astype(np.uint8), if"),
         ({"mask.jpg": MASK}, "name it as a .png, which loses nothing"),
         ({"json": {"a": 1}, "a": 2}, "two of its fields would be 'a'"),
         ({"json": [1], "a": 2}, "two of its fields would be 'json'"),
@@ -84,5 +104,5 @@ def test_what_cannot_be_stored_is_named_with_the_way_to_do_it(
     fields: dict[Any, Any], told: str
 ) -> None:
     with pytest.raises(BadImage) as error:
-        members_of(fields)
+        members_of(fields, IMAGE)
     assert told in str(error.value)
