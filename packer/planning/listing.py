@@ -154,6 +154,10 @@ class Listing:
         """How many further members each sample has."""
         return self._of_kind([len(members) for _, members in self._kind_list])
 
+    def having(self, member: str) -> NDArray[np.bool_]:
+        """Whether each sample has a member of this extension."""
+        return self._of_kind([member in members for _, members in self._kind_list]).astype(bool)
+
     @property
     def name_lengths(self) -> NDArray[np.int64]:
         """Bytes of the longest member name that each sample may have."""
@@ -173,6 +177,11 @@ class Listing:
             for first in range(0, _TEXTS * len(self), _TEXTS)
         )
         return np.array(array("Q", map(xxhash.xxh3_64_intdigest, keys)), np.uint64)
+
+    @property
+    def mtimes(self) -> NDArray[np.int64]:
+        """When the newest file of each sample was written, in ns."""
+        return _int64(self._mtimes)
 
     @property
     def newest_ns(self) -> int:

@@ -9,6 +9,7 @@ from packer.planning.options import PackOptions
 from packer.planning.plan import plan_shards
 from packer.planning.scan import scan
 from packer.planning.shard_job import Origin
+from packer.planning.there import There
 from packer.planning.understood import told
 from packer.planning.work import Work
 from packer.progress import Progress
@@ -42,6 +43,7 @@ def prepare(
     Raises:
         NothingToPack: there is nothing to pack.
         UnusableInput: it does not go with what is in `onto`.
+        FormatError: an index of `onto` is not usable.
         PackingFailed: the source has gone meanwhile.
         OSError: the disk fails.
     """
@@ -55,9 +57,9 @@ def prepare(
     if isinstance(source, DatasetSource) and source.probed.keyed:
         _refuse_what_keys_decide(reading.what, onto, options.split)
     origin = _origin(src, source) if isinstance(src, Path) else None
-    packed = [] if onto is None or base is None else [onto / shard.index for shard in base.shards]
+    there = None if onto is None or base is None else There(onto, base)
     fixed = len(base.classes if base else classes or ())
-    scanned = scan(source, options, progress, packed, fixed, reading.beside)
+    scanned = scan(source, options, progress, there, fixed, reading.beside)
     if origin is not None:
         origin.check()  # else it has gone while it was listed
     listing = scanned.listing
@@ -82,7 +84,7 @@ def prepare(
         further = tuple(remarks(source, int((listing.labels < 0).sum()), len(listing)))
         labelled = False
     sentence = told(reading.what, listing, scanned.classes, labelled)
-    return Work(origin, scanned, plan, options, base, further, sentence)
+    return Work(origin, scanned, plan, options, base, scanned.remarks + further, sentence)
 
 
 def _refuse_what_keys_decide(what: str, onto: Path | None, split: object) -> None:

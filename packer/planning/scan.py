@@ -1,9 +1,7 @@
 """From a source to the list of what is to be packed: splits assigned, repeats skipped."""
 
-import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +10,10 @@ from packer.errors import BadImage, UnusableInput
 from packer.planning.listing import Listing
 from packer.planning.options import PackOptions
 from packer.planning.plan import split_of
+from packer.planning.there import Digests, There, column, digest
 from packer.progress import Advance, Progress
 from packer.sources.python.dataset import DatasetSource
 from packer.sources.records import EmptyClass, Skipped, Source, SourceSample
-from reader.format import Index
-
-_Digests = NDArray[np.bytes_]
 
 
 @dataclass(frozen=True)
@@ -28,6 +24,7 @@ class Scanned:
         classes: class names in label order.
         fingerprint: of everything the source holds, also of what is packed already.
         identity: of a source whose listing does not tell what it holds.
+        remarks: what differs from the samples that are there already.
     """
 
     source: Source
@@ -35,13 +32,14 @@ class Scanned:
     classes: tuple[str, ...]
     fingerprint: str
     identity: str = ""
+    remarks: tuple[str, ...] = ()
 
 
 def scan(
     source: Source,
     options: PackOptions,
     progress: Progress,
-    packed: Iterable[Path] = (),
+    there: There | None = None,
     fixed: int = 0,
     beside: Iterable[Skipped] = (),
 ) -> Scanned:
@@ -51,13 +49,13 @@ def scan(
         source: what to list.
         options: the splits, and whether copies are skipped.
         progress: where to show how far it is.
-        packed: indexes of shards whose samples are there already.
+        there: the samples that are there already.
         fixed: so many classes, the first ones, keep their numbers though no sample is theirs.
         beside: what lies beside the source and belongs to nothing.
 
     Raises:
-        UnusableInput: the source cannot be packed, or has splits beside those of the options.
-        FormatError: one of the indexes is not usable.
+        UnusableInput: the source cannot be packed, has splits beside those of the options, or
+            another label for a sample that is there.
     """
     listing = Listing()
     listing.skipped += beside
@@ -70,7 +68,7 @@ def scan(
                 if record.size > options.limits.bytes:
                     listing.skipped += _too_large(source, record, options.limits.bytes)
                     continue
-                keys += _digest(record.key.encode())
+                keys += digest(record.key.encode())
                 if options.split is not None:
                     own_splits.add(record.split)
                     if record.split in ("", *options.split):
@@ -78,7 +76,7 @@ def scan(
             listing.add(record)
     _check_splits(own_splits, options.split or {})
     classes = _without_empty(listing, source.classes, fixed)
-    digests = _column(keys)
+    digests = column(keys)
     listing, kept = _without_repeats(listing, digests, _repeated_key)
     if options.dedupe:
         with progress.phase("compare", len(listing), "files") as advance:
@@ -87,18 +85,16 @@ def scan(
         kept = kept[different]
     identity = source.identity if isinstance(source, DatasetSource) else ""
     fingerprint = listing.fingerprint() + identity
-    there = bytearray()
-    for path in packed:
-        index = Index(path, mapped=False)
-        for row in range(len(index)):
-            there += _digest(index.bytes_of("key", row))
-    if there:
+    names = classes or numbered(listing.labels.tolist())
+    differences: tuple[str, ...] = ()
+    if there is not None and len(there.digests):
+        if not isinstance(source, DatasetSource):  # of which the listing does not tell
+            differences = tuple(there.differences(listing, digests[kept], digests, names))
         skipped = listing.skipped
-        listing = listing.take(np.flatnonzero(~np.isin(digests[kept], _column(there))))
+        listing = listing.take(np.flatnonzero(~np.isin(digests[kept], there.digests)))
         listing.skipped = skipped
-    return Scanned(
-        source, listing, classes or numbered(listing.labels.tolist()), fingerprint, identity
-    )
+        names = classes or numbered(listing.labels.tolist())
+    return Scanned(source, listing, names, fingerprint, identity, differences)
 
 
 def _check_splits(own: set[str], wanted: Mapping[str, float]) -> None:
@@ -139,7 +135,7 @@ def _too_large(source: Source, sample: SourceSample, most: int) -> list[Skipped]
 
 
 def _without_repeats(
-    listing: Listing, digests: _Digests, skipped: Callable[[SourceSample, SourceSample], Skipped]
+    listing: Listing, digests: Digests, skipped: Callable[[SourceSample, SourceSample], Skipped]
 ) -> tuple[Listing, NDArray[np.int64]]:
     """The first sample of each digest, and which samples these are.
 
@@ -170,15 +166,15 @@ def _copy(sample: SourceSample, first: SourceSample) -> Skipped:
     return Skipped(sample.name, f"its bytes are those of {first.name!r}", ignored=True)
 
 
-def _contents(listing: Listing, source: Source, advance: Advance) -> _Digests:
+def _contents(listing: Listing, source: Source, advance: Advance) -> Digests:
     """A digest of each image; one whose size nothing shares is not read."""
     _, group, counts = np.unique(listing.sizes, return_inverse=True, return_counts=True)
     read = (counts[group] > 1) | bool(listing.member_counts.any())
     digests = bytearray()
     for number, sample in enumerate(listing):
-        digests += _digest(_image(source, sample) if read[number] else sample.key.encode())
+        digests += digest(_image(source, sample) if read[number] else sample.key.encode())
         advance(1)
-    return _column(digests)
+    return column(digests)
 
 
 def _image(source: Source, sample: SourceSample) -> bytes:
@@ -197,11 +193,3 @@ def numbered(labels: Iterable[int]) -> tuple[str, ...]:
 def is_numbered(classes: tuple[str, ...]) -> bool:
     """Whether these are such names."""
     return classes == numbered(range(len(classes)))
-
-
-def _digest(data: bytes) -> bytes:
-    return hashlib.blake2b(data, digest_size=16).digest()
-
-
-def _column(digests: bytearray) -> _Digests:
-    return np.frombuffer(digests, dtype="S16") if digests else np.empty(0, "S16")

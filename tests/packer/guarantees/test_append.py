@@ -111,11 +111,91 @@ def test_appending_again_changes_nothing(
     assert files_of(tmp_path / "dst") == before
 
 
-def test_what_was_packed_stays_when_its_file_is_gone(own_source: Path, run: Any) -> None:
+def test_what_was_packed_stays_when_its_file_is_gone_and_is_named(
+    own_source: Path, run: Any
+) -> None:
     run(own_source)
-    add(own_source, "class1/new.jpg", "class1/image000.jpg")
-    (own_source / "class1/image001.jpg").unlink()
-    assert run(own_source, append=True).samples == 40
+    shutil.move(own_source / "class1/image001.jpg", own_source / "class2/moved.jpg")
+    report = run(own_source, append=True)
+    assert report.samples == 40
+    assert [remark for remark in report.remarks if "class1/image001" in remark] == [
+        "1 sample is in the dataset and not in the source: class1/image001. What was removed or "
+        "moved there stays here; pack anew with --overwrite to be rid of it."
+    ]
+
+
+def test_what_is_appended_from_another_source_calls_nothing_gone(
+    own_source: Path, tmp_path: Path, run: Any
+) -> None:
+    run(own_source)
+    (tmp_path / "other").mkdir()
+    shutil.copytree(own_source / "class1", tmp_path / "other/class3")
+    assert not run(tmp_path / "other", append=True).remarks
+
+
+@pytest.mark.parametrize("jpeg", ["tiled", "verbatim"])
+def test_files_that_were_written_added_or_removed_since_are_named(
+    own_source: Path, run: Any, jpeg: str
+) -> None:
+    for number in (1, 2):
+        (own_source / f"class1/image00{number}.json").write_text("{}")
+    run(own_source, policy={"jpeg": jpeg})
+    assert not run(own_source, append=True, policy={"jpeg": jpeg}).remarks
+    shutil.copyfile(own_source / "class2/image000.jpg", own_source / "class1/image000.jpg")
+    (own_source / "class1/image001.json").unlink()
+    (own_source / "class1/image003.json").write_text("{}")
+    (remark,) = run(own_source, append=True, policy={"jpeg": jpeg}).remarks
+    assert remark.startswith(
+        "3 samples are there already and have files that were written, added or removed since: "
+        "class1/image000, class1/image001, class1/image003."
+    )
+
+
+def test_a_copy_of_the_whole_source_has_not_changed(
+    own_source: Path, tmp_path: Path, run: Any
+) -> None:
+    run(own_source)
+    shutil.copytree(own_source, tmp_path / "again", copy_function=shutil.copyfile)
+    assert not run(tmp_path / "again", append=True).remarks
+
+
+@pytest.mark.parametrize(
+    ("column", "change", "told"),
+    [
+        ("label", "bird", "class0/image000 (cat there, bird in the source)"),
+        ("label", "", "class0/image000 (cat there, no label in the source)"),
+        ("split", "val", "class0/image000 (train there, val in the source)"),
+    ],
+)
+def test_samples_with_another_label_or_split_are_refused_with_nothing_written(
+    own_source: Path,
+    tmp_path: Path,
+    run: Any,
+    files_of: FilesOf,
+    column: str,
+    change: str,
+    told: str,
+) -> None:
+    def write(**changed: str) -> None:
+        rows = [{"label": "cat", "split": "train"} for _ in range(3)]
+        rows[1] = {"label": "dog", "split": "val"}
+        rows[0] |= changed
+        lines = [f"class0/image00{n}.jpg,{','.join(row.values())}" for n, row in enumerate(rows)]
+        table.write_text("\n".join(["file,label,split", *lines]) + "\n")
+
+    table = own_source / "t.csv"
+    write()
+    run(table)
+    before = files_of(tmp_path / "dst")
+    assert not run(table, append=True).remarks
+    write(**{column: change})
+    with pytest.raises(UnusableInput) as error:
+        run(table, append=True)
+    assert (
+        f"1 sample is there already and has another label or split in the source now: {told}"
+        in (str(error.value))
+    )
+    assert files_of(tmp_path / "dst") == before
 
 
 def test_a_file_that_is_rejected_at_every_run_leaves_no_empty_shards(
