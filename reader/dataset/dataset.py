@@ -437,6 +437,9 @@ def _distinct(values: NDArray[np.int64]) -> NDArray[np.int64]:
     return ordered[np.flatnonzero(np.diff(ordered, prepend=ordered[:1] - 1))]
 
 
+_SHOWN = 3  # of a dataset's keys or names, where they are printed
+
+
 class _Texts(Sequence[str]):
     """A dataset's keys or names as a sequence that holds none of them."""
 
@@ -446,6 +449,10 @@ class _Texts(Sequence[str]):
 
     def __len__(self) -> int:
         return len(self._dataset)
+
+    def __repr__(self) -> str:
+        shown = ", ".join(map(repr, self[:_SHOWN])) + ", ..." * (len(self) > _SHOWN)
+        return f"<{self._column}s ({len(self):,}): {shown}>"
 
     @overload
     def __getitem__(self, number: int) -> str: ...

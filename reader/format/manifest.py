@@ -79,7 +79,10 @@ class Manifest:
     def known_splits(self) -> str:
         """What there is instead of an unknown split, to end a sentence."""
         if not any(self.splits):
-            return "it is not divided into splits"
+            return (
+                "it is not divided into splits, and is read whole where no split is given; `packer "
+                "pack` divides a source by --split train=0.9,val=0.1"
+            )
         return f"it has {', '.join(map(repr, self.splits))}"
 
     @property

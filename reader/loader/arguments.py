@@ -75,6 +75,11 @@ def dataset_of(dataset: Dataset | str | os.PathLike[str], split: str | None) -> 
         FormatError: there is no dataset, or it is damaged.
     """
     if not isinstance(dataset, Dataset):
+        if hasattr(dataset, "indices"):
+            raise ArgumentError(
+                "A Loader does not read torch's Subset. Of a part that torch has chosen, give it "
+                "dataset.subset(part.indices), where dataset is the reader.Dataset."
+            )
         return Dataset(dataset, split)
     if split not in (None, dataset.split):
         raise ArgumentError(

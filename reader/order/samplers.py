@@ -252,7 +252,10 @@ def build_order(
 
 def _balanced(dataset: "Dataset") -> NDArray[np.float64]:
     """Weights that make every class equally likely."""
-    if (dataset.labels < 0).any():
-        raise ArgumentError("ClassBalanced needs a label for every sample.")
+    if lacking := int((dataset.labels < 0).sum()):
+        raise ArgumentError(
+            f"ClassBalanced needs a label for every sample: {lacking:,} of {len(dataset):,} have "
+            "none. Choose a split that has them, split=..., or dataset.subset(dataset.labels >= 0)."
+        )
     counts = np.bincount(dataset.labels)
     return 1.0 / counts[dataset.labels]

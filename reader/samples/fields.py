@@ -145,12 +145,19 @@ def _resolved(field: Field, known: Sequence[str]) -> ResolvedField:
         raise ArgumentError(f"Every sample has {ext!r}: write it as a name, without a mark.")
     is_optional = _written(field).endswith("?")
     if ext not in known and not is_optional:
-        raise ArgumentError(
-            f"There is no field {ext!r}: there are {', '.join(dict.fromkeys((*BUILT_IN, *known)))}."
-        )
+        alike = [repr(one) for one in known if one.startswith(f"{ext}.")]
+        meant = f"; is {' or '.join(alike)} meant" if alike else ""
+        every = ", ".join(dict.fromkeys((*BUILT_IN, *known)))
+        raise ArgumentError(f"There is no field {ext!r}{meant}: there are {every}.")
     own = field.decode if isinstance(field, (Boxes, Member)) else None
     kind = kind_of(ext)
     if isinstance(field, Boxes):
+        if own is None and (kind == "npy" or picture_format(ext)):
+            raise ArgumentError(
+                f"Boxes reads JSON, or the lines of a txt, and {ext!r} is neither. Pack boxes as "
+                'lists of numbers, which go into "json"; or give Boxes(..., decode=f), and f makes '
+                'of its bytes a dict such as {"boxes": rows of four numbers}.'
+            )
         decode = own or DECODERS["json"]
         if kind == "txt" and own is None:
             field, decode = replace(field, labels=field.labels or "labels"), parse_lines

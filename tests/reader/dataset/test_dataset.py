@@ -182,6 +182,9 @@ def test_a_dataset_prints_what_it_is(two_splits: Path) -> None:
     assert repr(train.subset([4, 3])) == f"<Dataset({where}, split='train'): {some}>"
     whole = f"39 samples {classes}, 4 shards, of the splits train, val"
     assert repr(both) == f"<Dataset({where}): {whole}>"
+    first, second, third = map(repr, train.keys[:3])
+    assert repr(train.keys) == f"<keys (30): {first}, {second}, {third}, ...>"
+    assert repr(train.subset([1]).names) == f"<names (1): {train.names[1]!r}>"
 
 
 @pytest.mark.parametrize("name", ["transform", "target_transform"])

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from ids import named
+from torch.utils.data import random_split
 
 from reader import (
     ArgumentError,
@@ -186,3 +187,9 @@ def test_an_error_of_an_argument_is_a_reader_error_and_a_value_error(packed: Pat
     for kind in (ReaderError, ValueError):
         with pytest.raises(kind, match="batch_size is an integer of at least 1, not 0"):
             Loader(packed, batch_size=0)
+
+
+def test_a_part_that_torch_has_chosen_is_refused_with_the_subset_to_give(packed: Path) -> None:
+    part, _ = random_split(Dataset(packed), [0.5, 0.5])
+    with pytest.raises(ArgumentError, match=r"dataset\.subset\(part\.indices\)"):
+        Loader(part, batch_size=2)  # type: ignore[arg-type]

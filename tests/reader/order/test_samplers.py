@@ -1,5 +1,6 @@
 """Which samples come, and in what order, beyond a plain shuffle."""
 
+from collections.abc import Callable
 from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from ids import named
+from PIL import Image
 from torch.utils.data import BatchSampler, DistributedSampler, RandomSampler
 
 from reader import (
@@ -129,6 +131,14 @@ def test_class_balanced_draws_every_class_alike(packed: Path) -> None:
         drawn = subset.labels[numbers(loader)]
     assert set(drawn) == {0, 1}
     assert (drawn == 0).mean() == pytest.approx(0.5, abs=0.08)
+
+
+def test_class_balanced_says_how_many_have_no_label(
+    write_samples: Callable[..., Path], encode: Callable[..., bytes]
+) -> None:
+    samples = {f"s{number}": {"png": encode(Image.new("L", (8, 8)), "PNG")} for number in range(3)}
+    with pytest.raises(ArgumentError, match=r"2 of 3 have none\. Choose a split .*labels >= 0"):
+        load(write_samples(samples, labels=[0, -1, -1]), sampler=ClassBalanced())
 
 
 def test_a_torch_sampler_decides_the_order_of_each_epoch(packed: Path) -> None:

@@ -113,12 +113,20 @@ def test_a_member_that_may_be_missing_may_be_so_everywhere(captions: Path) -> No
         ((3,), "A field is a name, a Member, a Mask or Boxes, not 3"),
         ((Member("jsn", decode=len),), "There is no field 'jsn'"),
         ((Member("image", decode=len),), "Every sample has 'image'"),
+        ((Boxes("npy"),), "Boxes reads JSON, .* and 'npy' is neither. Pack boxes as lists"),
         (("txt", Member("txt")), "Two fields are named 'txt'"),
     ],
 )
 def test_a_wrong_field_is_told_at_once(captions: Path, fields: Any, reason: str) -> None:
     with pytest.raises(ReaderError, match=reason):
         Loader(captions, fields=fields)
+
+
+def test_a_field_without_its_kind_is_told_which_may_be_meant(write_samples: WriteSamples) -> None:
+    image = {"png": png(rgb(grey(0))), "depth.npy": npy(np.zeros(2)), "deep.txt": b""}
+    folder = write_samples({"s": image}, labels=[0])
+    with pytest.raises(ReaderError, match=r"no field 'depth'; is 'depth\.npy' meant: there"):
+        Loader(folder, fields=("image", "depth"))
 
 
 @pytest.mark.parametrize("options", [{}, {"workers": 0, "map_sample": dict}, {"collate_fn": list}])
