@@ -44,6 +44,8 @@ _BEGINNINGS: dict[str, bytes | tuple[bytes, ...]] = {
     "bmp": b"BM",
     "tif": (b"II*\0", b"MM\0*"),
 }
+_JXL_BOX = b"\0\0\0\x0cJXL \r\n\x87\n"
+_HEIC_BRANDS = (b"heic", b"heix", b"heim", b"heis", b"hevc", b"hevx", b"mif1", b"msf1")
 ONE_CHANNEL = {"1", "L", "I", "F", "I;16", "I;16B", "I;16L", "I;16N"}
 
 
@@ -128,7 +130,10 @@ def _why_unknown(data: bytes) -> str:
     if data.startswith(_PNG):
         return "it is a PNG with a damaged header"
     if not data.startswith(b"\xff\xd8"):
-        return "it is not an image of a known format"
+        if (told := _not_packed(data)) is None:
+            return "it is not an image of a known format"
+        name, way = told
+        return f"it is {name}, which is not packed: convert it to JPEG or PNG ({way})"
     try:
         header = jpeg.read_header(data)
     except ValueError as error:
@@ -138,6 +143,20 @@ def _why_unknown(data: bytes) -> str:
     if header.width == 0 or header.height == 0:
         return f"it is a JPEG whose header says {header.width} x {header.height} pixels"
     return "it is a JPEG with a segment in its header that Pillow does not read"
+
+
+def _not_packed(data: bytes) -> tuple[str, str] | None:
+    """The name of a format of images that is known and not packed, and what decodes it."""
+    if data.startswith((b"\xff\x0a", _JXL_BOX)):
+        return "JPEG XL", "djxl does it, and gives back the very JPEG where it was one"
+    if data[4:8] != b"ftyp":
+        return None
+    brands = data[8 : min(int.from_bytes(data[:4], "big"), 256)]
+    if b"avif" in brands or b"avis" in brands:
+        return "AVIF", "Pillow opens it"
+    if brands.startswith(_HEIC_BRANDS):
+        return "HEIC", "Pillow opens it with pillow-heif"
+    return None
 
 
 def extension_of(data: bytes, name: str) -> str:

@@ -175,6 +175,28 @@ def test_what_is_no_image_is_rejected(data: bytes) -> None:
         probe(data)
 
 
+@pytest.mark.parametrize(
+    ("data", "name", "way"),
+    [
+        (b"\0\0\0\x18ftypheic\0\0\0\0mif1heic", "HEIC", "Pillow opens it with pillow-heif"),
+        (b"\0\0\0\x18ftypmif1\0\0\0\0mif1heic", "HEIC", "Pillow opens it with pillow-heif"),
+        (b"\0\0\0\x1cftypmif1\0\0\0\0mif1avifmiaf", "AVIF", "Pillow opens it"),
+        (b"\0\0\0\x0cJXL \r\n\x87\n", "JPEG XL", "djxl"),
+        (b"\xff\x0a\0\0", "JPEG XL", "djxl"),
+    ],
+)
+def test_a_format_that_is_not_packed_is_named_with_the_way_out(
+    data: bytes, name: str, way: str
+) -> None:
+    with pytest.raises(BadImage, match=rf"it is {name}, which is not packed: .* \({way}"):
+        probe(data + bytes(40))
+
+
+def test_a_video_is_not_taken_for_an_image() -> None:
+    with pytest.raises(BadImage, match="it is not an image of a known format"):
+        probe(b"\0\0\0\x18ftypisom\0\0\0\0isommp42" + bytes(40))
+
+
 def test_a_png_with_a_wrong_checksum_is_rejected(files: dict[str, bytes]) -> None:
     data = bytearray(files["PNG"])
     data[len(data) // 2] ^= 1
