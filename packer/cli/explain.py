@@ -69,22 +69,32 @@ def _sample(source: "Source", sample: "SourceSample", classes: tuple[str, ...]) 
     image = content.image
     shape = " x ".join(map(str, getattr(image, "shape", ())))
     found["image"] = _told(image) if isinstance(image, bytes) else f"pixels, {shape}"
-    found["members"] = {ext: _told(data) for ext, data in content.members.items()}
+    found["members"] = {ext: _told(data, ", {}") for ext, data in content.members.items()}
     return found
 
 
-def _told(data: bytes) -> str:
-    """The beginning of a text; of anything else, what it is."""
+def _told(data: bytes, pixels: str = "") -> str:
+    """The beginning of a text; of anything else, what it is; `pixels` says where its mode goes."""
     import io
 
     from PIL import Image, UnidentifiedImageError
 
     try:
         with Image.open(io.BytesIO(data)) as image:
-            return f"{image.format} of {image.width} x {image.height}"
+            mode = pixels.format(_mode(image.mode))
+            return f"{image.format} of {image.width} x {image.height}{mode}"
     except (UnidentifiedImageError, OSError, ValueError, Image.DecompressionBombError):
         pass
     if b"\0" in data[:_LONGEST]:
         return f"{len(data)} bytes"
     text = " ".join(data[: 4 * _LONGEST].decode(errors="replace").split())
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ..."
+
+
+def _mode(mode: str) -> str:
+    """What a pixel is in a mode of Pillow's: a mask of colours is not one of class numbers."""
+    from packer.images.probe import ONE_CHANNEL
+
+    bits = 16 if mode.startswith("I;16") else {"1": 1, "I": 32, "F": 32}.get(mode, 8)
+    name = "palette" if mode == "P" else "grey" if mode in ONE_CHANNEL else mode
+    return f"{name}, {bits} bit{'s' * (bits != 1)} a value"

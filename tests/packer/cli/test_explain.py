@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 from layouts import ROWS
 from layouts.archives import image
+from PIL import Image
+
+from packer.cli.main import main
 
 RunPacker = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -38,7 +41,7 @@ def test_a_source_is_explained_by_its_samples_and_nothing_is_written(
     assert (
         "images/Abyssinian_1.jpg: class Abyssinian, split trainval, JPEG of 16 x 12" in done.stdout
     )
-    assert "  mask.png: PNG of 16 x 12\n  xml: {}\n" in done.stdout
+    assert "  mask.png: PNG of 16 x 12, RGB, 8 bits a value\n  xml: {}\n" in done.stdout
     told = json.loads(run_packer("pack", "--explain", pets, "--json", "--quiet").stdout)
     assert [sample["split"] for sample in told["samples"]] == ["trainval", "test"]
     assert {
@@ -46,6 +49,24 @@ def test_a_source_is_explained_by_its_samples_and_nothing_is_written(
         "reason": "the official lists leave it out",
     } in told["ignored"]
     assert sorted(pets.parent.rglob("*")) == before
+
+
+@pytest.mark.parametrize(
+    ("mode", "told"),
+    [
+        ("1", "grey, 1 bit a value"),
+        ("P", "palette, 8 bits a value"),
+        ("RGB", "RGB, 8 bits a value"),
+        ("I;16", "grey, 16 bits a value"),
+    ],
+)
+def test_of_a_mask_is_told_what_its_pixels_are(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], mode: str, told: str
+) -> None:
+    Image.new("RGB", (16, 12)).save(tmp_path / "a.jpg")
+    Image.new(mode, (16, 12)).save(tmp_path / "a.mask.png")
+    main(["pack", "--explain", str(tmp_path), "--quiet"], standalone_mode=False)
+    assert f"  mask.png: PNG of 16 x 12, {told}\n" in capsys.readouterr().out
 
 
 def test_what_would_be_rejected_is_told_and_a_destination_is_needed_to_pack(
