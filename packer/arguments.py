@@ -55,25 +55,35 @@ def in_pythons_words() -> Iterator[None]:
         yield
     except ShardfeedError as error:
         if isinstance(error, Rejected):  # whose files the command names on its own
-            error.args = ("\n  ".join([*error.args, *told(error.files)]),)
+            error.args = ("\n  ".join([*error.args, *told(error.files, noun=error.noun)]),)
         error.args = tuple(_in_python(text) for text in error.args)
         raise
 
 
 def _in_python(text: Any) -> Any:
-    return _OPTION.sub(_argument, text) if isinstance(text, str) else text
+    if not isinstance(text, str):
+        return text
+    return _OPTION.sub(_argument, _COMMAND.sub(r"\1 call", text))
 
 
 def _argument(match: re.Match[str]) -> str:
-    name, value = match[1].replace("-", "_"), match[2]
+    if match[1] is None:
+        return match[0]
+    name, value = match[1].replace("-", "_"), match[2] or ""
     name = {"as": "kind", "pair": "pairs", "no_shuffle": "shuffle"}.get(name, name)
-    if name in _FLAGS:
-        return f"{name}=True{f' {value}' if value else ''}"
-    said = value in ("skip", "stop", "tiled", "banded", "verbatim", *KINDS)
-    return f'{name}="{value}"' if said else f"{name}={f' {value}' if value else ''}"
+    if value.isdigit():
+        return f"{name}={value}"
+    if value in _VALUES:
+        return f'{name}="{value}"'
+    return f"{name}={'True' * (name in _FLAGS)} {value}".rstrip()
 
 
-_OPTION = re.compile(r"--([a-z][a-z-]*[a-z])(?: ([a-z]+))?")
+_COMMAND = re.compile(r"\b(the same|this) command\b")
+# A command of the shell stays one.
+_OPTION = re.compile(
+    r"packer pack(?: --explain| \S+ DST --[a-z-]+)|--([a-z][a-z-]*[a-z])(?: ([a-z]+|\d+))?"
+)
+_VALUES = ("skip", "stop", "tiled", "banded", "verbatim", "all", "none", *FORMATS, *KINDS)
 _FLAGS = ("append", "overwrite", "check", "dedupe")
 
 

@@ -47,12 +47,18 @@ class Rejected(ShardfeedError):
 
     Attributes:
         files: (name, reason) of each.
+        noun: what they are, "file" or "item".
     """
 
     __module__ = "packer"
 
     def __init__(
-        self, files: list[tuple[str, str]], written: bool, *, damaged: bool = True
+        self,
+        files: list[tuple[str, str]],
+        written: bool,
+        *,
+        damaged: bool = True,
+        noun: str = "file",
     ) -> None:
         """What is proposed depends on what the files are.
 
@@ -61,11 +67,12 @@ class Rejected(ShardfeedError):
             written: shards may have been finished before.
             damaged: they are damaged, and few; else the source may be something else than it was
                 read as, and who goes on without them may pack the wrong thing.
+            noun: what they are.
         """
-        self.files = files
-        count, them = f"{len(files)} files were", "them"
+        self.files, self.noun = files, noun
+        count, them = f"{len(files)} {noun}s were", "them"
         if len(files) == 1:
-            count, them = "1 file was", "it"
+            count, them = f"1 {noun} was", "it"
         nothing = f"Nothing was {'committed' if written else 'packed'}, because {count} rejected."
         kept = "; finished shards that are still right are kept" if written else ""
         if damaged:
@@ -148,12 +155,13 @@ EXAMPLES = 10  # of each reason
 _VARYING = re.compile(r"'[^']*'|\"[^\"]*\"|\d+")  # names and numbers do not tell reasons apart
 
 
-def told(files: Iterable[tuple[str, str]], what: str = "") -> Iterator[str]:
+def told(files: Iterable[tuple[str, str]], what: str = "", *, noun: str = "file") -> Iterator[str]:
     """Lines that name the files: each of a few, else how many there are of a reason and examples.
 
     Args:
         files: (name, reason) of each.
         what: became of them; begins each line that is not an example.
+        noun: what they are.
     """
     groups: dict[str, list[tuple[str, str]]] = {}
     for name, reason in files:
@@ -163,7 +171,7 @@ def told(files: Iterable[tuple[str, str]], what: str = "") -> Iterator[str]:
             yield from (f"{what}{name}: {own}" for name, own in members)
             continue
         same = len({own for _, own in members}) == 1
-        yield f"{what}{len(members)} files: {members[0][1] if same else reason}"
+        yield f"{what}{len(members)} {noun}s: {members[0][1] if same else reason}"
         for name, own in members[:EXAMPLES]:
             yield f"  {name}" if same else f"  {name}: {own}"
         yield f"  and {len(members) - EXAMPLES} more"

@@ -186,7 +186,8 @@ def refusal(work: Work, files: Rejections, written: bool) -> Rejected:
     listing = work.scanned.listing
     by_scan = [item for item in listing.skipped if not item.ignored]
     few = 2 * len(files) <= len(listing) + len(by_scan)
-    few |= isinstance(work.scanned.source, DatasetSource)  # which nobody can misread
+    if isinstance(work.scanned.source, DatasetSource):  # which nobody can misread
+        return Rejected(files, written, noun="item")
     return Rejected(files, written, damaged=few and all(item.damaged for item in by_scan))
 
 

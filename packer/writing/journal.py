@@ -229,6 +229,11 @@ def _refuse_strangers(
     for tar in ours:
         known |= {folder / tar, shard_writer.index_of(folder / tar)}
     if found := [path for path in _ours(folder, splits) if path not in known]:
+        if found[0].name == manifest.FILENAME:
+            raise UnusableInput(
+                f"{folder} already holds a dataset (dataset.json). Give --append to add to it, "
+                "--overwrite to replace it, or choose another destination."
+            )
         raise UnusableInput(
             f"{folder} already holds {found[0].relative_to(folder)}, which this command did not "
             "write. Choose another destination, or give --overwrite to replace the dataset there."

@@ -253,7 +253,7 @@ class Session:
 
     def _reject(self, name: str, error: BadImage) -> None:
         if not self._request.skips:
-            raise Rejected([(name, str(error))], written=False, damaged=True)
+            raise Rejected([(name, str(error))], written=False, noun="item")
 
     def _manifest(self) -> Manifest:
         written, base = self._stream.written, self._base

@@ -90,6 +90,18 @@ def test_what_is_rejected_is_named_with_the_argument_that_goes_on_without_it(
     assert report.rejected == error.value.files
 
 
+def test_errors_speak_of_calls_and_leave_a_command_of_the_shell_as_it_is(
+    tmp_path: Path, own_source: Path
+) -> None:
+    (own_source / "class0" / "notes.csv").write_text("a,b\n1,2\n")
+    (own_source / "class0" / "labels.npz").write_bytes(b"data")
+    with pytest.raises(packer.Rejected) as error:
+        packer.pack(own_source, tmp_path / "dst", progress=False)
+    told = str(error.value)
+    assert "packer pack --explain SRC shows how it is read, and kind= chooses another" in told
+    assert "run the same call again" in told
+
+
 def test_it_says_what_the_source_is_and_how_far_it_is_on_standard_error(
     tmp_path: Path, source: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

@@ -167,7 +167,10 @@ def test_a_dataset_that_is_there_is_added_to_or_replaced_if_that_is_asked_for(
     tmp_path: Path,
 ) -> None:
     write(tmp_path / "dst", [(pixels(0), "b")], classes=["b", "a"])
-    with pytest.raises(packer.UnusableInput, match=r"already holds dataset.json.*overwrite=True"):
+    with pytest.raises(
+        packer.UnusableInput,
+        match=r"holds a dataset .dataset.json.. Give append=True .*overwrite=True",
+    ):
         write(tmp_path / "dst", rows(1))
     write(tmp_path / "dst", [(pixels(1), "a"), (pixels(2), "c")], classes=["c", "a"], append=True)
     packed = reader.Dataset(tmp_path / "dst")
