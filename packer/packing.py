@@ -1,10 +1,12 @@
 """`packer pack`: scan, plan, write, commit."""
 
+import json
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -138,9 +140,9 @@ def apart(src: Path, dst: Path) -> Path:
 
 
 def _refuse_other_options(dst: Path, options: PackOptions) -> None:
-    if Manifest.load(dst).options != options.dump():
+    if differing := _differing(Manifest.load(dst), options):
         raise UnusableInput(
-            f"{dst} was packed with other options. Repeat them to append to it "
+            f"{dst} was packed with other options: {differing}. Repeat them to append to it "
             "(dataset.json names them)."
         )
 
@@ -155,18 +157,41 @@ def already_packed(dst: Path, work: Work) -> bool:
     if not committed.exists():
         return False
     content = Manifest.load(dst)
-    if (
-        content.options != work.options.dump()
-        or content.source != work.scanned.fingerprint
-        or (work.scanned.classes and content.classes != work.scanned.classes)
+    classes = work.scanned.classes
+    if differing := _differing(content, work.options):
+        made, add = f"made with other options: {differing}", ""
+    elif (
+        content.source != work.scanned.fingerprint
+        or (classes and content.classes != classes)
         or work.scanned.listing.newest_ns > committed.stat().st_mtime_ns
     ):
-        raise UnusableInput(
-            f"{dst} already holds a dataset, made with other options or from a source that has "
-            "changed since. Choose another destination, give --append to add what is new, or "
-            "--overwrite to replace it."
-        )
-    return True
+        made = "made with the same options from another source, or the source has changed since"
+        add = ", give --append to add what is new"
+    else:
+        return True
+    raise UnusableInput(
+        f"{dst} already holds a dataset, {made}. Choose another destination{add}, or give "
+        "--overwrite to replace it."
+    )
+
+
+def _differing(content: Manifest, options: PackOptions) -> str:
+    """Each option that is not as in a dataset, with both values; "" if all are the same."""
+    there, now = _flat(content.options), _flat(options.dump())
+    return ", ".join(
+        f"{name} ({json.dumps(there.get(name))} there, {json.dumps(now.get(name))} now)"
+        for name in sorted(there.keys() | now.keys())
+        if there.get(name) != now.get(name)
+    )
+
+
+def _flat(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options by name, those of the source and the limits among the others."""
+    found: dict[str, Any] = {}
+    for name, value in options.items():
+        is_group = name in ("source", "limits") and isinstance(value, Mapping)
+        found |= value if is_group else {name: value}
+    return found
 
 
 def _read(dst: Path, content: Manifest) -> Written:

@@ -56,15 +56,26 @@ def _lines(found: "Info") -> Iterator[str]:
         yield "members: " + ", ".join(f"{n} .{ext}" for ext, n in found.members.items())
     yield from _chart("shorter side, pixels", found.short_sides)
     yield from _chart("width / height", found.aspects)
-    counts = sorted(found.classes.items(), key=lambda item: -item[1])
-    title = f"{counted(len(counts), 'classes')}, {counted(found.unlabeled, 'samples')} without one"
-    yield from _chart(title, dict(counts[:_MOST_CLASSES]))
-    if rest := [count for _, count in counts[_MOST_CLASSES:]]:
-        yield f"  and {len(rest)} more, {rest[-1]} to {rest[0]} samples each; --json names all"
+    yield from _classes(found)
     yield f"all images decoded: {_size(found.decoded_bytes)}"
     yield "a batch of 256 in memory: " + _sizes(found.batch_bytes)
     yield "a batch of 256 x 224 x 224 on the GPU: " + _sizes(found.gpu_batch_bytes)
     yield f"usual shard size: {_size(found.shard_size)} ({found.shard_size_reason})"
+
+
+def _classes(found: "Info") -> Iterator[str]:
+    """How many samples each class has, where these are the samples' own."""
+    title = counted(len(found.classes), "classes")
+    if found.samples and found.classes and not any(found.classes.values()):
+        names = ", ".join(list(found.classes)[:_MOST_CLASSES])
+        names += ", ..." * (len(found.classes) > _MOST_CLASSES)
+        yield f"{title}, those of boxes: {names}; no sample has one of its own"
+        return
+    title += f", {counted(found.unlabeled, 'samples')} without one"
+    counts = sorted(found.classes.items(), key=lambda item: -item[1])
+    yield from _chart(title, dict(counts[:_MOST_CLASSES]))
+    if rest := [count for _, count in counts[_MOST_CLASSES:]]:
+        yield f"  and {len(rest)} more, {rest[-1]} to {rest[0]} samples each; --json names all"
 
 
 def _chart(title: str, counts: Mapping[str, int]) -> Iterator[str]:

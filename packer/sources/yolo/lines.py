@@ -11,7 +11,7 @@ from packer.errors import BadImage
 
 BOX, OUTLINE, POSE = "boxes", "outlines", "poses"
 _BOX = 5  # numbers of a line
-_BEYOND = 0.5  # of the image's size: as far outside may fractions lie, as `reader.Boxes` has it
+_BEYOND = 0.01  # of the image's size: as far outside may fractions lie, as for ultralytics
 
 
 def kind_of(data: bytes, classes: int | None = None, keypoints: int = 0) -> str:
@@ -50,12 +50,12 @@ def kind_of(data: bytes, classes: int | None = None, keypoints: int = 0) -> str:
             there = "" if classes is None else f", and there are {classes}"
             raise BadImage(f"line {number} begins with {words[0][:20]}, which is no class{there}")
         places = rest[: _BOX - 1] if kind == POSE else rest
+        if kind != OUTLINE and min(places[2:]) < 0:
+            raise BadImage(f"line {number} has a box of negative size")
         if not (all(map(math.isfinite, rest)) and min(places) >= -_BEYOND) or (
             max(places) > 1 + _BEYOND
         ):
             raise BadImage(f"line {number} has no fractions from 0 to 1: {line[:60]!r}")
-        if kind != OUTLINE and min(places[2:]) < 0:
-            raise BadImage(f"line {number} has a box of negative size")
         found = kind if found != OUTLINE else found
     return found
 

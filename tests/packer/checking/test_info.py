@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
 from packer.checking.info import info
 from reader.format import (
@@ -84,6 +85,21 @@ def test_the_command_prints_text_or_json(packed: Path, run_packer: RunPacker) ->
     assert "usual shard size: 10 MB (smaller ones would cost more" in done.stdout
     done = run_packer("info", packed, "--json")
     assert json.loads(done.stdout)["samples"] == 39
+
+
+def test_classes_of_boxes_are_said_to_be_such(
+    tmp_path: Path, packed: Path, run_packer: RunPacker
+) -> None:
+    source = tmp_path / "yolo"
+    for name, text in {"images/a.png": "", "labels/a.txt": "1 0.5 0.5 1 1\n"}.items():
+        (source / name).parent.mkdir(parents=True)
+        (source / name).write_text(text)
+    Image.new("RGB", (8, 8)).save(source / "images/a.png")
+    (source / "classes.txt").write_text("cat\ndog\n")
+    assert run_packer("pack", source, tmp_path / "dst").returncode == 0
+    told = run_packer("info", tmp_path / "dst").stdout
+    assert "2 classes, those of boxes: cat, dog; no sample has one of its own\n" in told
+    assert "3 classes, 0 samples without one:\n  class0" in run_packer("info", packed).stdout
 
 
 def test_a_folder_that_is_no_dataset_is_refused(tmp_path: Path) -> None:

@@ -242,7 +242,8 @@ def test_an_interrupted_append_is_continued_by_the_same_command(
 
 def test_appending_with_other_options_is_refused(own_source: Path, run: Any) -> None:
     run(own_source)
-    with pytest.raises(UnusableInput, match="other options"):
+    told = r"other options: shard_samples \(10 there, 11 now\)"
+    with pytest.raises(UnusableInput, match=told):
         run(own_source, append=True, policy={"shard_samples": 11})
 
 

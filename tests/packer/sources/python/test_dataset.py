@@ -80,7 +80,7 @@ def test_the_same_call_again_finds_nothing_to_do_and_another_dataset_is_refused(
 ) -> None:
     pack(Pictures(), tmp_path / "dst")
     assert pack(Pictures(), tmp_path / "dst").shards_written == 0
-    with pytest.raises(packer.UnusableInput, match=r"give append=True .* or overwrite=True"):
+    with pytest.raises(packer.UnusableInput, match=r"give append=True .* or give overwrite=True"):
         pack(Pictures(41), tmp_path / "dst")
     assert pack(Pictures(41), tmp_path / "dst", overwrite=True).samples == 41
 
@@ -192,7 +192,7 @@ class Restless(Pictures):
 def test_a_dataset_that_never_gives_the_same_says_so_and_is_not_continued(tmp_path: Path) -> None:
     report = pack(Restless(), tmp_path / "dst")
     assert "none can be continued" in report.remarks[0]
-    with pytest.raises(packer.UnusableInput, match="a source that has changed since"):
+    with pytest.raises(packer.UnusableInput, match="the source has changed since"):
         pack(Restless(), tmp_path / "dst")
 
 

@@ -137,7 +137,7 @@ def test_hugging_faces_images_keep_their_bytes_and_features_say_what_is_what(
     assert (packed.targets[row], np.unique(mask).tolist()) == (1, [3])
     assert packed.read(row, "json") == b'{"caption":"number 3"}'
     again = datasets.Dataset.from_dict({**rows, "caption": ["other"] * 6}, features=features)
-    with pytest.raises(packer.UnusableInput, match="a source that has changed since"):
+    with pytest.raises(packer.UnusableInput, match="the source has changed since"):
         pack(again, tmp_path / "dst", image_column="img", shard_samples=2)
 
 

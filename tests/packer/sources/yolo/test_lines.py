@@ -21,6 +21,7 @@ LINES = st.lists(st.lists(NUMBERS, min_size=4, max_size=9).map(" ".join), max_si
         ("", ""),
         ("\ufeff0 0.5 0.5 1 1\r\n\r\n", BOX),
         ("3.0 0.5 0.5 1e-1 1", BOX),
+        ("0 0.95 0.5 0.3 1.0001", BOX),  # reaches beyond the edge, and is rounded
         ("0 0 0 1 0 1 1", OUTLINE),
         ("0 0.5 0.5 1 1\n0 0 0 1 0 1 1", OUTLINE),
         ("0 0 0 1 0 1 1\n0 0.5 0.5 1 1", OUTLINE),
@@ -48,6 +49,8 @@ def test_key_points_are_known_by_their_number_alone() -> None:
         ("cat 0.5 0.5 1 1", "is not of numbers"),
         ("0 320 240 20 20", "no fractions from 0 to 1"),
         ("0 0.5 0.5 nan 1", "no fractions"),
+        ("0 0.5 0.5 1.2 0.1", "line 1 has no fractions from 0 to 1: '0 0.5 0.5 1.2 0.1'"),
+        ("0 -0.1 0 1 0 1 1", "no fractions"),
         ("0 0.5 0.5 -0.1 1", "negative size"),
     ],
 )
