@@ -11,6 +11,7 @@ import struct
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
+from unittest import mock
 
 import numpy as np
 
@@ -106,5 +107,5 @@ def _png(mode: str, height: int, width: int) -> bytes:
 
 @cache
 def _image(mode: int) -> tuple[bytes, BandTable]:
-    banding.MAX_GROWTH = 99
-    return banding.band(_png(_MODES[mode], *_SIZE))
+    with mock.patch.object(banding, "MAX_GROWTH", 99):
+        return banding.band(_png(_MODES[mode], *_SIZE))

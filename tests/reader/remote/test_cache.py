@@ -158,7 +158,7 @@ def test_loaders_of_several_orders_and_datasets_share_a_cache(
                 assert torch.equal(images, expected)
                 assert torch.equal(labels, others)
             assert taken(tmp_path) <= content
-    assert len([path for path in tmp_path.iterdir() if path.is_dir()]) == 2
+        assert len([path for path in tmp_path.iterdir() if path.is_dir()]) == 2
 
 
 def test_raw_images_that_are_gathered_wait_for_their_shards_too(
