@@ -78,12 +78,12 @@ class Manifest:
     @property
     def known_splits(self) -> str:
         """What there is instead of an unknown split, to end a sentence."""
+        has = f"it has {', '.join(map(repr, self.splits))}"
         if not any(self.splits):
-            return (
-                "it is not divided into splits, and is read whole where no split is given; `packer "
-                "pack` divides a source by --split train=0.9,val=0.1"
-            )
-        return f"it has {', '.join(map(repr, self.splits))}"
+            has = "it is not divided into splits, and is read whole where no split is given"
+        if len(self.splits) > 1:
+            return has
+        return f"{has}; `packer pack` divides a source by --split train=0.9,val=0.1"
 
     @property
     def split_samples(self) -> dict[str, int]:

@@ -237,6 +237,16 @@ def test_a_dataset_without_splits_says_so_when_asked_for_one(packed: Path) -> No
         Dataset(packed, "train")
 
 
+def test_a_dataset_of_one_split_says_how_another_is_divided_from_it(
+    two_splits: Path, tmp_path: Path
+) -> None:
+    whole = Manifest.load(two_splits)
+    train = tuple(shard for shard in whole.shards if shard.split == "train")
+    (tmp_path / "dataset.json").write_text(replace(whole, shards=train).dump())
+    with pytest.raises(ReaderError, match=r"it has 'train'; .* by --split train=0\.9,val=0\.1"):
+        Dataset(tmp_path, "val")
+
+
 def test_a_folder_without_a_dataset_is_refused(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match=r"no dataset\.json"):
         Dataset(tmp_path)
