@@ -79,11 +79,11 @@ def prepare(
     if onto is not None and base is not None:
         refuse_other_splits(onto, set(base.splits), set(plan.splits))
     if isinstance(source, DatasetSource):
-        further, labelled = tuple(source.remarks()), source.probed.labelled
+        further, probed = tuple(source.remarks()), source.probed
     else:
         further = tuple(remarks(source, int((listing.labels < 0).sum()), len(listing)))
-        labelled = False
-    sentence = told(reading.what, listing, scanned.classes, labelled)
+        probed = None
+    sentence = told(reading.what, listing, scanned.classes, probed)
     return Work(origin, scanned, plan, options, base, scanned.remarks + further, sentence)
 
 

@@ -61,7 +61,8 @@ def scan(
     listing.skipped += beside
     keys = bytearray()
     own_splits = set()
-    with progress.phase("scan", None, "files") as advance:
+    noun = "items" if isinstance(source, DatasetSource) else "files"
+    with progress.phase("scan", None, noun) as advance:
         for record in source.scan():
             advance(1)
             if isinstance(record, SourceSample):

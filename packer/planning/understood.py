@@ -5,18 +5,19 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from packer.planning.listing import Listing
+from packer.sources.python.probes import Probed
 
 _NAMED = 3  # classes
 
 
-def told(what: str, listing: Listing, classes: Sequence[str], labelled: bool = False) -> str:
+def told(what: str, listing: Listing, classes: Sequence[str], probed: Probed | None = None) -> str:
     """The sentence that `packer pack` begins with.
 
     Args:
         what: the source was taken for, as `Reading` has it.
         listing: the samples that were found.
         classes: their names in label order.
-        labelled: there are labels all the same.
+        probed: what a few items tell of labels and members that only reading all of them lists.
     """
     count = len(listing)
     splits, counts = np.unique(listing.splits, return_counts=True)
@@ -24,6 +25,9 @@ def told(what: str, listing: Listing, classes: Sequence[str], labelled: bool = F
     members = [
         f"{name}{_without(count - having)}" for name, having in sorted(listing.members.items())
     ]
+    if probed is not None:
+        members += probed.members
+    labelled = probed is not None and probed.labelled
     return sentence(what, count, classes, by_split, members, labelled)
 
 

@@ -26,6 +26,7 @@ class Probed:
         repeatable: they are, where the random generators begin at the same place.
         keyed: they have keys.
         labelled: they have labels.
+        members: what they have beside the image, by extension.
     """
 
     size: int
@@ -34,6 +35,7 @@ class Probed:
     repeatable: bool
     keyed: bool
     labelled: bool
+    members: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,7 @@ class _Look:
     size: int = 0
     keyed: bool = False
     labelled: bool = False
+    members: tuple[str, ...] = ()
     reason: str = ""
 
 
@@ -79,6 +82,7 @@ def probe(read: Read, count: int, policy: Policy) -> Probed:
         repeatable=repeatable,
         keyed=any(look.keyed for look in sound),
         labelled=any(look.labelled for look in sound),
+        members=tuple(sorted({ext for look in sound for ext in look.members})),
     )
 
 
@@ -92,7 +96,7 @@ def _look(read: Read, number: int, draws: int | None, policy: Policy) -> _Look:
             size += len(encode(item.image, replace(policy, tiled=False)).data)
     except BadImage as error:
         return _Look(str(error).encode("utf-8", "replace"), reason=str(error))
-    return _Look(_digest(item), size, item.key is not None, item.label >= 0)
+    return _Look(_digest(item), size, item.key is not None, item.label >= 0, tuple(item.members))
 
 
 def _digest(item: Item) -> bytes:

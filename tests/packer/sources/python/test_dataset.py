@@ -239,7 +239,8 @@ def test_fields_have_names_keys_and_members(tmp_path: Path) -> None:
         for number in range(10)
     ]
     fields = {"image_column": "picture", "label_column": "kind", "classes": ["b", "a"]}
-    pack(rows, tmp_path / "dst", **fields)
+    told = pack(rows, tmp_path / "dst", **fields).reading
+    assert told == "Read as a list: 10 images; 2 classes (b, a); members json, txt."
     packed = reader.Dataset(tmp_path / "dst")
     row = packed.keys.index("folder/7%2Ev1")
     assert (packed.classes, packed.targets[row]) == (["b", "a"], 0)
