@@ -121,12 +121,20 @@ class PackingFailed(ShardfeedError):
     __module__ = "packer"
 
 
-def cannot_write(path: Path, error: OSError) -> PackingFailed:
-    """The error for a file of the dataset that could not be written."""
-    return PackingFailed(
-        f"{path} cannot be written: {error.strerror}. Finished shards are kept: once the cause is "
-        "gone, run the same command again to go on."
-    )
+def cannot_write(path: Path, error: OSError, *, kept: bool = True) -> PackingFailed:
+    """The error for a file of the dataset that could not be written.
+
+    Args:
+        path: of the file.
+        error: what writing it raised.
+        kept: another run goes on from the finished shards; else it begins anew.
+    """
+    then = "Nothing was committed: once the cause is gone, begin again."
+    if kept:
+        then = (
+            "Finished shards are kept: once the cause is gone, run the same command again to go on."
+        )
+    return PackingFailed(f"{path} cannot be written: {error.strerror}. {then}")
 
 
 def said(error: Exception) -> str:

@@ -230,7 +230,7 @@ class Session:
         except FileExistsError:
             pass
         except OSError as error:
-            raise cannot_write(path, error) from error
+            raise cannot_write(path, error, kept=False) from error
 
     def _name(self, item: Item, number: str) -> str:
         """The sample's key as it is given, or its number."""

@@ -116,7 +116,7 @@ class ShardStream:
         try:
             shard.writer.add(sample, encoded, members)
         except OSError as error:
-            raise cannot_write(shard.path, error) from error
+            raise cannot_write(shard.path, error, kept=False) from error
         shard.samples += 1
 
     def _is_full(self, shard: "_Shard", more: int) -> bool:
@@ -134,7 +134,7 @@ class ShardStream:
         try:
             shard = _Shard(path, ShardWriter(path))
         except OSError as error:
-            raise cannot_write(path, error) from error
+            raise cannot_write(path, error, kept=False) from error
         self._next[split] = number + 1
         self._open[split] = shard
         return shard
@@ -146,7 +146,7 @@ class ShardStream:
             with shard.writer as writer:
                 writer.finish(self.rejected)
         except OSError as error:
-            raise cannot_write(shard.path, error) from error
+            raise cannot_write(shard.path, error, kept=False) from error
         self.rejected = []
         self.written.add(report_of(shard.path, split))
 

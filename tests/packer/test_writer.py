@@ -233,6 +233,18 @@ def test_a_users_own_shard_in_the_folder_of_a_split_stops_the_loop(tmp_path: Pat
     ]
 
 
+def test_a_shard_that_cannot_be_written_is_told_without_the_promise_to_go_on(
+    tmp_path: Path,
+) -> None:
+    def samples() -> Iterator[Any]:
+        yield {"image": pixels(0), "split": "train"}
+        (tmp_path / "dst" / "val").write_text("in the way")
+        yield {"image": pixels(1), "split": "val"}
+
+    with pytest.raises(packer.PackingFailed, match=r"Nothing was committed: .* begin again"):
+        write(tmp_path / "dst", samples())
+
+
 def test_a_sample_that_is_not_sound_stops_the_loop_or_is_named(tmp_path: Path) -> None:
     samples = [pixels(0), b"nothing", pixels(1), None, pixels(2)]
     with pytest.raises(packer.Rejected, match="00000001: it is not an image of a known format"):
