@@ -30,6 +30,8 @@ def say_explained(
     count = min(_SHOWN, len(listing))
     numbers = [(2 * shown + 1) * len(listing) // (2 * count) for shown in range(count)]
     samples = [_sample(source, listing[number], classes) for number in numbers]
+    for sample in samples:
+        sample["members"] |= dict.fromkeys(sorted(listing.members.keys() - sample["members"]))
     rejected = [(item.name, item.reason) for item in listing.skipped if not item.ignored]
     ignored = [(item.name, item.reason) for item in listing.skipped if item.ignored]
     if as_json:
@@ -46,7 +48,7 @@ def say_explained(
         split = f", split {sample['split']}" if sample["split"] else ""
         say(f"{sample['name']}: {of_class}{split}, {sample['image']}", err=False)
         for ext, told in sample["members"].items():
-            say(f"  {ext}: {told}", err=False)
+            say(f"  {ext}: {'none' if told is None else told}", err=False)
     name_files("ignored", ignored)
     name_files("rejected", rejected)
     return 1 if rejected else 0

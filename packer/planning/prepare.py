@@ -10,7 +10,7 @@ from packer.planning.plan import plan_shards
 from packer.planning.scan import scan
 from packer.planning.shard_job import Origin
 from packer.planning.there import There
-from packer.planning.understood import told
+from packer.planning.understood import doubts, told
 from packer.planning.work import Work
 from packer.progress import Progress
 from packer.sources.coco.coco import CocoSource
@@ -82,6 +82,7 @@ def prepare(
         further, probed = tuple(source.remarks()), source.probed
     else:
         further = tuple(remarks(source, int((listing.labels < 0).sum()), len(listing)))
+        further += tuple(doubts(listing, scanned.classes)) if base is None else ()
         probed = None
     sentence = told(reading.what, listing, scanned.classes, probed)
     return Work(origin, scanned, plan, options, base, scanned.remarks + further, sentence)

@@ -1,6 +1,6 @@
 """From a source to the list of what is to be packed: splits assigned, repeats skipped."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -191,6 +191,6 @@ def numbered(labels: Iterable[int]) -> tuple[str, ...]:
     return tuple(map(str, range(max(labels, default=-1) + 1)))
 
 
-def is_numbered(classes: tuple[str, ...]) -> bool:
+def is_numbered(classes: Sequence[str]) -> bool:
     """Whether these are such names."""
-    return classes == numbered(range(len(classes)))
+    return tuple(classes) == numbered(range(len(classes)))

@@ -1,13 +1,15 @@
 """What a source was understood as, in one sentence (pure)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
 from packer.planning.listing import Listing
+from packer.planning.scan import is_numbered
 from packer.sources.python.probes import Probed
 
 _NAMED = 3  # classes
+_SEVERAL = 10  # classes: of so many, most have more than one sample
 
 
 def told(what: str, listing: Listing, classes: Sequence[str], probed: Probed | None = None) -> str:
@@ -29,6 +31,31 @@ def told(what: str, listing: Listing, classes: Sequence[str], probed: Probed | N
         members += probed.members
     labelled = probed is not None and probed.labelled
     return sentence(what, count, classes, by_split, members, labelled)
+
+
+def doubts(listing: Listing, classes: Sequence[str]) -> Iterator[str]:
+    """What the samples of the classes say of whether their labels are classes at all.
+
+    Args:
+        listing: the samples that were found.
+        classes: their names in label order.
+    """
+    labels = listing.labels
+    counts = np.bincount(labels[labels >= 0], minlength=len(classes))
+    empty = np.flatnonzero(counts == 0).tolist()
+    single = int((counts == 1).sum())
+    used = len(counts) - len(empty)
+    if used >= _SEVERAL and 2 * single > used:
+        yield (
+            f"{single} of {used} classes have a single sample: are these names or numbers of "
+            "samples, not of classes? In a table, --label-column chooses another column."
+        )
+    elif used and empty and is_numbered(classes):
+        names = ", ".join(map(str, empty[:_NAMED])) + ", ..." * (len(empty) > _NAMED)
+        yield (
+            f"No sample has the label {names}: labels are whole numbers, and all up to the largest "
+            f"are classes, {len(classes)} in all."
+        )
 
 
 def sentence(

@@ -36,7 +36,8 @@ def refuse_repeated_keys(folder: Path, tars: Iterable[str]) -> None:
     if found:
         named = ", ".join(repr(key.decode()) for key in sorted(found)[:EXAMPLES])
         raise UnusableInput(
-            f"{len(found)} keys are those of several samples: {named}"
+            f"{'1 key is that' if len(found) == 1 else f'{len(found)} keys are those'} of several "
+            f"samples: {named}"
             f"{' and others' * (len(found) > EXAMPLES)}. Give each sample a key of its own, or "
             "none: then they are numbered. Nothing was committed."
         )

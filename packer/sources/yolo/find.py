@@ -161,7 +161,9 @@ def _of_folders(tree: Tree, parts: Sequence[Part]) -> Found:
 
 def _found(tree: Tree, yolo: Yolo, file: str) -> Found:
     """The finding; `file` is the one that names the classes."""
-    names = f"{len(yolo.classes)} names from {file}" if yolo.classes else "its classes not named"
+    names = "its classes not named"
+    if count := len(yolo.classes):
+        names = f"{count} {'name' if count == 1 else 'names'} from {file}"
     kinds = _kinds(tree, yolo.parts, yolo.keypoints) - {BOX}
     lines = "".join(f", {kind}" for kind in sorted(kinds))
     advice = read_by('"txt?", format="cxcywh", normalized=True')

@@ -51,6 +51,24 @@ def test_a_source_is_explained_by_its_samples_and_nothing_is_written(
     assert sorted(pets.parent.rglob("*")) == before
 
 
+def test_a_sample_without_a_member_that_others_have_is_marked(
+    tmp_path: Path, run_packer: RunPacker
+) -> None:
+    (tmp_path / "a").mkdir()
+    for number in range(2):
+        (tmp_path / f"a/{number}.jpg").write_bytes(image(number, "JPEG"))
+    (tmp_path / "a/1.json").write_text("{}")
+    done = run_packer("pack", "--explain", tmp_path, "--quiet")
+    assert done.stdout.splitlines()[1:] == [
+        "a/0.jpg: class a, JPEG of 16 x 12",
+        "  json: none",
+        "a/1.jpg: class a, JPEG of 16 x 12",
+        "  json: {}",
+    ]
+    told = json.loads(run_packer("pack", "--explain", tmp_path, "--json", "--quiet").stdout)
+    assert [sample["members"] for sample in told["samples"]] == [{"json": None}, {"json": "{}"}]
+
+
 @pytest.mark.parametrize(
     ("mode", "told"),
     [
