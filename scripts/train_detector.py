@@ -112,7 +112,6 @@ def targets(objects: list[dict[str, Tensor]], kind: str) -> list[dict[str, Tenso
 
 def drawn(images: Tensor, wanted: list[dict[str, Tensor]], path: Path) -> None:
     """Write a picture of the images with the boxes that came with them."""
-    from torchvision.io import write_png
     from torchvision.utils import draw_bounding_boxes, make_grid
 
     def names(one: dict[str, Tensor]) -> list[str]:
@@ -124,7 +123,8 @@ def drawn(images: Tensor, wanted: list[dict[str, Tensor]], path: Path) -> None:
         else image
         for image, one in zip(images.contiguous(), wanted, strict=True)
     ]
-    write_png(make_grid(shown, nrow=4), str(path))
+    grid = make_grid(shown, nrow=4).permute(1, 2, 0)
+    Image.fromarray(grid.numpy()).save(path)
 
 
 def train(loader: reader.Loader, kind: str, steps: int, classes: int, pretrained: bool) -> list:
