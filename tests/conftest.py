@@ -13,11 +13,7 @@ import psutil
 import pytest
 from PIL import Image
 
-from packer.packing import (
-    PackOptions,
-    PackReport,
-    pack,
-)
+from packer.packing import PackOptions, PackReport, pack
 from reader.workers import starter
 
 sys.path.insert(0, str(Path(__file__).parent))  # for the modules that only tests use

@@ -23,11 +23,7 @@ from typing import Any
 
 import torch
 
-from reader.cuda.nested import (
-    leaves,
-    map_leaves,
-    sequences,
-)
+from reader.cuda.nested import leaves, map_leaves, sequences
 from reader.gpu_decode.images import EncodedImages
 from reader.system import cores_near
 

@@ -13,16 +13,8 @@ from numpy.typing import NDArray
 
 from reader.dataset.shared_memory import Holding
 from reader.decode.plan import StoredImage
-from reader.errors import (
-    ReaderError,
-    SampleError,
-)
-from reader.format import (
-    FORMATS,
-    Index,
-    Limits,
-    ShardEntry,
-)
+from reader.errors import ReaderError, SampleError
+from reader.format import FORMATS, Index, Limits, ShardEntry
 from reader.format.bands import bands_of
 from reader.format.files import open_regular, read_into
 from reader.format.tiles import table_of

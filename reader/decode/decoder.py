@@ -14,19 +14,10 @@ from numpy.typing import NDArray
 
 from reader.decode.bands import BandCut
 from reader.decode.formats import part, read_bands, read_picture
-from reader.decode.plan import (
-    StoredImage,
-    View,
-    join,
-    plan_view,
-)
+from reader.decode.plan import StoredImage, View, join, plan_view
 from reader.decode.resize import nearest, resized
 from reader.decode.splice import Box
-from reader.errors import (
-    DecodeError,
-    SampleError,
-    lacks_memory,
-)
+from reader.errors import DecodeError, SampleError, lacks_memory
 from reader.format.jpeg import first_frame
 from reader.format.tiles import BadTable
 from reader.geometry import Geometry

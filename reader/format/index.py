@@ -15,17 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from reader.format.columns import (
-    BANDS,
-    BOUNDS,
-    FORMATS,
-    LISTS,
-    MEMBER,
-    ROW,
-    TILES,
-    Column,
-    banded,
-)
+from reader.format.columns import BANDS, BOUNDS, FORMATS, LISTS, MEMBER, ROW, TILES, Column, banded
 from reader.format.errors import FormatError
 from reader.format.files import open_regular
 

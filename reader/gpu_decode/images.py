@@ -11,15 +11,8 @@ from torch import Tensor
 
 from reader.errors import SampleError
 from reader.gpu_decode import nvjpeg
-from reader.gpu_decode.parcels import (
-    Parcel,
-    parcels,
-)
-from reader.gpu_decode.resample import (
-    Source,
-    resample,
-    sent,
-)
+from reader.gpu_decode.parcels import Parcel, parcels
+from reader.gpu_decode.resample import Source, resample, sent
 from reader.warning import warn
 
 _GROUP_BYTES = 1 << 28  # of decoded pixels at a time

@@ -17,10 +17,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from reader.loader.statistics import (
-    Flows,
-    Statistics,
-)
+from reader.loader.statistics import Flows, Statistics
 from reader.workers.pool import Pool
 
 _MEASURED_SECONDS, _MEASURED_BATCHES = 0.5, 4

@@ -10,10 +10,7 @@ from reader.batch.layout import BatchArrays, BatchLayout
 from reader.dataset.dataset import Dataset
 from reader.errors import ReaderError
 from reader.gpu_decode.images import EncodedImages
-from reader.gpu_decode.parcels import (
-    CONTENT,
-    PARCEL,
-)
+from reader.gpu_decode.parcels import CONTENT, PARCEL
 from reader.samples.row_writer import InArray, as_array
 
 Collate = Callable[[list[tuple[Any, ...]]], Any]

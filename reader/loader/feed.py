@@ -18,19 +18,11 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from reader.batch.layout import BatchArrays, BatchLayout
-from reader.batch.pinned import (
-    HostMemory,
-    page_lock,
-)
+from reader.batch.pinned import HostMemory, page_lock
 from reader.batch.ring import Ring, RingMemory
 from reader.dataset.dataset import Dataset
-from reader.errors import (
-    ReaderError,
-)
-from reader.loader.autoscale import (
-    Autoscaler,
-    Choice,
-)
+from reader.errors import ReaderError
+from reader.loader.autoscale import Autoscaler, Choice
 from reader.loader.bad_samples import BadSamples, DroppedBoxes
 from reader.loader.queued import Batch, Epoch
 from reader.loader.statistics import Account, Statistics
@@ -43,20 +35,10 @@ from reader.samples.decoded_cache import DecodedImages
 from reader.samples.raw import can_gather
 from reader.samples.row_writer import loose_fields
 from reader.samples.sample import Recipe
-from reader.system import (
-    running_on,
-    usable_cores,
-)
+from reader.system import running_on, usable_cores
 from reader.workers.in_place import InPlace
-from reader.workers.messages import (
-    Done,
-    Failed,
-    Setup,
-)
-from reader.workers.pool import (
-    Pool,
-    failure,
-)
+from reader.workers.messages import Done, Failed, Setup
+from reader.workers.pool import Pool, failure
 
 
 class Feed:

@@ -8,23 +8,13 @@ from typing import NoReturn
 from reader.batch.layout import BatchLayout, Column
 from reader.checks import is_count
 from reader.dataset.dataset import Dataset
-from reader.errors import (
-    ArgumentError,
-    SampleError,
-    WorkerError,
-)
+from reader.errors import ArgumentError, SampleError, WorkerError
 from reader.format import ShardfeedError
-from reader.gpu_decode.parcels import (
-    check,
-    columns_for,
-)
+from reader.gpu_decode.parcels import check, columns_for
 from reader.samples.row_writer import apart, are_views, as_array
 from reader.samples.sample import Recipe, Sample, SampleReader
 from reader.samples.seeding import kept_generators
-from reader.transforms import (
-    Transform,
-    largest_output,
-)
+from reader.transforms import Transform, largest_output
 from reader.workers.stall import named_in_time, within
 
 CANDIDATES = 64  # of which two are looked at, which differ in size

@@ -26,11 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reader.dataset.dataset import Dataset
-from reader.dataset.shared_memory import (
-    Shared,
-    Wanted,
-    share,
-)
+from reader.dataset.shared_memory import Shared, Wanted, share
 from reader.decode.decoder import Decoder, mirror
 from reader.decode.plan import StoredImage, View
 from reader.transforms import (

@@ -9,19 +9,10 @@ import numpy as np
 
 from reader.dataset.dataset import Dataset
 from reader.dataset.shard import Shard
-from reader.decode.decoder import (
-    Decoder,
-    Pixels,
-    draw_mask,
-    plan,
-)
+from reader.decode.decoder import Decoder, Pixels, draw_mask, plan
 from reader.decode.formats import read_values
 from reader.decode.plan import View
-from reader.errors import (
-    DecodeError,
-    ReaderError,
-    SampleError,
-)
+from reader.errors import DecodeError, ReaderError, SampleError
 from reader.format.bands import bands_of
 from reader.format.members import picture_format
 from reader.geometry import Geometry
@@ -29,11 +20,7 @@ from reader.gpu_decode.parcels import pack
 from reader.rng import SampleRandom
 from reader.samples.boxes import Boxes
 from reader.samples.decoded_cache import DecodedImages, drawing
-from reader.samples.fields import (
-    PHOTOGRAPHS,
-    Mask,
-    ResolvedField,
-)
+from reader.samples.fields import PHOTOGRAPHS, Mask, ResolvedField
 from reader.samples.seeding import seed_sample
 from reader.transforms import Transform
 

@@ -22,10 +22,7 @@ from collections.abc import Sequence, Set
 from itertools import count
 from multiprocessing.connection import Connection
 
-from reader.errors import (
-    ReaderError,
-    WorkerError,
-)
+from reader.errors import ReaderError, WorkerError
 from reader.workers.in_hand import Board
 from reader.workers.messages import (
     Done,
@@ -40,18 +37,9 @@ from reader.workers.messages import (
     receive,
     with_news,
 )
-from reader.workers.process import (
-    WorkerProcess,
-    cause_of,
-    remedy_for,
-    setup_file,
-    start_failure,
-)
+from reader.workers.process import WorkerProcess, cause_of, remedy_for, setup_file, start_failure
 from reader.workers.queue import TaskQueue
-from reader.workers.stall import (
-    Hand,
-    Watch,
-)
+from reader.workers.stall import Hand, Watch
 
 _SAID = (Done, Failed, Ready, Idle, Retired)  # by workers
 _MAX_DEATHS_A_TASK = 10  # more than workers without the task die meanwhile

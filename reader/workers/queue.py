@@ -14,10 +14,7 @@ import socket
 from collections import deque
 from collections.abc import Iterable
 
-from reader.workers.messages import (
-    MAX_TASK_BYTES,
-    Task,
-)
+from reader.workers.messages import MAX_TASK_BYTES, Task
 
 
 class TaskQueue:

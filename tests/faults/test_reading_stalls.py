@@ -18,13 +18,7 @@ import pytest
 from live_workers import workers
 
 import reader.workers.stall
-from reader import (
-    CenterCrop,
-    Dataset,
-    Loader,
-    ReaderError,
-    WorkerError,
-)
+from reader import CenterCrop, Dataset, Loader, ReaderError, WorkerError
 
 NUMBER = 17  # the sample at which it happens
 

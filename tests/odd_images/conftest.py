@@ -18,11 +18,7 @@ import packer
 from packer.checking.verify import verify
 from packer.interop.index import index
 from packer.packing import PackReport
-from reader import (
-    Dataset,
-    Loader,
-    RandomResizedCrop,
-)
+from reader import Dataset, Loader, RandomResizedCrop
 from reader.format import Index
 
 Pixels = NDArray[Any]

@@ -16,23 +16,10 @@ import xxhash
 from PIL import Image
 
 import packer
-from packer.images.probe import (
-    ImageInfo,
-    probe,
-)
+from packer.images.probe import ImageInfo, probe
 from packer.keys import escape
-from packer.progress import (
-    Advance,
-    Progress,
-)
-from reader.format import (
-    FORMATS,
-    Index,
-    Manifest,
-    ShardEntry,
-    index,
-    tar,
-)
+from packer.progress import Advance, Progress
+from reader.format import FORMATS, Index, Manifest, ShardEntry, index, tar
 
 ROOT = Path(packer.__file__).parent.parent
 

@@ -5,12 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from packer.keys import (
-    KeySet,
-    clashing,
-    escape,
-    unescape,
-)
+from packer.keys import KeySet, clashing, escape, unescape
 
 WHITE_OR_CONTROL = re.compile(r"[\s\x00-\x1f\x7f-\x9f]")
 

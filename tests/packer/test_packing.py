@@ -22,25 +22,12 @@ from safetensors import safe_open
 from safetensors.numpy import load_file
 
 from packer.checking.verify import verify
-from packer.errors import (
-    NothingToPack,
-    PackingFailed,
-    Rejected,
-    UnusableInput,
-)
+from packer.errors import NothingToPack, PackingFailed, Rejected, UnusableInput
 from packer.images import tiling
 from packer.keys import unescape
-from packer.packing import (
-    PackOptions,
-    PackReport,
-    pack,
-)
+from packer.packing import PackOptions, PackReport, pack
 from packer.progress import Progress
-from reader.format import (
-    FormatError,
-    Index,
-    Manifest,
-)
+from reader.format import FormatError, Index, Manifest
 
 RunPack = Callable[..., PackReport]
 FilesOf = Callable[[Path], dict[str, bytes]]

@@ -18,20 +18,11 @@ import pytest
 import torch
 
 import reader
-from packer.images.probe import (
-    ImageInfo,
-    probe,
-)
+from packer.images.probe import ImageInfo, probe
 from packer.packing import PackReport
 from packer.writing.shard_writer import shard_entry
 from reader import Dataset
-from reader.format import (
-    FORMATS,
-    Manifest,
-    ShardEntry,
-    index,
-    tar,
-)
+from reader.format import FORMATS, Manifest, ShardEntry, index, tar
 
 
 @pytest.fixture(scope="session")

@@ -7,9 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reader.rng import (
-    SampleRandom,
-)
+from reader.rng import SampleRandom
 
 SEEDS = st.integers(-(2**63), 2**64)
 

@@ -8,12 +8,7 @@ from pathlib import Path
 import pytest
 
 import reader
-from reader.system import (
-    available_memory,
-    cores_near,
-    running_on,
-    usable_cores,
-)
+from reader.system import available_memory, cores_near, running_on, usable_cores
 
 ROOT = Path(reader.__file__).parent.parent
 

@@ -16,10 +16,7 @@ from functools import cache
 from pathlib import Path
 
 from reader import Dataset
-from reader.format import (
-    Manifest,
-    ShardfeedError,
-)
+from reader.format import Manifest, ShardfeedError
 from reader.format.manifest import checksum_of
 from targets.making import dataset, folder
 

@@ -13,12 +13,8 @@ import numpy as np
 
 from packer.checking.image import contradictions, image_faults
 from packer.errors import BadImage
-from packer.images import (
-    jpeg,
-)
-from packer.images import (
-    probe as images,
-)
+from packer.images import jpeg
+from packer.images import probe as images
 from reader.decode.decoder import Decoder, plan
 from reader.decode.formats import read_values
 from reader.decode.plan import StoredImage

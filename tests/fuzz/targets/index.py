@@ -13,30 +13,12 @@ import numpy as np
 
 from packer.checking.info import info
 from packer.checking.verify import verify
-from reader import (
-    CenterCrop,
-    Dataset,
-    RandomCrop,
-    RandomHorizontalFlip,
-    RandomResizedCrop,
-)
+from reader import CenterCrop, Dataset, RandomCrop, RandomHorizontalFlip, RandomResizedCrop
 from reader.batch.layout import BatchLayout
 from reader.errors import DecodeError
-from reader.format import (
-    FORMATS,
-    Index,
-    Manifest,
-    ShardEntry,
-    ShardfeedError,
-)
-from reader.samples.raw import (
-    Gatherer,
-    can_gather,
-)
-from reader.samples.sample import (
-    Recipe,
-    SampleReader,
-)
+from reader.format import FORMATS, Index, Manifest, ShardEntry, ShardfeedError
+from reader.samples.raw import Gatherer, can_gather
+from reader.samples.sample import Recipe, SampleReader
 from targets.making import LIMITS, dataset, folder
 
 _ROWS = 6  # looked at

@@ -15,10 +15,7 @@ from packer.packing import pack
 from packer.planning.options import PackOptions
 from packer.sources.detect import open_source
 from packer.sources.options import SourceOptions
-from packer.sources.records import (
-    Source,
-    SourceSample,
-)
+from packer.sources.records import Source, SourceSample
 from reader.format import Limits
 
 LIMITS = Limits(pixels=1 << 22, bytes=1 << 24)  # low, so that what ignores them stands out

@@ -21,10 +21,7 @@ from unittest.mock import patch
 
 import numpy as np
 
-from reader import (
-    Dataset,
-    WorkerError,
-)
+from reader import Dataset, WorkerError
 from reader.batch.layout import BatchLayout
 from reader.samples.sample import Recipe
 from reader.workers import pool

@@ -14,10 +14,7 @@ from functools import cache
 import numpy as np
 
 from packer.images.tiles import find_tiles
-from reader.decode.decoder import (
-    Decoder,
-    plan,
-)
+from reader.decode.decoder import Decoder, plan
 from reader.decode.plan import StoredImage
 from reader.errors import DecodeError
 from reader.format.tiles import TileTable

@@ -14,11 +14,7 @@ from pathlib import Path
 from packer.interop.rows import index_tar
 from packer.sources.archive.archive import ArchiveSource
 from packer.sources.archive.webdataset import WebDatasetSource
-from reader.format import (
-    FORMATS,
-    Index,
-    ShardfeedError,
-)
+from reader.format import FORMATS, Index, ShardfeedError
 from targets.making import LIMITS, encoded, opened, read_through, scratch
 
 _BLOCK = 512

@@ -12,12 +12,7 @@ import pytest
 from PIL import Image
 
 from packer.checking.info import info
-from reader.format import (
-    FormatError,
-    Index,
-    Manifest,
-    index,
-)
+from reader.format import FormatError, Index, Manifest, index
 
 RunPacker = Callable[..., "subprocess.CompletedProcess[str]"]
 

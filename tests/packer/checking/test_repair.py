@@ -16,15 +16,9 @@ import packer
 from packer.checking.repair import repair
 from packer.checking.verify import verify
 from packer.errors import UnusableInput
-from packer.packing import (
-    PackReport,
-    pack,
-)
+from packer.packing import PackReport, pack
 from packer.planning.options import PackOptions
-from reader.format import (
-    FormatError,
-    Manifest,
-)
+from reader.format import FormatError, Manifest
 
 RunPacker = Callable[..., "subprocess.CompletedProcess[str]"]
 FilesOf = Callable[[Path], dict[str, bytes]]

@@ -16,13 +16,7 @@ from PIL import Image
 from packer.checking.verify import verify
 from packer.images.probe import probe
 from packer.progress import Progress
-from reader.format import (
-    FORMATS,
-    FormatError,
-    Index,
-    Manifest,
-    tar,
-)
+from reader.format import FORMATS, FormatError, Index, Manifest, tar
 
 MANY = settings(
     deadline=None,

@@ -3,10 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from packer.files.transfer import (
-    read_span,
-    write_all,
-)
+from packer.files.transfer import read_span, write_all
 
 
 @pytest.fixture

@@ -14,20 +14,13 @@ from PIL import Image
 import packer
 from packer.checking.info import info
 from packer.checking.verify import verify
-from packer.errors import (
-    BadImage,
-    Rejected,
-)
+from packer.errors import BadImage, Rejected
 from packer.images.probe import probe
 from packer.interop.extract import extract
 from packer.interop.index import index
 from packer.packing import PackReport
 from reader import Dataset
-from reader.format import (
-    FormatError,
-    Limits,
-    Manifest,
-)
+from reader.format import FormatError, Limits, Manifest
 from reader.format.tar import MAX_MEMBER
 
 RunPacker = Callable[..., "subprocess.CompletedProcess[str]"]

@@ -9,10 +9,7 @@ from PIL import Image, ImageFile
 
 from packer.errors import BadImage
 from packer.images import jpeg
-from packer.images.probe import (
-    ImageInfo,
-    probe,
-)
+from packer.images.probe import ImageInfo, probe
 from reader.format import Limits
 
 KINDS = {

@@ -18,11 +18,7 @@ from packer.errors import UnusableInput
 from packer.interop.extract import extract
 from packer.packing import PackReport
 from packer.progress import Progress
-from reader.format import (
-    FormatError,
-    Limits,
-    Manifest,
-)
+from reader.format import FormatError, Limits, Manifest
 
 RunPacker = Callable[..., "subprocess.CompletedProcess[str]"]
 WriteDataset = Callable[..., Path]

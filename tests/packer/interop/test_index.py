@@ -20,11 +20,7 @@ from packer.files.hashed_file import HashedFile
 from packer.interop.extract import extract
 from packer.interop.index import index
 from reader import Dataset
-from reader.format import (
-    Index,
-    Limits,
-    Manifest,
-)
+from reader.format import Index, Limits, Manifest
 
 RunPacker = Callable[..., "subprocess.CompletedProcess[str]"]
 FORMATS = [tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT]

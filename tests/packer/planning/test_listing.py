@@ -7,10 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from packer.planning.listing import Listing
-from packer.sources.records import (
-    Skipped,
-    SourceSample,
-)
+from packer.sources.records import Skipped, SourceSample
 
 SAMPLE = SourceSample("cat/a.jpg", "cat/a", 0, 100, 1_700_000_000_000_000_001)
 ODD = SourceSample(os.fsdecode(b"\xff/\xe4\xb8\xad .jpg"), "%FF/中%20", -1, 2**40, -5)

@@ -7,12 +7,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from packer.planning.listing import Listing
-from packer.planning.plan import (
-    Plan,
-    plan_shards,
-    shuffled,
-    split_of,
-)
+from packer.planning.plan import Plan, plan_shards, shuffled, split_of
 from packer.sources.records import SourceSample
 from reader.format import tar
 

@@ -6,16 +6,9 @@ import pytest
 
 from packer.errors import BadImage
 from packer.planning.options import PackOptions
-from packer.planning.scan import (
-    Scanned,
-    scan,
-)
+from packer.planning.scan import Scanned, scan
 from packer.progress import Progress
-from packer.sources.records import (
-    Content,
-    Skipped,
-    SourceSample,
-)
+from packer.sources.records import Content, Skipped, SourceSample
 
 
 @dataclass

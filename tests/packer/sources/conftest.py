@@ -14,11 +14,7 @@ from PIL import Image
 from packer.sources.detect import open_source, read
 from packer.sources.options import SourceOptions
 from packer.sources.reading import Reading
-from packer.sources.records import (
-    Skipped,
-    Source,
-    SourceSample,
-)
+from packer.sources.records import Skipped, Source, SourceSample
 
 
 @pytest.fixture(scope="session")

@@ -13,10 +13,7 @@ import pytest
 
 from packer.errors import UnusableInput
 from packer.sources.records import Source
-from reader.format import (
-    Index,
-    Manifest,
-)
+from reader.format import Index, Manifest
 
 RunPacker = Callable[..., "subprocess.CompletedProcess[str]"]
 StartPacker = Callable[..., "subprocess.Popen[str]"]

@@ -16,18 +16,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from packer.errors import (
-    BadImage,
-    UnusableInput,
-)
+from packer.errors import BadImage, UnusableInput
 from packer.packing import PackReport
 from packer.sources.detect import open_source
 from packer.sources.options import SourceOptions
 from packer.sources.records import SourceSample
-from reader.format import (
-    Manifest,
-    ShardfeedError,
-)
+from reader.format import Manifest, ShardfeedError
 
 Write = Callable[..., Path]
 KINDS = ["shard.tar", "shards", "images.tar", "images.zip", "splits", "cifar.tar.gz", "mnist"]

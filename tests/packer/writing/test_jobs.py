@@ -5,10 +5,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from packer.errors import (
-    BadImage,
-    PackingFailed,
-)
+from packer.errors import BadImage, PackingFailed
 from packer.images.encode import Policy
 from packer.planning.shard_job import ShardJob
 from packer.sources.folder.folder import FolderSource

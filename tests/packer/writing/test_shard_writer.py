@@ -13,16 +13,8 @@ from PIL import Image
 from packer.images.encode import Policy
 from packer.images.encode import encode as encode_image
 from packer.sources.records import SourceSample
-from packer.writing.shard_writer import (
-    ShardWriter,
-    is_finished,
-    remove_temporaries,
-    shard_entry,
-)
-from reader.format import (
-    Index,
-    ShardEntry,
-)
+from packer.writing.shard_writer import ShardWriter, is_finished, remove_temporaries, shard_entry
+from reader.format import Index, ShardEntry
 
 Rejected = Sequence[tuple[str, str]]
 AS_THEY_ARE = Policy(tiled=False)

@@ -9,10 +9,7 @@ from pathlib import Path
 import pytest
 from live_workers import started, workers
 
-from reader import (
-    CenterCrop,
-    Loader,
-)
+from reader import CenterCrop, Loader
 from reader.batch.layout import BatchLayout
 from reader.batch.pinned import page_lock
 from reader.batch.ring import RingMemory

@@ -24,10 +24,7 @@ from reader import (
     Loader,
     ReaderError,
 )
-from reader.cuda.transfer import (
-    Lane,
-    Transfer,
-)
+from reader.cuda.transfer import Lane, Transfer
 from reader.loader.epochs import EpochIterator
 
 CROP = CenterCrop((48, 64))

@@ -11,18 +11,8 @@ import pytest
 import torch
 
 import reader
-from reader import (
-    IMAGENET_MEAN,
-    IMAGENET_STD,
-    CenterCrop,
-    CUDAPrefetcher,
-    Loader,
-)
-from reader.cuda.transfer import (
-    CUDAHostMemory,
-    StreamLane,
-    default_device,
-)
+from reader import IMAGENET_MEAN, IMAGENET_STD, CenterCrop, CUDAPrefetcher, Loader
+from reader.cuda.transfer import CUDAHostMemory, StreamLane, default_device
 
 CROP = CenterCrop((48, 64))
 PLAIN: dict[str, Any] = {"mean": (0, 0, 0), "std": (1 / 255,) * 3}  # images keep their 0 to 255

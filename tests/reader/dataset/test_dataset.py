@@ -19,15 +19,7 @@ import simplejpeg
 from PIL import Image
 
 from packer.packing import PackReport
-from reader import (
-    ArgumentError,
-    CenterCrop,
-    Dataset,
-    FormatError,
-    Limits,
-    ReaderError,
-    SampleError,
-)
+from reader import ArgumentError, CenterCrop, Dataset, FormatError, Limits, ReaderError, SampleError
 from reader.format import Manifest
 
 

@@ -12,12 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from reader import (
-    Dataset,
-    FormatError,
-    ReaderError,
-    SampleError,
-)
+from reader import Dataset, FormatError, ReaderError, SampleError
 
 Span = tuple[Path, int, int]  # tar, offset, size
 

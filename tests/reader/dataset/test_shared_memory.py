@@ -11,11 +11,7 @@ import pytest
 from other_process import running
 
 import reader
-from reader import (
-    Dataset,
-    Loader,
-    ReaderError,
-)
+from reader import Dataset, Loader, ReaderError
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="needs memfd"),

@@ -17,18 +17,8 @@ from lossless_jpeg import lossless
 from numpy.typing import NDArray
 from PIL import Image, ImageOps, PngImagePlugin
 
-from reader import (
-    CenterCrop,
-    Dataset,
-    Geometry,
-    Loader,
-    Resize,
-    Transform,
-)
-from reader.decode.decoder import (
-    Decoder,
-    plan,
-)
+from reader import CenterCrop, Dataset, Geometry, Loader, Resize, Transform
+from reader.decode.decoder import Decoder, plan
 from reader.decode.plan import StoredImage
 from reader.errors import DecodeError
 from reader.rng import SampleRandom

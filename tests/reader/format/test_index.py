@@ -14,11 +14,7 @@ from numpy.typing import NDArray
 from safetensors import safe_open
 from safetensors.numpy import load_file
 
-from reader.format import (
-    FORMATS,
-    FormatError,
-    Index,
-)
+from reader.format import FORMATS, FormatError, Index
 from reader.format.index import serialize
 
 Columns = dict[str, NDArray[Any]]

@@ -9,11 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from reader.format.jpeg import (
-    first_frame,
-    mcu_size,
-    segments_of,
-)
+from reader.format.jpeg import first_frame, mcu_size, segments_of
 
 MakeImage = Callable[..., Image.Image]
 Encode = Callable[..., bytes]

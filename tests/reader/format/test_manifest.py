@@ -12,11 +12,7 @@ import xxhash
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from reader.format import (
-    FormatError,
-    Manifest,
-    ShardEntry,
-)
+from reader.format import FormatError, Manifest, ShardEntry
 from reader.format.manifest import MAX_BYTES
 
 ENTRY = ShardEntry("shard-000000.tar", "", 3, 5120, "xxh3-128:00", 900, "xxh3-128:11")

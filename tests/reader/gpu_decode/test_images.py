@@ -33,10 +33,7 @@ from reader import (
 )
 from reader.cuda.transfer import default_device
 from reader.gpu_decode.nvjpeg import require
-from reader.gpu_decode.parcels import (
-    Parcel,
-    is_for_nvjpeg,
-)
+from reader.gpu_decode.parcels import Parcel, is_for_nvjpeg
 
 needs_jpegtran = pytest.mark.skipif(shutil.which("jpegtran") is None, reason="no jpegtran")
 

@@ -8,9 +8,7 @@ import torch
 from delivered import COUNT, CROP, EVERYTHING, augmented, indexes, valid_rows
 from PIL import Image
 
-from reader import (
-    Loader,
-)
+from reader import Loader
 
 pytestmark = pytest.mark.usefixtures("no_leftovers")
 

@@ -12,13 +12,7 @@ import pytest
 from delivered import AUGMENT, COUNT, CROP, augmented, digest, in_a_worker, slow
 from live_workers import started, workers
 
-from reader import (
-    Dataset,
-    Geometry,
-    Loader,
-    ReaderError,
-    WorkerError,
-)
+from reader import Dataset, Geometry, Loader, ReaderError, WorkerError
 
 pytestmark = pytest.mark.usefixtures("no_leftovers")
 

@@ -14,10 +14,7 @@ from delivered import CROP
 from live_workers import workers
 from PIL import Image
 
-from reader import (
-    Geometry,
-    Loader,
-)
+from reader import Geometry, Loader
 from reader.rng import SampleRandom
 
 Script = Callable[..., "subprocess.CompletedProcess[str]"]

@@ -15,10 +15,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from packer.writing.shard_writer import (
-    index_of,
-    shard_entry,
-)
+from packer.writing.shard_writer import index_of, shard_entry
 from reader import (
     CenterCrop,
     Dataset,
@@ -29,11 +26,7 @@ from reader import (
     SampleError,
     WorkerError,
 )
-from reader.format import (
-    Index,
-    Manifest,
-    index,
-)
+from reader.format import Index, Manifest, index
 
 WriteSamples = Callable[..., Path]
 HUGE = 65_500

@@ -10,10 +10,7 @@ import pytest
 import torch
 from delivered import AUGMENT, CROP, EVERYTHING, augmented, digest
 
-from reader import (
-    Geometry,
-    Loader,
-)
+from reader import Geometry, Loader
 from reader.rng import SampleRandom
 
 Script = Callable[..., "subprocess.CompletedProcess[str]"]

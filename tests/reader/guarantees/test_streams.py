@@ -28,15 +28,8 @@ from reader import (
 )
 from reader.cuda import transfer as lane
 from reader.gpu_decode import nvjpeg
-from reader.gpu_decode.parcels import (
-    Parcel,
-    parcels,
-)
-from reader.gpu_decode.resample import (
-    Source,
-    resample,
-    sent,
-)
+from reader.gpu_decode.parcels import Parcel, parcels
+from reader.gpu_decode.resample import Source, resample, sent
 
 NORM: dict[str, Any] = {"mean": IMAGENET_MEAN, "std": IMAGENET_STD}
 CROP = CenterCrop((48, 64))

@@ -18,10 +18,7 @@ from reader import (
     Statistics,
     Transform,
 )
-from reader.loader.autoscale import (
-    Choice,
-    choose,
-)
+from reader.loader.autoscale import Choice, choose
 from reader.rng import SampleRandom
 
 

@@ -11,13 +11,7 @@ import pytest
 from delivered import damage
 from PIL import Image
 
-from reader import (
-    CenterCrop,
-    Dataset,
-    Loader,
-    ReaderError,
-    SampleError,
-)
+from reader import CenterCrop, Dataset, Loader, ReaderError, SampleError
 from reader.order.shuffle import GlobalShuffle
 
 COUNT = 39

@@ -7,21 +7,10 @@ from typing import Any
 
 import pytest
 import torch
-from delivered import (
-    AUGMENT,
-    COUNT,
-    CROP,
-    digest,
-    in_a_worker,
-    indexes,
-    slow,
-)
+from delivered import AUGMENT, COUNT, CROP, digest, in_a_worker, indexes, slow
 from live_workers import workers
 
-from reader import (
-    Geometry,
-    Loader,
-)
+from reader import Geometry, Loader
 
 pytestmark = pytest.mark.usefixtures("no_leftovers")
 

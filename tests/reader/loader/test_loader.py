@@ -12,12 +12,7 @@ from delivered import COUNT, CROP
 from live_workers import workers
 from PIL import Image
 
-from reader import (
-    Dataset,
-    FormatError,
-    Loader,
-    ReaderError,
-)
+from reader import Dataset, FormatError, Loader, ReaderError
 from reader.format import Manifest
 
 pytestmark = pytest.mark.usefixtures("no_leftovers")

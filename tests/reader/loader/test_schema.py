@@ -12,11 +12,7 @@ import torch
 from delivered import COUNT, CROP, EVERYTHING, indexes
 from PIL import Image
 
-from reader import (
-    Dataset,
-    Loader,
-    WorkerError,
-)
+from reader import Dataset, Loader, WorkerError
 
 pytestmark = pytest.mark.usefixtures("no_leftovers")
 

@@ -9,13 +9,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from reader import (
-    CenterCrop,
-    Geometry,
-    Loader,
-    Statistics,
-    Transform,
-)
+from reader import CenterCrop, Geometry, Loader, Statistics, Transform
 from reader.rng import SampleRandom
 
 CROP = CenterCrop((48, 64))

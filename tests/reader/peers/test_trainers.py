@@ -10,13 +10,7 @@ from typing import Any
 import pytest
 import torch
 
-from reader import (
-    CenterCrop,
-    CUDAPrefetcher,
-    Loader,
-    RandomHorizontalFlip,
-    ReaderError,
-)
+from reader import CenterCrop, CUDAPrefetcher, Loader, RandomHorizontalFlip, ReaderError
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # the peers' own
 

@@ -33,14 +33,8 @@ from reader import (
     Statistics,
 )
 from reader.samples.decoded_cache import hold_decoded
-from reader.samples.fields import (
-    name_of,
-    parse_fields,
-)
-from reader.samples.sample import (
-    Recipe,
-    SampleReader,
-)
+from reader.samples.fields import name_of, parse_fields
+from reader.samples.sample import Recipe, SampleReader
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="needs memfd"),

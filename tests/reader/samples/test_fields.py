@@ -483,14 +483,8 @@ def reading(
     dataset: Path, pipeline: Sequence[Transform], fields: Sequence[Any]
 ) -> Callable[[int], dict[str, Any]]:
     """Read the first sample as it is augmented at a position, in this process."""
-    from reader.samples.fields import (
-        name_of,
-        parse_fields,
-    )
-    from reader.samples.sample import (
-        Recipe,
-        SampleReader,
-    )
+    from reader.samples.fields import name_of, parse_fields
+    from reader.samples.sample import Recipe, SampleReader
 
     opened = reader.Dataset(dataset)
     members = parse_fields(fields, opened.extensions)

@@ -12,13 +12,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 import reader
-from reader import (
-    CenterCrop,
-    Loader,
-    ReaderError,
-    Resize,
-    SampleError,
-)
+from reader import CenterCrop, Loader, ReaderError, Resize, SampleError
 
 SIZES = [(20, 30), (12, 40), (41, 17), (20, 30), (9, 9), (33, 50), (20, 31), (64, 48)]
 SIDE = 32  # larger than some of the sources, smaller than others

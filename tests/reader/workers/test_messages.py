@@ -9,15 +9,7 @@ from multiprocessing.connection import Connection
 import pytest
 
 from reader import WorkerError
-from reader.workers.messages import (
-    Done,
-    Go,
-    Idle,
-    Retire,
-    Retired,
-    Sync,
-    receive,
-)
+from reader.workers.messages import Done, Go, Idle, Retire, Retired, Sync, receive
 from reader.workers.worker import serve
 
 

@@ -18,28 +18,13 @@ import psutil
 import pytest
 from live_workers import workers
 
-from reader import (
-    CenterCrop,
-    Dataset,
-    Geometry,
-    SampleError,
-    Transform,
-    WorkerError,
-)
+from reader import CenterCrop, Dataset, Geometry, SampleError, Transform, WorkerError
 from reader.batch.layout import BatchLayout
 from reader.batch.ring import RingMemory
 from reader.rng import SampleRandom
 from reader.samples.sample import Recipe
-from reader.workers.messages import (
-    Done,
-    Failed,
-    Setup,
-    Task,
-)
-from reader.workers.pool import (
-    Pool,
-    failure,
-)
+from reader.workers.messages import Done, Failed, Setup, Task
+from reader.workers.pool import Pool, failure
 
 LAYOUT = BatchLayout(rows=4, image=(16, 16))
 SLOTS = 6

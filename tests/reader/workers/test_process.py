@@ -12,10 +12,7 @@ import psutil
 import pytest
 
 import reader
-from reader import (
-    Loader,
-    WorkerError,
-)
+from reader import Loader, WorkerError
 
 Script = Callable[..., "subprocess.CompletedProcess[str]"]
 pytestmark = pytest.mark.usefixtures("no_leftovers")

@@ -7,11 +7,7 @@ from contextlib import closing
 import numpy as np
 import pytest
 
-from reader.workers.messages import (
-    MAX_TASK_BYTES,
-    Task,
-    parse,
-)
+from reader.workers.messages import MAX_TASK_BYTES, Task, parse
 from reader.workers.queue import TaskQueue
 
 MANY = 5000  # more than a socket holds

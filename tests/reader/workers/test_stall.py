@@ -8,21 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from reader import (
-    Dataset,
-    WorkerError,
-)
-from reader.workers.in_hand import (
-    Board,
-    Note,
-)
-from reader.workers.stall import (
-    PATIENCE,
-    TICK,
-    Hand,
-    Watch,
-    within,
-)
+from reader import Dataset, WorkerError
+from reader.workers.in_hand import Board, Note
+from reader.workers.stall import PATIENCE, TICK, Hand, Watch, within
 
 IDLE = Note(-1, -1)
 HERE = os.getpid()

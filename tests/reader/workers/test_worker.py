@@ -10,15 +10,7 @@ import pytest
 import torch
 from delivered import COUNT, CROP, in_a_worker
 
-from reader import (
-    CenterCrop,
-    Dataset,
-    Geometry,
-    Loader,
-    ReaderError,
-    SampleError,
-    WorkerError,
-)
+from reader import CenterCrop, Dataset, Geometry, Loader, ReaderError, SampleError, WorkerError
 
 pytestmark = pytest.mark.usefixtures("no_leftovers")
 

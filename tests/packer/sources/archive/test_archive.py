@@ -12,11 +12,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from packer.errors import (
-    BadImage,
-    PackingFailed,
-    UnusableInput,
-)
+from packer.errors import BadImage, PackingFailed, UnusableInput
 from packer.packing import PackReport
 from reader.format import Manifest
 

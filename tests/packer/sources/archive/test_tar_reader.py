@@ -8,11 +8,7 @@ from pathlib import Path
 import pytest
 
 from packer.errors import UnusableInput
-from packer.sources.archive.tar_reader import (
-    Member,
-    is_tar,
-    members,
-)
+from packer.sources.archive.tar_reader import Member, is_tar, members
 from packer.sources.records import Skipped
 
 GIB = 1 << 30

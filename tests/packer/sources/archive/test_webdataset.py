@@ -10,10 +10,7 @@ from typing import Any
 import pytest
 import webdataset
 
-from packer.errors import (
-    PackingFailed,
-    UnusableInput,
-)
+from packer.errors import PackingFailed, UnusableInput
 from packer.packing import PackReport
 from reader.format import Manifest
 

@@ -9,10 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from packer.errors import (
-    PackingFailed,
-    UnusableInput,
-)
+from packer.errors import PackingFailed, UnusableInput
 from packer.packing import PackReport
 from packer.sources.arrays.cifar import CifarSource
 from reader.format import Manifest

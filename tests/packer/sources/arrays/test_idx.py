@@ -8,10 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from packer.errors import (
-    PackingFailed,
-    UnusableInput,
-)
+from packer.errors import PackingFailed, UnusableInput
 from packer.packing import PackReport
 from reader.format import Manifest
 

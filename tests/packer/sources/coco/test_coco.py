@@ -8,11 +8,7 @@ from typing import Any
 
 import pytest
 
-from packer.errors import (
-    BadImage,
-    PackingFailed,
-    UnusableInput,
-)
+from packer.errors import BadImage, PackingFailed, UnusableInput
 
 Opened = Callable[..., Any]
 Scanned = Callable[..., Any]

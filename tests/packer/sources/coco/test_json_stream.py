@@ -10,10 +10,7 @@ from hypothesis import strategies as st
 
 from packer.errors import UnusableInput
 from packer.sources.coco import json_stream
-from packer.sources.coco.json_stream import (
-    elements,
-    parsed,
-)
+from packer.sources.coco.json_stream import elements, parsed
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),

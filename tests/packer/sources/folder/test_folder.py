@@ -6,18 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from packer.errors import (
-    BadImage,
-    UnusableInput,
-)
+from packer.errors import BadImage, UnusableInput
 from packer.sources.folder.folder import FolderSource
 from packer.sources.folder.pairs import Pairs
-from packer.sources.records import (
-    Content,
-    EmptyClass,
-    Skipped,
-    SourceSample,
-)
+from packer.sources.records import Content, EmptyClass, Skipped, SourceSample
 
 MakeFiles = Callable[..., Path]
 

@@ -14,16 +14,8 @@ from typing import Any
 
 import pytest
 
-from packer.errors import (
-    BadImage,
-    PackingFailed,
-    ShardfeedError,
-    UnusableInput,
-)
-from packer.sources.records import (
-    Source,
-    SourceSample,
-)
+from packer.errors import BadImage, PackingFailed, ShardfeedError, UnusableInput
+from packer.sources.records import Source, SourceSample
 from packer.sources.table.parquet_images import ParquetImages
 from packer.sources.table.table import Record
 

@@ -7,10 +7,7 @@ from typing import Any
 
 import pytest
 
-from packer.errors import (
-    PackingFailed,
-    UnusableInput,
-)
+from packer.errors import PackingFailed, UnusableInput
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")

@@ -8,11 +8,7 @@ from typing import Any
 import pytest
 
 import reader
-from packer.errors import (
-    BadImage,
-    PackingFailed,
-    UnusableInput,
-)
+from packer.errors import BadImage, PackingFailed, UnusableInput
 from packer.packing import pack
 from packer.planning.options import PackOptions
 
