@@ -10,13 +10,7 @@ from reader.lazy import lazy
 
 if TYPE_CHECKING:
     from packer.api import pack
-    from packer.errors import (
-        NothingToPack,
-        PackingFailed,
-        ProcessDied,
-        Rejected,
-        UnusableInput,
-    )
+    from packer.errors import NothingToPack, PackingFailed, ProcessDied, Rejected, UnusableInput
     from packer.writer import Writer
     from packer.writing.report import PackReport
     from reader.format.errors import ShardfeedError

@@ -11,11 +11,7 @@ import simplejpeg
 from numpy.typing import NDArray
 from PIL import Image, ImageOps
 
-from packer.errors import (
-    BadImage,
-    Unbandable,
-    Untileable,
-)
+from packer.errors import BadImage, Unbandable, Untileable
 from packer.images import banding, tiles
 from packer.images.jpeg import read_header
 from packer.images.jpegtran import NO_MEMORY
@@ -29,12 +25,7 @@ from packer.images.probe import (
     damaged,
     probe,
 )
-from packer.images.tiles import (
-    check_pixels,
-    find_tiles,
-    restart_interval,
-    tile,
-)
+from packer.images.tiles import check_pixels, find_tiles, restart_interval, tile
 from reader.format import Limits
 from reader.format.bands import BandTable
 from reader.format.pictures import opened

@@ -5,12 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from reader.format.jpeg import (
-    FRAMES,
-    Frame,
-    frame_at,
-    segments_of,
-)
+from reader.format.jpeg import FRAMES, Frame, frame_at, segments_of
 
 _PLAIN = frozenset({0xC4, 0xDA, 0xDB, 0xDD, 0xFE})  # DHT, SOS, DQT, DRI, COM
 _ROOM = [1 << 16 - length for length in range(1, 17)]  # that a code of this length takes of 2**16

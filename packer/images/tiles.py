@@ -13,10 +13,7 @@ import simplejpeg
 
 from packer.errors import Untileable
 from packer.images import jpegtran, tiling
-from packer.images.jpeg import (
-    JpegHeader,
-    read_header,
-)
+from packer.images.jpeg import JpegHeader, read_header
 from reader.format.jpeg import mcu_size
 from reader.format.tiles import MAX_SEGMENTS, SEQUENTIAL, TileTable, codes
 

@@ -13,18 +13,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 
-from packer.errors import (
-    BadImage,
-    PackingFailed,
-    Unreadable,
-    cannot_write,
-)
+from packer.errors import BadImage, PackingFailed, Unreadable, cannot_write
 from packer.images import tiling
-from packer.images.encode import (
-    Encoded,
-    Policy,
-    encode,
-)
+from packer.images.encode import Encoded, Policy, encode
 from packer.images.jpegtran import JpegtranFailed
 from packer.images.members import EncodedMember, encode_member
 from packer.planning.shard_job import ShardJob

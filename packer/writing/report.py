@@ -7,16 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from packer.writing.shard_writer import (
-    entry_of,
-    index_of,
-)
-from reader.format import (
-    FORMATS,
-    Index,
-    Manifest,
-    ShardEntry,
-)
+from packer.writing.shard_writer import entry_of, index_of
+from reader.format import FORMATS, Index, Manifest, ShardEntry
 
 
 @dataclass(frozen=True)

@@ -11,10 +11,7 @@ bit 26 on), 0 where the record has them already. The entry 0 says that there is 
 
 import numpy as np
 
-from packer.images.tiling.compiling import (
-    Array,
-    kernel,
-)
+from packer.images.tiling.compiling import Array, kernel
 
 PEEK = 11  # bits that are looked up at once
 RECORD = (1 << 21) - 1

@@ -3,10 +3,7 @@
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from packer.images.tiling.compiling import (
-    Array,
-    kernel,
-)
+from packer.images.tiling.compiling import Array, kernel
 
 PADDING = 256  # zeros behind a scan: more than a block takes
 

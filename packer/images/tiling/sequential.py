@@ -2,15 +2,8 @@
 
 import numpy as np
 
-from packer.images.tiling.compiling import (
-    Array,
-    kernel,
-)
-from packer.images.tiling.huffman import (
-    PEEK,
-    RECORD,
-    find_long,
-)
+from packer.images.tiling.compiling import Array, kernel
+from packer.images.tiling.huffman import PEEK, RECORD, find_long
 from packer.images.tiling.scan import bits_at
 
 DONE, CUT_SHORT, NO_CODE, LONG_RUN, LARGE, LEFT_OVER = range(6)

@@ -28,11 +28,7 @@ from packer.sources.folder.likeness import BEGINNING
 from packer.sources.folder.masks import OfOthers
 from packer.sources.folder.shape import lies_in
 from packer.sources.folder.sidecars import group
-from packer.sources.folder.walk import (
-    not_an_image,
-    not_entered,
-    passed_over,
-)
+from packer.sources.folder.walk import not_an_image, not_entered, passed_over
 from packer.sources.labels import class_of_file, class_order
 from packer.sources.records import Content, EmptyClass, Skipped, SourceSample
 
