@@ -121,6 +121,9 @@ class PackingFailed(ShardfeedError):
     __module__ = "packer"
 
 
+AGAIN = "Finished shards are kept: once the cause is gone, run the same command again to go on."
+
+
 def cannot_write(path: Path, error: OSError, *, kept: bool = True) -> PackingFailed:
     """The error for a file of the dataset that could not be written.
 
@@ -129,11 +132,7 @@ def cannot_write(path: Path, error: OSError, *, kept: bool = True) -> PackingFai
         error: what writing it raised.
         kept: another run goes on from the finished shards; else it begins anew.
     """
-    then = "Nothing was committed: once the cause is gone, begin again."
-    if kept:
-        then = (
-            "Finished shards are kept: once the cause is gone, run the same command again to go on."
-        )
+    then = AGAIN if kept else "Nothing was committed: once the cause is gone, begin again."
     return PackingFailed(f"{path} cannot be written: {error.strerror}. {then}")
 
 

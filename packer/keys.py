@@ -22,14 +22,14 @@ MAX_NAME = 4096  # bytes of a name in an archive; no longer path can be opened
 
 _UNSAFE = re.compile(r"[\s%\x00-\x1f\x7f-\x9f\udc80-\udcff]")
 
-_METADATA = re.compile(r"__[^/]*__(/|$)")  # what webdataset skips
+METADATA = re.compile(r"__[^/]*__(/|$)")  # what webdataset skips
 
 
 def escape(stem: str) -> str:
     """The key of a path without extension; `stem` as `os.fsdecode` gives it."""
     folder, slash, base = stem.rpartition("/")
     key = _quote(folder) + slash + _quote(base).replace(".", "%2E")
-    return "%5F" + key[1:] if _METADATA.match(key) else key
+    return "%5F" + key[1:] if METADATA.match(key) else key
 
 
 def unescape(key: str) -> str:

@@ -19,6 +19,7 @@ from packer.planning.prepare import prepare
 from packer.planning.scan import numbered
 from packer.planning.work import Work
 from packer.progress import Progress
+from packer.sources.folder.shape import listed
 from packer.sources.python.dataset import DatasetSource
 from packer.sources.reading import Reading
 from packer.writing import journal
@@ -230,10 +231,9 @@ def _lost_classes(work: Work, written: Written) -> list[str]:
     ]
     if not lost:
         return []
-    more = f" and {len(lost) - EXAMPLES} more" if len(lost) > EXAMPLES else ""
     return [
         "No file of these classes is an image; they keep their numbers and have no samples: "
-        f"{', '.join(lost[:EXAMPLES])}{more}."
+        f"{listed(lost, EXAMPLES)}."
     ]
 
 

@@ -33,10 +33,10 @@ from subprocess import PIPE
 from typing import Any, BinaryIO, TypeVar, cast
 
 from packer.errors import ProcessDied
+from packer.progress import Advance
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-Advance = Callable[[int], None]
 
 STALL_SECONDS = 60.0  # without any progress, after which a process is reported
 DYING_SECONDS = 5.0  # for which processes that were killed are waited for

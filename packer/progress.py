@@ -5,18 +5,13 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Protocol, TextIO
+from typing import TextIO
 
 _LINE_SECONDS = 10.0
 
-
-class Advance(Protocol):
-    """Called with the number of items done since the last call."""
-
-    def __call__(self, count: int, /) -> None:
-        """Book `count` more items."""
+Advance = Callable[[int], None]  # is told the number of items done since the last call
 
 
 class Progress:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from packer.checking.image import contradictions
 from packer.checking.shard import Damage, Findings, Shard
 from packer.files.transfer import read_span
-from packer.processes import Advance, map_unordered
+from packer.processes import map_unordered
+from packer.progress import Advance
 from reader.format import FORMATS, FormatError, Index
 from reader.format.files import open_regular
 

@@ -9,8 +9,8 @@ import numpy as np
 from packer.checking.pixels import look, rows_of
 from packer.checking.shard import Damage, Findings, Shard, check_shard
 from packer.keys import repeated
-from packer.processes import Advance, map_unordered
-from packer.progress import Progress
+from packer.processes import map_unordered
+from packer.progress import Advance, Progress
 from reader.format import FormatError, Index, Limits, Manifest, manifest
 
 

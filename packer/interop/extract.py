@@ -17,8 +17,8 @@ from packer.errors import UnusableInput
 from packer.files.output_folder import OutputFolder, Refused
 from packer.files.transfer import read_span
 from packer.keys import hashes_of, repeated, unescape
-from packer.processes import Advance, map_unordered
-from packer.progress import Progress
+from packer.processes import map_unordered
+from packer.progress import Advance, Progress
 from reader.format import FORMATS, Index, Limits, Manifest, ShardEntry
 from reader.format.bands import bands_of
 from reader.format.files import open_regular

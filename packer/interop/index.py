@@ -14,8 +14,8 @@ from packer.errors import UnusableInput
 from packer.files.atomic import remove_leavings, write_file
 from packer.interop.rows import index_tar
 from packer.keys import escape, hashes_of, repeated, unescape
-from packer.processes import Advance, map_unordered
-from packer.progress import Progress
+from packer.processes import map_unordered
+from packer.progress import Advance, Progress
 from packer.writing.shard_writer import index_of, shard_entry
 from reader.format import FORMATS, FormatError, Index, Limits, Manifest, ShardEntry, manifest
 from reader.format.index import serialize

@@ -14,13 +14,12 @@ from packer.errors import BadImage, UnusableInput
 from packer.files.hashed_file import HashedFile
 from packer.images.probe import ImageInfo, probe
 from packer.keys import escape, hashes_of, repeated
-from packer.processes import Advance
+from packer.progress import Advance
 from packer.sources.archive.tar_reader import MAX_MEMBERS, Member, image_of, members, samples
+from packer.sources.labels import MAX_CLASSES
 from packer.sources.records import Skipped
 from reader.format import FORMATS, Limits, index
 from reader.format.columns import MEMBER, ROW, Column, ImageRow, MemberRow, Rows, list_column
-
-MAX_CLASSES = 1_000_000
 
 _MAX_LABEL_TEXT = 1 << 20  # of a .json that may hold the label
 _NO_IMAGE = ImageRow(0, 0, -1, 0, 0, 0, 0, 1, 0)  # a part of a sample that has it elsewhere

@@ -8,6 +8,7 @@ from pathlib import Path
 from packer.errors import UnusableInput, cannot_write, naming
 from packer.files.atomic import remove_leavings, sync_folder, write_file
 from packer.files.hashed_file import checksum_of, measure
+from packer.progress import Advance
 from packer.sources.archive.tar_reader import Member, members, samples
 from packer.sources.records import Skipped
 from reader.format import FORMATS, FormatError, Index, Manifest, ShardEntry, tar
@@ -25,7 +26,7 @@ class Export:
     folder: Path
     content: Manifest
     overwrite: bool
-    advance: Callable[[int], None] = lambda count: None
+    advance: Advance = lambda count: None
     files: list[str] = field(default_factory=list)
 
     def write(self, name: str, content: bytes) -> None:

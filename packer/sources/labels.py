@@ -3,9 +3,10 @@
 from collections.abc import Callable, Iterable, Sequence
 
 from packer.errors import BadImage, UnusableInput
+from packer.sources.folder.shape import listed
 
 MAX_TEXT = 20  # bytes of a .cls file
-MAX_CLASSES = 1_000_000  # each has a name in dataset.json
+MAX_CLASSES = 1_000_000  # each has a name in dataset.json; a larger number is an identifier
 _NAMED = 20  # classes in an error
 
 
@@ -26,10 +27,8 @@ def class_order(
     if classes is None:
         return tuple(found)
     if unknown := sorted(set(found).difference(classes)):
-        more = f" and {len(unknown) - _NAMED} more" * (len(unknown) > _NAMED)
         raise UnusableInput(
-            f"{source} has classes that are not in the list of classes: "
-            f"{', '.join(unknown[:_NAMED])}{more}."
+            f"{source} has classes that are not in the list of classes: {listed(unknown, _NAMED)}."
         )
     return tuple(classes)
 

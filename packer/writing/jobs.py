@@ -13,14 +13,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 
-from packer.errors import BadImage, PackingFailed, Unreadable, cannot_write
+from packer.errors import AGAIN, BadImage, PackingFailed, Unreadable, cannot_write
 from packer.images import tiling
 from packer.images.encode import Encoded, Policy, encode
 from packer.images.jpegtran import JpegtranFailed
 from packer.images.members import EncodedMember, encode_member
 from packer.planning.shard_job import ShardJob
 from packer.processes import map_unordered
-from packer.progress import Progress
+from packer.progress import Advance, Progress
 from packer.sources.records import Content, Source, SourceSample
 from packer.writing.report import ShardReport, report_of
 from packer.writing.shard_writer import ShardWriter
@@ -89,10 +89,7 @@ def _encoded(job: ShardJob) -> Iterator[tuple[SourceSample, _Result]]:
         except BadImage as error:
             return error
         except JpegtranFailed as error:
-            raise PackingFailed(
-                f"{job.path}: {sample.name}: {error}. Finished shards are kept: once the cause is "
-                "gone, run the same command again to go on."
-            ) from error
+            raise PackingFailed(f"{job.path}: {sample.name}: {error}. {AGAIN}") from error
 
     if job.threads == 1:
         yield from ((sample, encode_one(sample)) for sample in job.samples)
@@ -140,7 +137,7 @@ def tell_of_compiling(policy: Policy, progress: Progress) -> None:
 def run_jobs(
     jobs: Iterable[ShardJob],
     processes: int,
-    advance: Callable[[int], None],
+    advance: Advance,
     died: Callable[[ShardJob, str], Outcome] | None = None,
 ) -> Iterator[Outcome]:
     """Pack all `jobs` in processes of this machine; yields what became of each as it is finished.
@@ -158,7 +155,7 @@ def run_jobs(
     return map_unordered(_pack, jobs, processes, advance, lambda job: str(job.path), died)
 
 
-def _pack(job: ShardJob, advance: Callable[[int], None]) -> Outcome:
+def _pack(job: ShardJob, advance: Advance) -> Outcome:
     return pack_shard(job, lambda: advance(1))
 
 
@@ -175,7 +172,7 @@ def fatal_samples(job: ShardJob) -> list[_Fatal]:
     return [fatal for fatal in found if fatal is not None]
 
 
-def _encode_alone(task: _Task, advance: Callable[[int], None]) -> _Fatal | None:
+def _encode_alone(task: _Task, advance: Advance) -> _Fatal | None:
     source, sample, policy = task
     with suppress(ShardfeedError):
         encode(source.read(sample).image, policy)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from packer.errors import UnusableInput
-from packer.keys import MAX_NAME
+from packer.keys import MAX_NAME, METADATA
 from packer.sources.folder.walk import JUNK, is_litter, passed_over
 from packer.sources.records import Skipped
 from reader.format.members import picture_format
@@ -31,7 +31,6 @@ _EXTENDED = {
     tarfile.GNUTYPE_LONGNAME,
     tarfile.GNUTYPE_LONGLINK,
 }
-_METADATA = re.compile(r"__[^/]*__(/|$)")  # what webdataset skips
 
 
 @dataclass(frozen=True)
@@ -152,7 +151,7 @@ def samples(files: Iterable[Member | Skipped]) -> Iterator[list[Member] | Skippe
         if is_litter(os.path.basename(file.name)) or (over and over[1] == JUNK):
             yield Skipped(file.name, JUNK, ignored=True)
             continue
-        if _METADATA.match(file.name):
+        if METADATA.match(file.name):
             yield Skipped(file.name, "webdataset takes it for metadata")
             continue
         if not file.stem or file.stem.endswith("/") or not file.ext:

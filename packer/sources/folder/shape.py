@@ -97,8 +97,8 @@ def plain(name: str) -> str:
     return re.sub(r"[^a-z0-9]", "", name.lower())
 
 
-def listed(names: "Sequence[str] | Mapping[str, str]") -> str:
+def listed(names: "Sequence[str] | Mapping[str, str]", most: int = _NAMED) -> str:
     """Names for a person, the first few of many."""
     several = list(names)
-    more = f" and {len(several) - _NAMED} more" if len(several) > _NAMED else ""
-    return ", ".join(several[:_NAMED]) + more
+    more = f" and {len(several) - most} more" if len(several) > most else ""
+    return ", ".join(several[:most]) + more

@@ -170,12 +170,6 @@ def folders_below(
         yield from folders_below(root, f"{path}/{name}", above)
 
 
-def subfolders(path: Path) -> list[str]:
-    """The sorted names of the folders in `path`, hidden ones too."""
-    found = look(str(path), frozenset())
-    return sorted([*found.folders, *found.skipped])
-
-
 def is_folder(entry: "os.DirEntry[str]") -> bool:
     """Whether an entry is a folder, or a link to one."""
     try:

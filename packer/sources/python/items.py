@@ -1,7 +1,7 @@
 """What an item of a dataset holds: which of its fields is the image, which the label."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -13,7 +13,7 @@ from packer.keys import MAX_NAME, escape
 from packer.sources.labels import class_number
 from packer.sources.python.members import members_of
 from packer.sources.python.values import described, image_of, is_file, label_of
-from packer.sources.table.columns import split_text
+from packer.sources.table.columns import listed, split_text
 from reader.format.members import PICTURES
 
 _METADATA = re.compile(r"__.*__")  # of webdataset's: where a sample came from
@@ -71,7 +71,7 @@ class Fields:
             if name not in fields:
                 what = " Say which one holds the image with --image-column"
                 raise BadImage(
-                    f"it has no field {name!r}, but {_listed(list(fields))}."
+                    f"it has no field {name!r}, but {listed(list(fields))}."
                     f"{what * (name == self.image)}"
                 )
         image = image_of(fields.pop(self.image))
@@ -127,7 +127,3 @@ def key_of(key: Any) -> str | None:
     if len(escape(key).encode()) > MAX_NAME // 2:
         raise BadImage(f"its key has {len(key)} characters, which is too long")
     return key
-
-
-def _listed(names: Sequence[Any]) -> str:
-    return ", ".join(map(repr, names[:20])) or "none"

@@ -14,6 +14,7 @@ from PIL import Image
 from packer.errors import BadImage
 from packer.images.encode import png
 from packer.images.probe import PILLOW_ERRORS, extension_of
+from packer.sources.folder.sidecars import EXTENSION
 from packer.sources.python.values import (
     array_of,
     described,
@@ -25,8 +26,6 @@ from packer.sources.python.values import (
 from packer.sources.table.as_json import to_json
 from reader.format.members import kind_of, picture_format
 from reader.format.pictures import opened
-
-_EXTENSION = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*")
 
 
 def members_of(fields: Mapping[str, Any], image: bytes | Image.Image) -> dict[str, bytes]:
@@ -111,7 +110,7 @@ def _is_of_size(array: NDArray[Any], image: bytes | Image.Image) -> bool:
 
 
 def _named(name: str) -> str:
-    if not _EXTENSION.fullmatch(name):
+    if not EXTENSION.fullmatch(name):
         raise BadImage(
             f"its field {name!r} would be a member of that name: use lower-case letters, digits, _ "
             "and -, and a dot before its kind, as in depth.npy"

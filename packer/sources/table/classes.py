@@ -8,9 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from packer.errors import BadImage, UnusableInput
-from packer.sources.labels import class_order
-
-MAX_LABEL = 1_000_000  # a larger number is an identifier and not a class
+from packer.sources.labels import MAX_CLASSES, class_order
 
 _NUMBER = re.compile(r"(-1|0|[1-9][0-9]*)(\.0+)?")  # pandas writes integers among gaps as floats
 
@@ -70,7 +68,7 @@ class Labels:
             )
         if not all(map(_NUMBER.fullmatch, found)) or (classes and found.issubset(classes)):
             return cls(class_order(where, found, classes), named=True)
-        limit = len(classes) if classes else MAX_LABEL
+        limit = len(classes) if classes else MAX_CLASSES
         largest = max(map(_whole, found), key=lambda digits: (len(digits), digits), default="0")
         if len(largest) > len(str(limit)) or int(largest) >= limit:
             raise UnusableInput(

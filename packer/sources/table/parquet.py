@@ -21,7 +21,8 @@ import pyarrow as pa
 
 from packer.errors import BadImage, Unreadable, UnusableInput
 from packer.files.snapshot import Watched
-from packer.processes import Advance, map_unordered
+from packer.processes import map_unordered
+from packer.progress import Advance
 from packer.sources.records import Skipped
 from packer.sources.table.arrow import opened
 from packer.sources.table.table import Record

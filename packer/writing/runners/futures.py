@@ -17,7 +17,7 @@ from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from itertools import islice
 
 from packer import __version__
-from packer.errors import PackingFailed, ProcessDied, said
+from packer.errors import AGAIN, PackingFailed, ProcessDied, said
 from packer.planning.shard_job import ShardJob
 from packer.processes import out_of_memory
 from packer.progress import Advance
@@ -27,7 +27,6 @@ from reader.format import ShardfeedError
 STALL_SECONDS = 300.0  # without a finished shard, after which a person is told
 
 _A_WORKER = 2  # jobs: one that it does, and one that it finds when that is done
-_AGAIN = "Finished shards are kept: once the cause is gone, run the same command again to go on."
 _log = logging.getLogger("packer")  # its warnings go to stderr as they are
 
 _Answer = tuple[Outcome | None, Exception | None, str]  # the error comes with its machine or trace
@@ -84,14 +83,14 @@ def _workers(executor: Executor) -> int:
         told = (getattr(executor, name, 0) for name in ("workers", "num_workers", "_max_workers"))
         return next((number for number in told if isinstance(number, int) and number), 0)
     except Exception as error:
-        raise ProcessDied(f"The executor does not answer: {_told(error)}. {_AGAIN}") from error
+        raise ProcessDied(f"The executor does not answer: {_told(error)}. {AGAIN}") from error
 
 
 def _submitted(executor: Executor, job: ShardJob) -> "Future[_Answer]":
     try:
         return executor.submit(work_elsewhere, __version__, pickle.dumps(job))
     except Exception as error:
-        raise ProcessDied(f"The executor takes no more work: {_told(error)}. {_AGAIN}") from error
+        raise ProcessDied(f"The executor takes no more work: {_told(error)}. {AGAIN}") from error
 
 
 def _outcome(future: "Future[_Answer]", job: ShardJob) -> Outcome:
@@ -99,7 +98,7 @@ def _outcome(future: "Future[_Answer]", job: ShardJob) -> Outcome:
         outcome, failure, told = future.result()
     except Exception as error:
         raise ProcessDied(
-            f"{job.path}: the executor has not finished it: {_told(error)}. {_AGAIN}"
+            f"{job.path}: the executor has not finished it: {_told(error)}. {AGAIN}"
         ) from error
     if isinstance(failure, MemoryError):
         raise out_of_memory(str(job.path)) from failure
