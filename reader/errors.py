@@ -75,13 +75,6 @@ class StoreError(ReaderError):
     __module__ = "reader"
 
 
-class DecodeError(ValueError):
-    """The bytes do not decode to the image that the index describes; its text is the reason.
-
-    Who knows the sample makes a `SampleError` of it.
-    """
-
-
 class WorkerError(ReaderError):
     """A worker process failed, or keeps dying.
 

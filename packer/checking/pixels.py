@@ -159,7 +159,7 @@ def _opened(rows: Rows, index: Index) -> "WholeSamples":
 def _undecoded(samples: "WholeSamples", index: Index, row: int) -> Iterator[tuple[str, str]]:
     """The members of a row, by extension, that the reader does not decode, and why."""
     from reader import ReaderError
-    from reader.errors import DecodeError
+    from reader.format.errors import DecodeError
 
     image = _image(index, row)
     for ext in (image, *index.members):

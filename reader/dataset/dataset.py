@@ -24,8 +24,9 @@ from reader.dataset.places import Places
 from reader.dataset.shard import ReadBuffer, Shard
 from reader.dataset.shared_memory import Holding, hold
 from reader.decode.plan import StoredImage
-from reader.errors import ArgumentError, DecodeError, ReaderError
+from reader.errors import ArgumentError, ReaderError
 from reader.format import Limits, Manifest, ShardfeedError
+from reader.format.errors import DecodeError
 from reader.remote.url import is_url
 
 if TYPE_CHECKING:

@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from reader.decode.bands import BandCut
 from reader.decode.formats import part, read_bands, read_picture
-from reader.decode.plan import StoredImage, View, join, plan_view
+from reader.decode.plan import StoredImage, View, join, plan
 from reader.decode.resize import nearest, resized
 from reader.decode.splice import Box
-from reader.errors import DecodeError, SampleError, lacks_memory
+from reader.errors import SampleError, lacks_memory
+from reader.format.errors import DecodeError
 from reader.format.jpeg import first_frame
-from reader.format.tiles import BadTable
 from reader.geometry import Geometry
 
 Pixels = NDArray[Any]  # uint8, (height, width, depth)
@@ -84,10 +84,7 @@ class Decoder:
         Raises:
             DecodeError: the image does not decode.
         """
-        try:
-            joint = join(views) if len(views) > 1 else None
-        except BadTable as error:
-            raise DecodeError(str(error)) from error
+        joint = join(views) if len(views) > 1 else None
         if joint is None:
             for view, out in zip(views, outs, strict=True):
                 self.draw(view, out)
@@ -234,18 +231,6 @@ def draw_mask(view: View, pixels: Pixels, fill: int) -> Pixels:
         shown = shown[:: -1 if view.vflip else 1, :: -1 if view.hflip else 1]
         out[top : top + height, left : left + width] = shown
     return out
-
-
-def plan(image: StoredImage, geometry: Geometry) -> View:
-    """`plan_view`, for a caller that names the sample.
-
-    Raises:
-        DecodeError: the image's segment table is wrong.
-    """
-    try:
-        return plan_view(image, geometry)
-    except BadTable as error:
-        raise DecodeError(str(error)) from error
 
 
 def _room(pixels: int, depth: int) -> Pixels:

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from reader.decode.bands import BandCut
 from reader.decode.plan import StoredImage, View
 from reader.decode.splice import Box
-from reader.errors import DecodeError, lacks_memory
+from reader.errors import lacks_memory
+from reader.format.errors import DecodeError
 from reader.format.pictures import opened
 from reader.format.pixels import in_8_bits
 

@@ -148,7 +148,7 @@ class View:
         return moved * (self.target[3], self.target[2]) + (self.target[1], self.target[0])
 
 
-def plan_view(image: StoredImage, geometry: Geometry) -> View:
+def plan(image: StoredImage, geometry: Geometry) -> View:
     """Plan to show `geometry`, whose box is one of the upright image.
 
     Raises:

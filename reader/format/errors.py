@@ -1,4 +1,4 @@
-"""The root of the one exception tree of packer and reader."""
+"""The root of the one exception tree of packer and reader, and what says why bytes are no image."""
 
 
 class ShardfeedError(Exception):
@@ -27,3 +27,10 @@ class FormatError(ShardfeedError):
     """
 
     __module__ = "reader"
+
+
+class DecodeError(ValueError):
+    """The bytes do not decode to the image that the index describes; its text is the reason.
+
+    Who knows the sample makes a `SampleError` of it.
+    """

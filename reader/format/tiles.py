@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reader.format.columns import LISTS, TILES, Column, bounds
+from reader.format.errors import DecodeError
 from reader.format.jpeg import first_frame, mcu_size
 
 SEQUENTIAL = (0xC0, 0xC1)  # the processes (T.81, table B.1) of a tiled JPEG
@@ -24,7 +25,7 @@ MAX_SIDE = 0xFFFF
 MAX_SEGMENTS = 1 << 16  # of an image that is cut up; with more it is decoded whole
 
 
-class BadTable(ValueError):
+class BadTable(DecodeError):
     """A segment table that does not fit its image; the text is the reason."""
 
 

@@ -18,8 +18,9 @@ from reader.dataset.dataset import Dataset
 from reader.decode.decoder import Decoder
 from reader.decode.plan import View
 from reader.decode.splice import Cut
-from reader.errors import ArgumentError, DecodeError
+from reader.errors import ArgumentError
 from reader.format import FORMATS
+from reader.format.errors import DecodeError
 from reader.format.jpeg import FRAMES, Frame, frame_at, segments_of
 
 CONTENT = "image:content"  # the column of the bytes; rows do not keep to their part of it

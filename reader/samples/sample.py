@@ -9,11 +9,12 @@ import numpy as np
 
 from reader.dataset.dataset import Dataset
 from reader.dataset.shard import Shard
-from reader.decode.decoder import Decoder, Pixels, draw_mask, plan
+from reader.decode.decoder import Decoder, Pixels, draw_mask
 from reader.decode.formats import read_values
-from reader.decode.plan import View
-from reader.errors import DecodeError, ReaderError, SampleError
+from reader.decode.plan import View, plan
+from reader.errors import ReaderError, SampleError
 from reader.format.bands import bands_of
+from reader.format.errors import DecodeError
 from reader.format.members import picture_format
 from reader.geometry import Geometry
 from reader.gpu_decode.parcels import pack

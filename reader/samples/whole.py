@@ -3,10 +3,11 @@
 from typing import Any
 
 from reader.dataset.shard import Shard
-from reader.decode.decoder import Decoder, Pixels, plan
+from reader.decode.decoder import Decoder, Pixels
 from reader.decode.formats import read_values
-from reader.errors import DecodeError
+from reader.decode.plan import plan
 from reader.format.bands import bands_of
+from reader.format.errors import DecodeError
 from reader.format.members import DECODERS, kind_of, picture_format
 from reader.geometry import Geometry
 from reader.samples.fields import PHOTOGRAPHS

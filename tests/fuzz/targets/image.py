@@ -15,11 +15,11 @@ from packer.checking.image import contradictions, image_faults
 from packer.errors import BadImage
 from packer.images import jpeg
 from packer.images import probe as images
-from reader.decode.decoder import Decoder, plan
+from reader.decode.decoder import Decoder
 from reader.decode.formats import read_values
-from reader.decode.plan import StoredImage
-from reader.errors import DecodeError
+from reader.decode.plan import StoredImage, plan
 from reader.format import FORMATS
+from reader.format.errors import DecodeError
 from reader.geometry import Geometry
 from targets.making import LIMITS, encoded, picture
 

@@ -15,8 +15,8 @@ from packer.checking.info import info
 from packer.checking.verify import verify
 from reader import CenterCrop, Dataset, RandomCrop, RandomHorizontalFlip, RandomResizedCrop
 from reader.batch.layout import BatchLayout
-from reader.errors import DecodeError
 from reader.format import FORMATS, Index, Manifest, ShardEntry, ShardfeedError
+from reader.format.errors import DecodeError
 from reader.samples.raw import Gatherer, can_gather
 from reader.samples.sample import Recipe, SampleReader
 from targets.making import LIMITS, dataset, folder

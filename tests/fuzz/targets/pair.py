@@ -18,10 +18,10 @@ from lossless_jpeg import lossless
 
 from packer.images.probe import probe
 from packer.images.tiles import find_tiles
-from reader.decode.decoder import Decoder, plan
-from reader.decode.plan import StoredImage
-from reader.errors import DecodeError
+from reader.decode.decoder import Decoder
+from reader.decode.plan import StoredImage, plan
 from reader.format import FORMATS
+from reader.format.errors import DecodeError
 from reader.format.jpeg import first_frame
 from reader.format.tiles import TileTable
 from reader.geometry import Geometry

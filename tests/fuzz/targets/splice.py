@@ -14,9 +14,9 @@ from functools import cache
 import numpy as np
 
 from packer.images.tiles import find_tiles
-from reader.decode.decoder import Decoder, plan
-from reader.decode.plan import StoredImage
-from reader.errors import DecodeError
+from reader.decode.decoder import Decoder
+from reader.decode.plan import StoredImage, plan
+from reader.format.errors import DecodeError
 from reader.format.tiles import TileTable
 from reader.geometry import Geometry
 from targets.making import picture

@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from PIL import Image, ImageOps, PngImagePlugin
 
 from reader import CenterCrop, Dataset, Geometry, Loader, Resize, Transform
-from reader.decode.decoder import Decoder, plan
-from reader.decode.plan import StoredImage
-from reader.errors import DecodeError
+from reader.decode.decoder import Decoder
+from reader.decode.plan import StoredImage, plan
+from reader.format.errors import DecodeError
 from reader.rng import SampleRandom
 
 Pixels = NDArray[Any]

@@ -9,7 +9,7 @@ from PIL import Image
 
 from reader.decode.formats import read_picture
 from reader.decode.plan import StoredImage
-from reader.errors import DecodeError
+from reader.format.errors import DecodeError
 
 HEIGHT, WIDTH = 17, 30
 

@@ -30,7 +30,7 @@ from reader import (
     Transform,
 )
 from reader.decode import resize
-from reader.decode.decoder import plan
+from reader.decode.plan import plan
 from reader.rng import SampleRandom
 from reader.samples.sample import Recipe, SampleReader
 

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from packer.images.tiles import find_tiles
-from reader.decode.decoder import Decoder, plan
-from reader.decode.plan import StoredImage
+from reader.decode.decoder import Decoder
+from reader.decode.plan import StoredImage, plan
 from reader.decode.splice import cut
-from reader.errors import DecodeError
+from reader.format.errors import DecodeError
 from reader.format.tiles import BadTable, TileTable
 from reader.geometry import Geometry
 

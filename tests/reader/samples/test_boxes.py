@@ -18,7 +18,7 @@ from PIL import Image, ImageOps
 import reader
 from packer.sources.options import SourceOptions
 from reader import Boxes, CenterCrop, Letterbox, Loader, RandomHorizontalFlip, Resize, SampleError
-from reader.decode.plan import StoredImage, plan_view
+from reader.decode.plan import StoredImage, plan
 from reader.geometry import Geometry
 from reader.rng import SampleRandom
 
@@ -100,7 +100,7 @@ def test_fractions_give_the_boxes_that_their_pixels_give(
         geometry = Geometry.of(*image.upright_size)
         for transform in (Letterbox(100), RandomHorizontalFlip(1.0)):
             transform.apply(geometry, SampleRandom(0, 0, 0))
-        view = plan_view(image, geometry)
+        view = plan(image, geometry)
         pixels = [write_as(*box) for box in boxes]
         fractions = (np.array(pixels) / ([WIDTH, HEIGHT] * 2)).tolist()
         as_pixels, _ = Boxes("json", format=format).place({"boxes": pixels}, view, orientation)
