@@ -4,6 +4,7 @@ import contextlib
 import os
 import re
 import socket
+import ssl
 import struct
 import threading
 from collections.abc import Callable, Iterator
@@ -21,6 +22,7 @@ class StoreServer(ThreadingHTTPServer):
         fault: called with each request before it is served: a status to answer with, a function of
             the handler that answers in its stead, or None to serve it.
         version: goes into all ETags.
+        tag: how they are told; None: not.
         latency: waits so many seconds first.
         closing: set when it ends.
     """
@@ -37,6 +39,7 @@ class StoreServer(ThreadingHTTPServer):
         self.headers: list[dict[str, str]] = []
         self.fault: Callable[[_Handler], Any] = lambda _: None
         self.version = 1
+        self.tag: str | None = "{}"
         self.latency = 0.0
         self.closing = threading.Event()
 
@@ -86,28 +89,30 @@ class _Handler(BaseHTTPRequestHandler):
             self.serve()
 
     def serve(self, change: Callable[[bytes], bytes] = lambda content: content) -> None:
-        path = self.server.folder / self.path.lstrip("/")
+        name = self.path.partition("?")[0]
+        path = self.server.folder / name.lstrip("/")
         if not path.is_file():
             return self.answer(404, b"")
-        tag = f'"{self.server.version}-{path.stat().st_size}"'
-        if self.headers.get("If-Match") not in (None, tag):
+        tag = (self.server.tag or "").format(f'"{self.server.version}-{path.stat().st_size}"')
+        if (known := self.headers.get("If-Match")) and (known != tag or known.startswith("W/")):
             return self.answer(412, b"")
         size = path.stat().st_size
-        first, stop, status, headers = 0, size, 200, {"ETag": tag}
+        first, stop, status, headers = 0, size, 200, {"ETag": tag} if tag else {}
         if wanted := re.fullmatch(r"bytes=(\d+)-(\d+)", self.headers.get("Range", "")):
             first, stop, status = int(wanted[1]), min(int(wanted[2]) + 1, size), 206
             headers["Content-Range"] = f"bytes {first}-{stop - 1}/{size}"
         with path.open("rb") as file:
             file.seek(first)
             content = change(file.read(stop - first))
-        self.server.asked.append((self.path, first, stop))
+        self.server.asked.append((name, first, stop))
         return self.answer(status, content, headers)
 
     def answer(self, status: int, content: bytes, headers: dict[str, str] | None = None) -> None:
         self.send_response(status)
         for name, value in (headers or {}).items():
             self.send_header(name, value)
-        self.send_header("Content-Length", str(len(content)))
+        if "Transfer-Encoding" not in (headers or {}):
+            self.send_header("Content-Length", str(len(content)))
         self.send_header("Last-Modified", "Wed, 21 Oct 2026 07:28:00 GMT")
         self.end_headers()
         self.wfile.write(content)
@@ -123,9 +128,12 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 @contextlib.contextmanager
-def serving(folder: Path) -> Iterator[StoreServer]:
-    """Serve a folder meanwhile."""
+def serving(folder: Path, context: ssl.SSLContext | None = None) -> Iterator[StoreServer]:
+    """Serve a folder meanwhile, by TLS if there is a `context`."""
     with StoreServer(folder) as server:
+        if context is not None:
+            server.socket = context.wrap_socket(server.socket, server_side=True)
+            server.url = server.url.replace("http", "https")
         thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
         thread.start()
         try:

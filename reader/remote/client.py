@@ -13,6 +13,7 @@ Assumptions: Linux.
 import contextlib
 import fcntl
 import os
+import pickle
 import secrets
 import socket
 import subprocess
@@ -46,7 +47,7 @@ from reader.remote.messages import (
     receive,
     send,
 )
-from reader.remote.url import checked, need
+from reader.remote.url import check_signed, checked, need
 
 _CONNECTIONS = 4096
 _DYING_SECONDS = 0.1
@@ -67,16 +68,17 @@ def fetching(
         ArgumentError: it is not the URL of a dataset.
         StoreError, FormatError: the dataset cannot be opened.
     """
-    provider = None
+    url, provider = checked(url), None
     if credential_provider is not None:
+        check_signed(url)
         import cloudpickle  # few need it
 
-        provider = cloudpickle.dumps(credential_provider)
+        provider = pickle.dumps((sys.path, cloudpickle.dumps(credential_provider)))
     if cache_dir is None:
         cache_dir = _user_cache_dir(url)
     options = dict(storage_options or {})
     place = os.path.abspath(cache_dir)
-    return Fetching(Setup(checked(url), split, options, provider, place, cache_limit))
+    return Fetching(Setup(url, split, options, provider, place, cache_limit))
 
 
 class Damaged(Exception):

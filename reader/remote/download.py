@@ -10,7 +10,8 @@ from pathlib import Path
 
 from reader.format import FormatError, Manifest, ShardEntry
 from reader.format.manifest import FILENAME
-from reader.remote.store import Missing, Store
+from reader.remote.failures import Missing
+from reader.remote.store import Store
 from reader.remote.url import checked
 
 _PART = 8 << 20  # bytes of a request

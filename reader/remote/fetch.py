@@ -34,6 +34,7 @@ from reader.errors import StoreError
 from reader.executed import end_with_parent
 from reader.format import ShardfeedError
 from reader.remote.cache import BLOCK, Full, Space
+from reader.remote.failures import Missing
 from reader.remote.messages import (
     Begin,
     Coming,
@@ -53,7 +54,7 @@ from reader.remote.messages import (
 )
 from reader.remote.mirror import Mirror, MirroredShard, mirrored, shards_of
 from reader.remote.plan import PART, Part, Plan
-from reader.remote.store import Missing, Store
+from reader.remote.store import Store
 
 _TRIES = 3  # of bytes that are not what the index says
 _ELSEWHERE = 0.02  # seconds between two looks at what another process is fetching

@@ -26,7 +26,8 @@ class Setup:
 
     Attributes:
         options: of the store, with its credentials.
-        provider: that of credentials, as a pickle by value; None if there is none.
+        provider: that of credentials, a pickle of where modules are found and of a pickle by value;
+            None if there is none.
         limit: bytes of the cache; None for half of what is free.
     """
 

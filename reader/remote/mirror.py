@@ -33,8 +33,9 @@ from reader.format import FormatError, Index, Manifest, ShardEntry
 from reader.format.files import most_open_files
 from reader.format.manifest import FILENAME
 from reader.remote.cache import BLOCK, Space
+from reader.remote.failures import Missing
 from reader.remote.rows import Rows, path_beside
-from reader.remote.store import Missing, Store
+from reader.remote.store import Store
 
 MakeRoom = Callable[[int], int]
 

@@ -12,17 +12,17 @@ import asyncio
 import os
 import pickle
 import random
-import re
+import sys
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import obstore
-from obstore import exceptions
 from obstore.store import HTTPStore, from_url
 
 from reader.errors import StoreError
+from reader.remote.failures import Failure, Missing, Passing, Refused, Replaced, meaning
 from reader.remote.messages import Counts
 
 MOST_IN_FLIGHT = 256
@@ -34,31 +34,9 @@ _UNKNOWN_PLACE_SECONDS = 8.0  # in which a store that has never answered has to
 _TRIES = 3  # of an answer that is wrong
 _RETRY_TIMEOUT = 60.0
 _CLIENT = {"connect_timeout": "5s", "read_timeout": "15s", "timeout": "180s"}
-_STATUS = re.compile(r"status code: (\d{3})")
-_KIND = re.compile(r"kind: (Timeout|Connect|Dns|Interrupted|Decode)")
-_KINDS = {
-    "Timeout": "it does not answer in time",
-    "Connect": "no connection can be made",
-    "Dns": "its name does not resolve",
-    "Interrupted": "the connection was cut",
-    "Decode": "the answer cannot be read",
-}
 _HUGGING_FACE = "https://huggingface.co"
 
 T = TypeVar("T")
-
-
-class Missing(Exception):
-    """There is no such object."""
-
-
-class Passing(Exception):
-    """A failure that may not be there the next time."""
-
-    def __init__(self, what: str, *, is_throttle: bool = False, is_answer: bool = False) -> None:
-        super().__init__(what)
-        self.is_throttle = is_throttle
-        self.is_answer = is_answer  # wrong, which seldom passes
 
 
 class Gate:
@@ -108,13 +86,19 @@ class Store:
         self._has_answered = False
         self._versions: dict[str, Version] = {}
         self._is_redirected = url.startswith("hf://")  # where each answer is another server's
+        self._options, self._provider = options, provider
+        self._is_accepted = False  # whether what it was opened with was found to be right
+        self._store = self._opened()
+
+    def _opened(self) -> Any:
         try:
-            self._store = _opened(url, dict(options), provider)
+            return _opened(self.url, dict(self._options), self._provider)
         except Exception as error:  # the library may raise anything, and quote what it was given
-            names = ", ".join(sorted(map(str, options))) or "none"
+            names = ", ".join(sorted(map(str, self._options))) or "none"
             raise StoreError(
-                f"{url} cannot be opened as a store ({type(error).__name__}): look at the names in "
-                f"storage_options ({names}) and at what the environment says of credentials."
+                f"{self.url} cannot be opened as a store ({type(error).__name__}): look at the "
+                f"names in storage_options ({names}) and at what the environment says of "
+                "credentials."
             ) from None
 
     async def whole(self, name: str) -> bytes:
@@ -136,42 +120,31 @@ class Store:
 
     async def _part(self, name: str, start: int, stop: int, size: int) -> memoryview:
         options: dict[str, Any] = {"range": (start, stop)}
-        version = self._versions.get(name)
-        if version is not None and version.tag is not None and not self._is_redirected:
-            options["if_match"] = version.tag
+        tag = self._versions[name].tag if name in self._versions else None
+        is_weak = tag is None or tag.startswith("W/")  # which never match
+        if not (is_weak or self._is_redirected):
+            options["if_match"] = tag
         content = await self._get(name, options, size)
         if len(content) != stop - start:
             raise Passing(f"{len(content)} of {stop - start} bytes came", is_answer=True)
         return content
 
     async def _get(self, name: str, options: dict[str, Any], size: int | None = None) -> memoryview:
-        began = time.monotonic()
+        began, store = time.monotonic(), self._store
         self._add(requests=1, in_flight=1)
         try:
-            found = await obstore.get_async(self._store, name, options=options)
+            found = await obstore.get_async(store, name, options=options)
             if size is not None:
                 self._check_version(name, Version(found.meta["e_tag"], found.meta["size"]), size)
             content = memoryview(await found.bytes_async())
-        except FileNotFoundError:
-            raise Missing from None
-        except (exceptions.PermissionDeniedError, exceptions.UnauthenticatedError):
-            raise self._error(
-                name,
-                "the store refuses it (status 401 or 403): there are no credentials for it, or "
-                "they have expired. Give storage_options= or credential_provider=, or set them in "
-                "the environment.",
-            ) from None
-        except exceptions.PreconditionError:
-            raise self._replaced(name) from None
-        except exceptions.NotSupportedError:
-            raise Passing(
-                "the server gives the whole file where a part is asked for", is_answer=True
-            ) from None
-        except exceptions.BaseError as error:
-            raise self._read_error(name, str(error)) from None
+        except StoreError:
+            raise
+        except Exception as error:  # the library's, and whatever a provider of credentials does
+            raise self._meaning(name, store, meaning(error)) from None
         finally:
             self._add(in_flight=-1)
         self._has_answered = True
+        self._is_accepted |= store is self._store
         self._add(fetched_bytes=len(content))
         self._note_latency(time.monotonic() - began)
         self.gate.passed()
@@ -190,23 +163,18 @@ class Store:
             "describes. Open the dataset anew.",
         )
 
-    def _read_error(self, name: str, said: str) -> Exception:
-        """What the library's words mean."""
-        status = _STATUS.search(said)
-        if status is None:
-            kind = _KIND.findall(said)
-            return Passing(_KINDS.get(kind[0], "") if kind else "the request failed")
-        code = int(status[1])
-        if code == 404:
-            return Missing()
-        if code in (429, 503):
-            return Passing(f"status {code}", is_throttle=True)
-        if code >= 500 or code == 408:
-            return Passing(f"status {code}")
-        advice = ""
-        if code in (301, 307, 400):
-            advice = ' Is its region another one? storage_options={"region": ...} says it.'
-        return self._error(name, f"the store answers with status {code}.{advice}")
+    def _meaning(self, name: str, store: Any, failure: Failure) -> Exception:
+        """What is to be raised, or done, about a request that failed."""
+        if isinstance(failure, Missing | Passing):
+            return failure
+        if isinstance(failure, Replaced):
+            return self._replaced(name)
+        if isinstance(failure, Refused) and self._provider is not None:
+            if store is self._store and self._is_accepted:  # they may have expired since
+                self._store, self._is_accepted = self._opened(), False
+            if store is not self._store:
+                return Passing(str(failure), is_answer=True)
+        return self._error(name, str(failure))
 
     async def _persisting(self, name: str, call: Callable[[], Awaitable[T]]) -> T:
         """What `call` gives, tried again while it fails in passing."""
@@ -253,16 +221,26 @@ def _opened(url: str, options: dict[str, Any], provider: bytes | None) -> Any:
     if url.startswith("hf://"):
         token = options.pop("token", None) or os.environ.get("HF_TOKEN")
         if token:
-            client["default_headers"] = {"authorization": f"Bearer {token}"}
-        base = options.pop("endpoint", _HUGGING_FACE)
+            headers = client.get("default_headers", {})
+            client["default_headers"] = {**headers, "authorization": f"Bearer {token}"}
+        base = options.pop("endpoint", None) or os.environ.get("HF_ENDPOINT") or _HUGGING_FACE
+        client["allow_http"] = base.startswith("http://")
+        _check_none(options)
         return HTTPStore(f"{base}/{_resolved(url)}", client_options=client, retry_config=retry)
     if url.startswith("file://"):
+        _check_none(options)
         return from_url(url)
     if url.startswith("http"):
         return from_url(url, client_options=client, retry_config=retry, **options)
     if provider is not None:
-        options["credential_provider"] = pickle.loads(provider)
+        sys.path[:], content = pickle.loads(provider)
+        options["credential_provider"] = pickle.loads(content)
     return from_url(url, client_options=client, retry_config=retry, **options)
+
+
+def _check_none(options: dict[str, Any]) -> None:
+    if options:
+        raise ValueError("there are no such options")
 
 
 def _resolved(url: str) -> str:

@@ -1,0 +1,108 @@
+"""What the failure of a request means, in words that hold no credentials.
+
+What the network library says may quote URLs and headers, and what a provider of credentials
+raised, so nothing of it is passed on but a status and names of kinds.
+"""
+
+import re
+
+from obstore import exceptions
+
+_STATUS = re.compile(r"status code: (\d{3})")
+_CODE = re.compile(r"<Code>([A-Za-z]{1,40})</Code>")  # in the answers of S3, Google and Azure
+_EXPIRED = ("ExpiredToken", "TokenRefreshRequired", "RequestExpired")
+_KIND = re.compile(r"kind: (Timeout|Connect|Interrupted|Decode)")
+_KINDS = {
+    "Timeout": "it does not answer in time",
+    "Connect": "no connection can be made",
+    "Interrupted": "the connection was cut",
+    "Decode": "the answer cannot be read",
+}
+_CERTIFICATE = re.compile(r"InvalidCertificate\([\s()]*(?:Other\w*[\s()]*)*(\w+)")
+_RAISED = re.compile(r"source: PyErr \{\s*type: <class '([\w.]+)'>")
+
+
+class Failure(Exception):
+    """A request failed, and will fail again; says why."""
+
+
+class Missing(Failure):
+    """There is no such object."""
+
+
+class Replaced(Failure):
+    """The object is another one than was expected."""
+
+
+class Refused(Failure):
+    """The credentials are not good for it."""
+
+
+class Passing(Failure):
+    """A failure that may not be there the next time."""
+
+    def __init__(self, what: str, *, is_throttle: bool = False, is_answer: bool = False) -> None:
+        super().__init__(what)
+        self.is_throttle = is_throttle
+        self.is_answer = is_answer  # wrong, which seldom passes
+
+
+def meaning(error: Exception) -> Failure:
+    """What an error of the network library means."""
+    said = str(error)
+    if isinstance(error, FileNotFoundError):
+        return Missing()
+    if isinstance(error, exceptions.PreconditionError):
+        return Replaced()
+    if isinstance(error, exceptions.NotSupportedError):
+        what = "the server gives the whole file where a part is asked for"
+        return Passing(what, is_answer=True)
+    if raised := _RAISED.search(said):
+        return Passing(f"credential_provider= gives no credentials: it raises {raised[1]}")
+    if status := _STATUS.search(said):
+        code = _CODE.search(said)
+        return _of_status(int(status[1]), code[1] if code else "")
+    if isinstance(error, exceptions.PermissionDeniedError | exceptions.UnauthenticatedError):
+        return _refused("no credentials can be had")
+    if not isinstance(error, exceptions.BaseError):
+        return Failure(f"the request cannot be made ({type(error).__name__}).")
+    return _of_connection(said)
+
+
+def _of_status(status: int, code: str) -> Failure:
+    told = f"status {status}" + f", {code}" * bool(code)
+    if status == 404:
+        return Missing()
+    if status in (412, 416):  # there is less of it than dataset.json says
+        return Replaced()
+    if status in (401, 403) or code in _EXPIRED:
+        return _refused(told)
+    if status in (429, 503):
+        return Passing(told, is_throttle=True)
+    if status >= 500 or status == 408:
+        return Passing(told)
+    advice = ""
+    if status in (301, 307, 400):
+        advice = ' Is its region another one? storage_options={"region": ...} says it.'
+    return Failure(f"the store answers with {told}.{advice}")
+
+
+def _refused(told: str) -> Refused:
+    return Refused(
+        f"the store refuses it ({told}): there are no credentials for it, or they have expired. "
+        "Give storage_options= or credential_provider=, or set them in the environment."
+    )
+
+
+def _of_connection(said: str) -> Failure:
+    if wrong := _CERTIFICATE.search(said):
+        return Failure(
+            f"its certificate is not accepted ({wrong[1]}). If its authority is one of your own, "
+            "let the environment's SSL_CERT_FILE name a file with that authority's certificate."
+        )
+    if "dns error" in said:
+        return Passing("its name does not resolve")
+    if "MissingContentLength" in said:
+        return Failure("the server does not tell the size of what it sends (Content-Length).")
+    kind = _KIND.search(said)
+    return Passing(_KINDS[kind[1]] if kind else "the request failed")
