@@ -217,23 +217,15 @@ class Feed:
 
     def statistics(self) -> Statistics:
         """What was done so far."""
-        store = self._store.counts()
         flows = replace(
             self._account.flows,
             copied=self._ring.copied,
             copying=self._ring.copying,
             restarts=self._pool.restarts,
             bad=len(self.bad.reasons),
-            fetched_bytes=store.fetched_bytes,
-            requests=store.requests,
-            retries=store.retries,
-            fetched=store.fetched,
-            hits=store.hits,
         )
         return Statistics(
-            **asdict(flows),
-            in_flight=store.in_flight,
-            latency=store.latency,
+            **asdict(flows) | self._store.counts()._asdict(),
             workers=self._pool.size,
             cores=self._cores,
             starting=self._pool.starting,

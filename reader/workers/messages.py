@@ -12,6 +12,7 @@ import select
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
+from operator import sub
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -133,16 +134,7 @@ class Spent(NamedTuple):
 
     def since(self, before: "Spent") -> "Spent":
         """The difference between two looks at the clocks."""
-        return Spent(
-            self.busy - before.busy,
-            self.cpu - before.cpu,
-            self.read - before.read,
-            self.transform - before.transform,
-            self.read_bytes - before.read_bytes,
-            self.cached - before.cached,
-            self.dropped_boxes - before.dropped_boxes,
-            self.waiting - before.waiting,
-        )
+        return Spent(*map(sub, self, before))
 
 
 @dataclass(frozen=True)
