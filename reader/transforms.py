@@ -282,7 +282,17 @@ class Letterbox(_Resizing):
 
 
 @dataclass(frozen=True)
-class RandomHorizontalFlip:
+class _Flip:
+    """What the transforms that mirror have in common."""
+
+    p: float = 0.5
+
+    def __post_init__(self) -> None:
+        if not is_number(self.p) or not 0 <= self.p <= 1:
+            raise ArgumentError(f"{self}: p is a probability from 0 to 1.")
+
+
+class RandomHorizontalFlip(_Flip):
     """Mirror left and right with probability `p`.
 
     Example:
@@ -295,18 +305,12 @@ class RandomHorizontalFlip:
 
     __module__ = "reader"
 
-    p: float = 0.5
-
-    def __post_init__(self) -> None:
-        _check_probability(self, self.p)
-
     def apply(self, geometry: Geometry, rng: SampleRandom) -> None:
         """Flip, or not."""
         geometry.hflip = geometry.hflip ^ (rng.uniform() < self.p)
 
 
-@dataclass(frozen=True)
-class RandomVerticalFlip:
+class RandomVerticalFlip(_Flip):
     """Mirror top and bottom with probability `p`.
 
     Example:
@@ -319,14 +323,19 @@ class RandomVerticalFlip:
 
     __module__ = "reader"
 
-    p: float = 0.5
-
-    def __post_init__(self) -> None:
-        _check_probability(self, self.p)
-
     def apply(self, geometry: Geometry, rng: SampleRandom) -> None:
         """Flip, or not."""
         geometry.vflip = geometry.vflip ^ (rng.uniform() < self.p)
+
+
+def transformed(
+    size: tuple[int, int], transforms: Iterable[Transform], rng: SampleRandom
+) -> Geometry:
+    """What a pipeline shows of an upright image of (height, width)."""
+    geometry = Geometry.of(*size)
+    for transform in transforms:
+        transform.apply(geometry, rng)
+    return geometry
 
 
 def largest_output(
@@ -350,10 +359,7 @@ def largest_output(
 
 
 def _output(transforms: Sequence[Transform], size: tuple[int, int]) -> tuple[int, int]:
-    geometry = Geometry.of(*size)
-    rng = SampleRandom(0, 0, 0)
-    for transform in transforms:
-        transform.apply(geometry, rng)
+    geometry = transformed(size, transforms, SampleRandom(0, 0, 0))
     return geometry.height, geometry.width
 
 
@@ -389,8 +395,3 @@ def _check_size(transform: Transform, size: Any) -> None:
 def _check_fill(transform: Transform, fill: int) -> None:
     if not is_integer(fill) or not 0 <= fill <= 255:
         raise ArgumentError(f"{transform}: fill is a grey value from 0 to 255.")
-
-
-def _check_probability(transform: Transform, p: float) -> None:
-    if not is_number(p) or not 0 <= p <= 1:
-        raise ArgumentError(f"{transform}: p is a probability from 0 to 1.")

@@ -9,14 +9,13 @@ from numpy.typing import NDArray
 
 from reader.checks import is_count
 from reader.errors import ArgumentError
-from reader.geometry import Geometry
 from reader.order.shuffle import GlobalShuffle, Order
 from reader.order.steps import Step
 from reader.rng import SampleRandom, mix64
+from reader.transforms import Transform, transformed
 
 if TYPE_CHECKING:
     from reader.dataset.dataset import Dataset
-    from reader.transforms import Transform
 
 _M64 = 2**64 - 1
 
@@ -102,7 +101,7 @@ def aspect_ratios(dataset: "Dataset") -> NDArray[np.float64]:
 
 def padding_waste(
     dataset: "Dataset",
-    transforms: Sequence["Transform"],
+    transforms: Sequence[Transform],
     order: Order,
     steps: Iterable[Step],
     seed: int,
@@ -121,10 +120,8 @@ def padding_waste(
     sizes = np.empty((len(samples), 2), np.int64)
     for row, number in enumerate(samples.tolist()):
         height, width = int(columns["height"][number]), int(columns["width"][number])
-        geometry = Geometry.of(*((width, height) if turned[number] else (height, width)))
-        rng = SampleRandom(seed, 0, int(positions[row]))
-        for transform in transforms:
-            transform.apply(geometry, rng)
+        size = (width, height) if turned[number] else (height, width)
+        geometry = transformed(size, transforms, SampleRandom(seed, 0, int(positions[row])))
         sizes[row] = geometry.height, geometry.width
     shown = padded = 0
     for batch in np.split(sizes, np.cumsum([*map(len, places)])[:-1]):

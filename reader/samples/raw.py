@@ -1,8 +1,7 @@
 """Raw images of one size, a whole chunk at a time: no loop over samples.
 
 The transforms are applied once, to a `Geometry` whose numbers are arrays, with an rng whose draws
-are
-arrays: the draws that each sample would have had by itself. The pixels are copied by one fancy
+are arrays: the draws that each sample would have had by itself. The pixels are copied by one fancy
 index whose items are whole images or, of a crop that is narrower, its rows; one call mirrors them.
 """
 
@@ -18,11 +17,16 @@ from reader.dataset.dataset import Dataset
 from reader.errors import ReaderError
 from reader.format import FORMATS
 from reader.format.tar import BLOCK
-from reader.geometry import Geometry
 from reader.rng import BatchRandom
 from reader.samples.fields import BUILT_IN
 from reader.samples.sample import Recipe
-from reader.transforms import CenterCrop, RandomCrop, RandomHorizontalFlip, RandomVerticalFlip
+from reader.transforms import (
+    CenterCrop,
+    RandomCrop,
+    RandomHorizontalFlip,
+    RandomVerticalFlip,
+    transformed,
+)
 
 _MIN_UNIT = 16  # bytes; below that so many items are slower than a copy more
 _BATCHED = (CenterCrop, RandomCrop, RandomHorizontalFlip, RandomVerticalFlip)
@@ -88,17 +92,12 @@ class Gatherer:
         Raises:
             ShardfeedError: one of them cannot be read.
         """
-        geometry: Any = Geometry.of(self._height, self._width)
-        if self._recipe.transforms:
-            rng: Any = BatchRandom(self._recipe.seed, epoch, position + np.arange(len(samples)))
-            for transform in self._recipe.transforms:
-                transform.apply(geometry, rng)
-        size = geometry.height, geometry.width
         out = images
         if self._channels != images.shape[3]:
-            out = np.empty((len(samples), *size, 1), np.uint8)
+            out = np.empty((*images.shape[:3], 1), np.uint8)
         if self._recipe.transforms:
-            self._show(geometry, samples, labels, out)
+            rng = BatchRandom(self._recipe.seed, epoch, position + np.arange(len(samples)))
+            self._show(transformed(self.size, self._recipe.transforms, rng), samples, labels, out)
         else:
             whole = out.reshape(len(samples), 1, -1)
             self._read(samples, labels, np.zeros(whole.shape[:2], np.int64), whole)

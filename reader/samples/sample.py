@@ -23,7 +23,7 @@ from reader.samples.boxes import Boxes
 from reader.samples.decoded_cache import DecodedImages, drawing
 from reader.samples.fields import PHOTOGRAPHS, Mask, ResolvedField
 from reader.samples.seeding import seed_sample
-from reader.transforms import Transform
+from reader.transforms import Transform, transformed
 
 Sample = dict[str, Any]
 
@@ -147,12 +147,8 @@ class SampleReader:
     def _transformed(self, size: tuple[int, int], rng: SampleRandom) -> list[Geometry]:
         """What each view shows of an image of (height, width)."""
         began = time.perf_counter_ns()
-        geometries = []
-        for transforms in (self._recipe.transforms, *self._recipe.further):
-            geometry = Geometry.of(*size)
-            for transform in transforms:
-                transform.apply(geometry, rng)
-            geometries.append(geometry)
+        pipelines = (self._recipe.transforms, *self._recipe.further)
+        geometries = [transformed(size, pipeline, rng) for pipeline in pipelines]
         self.transforming += time.perf_counter_ns() - began
         return geometries
 
