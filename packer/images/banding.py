@@ -15,7 +15,16 @@ from zlib_ng import zlib_ng
 
 from packer.errors import Unbandable
 from reader.format import tar
-from reader.format.bands import BEGIN, CHANNELS, END_OF_STREAM, NONE, PALETTE, SUB, UP, BandTable
+from reader.format.bands import (
+    CHANNELS,
+    END_OF_STREAM,
+    NONE,
+    PALETTE,
+    PNG_BEGIN,
+    SUB,
+    UP,
+    BandTable,
+)
 from reader.format.pictures import opened
 
 ROWS = 64  # of a band: with fewer it is more bytes, with more a crop inflates more (measured)
@@ -36,9 +45,9 @@ def transcoders() -> dict[str, str]:
 
 def is_worth_it(data: bytes) -> bool:
     """Whether bands would let a sound PNG decode faster: not if it is so small."""
-    if not data.startswith(BEGIN):
+    if not data.startswith(PNG_BEGIN):
         return False
-    width, height = struct.unpack_from(">II", data, len(BEGIN))
+    width, height = struct.unpack_from(">II", data, len(PNG_BEGIN))
     return bool(height * width >= _WORTH)
 
 
@@ -48,7 +57,7 @@ def band(data: bytes) -> tuple[bytes, BandTable]:
     Raises:
         Unbandable: there is none, or it is too large.
     """
-    width, height, bits, colour = struct.unpack_from(">IIBB", data, len(BEGIN))
+    width, height, bits, colour = struct.unpack_from(">IIBB", data, len(PNG_BEGIN))
     if bits != 8 or colour not in CHANNELS:
         raise Unbandable(f"its values have {bits} bits, not 8")
     chunks = list(_chunks(data))
@@ -62,7 +71,7 @@ def band(data: bytes) -> tuple[bytes, BandTable]:
     stream, lengths = _deflated(values, CHANNELS[colour])
     plain = struct.pack(">IIBBBBB", width, height, 8, colour, 0, 0, 0)  # without interlacing
     behind = [chunk for chunk in chunks[first:] if chunk[0] != b"IDAT"]
-    head = b"".join([BEGIN[:8], *_written([(b"IHDR", plain), *chunks[1:first]])])
+    head = b"".join([PNG_BEGIN[:8], *_written([(b"IHDR", plain), *chunks[1:first]])])
     tail = data[8 + sum(12 + len(content) for _, content in chunks) :]  # belongs to no chunk
     banded = b"".join([head, *_written([(b"IDAT", stream), *behind]), tail])
     if tar.padded(len(banded)) > max(tar.padded(len(data)), (1 + MAX_GROWTH) * len(data)):

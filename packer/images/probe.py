@@ -15,7 +15,7 @@ from PIL import Image, UnidentifiedImageError
 from packer.errors import BadImage, said
 from packer.images import jpeg
 from reader.format import Limits
-from reader.format.pictures import PICTURES, opened
+from reader.format.pictures import PILLOW_FORMATS, opened
 
 # What Pillow's plugins raise on damaged files.
 PILLOW_ERRORS = (
@@ -33,7 +33,7 @@ PILLOW_ERRORS = (
     zlib.error,
 )
 
-_NAMES = {**PICTURES, "MPO": "jpg"}  # what Pillow calls a JPEG with further images behind it
+_NAMES = {**PILLOW_FORMATS, "MPO": "jpg"}  # what Pillow calls a JPEG with further images behind it
 _ORIENTATION = 0x0112
 _PNG = b"\x89PNG\r\n"
 _BEGINNINGS: dict[str, bytes | tuple[bytes, ...]] = {

@@ -18,6 +18,7 @@ from reader.decode.bands import BandCut
 from reader.decode.plan import StoredImage, View
 from reader.decode.splice import Box
 from reader.errors import lacks_memory
+from reader.format.bands import PNG_BEGIN
 from reader.format.errors import DecodeError
 from reader.format.pictures import opened
 from reader.format.pixels import in_8_bits
@@ -29,9 +30,8 @@ Pixels = NDArray[Any]
 Read = Callable[[int, int], memoryview]
 Result = TypeVar("Result")
 
-_PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"
-_PNG_SIZE = struct.Struct(f">{len(_PNG)}xII")
-_PNG_COLOUR = len(_PNG) + 9  # where the colour type is
+_PNG_SIZE = struct.Struct(f">{len(PNG_BEGIN)}xII")
+_PNG_COLOUR = len(PNG_BEGIN) + 9  # where the colour type is
 _GREY = (0, 4)  # without and with alpha
 _WEBP = struct.Struct("<4sI4s4sIxIxI")  # the sizes in both kinds of chunks (RFC 9649, RFC 6386)
 
@@ -47,7 +47,7 @@ def read_picture(image: StoredImage) -> Pixels:
         return _raw(image, data)
     if (size := _size_for_opencv(data)) is not None:
         _check_size(image, *size)
-        is_grey = image.depth == 1 and data[:1] == _PNG[:1] and data[_PNG_COLOUR] in _GREY
+        is_grey = image.depth == 1 and data[:1] == PNG_BEGIN[:1] and data[_PNG_COLOUR] in _GREY
         flags = cv2.IMREAD_GRAYSCALE if is_grey else cv2.IMREAD_COLOR_RGB
         pixels: Pixels | None = None
         with contextlib.suppress(cv2.error):  # Pillow says better what is wrong
@@ -123,7 +123,7 @@ def _size_for_opencv(data: memoryview) -> tuple[int, int] | None:
     that Pillow refuses, but none that is one chunk of the very size that the file says (measured
     on 100,000 damaged ones).
     """
-    if data[: len(_PNG)] == _PNG and len(data) >= _PNG_SIZE.size:
+    if data[: len(PNG_BEGIN)] == PNG_BEGIN and len(data) >= _PNG_SIZE.size:
         return None if b"acTL" in bytes(data) else _PNG_SIZE.unpack_from(data)
     if len(data) < _WEBP.size:
         return None

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from reader.format.columns import BANDS, Column, bounds
 from reader.format.tiles import BadTable
 
-BEGIN = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"
+PNG_BEGIN = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"
 END_OF_STREAM = b"\x03\x00"  # an empty final block with fixed codes
 NONE, SUB, UP = 0, 1, 2  # filters
 
@@ -77,7 +77,7 @@ class BandTable:
         lengths = np.empty(count + 1, np.int64)
         lengths[0], lengths[1:] = self.start, self.bands
         starts = np.cumsum(lengths)
-        if self.start < len(BEGIN) + _BEFORE or starts[-1] + _BEHIND > size:
+        if self.start < len(PNG_BEGIN) + _BEFORE or starts[-1] + _BEHIND > size:
             raise BadTable("its bands do not lie in it")
         return starts
 
@@ -109,10 +109,10 @@ class BandTable:
 
 def read_header(data: bytes | memoryview) -> PngHeader | None:
     """The header of a PNG of 8 bits without interlacing; None of anything else."""
-    at = len(BEGIN) + _HEADER.size + 4
-    if data[: len(BEGIN)] != BEGIN or len(data) < at:
+    at = len(PNG_BEGIN) + _HEADER.size + 4
+    if data[: len(PNG_BEGIN)] != PNG_BEGIN or len(data) < at:
         return None
-    width, height, bits, colour, *rest = _HEADER.unpack_from(data, len(BEGIN))
+    width, height, bits, colour, *rest = _HEADER.unpack_from(data, len(PNG_BEGIN))
     if bits != 8 or any(rest) or colour not in CHANNELS:
         return None
     palette = _palette(data, at) if colour == PALETTE else None

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from PIL import Image
 
 # Pillow's names and the index's; it knows other formats, some of which start programs.
-PICTURES = {
+PILLOW_FORMATS = {
     "JPEG": "jpg",
     "PNG": "png",
     "WEBP": "webp",
@@ -35,7 +35,7 @@ def opened(data: bytes | memoryview, *formats: str) -> Iterator["Image.Image"]:
     """
     from PIL import Image  # few datasets need it, and workers should start fast
 
-    accepted = formats or tuple(PICTURES)
+    accepted = formats or tuple(PILLOW_FORMATS)
     with ExitStack() as while_open:
         while_open.enter_context(warnings.catch_warnings())
         warnings.simplefilter("ignore")  # Pillow's remarks on metadata and sizes
