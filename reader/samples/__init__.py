@@ -2,6 +2,6 @@
 
 `sample` reads and transforms it, `row_writer` writes it where the batch lies, `fields` decodes its
 members, `boxes` parses boxes (YOLO's lines too) and carries them through the image's transforms,
-`raw` gathers images that need no decoding, `decoded_cache` keeps decoded images, `seeding` seeds
-the generators of user code, `whole` decodes samples for a check.
+`raw` gathers images that need no decoding, `drawing` draws the others, `decoded_cache` keeps what
+was decoded, `seeding` seeds the generators of user code, `whole` decodes samples for a check.
 """

@@ -18,7 +18,7 @@ import hashlib
 import mmap
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -27,8 +27,6 @@ from numpy.typing import NDArray
 
 from reader.dataset.dataset import Dataset
 from reader.dataset.shared_memory import Shared, Wanted, share
-from reader.decode.decoder import Decoder, mirror
-from reader.decode.plan import StoredImage, View
 from reader.transforms import (
     CenterCrop,
     Letterbox,
@@ -108,119 +106,6 @@ class DecodedImages:
     def _starts(self) -> NDArray[np.int64]:
         first = _starts_at(self.count)
         return self._bytes[first : first + 8 * (self.count + 1)].view(np.int64)
-
-
-class Drawing:
-    """Draws views of images, all of which are decoded for it.
-
-    Attributes:
-        cached: images so far that were there without a decode.
-    """
-
-    def __init__(self, decoder: Decoder) -> None:
-        self._decoder = decoder
-        self.cached = 0
-
-    def found(self, number: int, image: StoredImage) -> StoredImage:
-        """The image of a sample, with its pixels if they are there."""
-        return image
-
-    def result(self, number: int, size: tuple[int, int]) -> Pixels | None:
-        """What the first view shows of a sample before it is mirrored, if that is there."""
-        return None
-
-    def draw(
-        self,
-        number: int,
-        views: Sequence[View],
-        mirrored: tuple[bool, bool],
-        result: Pixels | None,
-        outs: Sequence[Pixels],
-    ) -> None:
-        """Fill `outs` with the views of a sample.
-
-        Args:
-            views: of the image as `found` gave it.
-            mirrored: whether the transforms mirror the first, left-right and up-down.
-            result: as `result` gave it.
-
-        Raises:
-            DecodeError: the image does not decode.
-        """
-        self._decoder.draw_all(views, outs)
-
-
-class DrawingOfImages(Drawing):
-    """The same with a memory for whole images: one that is not there is decoded whole, and kept."""
-
-    def __init__(self, decoder: Decoder, images: DecodedImages) -> None:
-        super().__init__(decoder)
-        self._images = images
-
-    def found(self, number: int, image: StoredImage) -> StoredImage:
-        """See `Drawing`."""
-        return replace(image, pixels=self._images.find(number, image.height, image.width))
-
-    def draw(
-        self,
-        number: int,
-        views: Sequence[View],
-        mirrored: tuple[bool, bool],
-        result: Pixels | None,
-        outs: Sequence[Pixels],
-    ) -> None:
-        """See `Drawing`."""
-        before = self._decoder.decodes
-        self._decoder.draw_all(self._of_whole(number, views), outs)
-        self.cached += self._decoder.decodes == before
-
-    def _of_whole(self, number: int, views: Sequence[View]) -> Sequence[View]:
-        """The views over the whole image, which is decoded and kept if one of them can use it."""
-        image = views[0].image
-        if image.pixels is not None or all(view.eighths < 8 for view in views):
-            return views
-        pixels = self._decoder.stored(image)
-        if pixels is None:
-            return views
-        image = replace(image, pixels=self._images.keep(number, pixels))
-        return [replace(view, image=image) for view in views]
-
-
-class DrawingOfResults(Drawing):
-    """The same with a memory for what the transforms, which give one view, make of each image."""
-
-    def __init__(self, decoder: Decoder, images: DecodedImages) -> None:
-        super().__init__(decoder)
-        self._images = images
-
-    def result(self, number: int, size: tuple[int, int]) -> Pixels | None:
-        """See `Drawing`."""
-        return self._images.find(number, *size)
-
-    def draw(
-        self,
-        number: int,
-        views: Sequence[View],
-        mirrored: tuple[bool, bool],
-        result: Pixels | None,
-        outs: Sequence[Pixels],
-    ) -> None:
-        """See `Drawing`."""
-        if result is not None:
-            mirror(result, *mirrored, outs[0])
-            self.cached += 1
-            return
-        self._decoder.draw_all(views, outs)
-        plain = np.empty_like(outs[0])
-        mirror(outs[0], *mirrored, plain)
-        self._images.keep(number, plain)
-
-
-def drawing(decoder: Decoder, images: DecodedImages | None) -> Drawing:
-    """What draws with this memory, or without any."""
-    if images is None:
-        return Drawing(decoder)
-    return (DrawingOfResults if images.of_results else DrawingOfImages)(decoder, images)
 
 
 def hold_decoded(dataset: Dataset, pipelines: Sequence[Sequence[Transform]]) -> DecodedImages:

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from reader.batch.layout import BatchArrays, BatchLayout, Bytes, Column
 from reader.gpu_decode.parcels import CONTENT, PARCEL, Packed
+from reader.samples.drawing import Planned
 from reader.samples.raw import Gatherer
-from reader.samples.sample import READ_ONLY, Planned, Recipe, Sample, SampleReader
+from reader.samples.sample import READ_ONLY, Recipe, Sample, SampleReader
 
 _TENSOR_TYPES = "?efdFD" + np.typecodes["AllInteger"]  # NumPy's types that torch has too
 

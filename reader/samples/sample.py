@@ -3,15 +3,14 @@
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from reader.dataset.dataset import Dataset
-from reader.dataset.shard import Shard
 from reader.decode.decoder import Decoder, Pixels, draw_mask
 from reader.decode.formats import read_values
-from reader.decode.plan import View, plan
+from reader.decode.plan import plan
 from reader.errors import ReaderError, SampleError
 from reader.format.bands import bands_of
 from reader.format.errors import DecodeError
@@ -20,16 +19,16 @@ from reader.geometry import Geometry
 from reader.gpu_decode.parcels import pack
 from reader.rng import SampleRandom
 from reader.samples.boxes import Boxes
-from reader.samples.decoded_cache import DecodedImages, drawing
+from reader.samples.decoded_cache import DecodedImages
+from reader.samples.drawing import Planned, drawing
 from reader.samples.fields import PHOTOGRAPHS, Mask, ResolvedField
 from reader.samples.seeding import seed_sample
 from reader.transforms import Transform, transformed
 
 Sample = dict[str, Any]
 
-READ_ONLY = frozenset(
-    {"index", "valid", "key", "name", "size"}
-)  # fields that `map_sample` does not decide
+# Fields that `map_sample` does not decide.
+READ_ONLY = frozenset({"index", "valid", "key", "name", "size"})
 
 
 @dataclass(frozen=True)
@@ -64,40 +63,6 @@ class Recipe:
         """The fields that each view shows its own way."""
         shown = {"image", *(member.name for member in self.members if member.follows_image)}
         return [name for name in self.names if name in shown]
-
-
-class Planned(NamedTuple):
-    """A sample of which is decided what it will show.
-
-    Attributes:
-        mirrored: whether the transforms mirror the first view, left-right and up-down.
-        result: the first view as it is before that, where it was kept.
-    """
-
-    shard: Shard
-    row: int
-    number: int
-    epoch: int
-    position: int
-    label: int
-    views: tuple[View, ...]
-    mirrored: tuple[bool, bool]
-    result: Pixels | None
-
-    @property
-    def view(self) -> View:
-        """The first view."""
-        return self.views[0]
-
-    def told(self, name: str) -> Any:
-        """The value of a field of `READ_ONLY`; None for "valid", which the batch knows."""
-        if name == "index":
-            return self.number
-        if name == "key":
-            return self.shard.index.key(self.row)
-        if name == "name":
-            return self.shard.index.name(self.row)
-        return self.view.image.upright_size if name == "size" else None
 
 
 class SampleReader:
@@ -184,8 +149,7 @@ class SampleReader:
         if self._recipe.is_encoded:
             return pack(planned.view, self._decoder)
         outs = outs or [np.empty((*v.size, v.image.depth), np.uint8) for v in planned.views]
-        result = planned.result
-        self._drawing.draw(planned.number, planned.views, planned.mirrored, result, outs)
+        self._drawing.draw(planned, outs)
         return list(outs) if self._recipe.further else outs[0]
 
     def _member(self, planned: Planned, member: ResolvedField) -> Any:

@@ -33,9 +33,10 @@ from reader.batch.ring import RingMemory
 from reader.errors import SampleError, StoreError, WorkerError, lacks_memory
 from reader.executed import end_with_parent
 from reader.format import ShardfeedError
+from reader.samples.drawing import Planned
 from reader.samples.raw import Gatherer
 from reader.samples.row_writer import RowWriter
-from reader.samples.sample import Planned, SampleReader
+from reader.samples.sample import SampleReader
 from reader.workers.in_hand import Board, Place
 from reader.workers.messages import (
     MAX_TASK_BYTES,

@@ -1,0 +1,133 @@
+"""What a sample is planned to show, and how that is drawn: decoded, or from memory."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from reader.dataset.shard import Shard
+from reader.decode.decoder import Decoder, Pixels, mirror
+from reader.decode.plan import StoredImage, View
+from reader.samples.decoded_cache import DecodedImages
+
+
+class Planned(NamedTuple):
+    """A sample of which is decided what it will show.
+
+    Attributes:
+        mirrored: whether the transforms mirror the first view, left-right and up-down.
+        result: the first view as it is before that, where it was kept.
+    """
+
+    shard: Shard
+    row: int
+    number: int
+    epoch: int
+    position: int
+    label: int
+    views: tuple[View, ...]
+    mirrored: tuple[bool, bool]
+    result: Pixels | None
+
+    @property
+    def view(self) -> View:
+        """The first view."""
+        return self.views[0]
+
+    def told(self, name: str) -> Any:
+        """The value of a field of `READ_ONLY`; None for "valid", which the batch knows."""
+        if name == "index":
+            return self.number
+        if name == "key":
+            return self.shard.index.key(self.row)
+        if name == "name":
+            return self.shard.index.name(self.row)
+        return self.view.image.upright_size if name == "size" else None
+
+
+class Drawing:
+    """Draws views of images, all of which are decoded for it.
+
+    Attributes:
+        cached: images so far that were there without a decode.
+    """
+
+    def __init__(self, decoder: Decoder) -> None:
+        self._decoder = decoder
+        self.cached = 0
+
+    def found(self, number: int, image: StoredImage) -> StoredImage:
+        """The image of a sample, with its pixels if they are there."""
+        return image
+
+    def result(self, number: int, size: tuple[int, int]) -> Pixels | None:
+        """What the first view shows of a sample before it is mirrored, if that is there."""
+        return None
+
+    def draw(self, planned: Planned, outs: Sequence[Pixels]) -> None:
+        """Fill `outs` with the views of a sample, of an image as `found` gave it.
+
+        Raises:
+            DecodeError: the image does not decode.
+        """
+        self._decoder.draw_all(planned.views, outs)
+
+
+class DrawingOfImages(Drawing):
+    """The same with a memory for whole images: one that is not there is decoded whole, and kept."""
+
+    def __init__(self, decoder: Decoder, images: DecodedImages) -> None:
+        super().__init__(decoder)
+        self._images = images
+
+    def found(self, number: int, image: StoredImage) -> StoredImage:
+        """See `Drawing`."""
+        return replace(image, pixels=self._images.find(number, image.height, image.width))
+
+    def draw(self, planned: Planned, outs: Sequence[Pixels]) -> None:
+        """See `Drawing`."""
+        before = self._decoder.decodes
+        self._decoder.draw_all(self._of_whole(planned.number, planned.views), outs)
+        self.cached += self._decoder.decodes == before
+
+    def _of_whole(self, number: int, views: Sequence[View]) -> Sequence[View]:
+        """The views over the whole image, which is decoded and kept if one of them can use it."""
+        image = views[0].image
+        if image.pixels is not None or all(view.eighths < 8 for view in views):
+            return views
+        pixels = self._decoder.stored(image)
+        if pixels is None:
+            return views
+        image = replace(image, pixels=self._images.keep(number, pixels))
+        return [replace(view, image=image) for view in views]
+
+
+class DrawingOfResults(Drawing):
+    """The same with a memory for what the transforms, which give one view, make of each image."""
+
+    def __init__(self, decoder: Decoder, images: DecodedImages) -> None:
+        super().__init__(decoder)
+        self._images = images
+
+    def result(self, number: int, size: tuple[int, int]) -> Pixels | None:
+        """See `Drawing`."""
+        return self._images.find(number, *size)
+
+    def draw(self, planned: Planned, outs: Sequence[Pixels]) -> None:
+        """See `Drawing`."""
+        if planned.result is not None:
+            mirror(planned.result, *planned.mirrored, outs[0])
+            self.cached += 1
+            return
+        self._decoder.draw_all(planned.views, outs)
+        plain = np.empty_like(outs[0])
+        mirror(outs[0], *planned.mirrored, plain)
+        self._images.keep(planned.number, plain)
+
+
+def drawing(decoder: Decoder, images: DecodedImages | None) -> Drawing:
+    """What draws with this memory, or without any."""
+    if images is None:
+        return Drawing(decoder)
+    return (DrawingOfResults if images.of_results else DrawingOfImages)(decoder, images)
