@@ -22,30 +22,27 @@ Samples = NDArray[np.int64]
 
 
 def cost(count: int) -> None:
-    """Construction, single positions and memory of a shuffle of `count`."""
+    """Construction, positions and memory of a shuffle of `count`."""
     began = time.perf_counter()
     order = GlobalShuffle(count, seed=0)
     made = time.perf_counter() - began
-    positions = np.random.default_rng(0).integers(0, count, 20_000).tolist()
-    took = []
-    for position in positions:
-        began = time.perf_counter()
-        order.sample(position, epoch=3)
-        took.append(time.perf_counter() - began)
-    median, most = np.percentile(took, [50, 99]) * 1e6
-    chunk = np.arange(count // 2, count // 2 + 32)
-    began = time.perf_counter()
-    for epoch in range(1000):
-        order.samples(chunk, epoch)
-    a_chunk = (time.perf_counter() - began) / 1000 * 1e6
+    rng, took = np.random.default_rng(0), {}
+    for size in (32, 1 << 14):
+        few = []
+        for epoch in range(200):
+            positions = rng.integers(0, count, size)
+            began = time.perf_counter()
+            order.samples(positions, epoch)
+            few.append(time.perf_counter() - began)
+        took[size] = np.median(few) * 1e6
     tracemalloc.start()
     for epoch in range(20):
-        for position in positions[:1000]:
-            order.sample(position, epoch)
+        order.samples(rng.integers(0, count, 1000), epoch)
     grown = tracemalloc.get_traced_memory()[0]
     tracemalloc.stop()
-    print(f"N = {count:,}: construction {made * 1e6:.1f} us; any position: median {median:.1f} us,")
-    print(f"  99% under {most:.1f} us; 32 positions at once {a_chunk:.0f} us;")
+    print(f"N = {count:,}: construction {made * 1e6:.1f} us; any positions, median:")
+    for size, each in took.items():
+        print(f"  {size:,} at once: {each:,.0f} us, {each / size:.2f} us each;")
     print(f"  memory after 20,000 positions of 20 epochs: +{grown / 1024:.0f} KiB")
 
 

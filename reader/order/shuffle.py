@@ -18,16 +18,17 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from reader.rng import SampleRandom, Word, mix64, round_keys
+from reader.rng import SampleRandom, mix64, round_keys
 
 _ROUNDS = 8  # four would do for large halves; eight also mix the few bits of a small set
 _FEW = 64  # elements that are shuffled by a table
 
 
-def _wrapped(x: Word, length: int) -> Word:
+Words = NDArray[np.uint64]
+
+
+def _wrapped(x: Words, length: int) -> Words:
     """`x` modulo `length`, of numbers below twice that."""
-    if isinstance(x, int):
-        return x % length
     return np.minimum(x, x - length)  # what is below zero wraps to a large one: no slow division
 
 
@@ -86,21 +87,11 @@ class GlobalShuffle:
                 found[outside] = self._encrypt(found[outside], keys)
         return found.astype(np.int64)
 
-    def sample(self, position: int, epoch: int) -> int:
-        """`samples` for one position, in plain integers."""
-        if self.count <= _FEW:
-            return _permutation(self.count, self.seed, epoch)[position]
-        keys = round_keys(self.seed, epoch, _ROUNDS)
-        position = self._encrypt(position, keys)
-        while position >= self.count:
-            position = self._encrypt(position, keys)
-        return position
-
     def options(self, epoch: int | None) -> dict[str, str]:
         """See `Order.options`."""
         return {"shuffle": "True"}
 
-    def _encrypt(self, x: Word, keys: tuple[int, ...]) -> Word:
+    def _encrypt(self, x: Words, keys: tuple[int, ...]) -> Words:
         """One pass over a rectangle of `highs` times `lows` numbers, hardly more than `count`.
 
         Each side is added to by a random function of the other: 32 random bits times the side's

@@ -36,7 +36,7 @@ def test_one_position_and_an_array_of_positions_agree_for_any_count(
     positions = data.draw(st.lists(st.integers(0, count - 1), min_size=1, max_size=5, unique=True))
     order = GlobalShuffle(count, seed)
     found = order.samples(np.array(positions), epoch).tolist()
-    assert found == [order.sample(position, epoch) for position in positions]
+    assert found == [int(order.samples(np.array([one]), epoch)[0]) for one in positions]
     assert len(set(found)) == len(found)
     assert all(0 <= sample < count for sample in found)
 
@@ -76,11 +76,11 @@ def test_neighbours_among_ten_thousand_million_land_evenly_and_apart(stride: int
 
 def test_the_size_of_a_shuffle_costs_no_memory() -> None:
     order = GlobalShuffle(10**10, 0)
-    order.sample(0, epoch=0)
+    order.samples(np.array([0]), epoch=0)
     tracemalloc.start()
     try:
         for position in range(0, 10**10, 10**6):
-            order.sample(position, epoch=0)
+            order.samples(np.array([position]), epoch=0)
         held, _ = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
