@@ -10,32 +10,22 @@ read only when the consumer gets it.
 Assumptions: used by one thread. On a CPU there is no stream and nothing is done ahead.
 """
 
-import math
 import weakref
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
 import torch
 
-from reader.checks import is_count, is_number
+from reader.checks import is_count
+from reader.cuda.device import CUDAHostMemory, chosen_device, cores_of
+from reader.cuda.normalisation import normalisation
 from reader.cuda.source import AnyBatches, BatchSource
-from reader.cuda.transfer import (
-    CUDAHostMemory,
-    Lane,
-    Normalisation,
-    Transfer,
-    cores_of,
-    default_device,
-    open_lane,
-)
+from reader.cuda.transfer import Lane, Transfer, open_lane
 from reader.errors import ArgumentError, ReaderError
 from reader.gpu_decode.nvjpeg import require
 from reader.loader.loader import Loader
-
-_FORMATS = (torch.preserve_format, torch.contiguous_format, torch.channels_last)
 
 
 class CUDAPrefetcher:
@@ -98,14 +88,14 @@ class CUDAPrefetcher:
         if not is_count(depth):
             raise ArgumentError(f"depth is an integer of at least 1 batch ahead, not {depth!r}.")
         source: BatchSource = loader if isinstance(loader, Loader) else AnyBatches(loader)
-        normalisation = _normalisation(mean, std, dtype, memory_format, source.channels)
+        wanted = normalisation(mean, std, dtype, memory_format, source.channels)
         self.loader = loader
-        self.device = _device(device)
+        self.device = chosen_device(device)
         self.depth = depth
         on_gpu = self.device.type == "cuda"
         if on_gpu and source.decode == "gpu":
             require(self.device)
-        lane = open_lane(self.device, normalisation, source.map_batch, source.batch_fields)
+        lane = open_lane(self.device, wanted, source.map_batch, source.batch_fields)
         if on_gpu:
             source.page_lock(CUDAHostMemory(self.device), cores_of(self.device))
         self._source = source
@@ -284,56 +274,3 @@ class _Epoch(Iterator[Any]):
 
     def _state(self) -> Any:
         return self._loader.state_dict() if self._has_state else None
-
-
-def _device(device: torch.device | str | int | None) -> torch.device:
-    if device is None:
-        return default_device()
-    if isinstance(device, bool):
-        raise ArgumentError(f"device is a device or its number, not {device}.")
-    try:
-        chosen = torch.device("cuda", device) if isinstance(device, int) else torch.device(device)
-        if chosen.type != "cuda":
-            torch.empty(0, device=chosen)
-    except (RuntimeError, TypeError, AssertionError) as error:
-        raise ArgumentError(f"There is no device {device!r} here, torch says: {error}") from error
-    if chosen.type == "cuda" and not torch.cuda.is_available():
-        raise ArgumentError(f"There is no device {str(chosen)!r}: torch finds no CUDA here.")
-    if chosen.type == "cuda" and (chosen.index or 0) >= torch.cuda.device_count():
-        count = torch.cuda.device_count()
-        raise ArgumentError(f"There is no device {str(chosen)!r}: the last is 'cuda:{count - 1}'.")
-    return default_device() if chosen == torch.device("cuda") else chosen
-
-
-def _normalisation(
-    mean: Sequence[float] | None,
-    std: Sequence[float] | None,
-    dtype: torch.dtype,
-    memory_format: torch.memory_format,
-    channels: int | None,
-) -> Normalisation:
-    if (mean is None) != (std is None):
-        raise ArgumentError("Give mean and std together, or neither of them.")
-    if not isinstance(dtype, torch.dtype) or not dtype.is_floating_point:
-        raise ArgumentError(f"Normalised images need a floating-point torch.dtype, not {dtype!r}.")
-    means = _per_channel("mean", (0.0,) * (channels or 3) if mean is None else mean, channels)
-    stds = _per_channel("std", (1.0,) * len(means) if std is None else std, channels)
-    counts = (1, 3) if channels is None and len(means) == len(stds) == 1 else (channels or 3,)
-    if not all(0 <= value <= 1 for value in means):
-        raise ArgumentError(
-            f"mean is on the scale from 0 to 1, not {mean!r}; divide by 255 what is on that to 255."
-        )
-    if not all(0 < value < math.inf for value in stds):
-        raise ArgumentError(f"std is above 0, as images are divided by it, not {std!r}.")
-    if memory_format not in _FORMATS:
-        raise ArgumentError(f"memory_format is one of {_FORMATS}, not {memory_format!r}.")
-    return Normalisation(means, stds, dtype, memory_format, counts)
-
-
-def _per_channel(name: str, values: Sequence[float], channels: int | None) -> tuple[float, ...]:
-    numbers = values.tolist() if isinstance(values, (np.ndarray, torch.Tensor)) else values
-    is_known = isinstance(numbers, (list, tuple)) and len(numbers) in (1, channels or 3)
-    if not is_known or not all(map(is_number, numbers)):
-        count = "one number" if channels == 1 else "three numbers, one a channel, or one for all"
-        raise ArgumentError(f"{name} is {count}, not {values!r:.200}.")
-    return tuple(map(float, numbers))

@@ -13,40 +13,18 @@ Assumptions: used by one thread. The caller keeps a batch until `Transfer.is_ove
 on the GPU already were made on its current stream.
 """
 
-import contextlib
 import functools
-import os
-from collections.abc import Callable, Container, Iterator, Sequence, Set
-from dataclasses import dataclass
+from collections.abc import Callable, Container, Iterator, Sequence
 from itertools import chain
 from typing import Any
 
 import torch
 
 from reader.cuda.nested import leaves, map_leaves, sequences
+from reader.cuda.normalisation import Normalisation
 from reader.gpu_decode.images import EncodedImages
-from reader.system import cores_near
 
 MapBatch = Callable[[Any], Any]
-
-_PORTABLE = 1  # cudaHostRegisterPortable: page-locked for all devices, not the current one alone
-
-
-@dataclass(frozen=True)
-class Normalisation:
-    """``(x / 255 - mean) / std`` for uint8 images (..., C, H, W), computed in float32.
-
-    Attributes:
-        mean, std: of each channel, or one number for all of them.
-        dtype, memory_format: of the result.
-        channels: how many an image has.
-    """
-
-    mean: tuple[float, ...]
-    std: tuple[float, ...]
-    dtype: torch.dtype
-    memory_format: torch.memory_format
-    channels: Container[int] = (3,)
 
 
 class Transfer:
@@ -207,31 +185,6 @@ def _side_stream(device: torch.device) -> torch.cuda.Stream:
     return torch.cuda.Stream(device)
 
 
-class CUDAHostMemory:
-    """CUDA's own page-locking (`reader.batch.pinned.HostMemory`), called with `device` current."""
-
-    def __init__(self, device: torch.device) -> None:
-        self._device = device
-
-    def register(self, address: int, size: int) -> str:
-        """Page-lock for all devices; why it was refused, or an empty string."""
-        runtime: Any = torch.cuda.cudart()
-        with torch.cuda.device(self._device):
-            code = runtime.cudaHostRegister(address, size, _PORTABLE)
-            if not int(code):
-                return ""
-            # CUDA reports the failure once more at the next kernel launch: let it be this one.
-            with contextlib.suppress(RuntimeError):
-                torch.zeros(1, device=self._device)
-            return str(runtime.cudaGetErrorString(code))
-
-    def unregister(self, address: int) -> None:
-        """Undo `register`."""
-        runtime: Any = torch.cuda.cudart()
-        with torch.cuda.device(self._device):
-            runtime.cudaHostUnregister(address)
-
-
 def open_lane(
     device: torch.device,
     normalisation: Normalisation,
@@ -271,29 +224,3 @@ def images_of(
 def _has_channels(leaf: Any, counts: Container[int]) -> bool:
     is_bytes = isinstance(leaf, torch.Tensor) and leaf.dtype == torch.uint8
     return is_bytes and leaf.dim() >= 3 and leaf.shape[-3] in counts
-
-
-def default_device() -> torch.device:
-    """The current GPU, or the CPU where there is none.
-
-    A rank that has not chosen a GPU gets the one of its LOCAL_RANK (torchrun), not the first.
-    """
-    if not torch.cuda.is_available():
-        return torch.device("cpu")
-    current = torch.cuda.current_device()
-    rank = os.environ.get("LOCAL_RANK", "")
-    if current == 0 and rank.isdigit() and int(rank) < torch.cuda.device_count():
-        current = int(rank)
-    return torch.device("cuda", current)
-
-
-def cores_of(device: torch.device) -> Set[int]:
-    """Cores that this process may use, of the GPU's NUMA node; none where that is not known."""
-    properties: Any = torch.cuda.get_device_properties(device)
-    if not hasattr(properties, "pci_bus_id"):  # before torch 2.6
-        return frozenset()
-    pci = (
-        f"{properties.pci_domain_id:04x}:{properties.pci_bus_id:02x}"
-        f":{properties.pci_device_id:02x}.0"
-    )
-    return cores_near(pci) & os.sched_getaffinity(0)

@@ -1,4 +1,4 @@
-"""Which GPU a process takes; where there is one, its streams, its values, page-locked memory."""
+"""Where there is a GPU: its streams, its values, page-locked memory."""
 
 import os
 import subprocess
@@ -12,39 +12,11 @@ import torch
 
 import reader
 from reader import IMAGENET_MEAN, IMAGENET_STD, CenterCrop, CUDAPrefetcher, Loader
-from reader.cuda.transfer import CUDAHostMemory, StreamLane, default_device
+from reader.cuda.device import CUDAHostMemory, default_device
+from reader.cuda.transfer import StreamLane
 
 CROP = CenterCrop((48, 64))
 PLAIN: dict[str, Any] = {"mean": (0, 0, 0), "std": (1 / 255,) * 3}  # images keep their 0 to 255
-
-
-@pytest.mark.parametrize(
-    ("current", "devices", "rank", "expected"),
-    [
-        (0, 8, None, 0),
-        (0, 8, "3", 3),
-        (5, 8, "3", 5),  # chosen with torch.cuda.set_device
-        (0, 1, "3", 0),  # CUDA_VISIBLE_DEVICES shows each rank its own
-        (0, 8, "", 0),
-        (0, 8, "many", 0),
-    ],
-)
-def test_a_rank_takes_the_gpu_it_chose_or_that_of_its_local_rank(
-    monkeypatch: pytest.MonkeyPatch, current: int, devices: int, rank: str | None, expected: int
-) -> None:
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
-    monkeypatch.setattr(torch.cuda, "current_device", lambda: current)
-    monkeypatch.setattr(torch.cuda, "device_count", lambda: devices)
-    monkeypatch.delenv("LOCAL_RANK", raising=False)
-    if rank is not None:
-        monkeypatch.setenv("LOCAL_RANK", rank)
-    assert default_device() == torch.device("cuda", expected)
-
-
-def test_without_a_gpu_the_device_is_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-    monkeypatch.setenv("LOCAL_RANK", "1")
-    assert default_device() == torch.device("cpu")
 
 
 needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")

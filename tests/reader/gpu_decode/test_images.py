@@ -31,7 +31,7 @@ from reader import (
     Statistics,
     Transform,
 )
-from reader.cuda.transfer import default_device
+from reader.cuda.device import default_device
 from reader.gpu_decode.nvjpeg import require
 from reader.gpu_decode.parcels import Parcel, is_for_nvjpeg
 

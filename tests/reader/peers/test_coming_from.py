@@ -25,7 +25,7 @@ from torch.utils.data import DataLoader
 
 import reader
 from packer.packing import PackReport
-from reader.cuda.transfer import default_device
+from reader.cuda.device import default_device
 
 FOLDER = Path(__file__).parents[3] / "docs/coming-from"
 LEVELS = (20, 70, 120, 170, 220)

@@ -1,0 +1,88 @@
+"""The device that batches go to, and what of this machine belongs to it."""
+
+import contextlib
+import os
+from collections.abc import Set
+from typing import Any
+
+import torch
+
+from reader.errors import ArgumentError
+from reader.system import cores_near
+
+_PORTABLE = 1  # cudaHostRegisterPortable: page-locked for all devices, not the current one alone
+
+
+def chosen_device(device: torch.device | str | int | None) -> torch.device:
+    """The device that is meant; None: `default_device`.
+
+    Raises:
+        ArgumentError: there is none like that here.
+    """
+    if device is None:
+        return default_device()
+    if isinstance(device, bool):
+        raise ArgumentError(f"device is a device or its number, not {device}.")
+    try:
+        chosen = torch.device("cuda", device) if isinstance(device, int) else torch.device(device)
+        if chosen.type != "cuda":
+            torch.empty(0, device=chosen)
+    except (RuntimeError, TypeError, AssertionError) as error:
+        raise ArgumentError(f"There is no device {device!r} here, torch says: {error}") from error
+    if chosen.type == "cuda" and not torch.cuda.is_available():
+        raise ArgumentError(f"There is no device {str(chosen)!r}: torch finds no CUDA here.")
+    if chosen.type == "cuda" and (chosen.index or 0) >= torch.cuda.device_count():
+        count = torch.cuda.device_count()
+        raise ArgumentError(f"There is no device {str(chosen)!r}: the last is 'cuda:{count - 1}'.")
+    return default_device() if chosen == torch.device("cuda") else chosen
+
+
+def default_device() -> torch.device:
+    """The current GPU, or the CPU where there is none.
+
+    A rank that has not chosen a GPU gets the one of its LOCAL_RANK (torchrun), not the first.
+    """
+    if not torch.cuda.is_available():
+        return torch.device("cpu")
+    current = torch.cuda.current_device()
+    rank = os.environ.get("LOCAL_RANK", "")
+    if current == 0 and rank.isdigit() and int(rank) < torch.cuda.device_count():
+        current = int(rank)
+    return torch.device("cuda", current)
+
+
+def cores_of(device: torch.device) -> Set[int]:
+    """Cores that this process may use, of the GPU's NUMA node; none where that is not known."""
+    properties: Any = torch.cuda.get_device_properties(device)
+    if not hasattr(properties, "pci_bus_id"):  # before torch 2.6
+        return frozenset()
+    pci = (
+        f"{properties.pci_domain_id:04x}:{properties.pci_bus_id:02x}"
+        f":{properties.pci_device_id:02x}.0"
+    )
+    return cores_near(pci) & os.sched_getaffinity(0)
+
+
+class CUDAHostMemory:
+    """CUDA's own page-locking (`reader.batch.pinned.HostMemory`), called with `device` current."""
+
+    def __init__(self, device: torch.device) -> None:
+        self._device = device
+
+    def register(self, address: int, size: int) -> str:
+        """Page-lock for all devices; why it was refused, or an empty string."""
+        runtime: Any = torch.cuda.cudart()
+        with torch.cuda.device(self._device):
+            code = runtime.cudaHostRegister(address, size, _PORTABLE)
+            if not int(code):
+                return ""
+            # CUDA reports the failure once more at the next kernel launch: let it be this one.
+            with contextlib.suppress(RuntimeError):
+                torch.zeros(1, device=self._device)
+            return str(runtime.cudaGetErrorString(code))
+
+    def unregister(self, address: int) -> None:
+        """Undo `register`."""
+        runtime: Any = torch.cuda.cudart()
+        with torch.cuda.device(self._device):
+            runtime.cudaHostUnregister(address)

@@ -1,0 +1,72 @@
+"""What becomes of images on their device: the arithmetic that a prefetcher's arguments ask for."""
+
+import math
+from collections.abc import Container, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from reader.checks import is_number
+from reader.errors import ArgumentError
+
+_FORMATS = (torch.preserve_format, torch.contiguous_format, torch.channels_last)
+
+
+@dataclass(frozen=True)
+class Normalisation:
+    """``(x / 255 - mean) / std`` for uint8 images (..., C, H, W), computed in float32.
+
+    Attributes:
+        mean, std: of each channel, or one number for all of them.
+        dtype, memory_format: of the result.
+        channels: how many an image has.
+    """
+
+    mean: tuple[float, ...]
+    std: tuple[float, ...]
+    dtype: torch.dtype
+    memory_format: torch.memory_format
+    channels: Container[int] = (3,)
+
+
+def normalisation(
+    mean: Sequence[float] | None,
+    std: Sequence[float] | None,
+    dtype: torch.dtype,
+    memory_format: torch.memory_format,
+    channels: int | None,
+) -> Normalisation:
+    """That of a prefetcher's arguments.
+
+    Args:
+        channels: of the images; None if that is not known.
+
+    Raises:
+        ArgumentError: one is not of its kind, or cannot be met.
+    """
+    if (mean is None) != (std is None):
+        raise ArgumentError("Give mean and std together, or neither of them.")
+    if not isinstance(dtype, torch.dtype) or not dtype.is_floating_point:
+        raise ArgumentError(f"Normalised images need a floating-point torch.dtype, not {dtype!r}.")
+    means = _per_channel("mean", (0.0,) * (channels or 3) if mean is None else mean, channels)
+    stds = _per_channel("std", (1.0,) * len(means) if std is None else std, channels)
+    counts = (1, 3) if channels is None and len(means) == len(stds) == 1 else (channels or 3,)
+    if not all(0 <= value <= 1 for value in means):
+        raise ArgumentError(
+            f"mean is on the scale from 0 to 1, not {mean!r}; divide by 255 what is on that to 255."
+        )
+    if not all(0 < value < math.inf for value in stds):
+        raise ArgumentError(f"std is above 0, as images are divided by it, not {std!r}.")
+    if memory_format not in _FORMATS:
+        raise ArgumentError(f"memory_format is one of {_FORMATS}, not {memory_format!r}.")
+    return Normalisation(means, stds, dtype, memory_format, counts)
+
+
+def _per_channel(name: str, values: Sequence[float], channels: int | None) -> tuple[float, ...]:
+    numbers = values.tolist() if isinstance(values, (np.ndarray, torch.Tensor)) else values
+    is_known = isinstance(numbers, (list, tuple)) and len(numbers) in (1, channels or 3)
+    if not is_known or not all(map(is_number, numbers)):
+        count = "one number" if channels == 1 else "three numbers, one a channel, or one for all"
+        raise ArgumentError(f"{name} is {count}, not {values!r:.200}.")
+    return tuple(map(float, numbers))
