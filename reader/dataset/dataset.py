@@ -9,20 +9,22 @@ from dataclasses import replace
 from functools import cached_property, partial
 from operator import index
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reader.checks import FLAG, FUNCTION, NAME, PATH, Rule, check, is_count, one_of, or_none
+from reader.checks import check
+from reader.dataset.arguments import OF_DATASET
 from reader.dataset.as_torch import LikeTorchDataset
+from reader.dataset.as_webdataset import Source
 from reader.dataset.coco import coco_target
 from reader.dataset.numbers import Subset, chosen_by
 from reader.dataset.open_shards import OpenShards, index_of, open_shard
-from reader.dataset.pipeline import Source
 from reader.dataset.places import Places
 from reader.dataset.shard import ReadBuffer, Shard
 from reader.dataset.shared_memory import Holding, hold
+from reader.dataset.texts import Texts
 from reader.decode.plan import StoredImage
 from reader.errors import ArgumentError, ReaderError
 from reader.format import Limits, Manifest, ShardfeedError
@@ -31,37 +33,6 @@ from reader.remote.url import is_url
 
 if TYPE_CHECKING:
     from reader.remote.client import Fetching
-
-_TRANSFORM: Rule = (
-    or_none(callable),
-    "a function, as ImageFolder's is (reader's own transforms are for reader.Loader), or None",
-)
-_RULES: dict[str, Rule] = {
-    "folder": PATH,
-    "split": NAME,
-    "upright": FLAG,
-    "transform": _TRANSFORM,
-    "target_transform": _TRANSFORM,
-    "target": (one_of(None, "coco"), '"coco" or None'),
-    "channels": (lambda given: is_count(given) and given in (1, 3), "3 for RGB or 1 for grey"),
-    "cache": (one_of(None, "ram"), '"ram" or None; a Loader takes "decoded" too'),
-    "cache_dir": (or_none(PATH[0]), PATH[1]),
-    "storage_options": (
-        or_none(lambda given: isinstance(given, Mapping)),
-        "a dict of options of the store, or None",
-    ),
-    "credential_provider": FUNCTION,
-    "cache_limit": (
-        or_none(is_count),
-        "a number of bytes, an integer such as 10**9, or None",
-    ),
-    "limits": (
-        lambda given: (
-            isinstance(given, Limits) and is_count(given.pixels) and is_count(given.bytes)
-        ),
-        "a reader.Limits of integers",
-    ),
-}
 
 
 class Dataset(LikeTorchDataset):
@@ -141,7 +112,7 @@ class Dataset(LikeTorchDataset):
             StoreError: the store or the cache does not let it be read.
             FormatError: there is no dataset, or it is damaged.
         """
-        check(locals(), _RULES)
+        check(locals(), OF_DATASET)
         self.fetching: Fetching | None = None
         if is_url(folder):
             if cache is not None:
@@ -274,7 +245,7 @@ class Dataset(LikeTorchDataset):
         """
         from webdataset import FluidWrapper
 
-        return FluidWrapper(Source(self, shuffle))
+        return FluidWrapper(Source(len(self), self.locate, self.extensions, shuffle))
 
     def _choose(self, subset: Subset) -> None:
         columns = partial(self.columns, "label", "height", "width")
@@ -352,12 +323,12 @@ class Dataset(LikeTorchDataset):
     @property
     def keys(self) -> Sequence[str]:
         """The key of every sample, read from the indexes as it is asked for."""
-        return _Texts(self, "key")
+        return Texts("key", len(self), self.locate)
 
     @property
     def names(self) -> Sequence[str]:
         """Where each image was found, relative to the source: ``"cat/0001.jpg"``; read likewise."""
-        return _Texts(self, "name")
+        return Texts("name", len(self), self.locate)
 
     def read(self, number: int, ext: str) -> bytes:
         """The raw bytes of the member with extension `ext` of a sample.
@@ -436,31 +407,3 @@ def _distinct(values: NDArray[np.int64]) -> NDArray[np.int64]:
     """As np.unique, which imports numpy.ma: a sixth of the time to the first batch."""
     ordered = np.sort(values)
     return ordered[np.flatnonzero(np.diff(ordered, prepend=ordered[:1] - 1))]
-
-
-_SHOWN = 3  # of a dataset's keys or names, where they are printed
-
-
-class _Texts(Sequence[str]):
-    """A dataset's keys or names as a sequence that holds none of them."""
-
-    def __init__(self, dataset: Dataset, column: Literal["key", "name"]) -> None:
-        self._dataset = dataset
-        self._column = column
-
-    def __len__(self) -> int:
-        return len(self._dataset)
-
-    def __repr__(self) -> str:
-        shown = ", ".join(map(repr, self[:_SHOWN])) + ", ..." * (len(self) > _SHOWN)
-        return f"<{self._column}s ({len(self):,}): {shown}>"
-
-    @overload
-    def __getitem__(self, number: int) -> str: ...
-    @overload
-    def __getitem__(self, number: slice) -> list[str]: ...
-    def __getitem__(self, number: int | slice) -> str | list[str]:
-        if isinstance(number, slice):
-            return [self[i] for i in range(*number.indices(len(self)))]
-        shard, row = self._dataset.locate(number)
-        return shard.index.key(row) if self._column == "key" else shard.index.name(row)

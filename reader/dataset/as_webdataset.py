@@ -1,13 +1,12 @@
 """A dataset as the source of a pipeline of the webdataset library."""
 
 import random
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from reader.dataset.dataset import Dataset
+from reader.dataset.shard import Shard
 
 
 class Source:
@@ -19,8 +18,17 @@ class Source:
     there are.
     """
 
-    def __init__(self, dataset: "Dataset", shuffle: bool) -> None:
-        self._dataset = dataset
+    def __init__(
+        self,
+        count: int,
+        locate: Callable[[int], tuple[Shard, int]],
+        extensions: Sequence[str],
+        shuffle: bool,
+    ) -> None:
+        """Take what `Dataset.locate` is, over `count` samples with members of these extensions."""
+        self._count = count
+        self._locate = locate
+        self._extensions = extensions
         self._shuffle = shuffle
 
     def __call__(self) -> Iterator[dict[str, Any]]:
@@ -28,16 +36,16 @@ class Source:
         from webdataset.utils import pytorch_worker_info
 
         rank, world_size, worker, workers = pytorch_worker_info()
-        share: Any = range(rank * workers + worker, len(self._dataset), world_size * workers)
+        share: Any = range(rank * workers + worker, self._count, world_size * workers)
         if self._shuffle:
             # Of `random`, which each worker of a DataLoader has seeded anew in each epoch.
             rng = np.random.default_rng(random.getrandbits(64))
             share = rng.permutation(np.asarray(share))
         for number in share:
-            shard, row = self._dataset.locate(number)
+            shard, row = self._locate(number)
             members = {
                 ext.lower(): shard.read(row, ext)
-                for ext in self._dataset.extensions
+                for ext in self._extensions
                 if shard.index.span(ext, row) is not None
             }
             yield {"__key__": shard.index.key(row), "__url__": str(shard.path), **members}

@@ -1,0 +1,37 @@
+"""What a dataset's arguments may be; what needs the dataset is checked where that is known."""
+
+from collections.abc import Mapping
+
+from reader.checks import FLAG, FUNCTION, NAME, PATH, Rule, is_count, one_of, or_none
+from reader.format import Limits
+
+_TRANSFORM: Rule = (
+    or_none(callable),
+    "a function, as ImageFolder's is (reader's own transforms are for reader.Loader), or None",
+)
+OF_DATASET: dict[str, Rule] = {
+    "folder": PATH,
+    "split": NAME,
+    "upright": FLAG,
+    "transform": _TRANSFORM,
+    "target_transform": _TRANSFORM,
+    "target": (one_of(None, "coco"), '"coco" or None'),
+    "channels": (lambda given: is_count(given) and given in (1, 3), "3 for RGB or 1 for grey"),
+    "cache": (one_of(None, "ram"), '"ram" or None; a Loader takes "decoded" too'),
+    "cache_dir": (or_none(PATH[0]), PATH[1]),
+    "storage_options": (
+        or_none(lambda given: isinstance(given, Mapping)),
+        "a dict of options of the store, or None",
+    ),
+    "credential_provider": FUNCTION,
+    "cache_limit": (
+        or_none(is_count),
+        "a number of bytes, an integer such as 10**9, or None",
+    ),
+    "limits": (
+        lambda given: (
+            isinstance(given, Limits) and is_count(given.pixels) and is_count(given.bytes)
+        ),
+        "a reader.Limits of integers",
+    ),
+}
