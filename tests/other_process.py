@@ -1,9 +1,10 @@
-"""Another process of the same user, that runs code beside a test."""
+"""Another process of the same user, that runs code beside a test, and waiting for one."""
 
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -26,3 +27,10 @@ def running(code: str, *arguments: object) -> Iterator[tuple["subprocess.Popen[s
     finally:
         process.kill()
         process.communicate()
+
+
+def wait_until(condition: Callable[[], object], seconds: float = 30) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "it never came to pass"
+        time.sleep(0.002)

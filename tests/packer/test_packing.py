@@ -6,7 +6,7 @@ import re
 import shutil
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ import simplejpeg
 import webdataset
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from image_folder import image_folder
 from PIL import Image
 from safetensors import safe_open
 from safetensors.numpy import load_file
@@ -110,15 +111,6 @@ def read_with_webdataset(dst: Path) -> dict[str, tuple[bytes, int]]:
             found[sample["__key__"]] = image, int(sample.get("cls", -1))
         gc.collect()
     return found
-
-
-def image_folder(root: Path) -> Iterator[tuple[str, int]]:
-    """(name, label) of every file, by the rules of torchvision.datasets.ImageFolder."""
-    classes = sorted(entry.name for entry in os.scandir(root) if entry.is_dir())
-    for label, name in enumerate(classes):
-        for folder, _, files in sorted(os.walk(root / name, followlinks=True)):
-            for file in sorted(files):
-                yield os.path.relpath(os.path.join(folder, file), root), label
 
 
 def stamps(folder: Path) -> dict[str, tuple[int, int]]:

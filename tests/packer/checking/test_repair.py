@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import subprocess
 from collections.abc import Callable
 from dataclasses import replace
@@ -10,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from damage import flip
 from PIL import Image
 
 import packer
@@ -22,17 +22,6 @@ from reader.format import FormatError, Manifest
 
 RunPacker = Callable[..., "subprocess.CompletedProcess[str]"]
 FilesOf = Callable[[Path], dict[str, bytes]]
-
-
-@pytest.fixture
-def copy(tmp_path: Path, packed: Path) -> Path:
-    return shutil.copytree(packed, tmp_path / "copy")
-
-
-def flip(path: Path, at: int) -> None:
-    data = bytearray(path.read_bytes())
-    data[at % len(data)] ^= 1
-    path.write_bytes(data)
 
 
 @pytest.mark.parametrize("jobs", [1, 2])

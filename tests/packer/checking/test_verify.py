@@ -1,7 +1,6 @@
 """Every byte of a dataset is proven, or named."""
 
 import json
-import shutil
 import subprocess
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -9,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from damage import flip
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from PIL import Image
@@ -24,17 +24,6 @@ MANY = settings(
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 RunPacker = Callable[..., "subprocess.CompletedProcess[str]"]
-
-
-@pytest.fixture
-def copy(tmp_path: Path, packed: Path) -> Path:
-    return shutil.copytree(packed, tmp_path / "copy")
-
-
-def flip(path: Path, at: int, bit: int = 0) -> None:
-    data = bytearray(path.read_bytes())
-    data[at % len(data)] ^= 1 << bit
-    path.write_bytes(data)
 
 
 def spans(folder: Path) -> Iterator[tuple[str, str, str, range]]:

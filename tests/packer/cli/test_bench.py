@@ -4,13 +4,13 @@ import json
 import os
 import signal
 import subprocess
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import psutil
 import pytest
 from click.testing import CliRunner, Result
+from other_process import wait_until
 
 from packer.cli.bench import Point, sweep, verdict
 from packer.cli.main import main
@@ -115,13 +115,6 @@ def test_a_split_that_is_not_there_is_named(packed: Path) -> None:
     found = run(packed, "--split", "nope")
     assert found.exit_code == 2
     assert "nope" in found.stderr
-
-
-def wait_until(condition: Callable[[], object], seconds: float = 30) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "it never came to pass"
-        time.sleep(0.002)
 
 
 def test_bench_prints_a_table_and_a_verdict(packed: Path, run_packer: RunPacker) -> None:

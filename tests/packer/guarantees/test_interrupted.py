@@ -13,6 +13,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+from other_process import wait_until
 
 import packer
 from packer.packing import PackReport
@@ -37,13 +38,6 @@ def packed_many(
     dst = tmp_path_factory.mktemp("packed") / "many"
     run_pack(many, dst, jobs=2, shard_samples=1, jpeg="verbatim")
     return files_of(dst)
-
-
-def wait_until(condition: Callable[[], object], seconds: float = 30) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "it never came to pass"
-        time.sleep(0.002)
 
 
 def packing_processes(process: "subprocess.Popen[str]") -> list[psutil.Process]:

@@ -1,25 +1,22 @@
 """The number of workers settles where more are of no use and fewer too few."""
 
-import time
 from pathlib import Path
 from typing import Any, Literal
 
 import pytest
 import torch
+from delivered import slow
 from hypothesis import given
 from hypothesis import strategies as st
 
 from reader import (
-    Geometry,
     Loader,
     RandomHorizontalFlip,
     RandomResizedCrop,
     ReaderError,
     Statistics,
-    Transform,
 )
 from reader.loader.autoscale import Choice, choose
-from reader.rng import SampleRandom
 
 
 def run(workers: int, step: float, work: float, saturated: float = float("inf")) -> Statistics:
@@ -118,14 +115,6 @@ def test_it_is_as_fast_as_all_cores_would_be(cores: int) -> None:
         workers = settled(Choice.first(cores), step, work=0.01).workers
         best = run(cores, step, 0.01).images_per_second
         assert run(workers, step, 0.01).images_per_second > 0.9 * best
-
-
-def slow(seconds: float) -> Transform:
-    class Slow:
-        def apply(self, geometry: Geometry, rng: SampleRandom) -> None:
-            time.sleep(seconds)
-
-    return Slow()
 
 
 def test_auto_settles_on_more_workers_and_delivers_what_a_number_of_them_would(

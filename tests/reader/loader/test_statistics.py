@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from delivered import slow
 from PIL import Image
 
-from reader import CenterCrop, Geometry, Loader, Statistics, Transform
-from reader.rng import SampleRandom
+from reader import CenterCrop, Loader, Statistics, Transform
 
 CROP = CenterCrop((48, 64))
 
@@ -127,14 +127,6 @@ def test_since_subtracts_what_adds_up_and_keeps_what_is() -> None:
     found = late.since(early)
     assert (found.batches, found.elapsed, found.waited, found.restarts) == (60, 6.0, 0.5, 2)
     assert (found.workers, found.ready) == (4, 5)
-
-
-def slow(seconds: float) -> Transform:
-    class Slow:
-        def apply(self, geometry: Geometry, rng: SampleRandom) -> None:
-            time.sleep(seconds)
-
-    return Slow()
 
 
 def from_slow_storage(seconds: float) -> Transform:

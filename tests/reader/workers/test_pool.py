@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import psutil
 import pytest
+from delivered import slow
 from live_workers import workers
 
 from reader import CenterCrop, Dataset, Geometry, SampleError, Transform, WorkerError
@@ -63,14 +64,6 @@ def ended(pool: Pool, count: int) -> list[Done | Failed]:
 def numbers(messages: Sequence[Done | Failed]) -> list[int]:
     assert all(isinstance(message, Done) for message in messages)
     return sorted(message.number for message in messages)
-
-
-def slow(seconds: float) -> Transform:
-    class Slow:
-        def apply(self, geometry: Geometry, rng: SampleRandom) -> None:
-            time.sleep(seconds)
-
-    return Slow()
 
 
 def test_more_tasks_than_the_queue_holds_all_end_exactly_once(start: Callable[..., Pool]) -> None:

@@ -1,10 +1,11 @@
 import os
 import pickle
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from image_folder import image_folder
 
 from packer.errors import BadImage, UnusableInput
 from packer.sources.folder.folder import FolderSource
@@ -40,15 +41,6 @@ def skipped(root: Path) -> dict[str, str]:
     found = [item for item in FolderSource.open(root).scan() if isinstance(item, Skipped)]
     assert len({item.name for item in found}) == len(found), "a file was named twice"
     return {item.name: item.reason for item in found}
-
-
-def image_folder(root: Path) -> Iterator[tuple[str, int]]:
-    """(name, label) of every file, by the rules of torchvision.datasets.ImageFolder."""
-    classes = sorted(entry.name for entry in os.scandir(root) if entry.is_dir())
-    for label, name in enumerate(classes):
-        for folder, _, files in sorted(os.walk(root / name, followlinks=True)):
-            for file in sorted(files):
-                yield os.path.relpath(os.path.join(folder, file), root), label
 
 
 def test_classes_are_the_sorted_top_folders(make_files: MakeFiles) -> None:
