@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from reader.loader.collate import pad_collate
     from reader.loader.loader import Loader
     from reader.loader.statistics import Statistics
+    from reader.order.blocks import BlockShuffle
     from reader.order.buckets import AspectBuckets
-    from reader.order.samplers import BlockShuffle, ClassBalanced, Weighted
+    from reader.order.samplers import ClassBalanced, Weighted
     from reader.samples.boxes import Boxes
     from reader.samples.fields import Mask, Member
     from reader.transforms import (
@@ -79,7 +80,7 @@ __getattr__, __dir__ = lazy(
     {
         "ArgumentError": "reader.errors",
         "AspectBuckets": "reader.order.buckets",
-        "BlockShuffle": "reader.order.samplers",
+        "BlockShuffle": "reader.order.blocks",
         "Boxes": "reader.samples.boxes",
         "CUDAPrefetcher": "reader.cuda.prefetcher",
         "CenterCrop": "reader.transforms",

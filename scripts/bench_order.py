@@ -11,7 +11,7 @@ import tracemalloc
 import numpy as np
 from numpy.typing import NDArray
 
-from reader.order.samplers import BlockShuffled
+from reader.order.blocks import BlockShuffled
 from reader.order.shuffle import (
     GlobalShuffle,
     Order,

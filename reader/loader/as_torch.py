@@ -38,7 +38,7 @@ class OwnSampler(Sampler[int]):
     def __iter__(self) -> Iterator[int]:
         order = self._epochs.order
         for step in self._epochs.upcoming():
-            epochs, inside = np.divmod(step.position + np.arange(step.valid), order.count)
+            epochs, inside = np.divmod(step.positions[: step.valid], order.count)
             for epoch in range(epochs[0], epochs[-1] + 1) if step.valid else ():
                 yield from order.samples(inside[epochs == epoch], epoch).tolist()
 

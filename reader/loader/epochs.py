@@ -25,6 +25,7 @@ from reader.order.ranks import Share, current_share
 from reader.order.sampled import Sampled, length_of_batches
 from reader.order.shuffle import Order
 from reader.order.steps import Steps
+from reader.order.streams import residue_of
 from reader.warning import warn
 
 _ENDLESS = 2**62
@@ -62,7 +63,8 @@ class Plan:
         """The steps of this process from a position to where the iteration ends.
 
         Raises:
-            ArgumentError: an iteration has none, even from its beginning.
+            ArgumentError: an iteration has none, even from its beginning; or the order cannot be
+                divided among so many ranks.
         """
         stop = _ENDLESS
         share = self.share
@@ -76,9 +78,8 @@ class Plan:
                     f"{self.batch_size} on world_size={share.world_size}), and there are {span}. "
                     "Give a smaller batch_size, or leave drop_last out."
                 )
-        return Steps(
-            stop, self.batch_size, *share, self.drop_last, start, length_of_batches(self.order)
-        )
+        length, residue = length_of_batches(self.order), residue_of(self.order, *share)
+        return Steps(stop, self.batch_size, *share, self.drop_last, start, length, residue)
 
 
 class Epochs:

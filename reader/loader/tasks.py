@@ -46,37 +46,46 @@ class TaskPlanner:
         """Plan tasks of up to `chunk` samples, with `spare` more in place of bad ones."""
         self._order = order
         self._chunk = chunk
-        self._spare = np.arange(spare)
+        self._spare = np.arange(1, spare + 1)
         self._next = 0
-        self._block_of = (-1, -1)  # epoch and number of the block at hand
+        self._block_of = (
+            -1,
+            -1,
+            1,
+            0,
+        )  # epoch and number of the block at hand, and of which positions
         self._block: NDArray[np.int64] = np.empty(0, np.int64)
 
     def tasks(self, step: Step, slot: int) -> list[Task]:
         """The tasks of a step, none of which reaches from one epoch into the next."""
         count = self._order.count
-        positions = step.position + np.arange(step.rows)
-        positions[step.valid :] = step.end - 1  # padding repeats a sample of the step
+        positions = step.positions
         begun = range(step.position // count + 1, (step.end - 1) // count + 1)  # epochs
-        edges = {min(epoch * count - step.position, step.valid) for epoch in begun}
+        edges = {int(np.searchsorted(positions[: step.valid], epoch * count)) for epoch in begun}
         tasks = []
         for row, end in pairwise(sorted({*range(0, step.rows, self._chunk), *edges, step.rows})):
             epoch = int(positions[row]) // count
             inside = positions[row:end] - epoch * count
-            samples = self._samples(inside, epoch)
+            samples = self._samples(inside, epoch, step.stride)
             valid = min(max(step.valid - row, 0), end - row)
-            following = (inside[-1] + 1 + self._spare) % count
+            following = (inside[-1] + step.stride * self._spare) % count
             spare = self._order.samples(following, epoch) if following.size else following
-            tasks.append(Task(self._next, slot, row, epoch, int(inside[0]), samples, valid, spare))
+            first = int(inside[0])
+            tasks.append(
+                Task(self._next, slot, row, epoch, first, samples, valid, spare, step.stride)
+            )
             self._next += 1
         return tasks
 
-    def _samples(self, positions: NDArray[np.int64], epoch: int) -> NDArray[np.int64]:
-        """The sample numbers at successive `positions`."""
-        first, last = int(positions[0]) // _BLOCK, int(positions[-1]) // _BLOCK
-        if first != last:
+    def _samples(self, positions: NDArray[np.int64], epoch: int, stride: int) -> NDArray[np.int64]:
+        """The sample numbers at `positions`, most of which lie `stride` apart."""
+        turns, offsets = np.divmod(positions, stride)
+        number, offset = int(turns[0]) // _BLOCK, int(offsets[0])
+        if int(turns[-1]) // _BLOCK != number or (offsets != offset).any():
             return self._order.samples(positions, epoch)
-        if self._block_of != (epoch, first):
-            start = first * _BLOCK
-            block = np.arange(start, min(start + _BLOCK, self._order.count))
-            self._block_of, self._block = (epoch, first), self._order.samples(block, epoch)
-        return self._block[positions - first * _BLOCK]
+        if self._block_of != (epoch, number, stride, offset):
+            start = number * _BLOCK * stride + offset
+            stop = min(start + _BLOCK * stride, self._order.count)
+            self._block_of = epoch, number, stride, offset
+            self._block = self._order.samples(np.arange(start, stop, stride), epoch)
+        return self._block[turns - number * _BLOCK]

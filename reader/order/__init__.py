@@ -1,6 +1,7 @@
 """Which sample comes when: pure functions of (seed, epoch, position).
 
-`shuffle` permutes, `samplers` choose and weigh, `sampled` asks a sampler of the user's, `buckets`
-sort by aspect ratio, `steps` cut an order into batches over ranks, `ranks` says which share is this
-process's, `resume` where a run is, `ahead` what is read next and when again.
+`shuffle` permutes, `blocks` a few shards at a time, `streams` for each rank its own; `samplers`
+choose and weigh, `sampled` asks a sampler of the user's, `buckets` sort by aspect ratio, `steps`
+cut an order into batches over ranks, `ranks` says which share is this process's, `resume` where a
+run is, `ahead` what is read next and when again.
 """

@@ -1,14 +1,16 @@
 """What a rank will read, and when each sample is read next: for who fetches ahead (pure)."""
 
 from dataclasses import dataclass
+from math import gcd
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reader.order.samplers import BlockShuffled
+from reader.order.blocks import BlockShuffled
 from reader.order.shuffle import Order
 from reader.order.steps import Steps
+from reader.order.streams import Streamed
 
 NEVER = np.iinfo(np.int64).max
 
@@ -43,8 +45,20 @@ class Ahead:
 
     @property
     def is_by_shard(self) -> bool:
-        """Whether whole shards are read within a short time of each other."""
-        return isinstance(self.order, BlockShuffled) and self.chosen is None
+        """Whether whole shards, or parts of them, are read within a short time of each other."""
+        return isinstance(self.order, (BlockShuffled, Streamed)) and self.chosen is None
+
+    @property
+    def open_shards(self) -> int:
+        """How many are read at a time, of an order by shard."""
+        assert isinstance(self.order, (BlockShuffled, Streamed))
+        return self.order.shards * (self.order.streams // self._apart)
+
+    @property
+    def _apart(self) -> int:
+        """The streams of which this rank reads one: those whose positions it has."""
+        assert isinstance(self.order, (BlockShuffled, Streamed))
+        return gcd(self.order.streams, self.steps.world_size)
 
     @property
     def span(self) -> int:
@@ -58,12 +72,10 @@ class Ahead:
     def pieces(self, step: int) -> list[Piece]:
         """What a step reads that no step before it asked for."""
         if self.is_by_shard:
-            return self._windows(step)
-        found = self.steps[step]
-        positions = np.minimum(found.position + np.arange(found.rows), found.end - 1)
+            return self._blocks(step)
         ends = np.cumsum(self.sizes)
         pieces = []
-        places = np.sort(np.concatenate(self._places(positions)))
+        places = np.sort(np.concatenate(self._places(self.steps[step].positions)))
         shards = np.searchsorted(ends, places, side="right")
         rows = places - (ends - self.sizes)[shards]
         is_begin = (np.diff(rows, prepend=-9) > 1) | (np.diff(shards, prepend=-1) != 0)
@@ -77,16 +89,17 @@ class Ahead:
     def uses(self, epoch: int) -> NDArray[np.int64]:
         """The first position of `epoch` at which each place is read, counted over all epochs.
 
-        By shard: the last one at which its shard is, up to which all of it is needed.
+        By shard: the last one of its window, up to which all of its shard is needed.
         """
         count = self.order.count
+        if self.is_by_shard:
+            assert isinstance(self.order, (BlockShuffled, Streamed))
+            blocks = self.order.blocks(epoch)
+            in_turn = np.argsort(blocks.start)
+            return epoch * count + np.repeat(blocks.last[in_turn], blocks.size[in_turn])
         found = np.full(sum(self.sizes), NEVER)
         [places] = self._places(epoch * count + np.arange(count))
         found[places[::-1]] = (epoch * count + np.arange(count))[::-1]
-        if self.is_by_shard:
-            filled = np.array([size for size in self.sizes if size])
-            last = np.maximum.reduceat(found, np.cumsum(filled) - filled)
-            found = np.repeat(last, filled)
         return found
 
     def _places(self, positions: NDArray[np.int64]) -> list[NDArray[np.int64]]:
@@ -99,19 +112,22 @@ class Ahead:
             found.append(samples if self.chosen is None else self.chosen[samples])
         return found
 
-    def _windows(self, step: int) -> list[Piece]:
-        """The shards of the windows that begin in a step; for the first step, also its own."""
-        assert isinstance(self.order, BlockShuffled)
+    def _blocks(self, step: int) -> list[Piece]:
+        """What is read of the windows that begin in a step; for the first step, also its own."""
+        assert isinstance(self.order, (BlockShuffled, Streamed))
         begin, end = self.position(step), min(self.position(step + 1), self.steps.stop)
-        filled = np.flatnonzero(self.sizes)
-        count, pieces = self.order.count, []
+        ends, count, pieces = np.cumsum(self.sizes), self.order.count, []
         for epoch in range(begin // count, (end - 1) // count + 1):
-            start = epoch * count
-            for stop, shards in self.order.windows(epoch):
-                stop += epoch * count
-                if begin <= start < end or (step == 0 and start < begin < stop):
-                    last = (stop - 1 - self.steps.start) // self.span
-                    for shard in filled[shards].tolist():
-                        pieces.append(Piece(shard, 0, self.sizes[shard], last))
-                start = stop
+            blocks = self.order.blocks(epoch)
+            first, last = epoch * count + blocks.first, epoch * count + blocks.last
+            is_now = (begin <= first) & (first < end)
+            if step == 0:
+                is_now |= (first < begin) & (begin <= last)
+            is_now &= (first - (self.steps.residue or 0)) % self._apart == 0
+            for number in np.flatnonzero(is_now).tolist():
+                start, size = int(blocks.start[number]), int(blocks.size[number])
+                shard = int(np.searchsorted(ends, start, side="right"))
+                row = start - int(ends[shard]) + self.sizes[shard]
+                until = (int(last[number]) - self.steps.start) // self.span
+                pieces.append(Piece(shard, row, row + size, until))
         return pieces

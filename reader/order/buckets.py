@@ -112,7 +112,7 @@ def padding_waste(
         steps: of the order's first epoch.
         seed: of the augmentations.
     """
-    places = [step.position + np.arange(step.valid) for step in steps]
+    places = [step.positions[: step.valid] for step in steps]
     positions = np.concatenate(places)
     samples = order.samples(positions, 0)
     columns = dataset.columns("height", "width", "orientation")

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reader.checks import is_count
 from reader.dataset.numbers import array_of, described
 from reader.errors import ArgumentError
+from reader.order.blocks import BlockShuffle, BlockShuffled
 from reader.order.buckets import (
     AspectBuckets,
     Bucketed,
@@ -21,46 +21,11 @@ from reader.order.buckets import (
 )
 from reader.order.sampled import Sampled, SampledBatches
 from reader.order.shuffle import GlobalShuffle, Order, Sequential
+from reader.order.streams import Streamed
 from reader.rng import mix64
 
 if TYPE_CHECKING:
     from reader.dataset.dataset import Dataset
-
-
-@dataclass(frozen=True)
-class BlockShuffle:
-    """Shuffle in windows: shards in random order, `shards` of them open at a time.
-
-    For disks and networks that want long reads. Each epoch puts the shards in a random order, cuts
-    it into windows of `shards`, and shuffles the samples of each window. All windows together are
-    every sample once.
-
-    A batch reads from `shards` shards, or twice as many where two windows meet, and every worker
-    keeps as many open: two descriptors each, of which a Dataset holds 128 shards' worth. Samples of
-    one shard meet in a batch more often than chance has it. Measured with scripts/bench_order.py
-    on 1,024 shards of 1,250 samples, in batches of 256 (1.0 is chance):
-
-    ============================  ====  ====  ====  ====  ======
-    shards                           1     4    16    64  global
-    ============================  ====  ====  ====  ====  ======
-    distinct shards in a batch     1.2   4.2  16.2  62.9   226.7
-    a pair meets again next time   954    62   5.0   1.2     1.0
-    ============================  ====  ====  ====  ====  ======
-
-    Example:
-        >>> order = dict(shuffle=reader.BlockShuffle(shards=8))
-        >>> with reader.Loader("shards", batch_size=7, fields=("index",), **order) as loader:
-        ...     len(loader)
-        4
-    """
-
-    __module__ = "reader"
-
-    shards: int
-
-    def __post_init__(self) -> None:
-        if not is_count(self.shards):
-            raise ArgumentError(f"{self}: shards is an integer of at least 1.")
 
 
 class Weighted:
@@ -118,68 +83,6 @@ class ClassBalanced:
 Shuffle = bool | BlockShuffle | AspectBuckets
 Sampler = Iterable[int] | Weighted | ClassBalanced
 BatchSampler = Iterable[Iterable[int]]
-
-
-class BlockShuffled:
-    """The order of a `BlockShuffle`, over samples that lie one shard after the other."""
-
-    def __init__(
-        self,
-        shard_sizes: Sequence[int],
-        shards: int,
-        seed: int,
-        numbers: NDArray[np.int64] | None = None,
-    ) -> None:
-        """`numbers`: what the samples are called; None: by their place."""
-        self._sizes = np.array([size for size in shard_sizes if size], np.int64)
-        self._starts = np.cumsum(self._sizes) - self._sizes
-        self._numbers = numbers
-        self.shards = shards
-        self._seed = seed
-        self.count = int(self._sizes.sum())
-        self._epoch = -1  # the one whose shards are known
-        self._shuffled = self._ends = self._sizes
-
-    def samples(self, positions: NDArray[np.int64], epoch: int) -> NDArray[np.int64]:
-        """The sample numbers at `positions` of `epoch`."""
-        shards, ends = self._shards_of(epoch)
-        windows = self._window_ends(ends)
-        found = np.empty_like(positions)
-        of_position = np.searchsorted(windows, positions, side="right")
-        for window in np.unique(of_position).tolist():
-            begin = int(windows[window - 1]) if window else 0
-            inside = GlobalShuffle(
-                int(windows[window]) - begin, mix64(self._seed + window & 2**64 - 1)
-            )
-            chosen = of_position == window
-            place = begin + inside.samples(positions[chosen] - begin, epoch)
-            shard = np.searchsorted(ends, place, side="right")
-            found[chosen] = (
-                self._starts[shards[shard]] + place - ends[shard] + self._sizes[shards[shard]]
-            )
-        return found if self._numbers is None else self._numbers[found]
-
-    def windows(self, epoch: int) -> list[tuple[int, NDArray[np.int64]]]:
-        """Where each window of `epoch` ends, and its shards, of those that have samples."""
-        shards, ends = self._shards_of(epoch)
-        parts = [shards[at : at + self.shards] for at in range(0, len(shards), self.shards)]
-        return list(zip(self._window_ends(ends).tolist(), parts, strict=True))
-
-    def _shards_of(self, epoch: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The shards in the order of `epoch`, and the position at which each of them ends."""
-        if epoch != self._epoch:
-            number = len(self._sizes)
-            self._shuffled = GlobalShuffle(number, self._seed).samples(np.arange(number), epoch)
-            self._ends = np.cumsum(self._sizes[self._shuffled])
-            self._epoch = epoch
-        return self._shuffled, self._ends
-
-    def _window_ends(self, ends: NDArray[np.int64]) -> NDArray[np.int64]:
-        return np.append(ends[self.shards - 1 : -1 : self.shards], ends[-1])
-
-    def options(self, epoch: int | None) -> dict[str, str]:
-        """See `Order.options`."""
-        return {"shuffle": repr(BlockShuffle(self.shards))}
 
 
 class Drawn:
@@ -244,7 +147,9 @@ def build_order(
         return Sampled(sampler, len(dataset))
     if isinstance(shuffle, BlockShuffle):
         numbers, sizes = dataset.places.by_shard()
-        return BlockShuffled(sizes, shuffle.shards, seed, numbers)
+        if shuffle.streams is None:
+            return BlockShuffled(sizes, shuffle.shards, seed, numbers)
+        return Streamed(sizes, shuffle, seed, numbers)
     if isinstance(shuffle, AspectBuckets):
         return Bucketed(aspect_ratios(dataset), shuffle, seed)
     return GlobalShuffle(len(dataset), seed) if shuffle else Sequential(len(dataset))

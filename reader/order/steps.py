@@ -3,6 +3,9 @@
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
 
 @dataclass(frozen=True)
 class Step:
@@ -13,12 +16,19 @@ class Step:
         rows: samples in its batch, the same on every rank.
         valid: how many of them are its own; the rest pad.
         end: position up to which all ranks together have then read.
+        stride: from one of its samples to the next.
     """
 
     position: int
     rows: int
     valid: int
     end: int
+    stride: int = 1
+
+    @property
+    def positions(self) -> NDArray[np.int64]:
+        """Of all rows: those that pad repeat a sample of the step, of whichever rank."""
+        return np.minimum(self.position + self.stride * np.arange(self.rows), self.end - 1)
 
 
 @dataclass(frozen=True)
@@ -28,6 +38,9 @@ class Steps:
     Positions count on from epoch to epoch: epoch e begins at e times the samples of an epoch. A
     step takes the next ``batch_size * world_size`` positions, rank after rank, so the global order
     does not depend on the world size. What is left for the last step is shared evenly.
+
+    With `residue`, a rank takes those positions of the step that leave it when they are divided by
+    `world_size`: the same ones, wherever a step begins.
 
     With `length`, which tells the samples of the batch at a position, steps are batches of one rank
     that lie `batch_size` positions apart.
@@ -40,6 +53,7 @@ class Steps:
     drop_last: bool
     start: int = 0
     length: Callable[[int], int] | None = None
+    residue: int | None = None
 
     def __len__(self) -> int:
         left, span = self.stop - self.start, self.batch_size * self.world_size
@@ -64,5 +78,9 @@ class Steps:
             rows = self.length(first)
             return Step(first, rows, rows, end)
         rows = -(-(end - first) // self.world_size)
+        if self.residue is not None:
+            position = first + (self.residue - first) % self.world_size
+            valid = max(-(-(end - position) // self.world_size), 0)
+            return Step(position, rows, valid, end, self.world_size)
         position = min(first + self.rank * rows, end)
         return Step(position, rows, min(rows, end - position), end)

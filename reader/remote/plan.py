@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Iterator
+from heapq import heappop, heappush
 from typing import NamedTuple
 
 import numpy as np
@@ -48,13 +49,13 @@ class Plan:
         self.taken = self.done = self.reach = 0
         self._mirror = mirror
         self._parts: deque[Part] = deque()
-        self._under_way: deque[tuple[int, int]] = deque()  # last step and bytes of each part
+        self._under_way: list[tuple[int, int]] = []  # a heap: last step and bytes of each part
         self.bytes = 0
         self._uses: dict[int, NDArray[np.int64]] = {}  # by epoch
         shards = mirror.shards
         sizes = sorted((shard.bytes for shard in shards), reverse=True)
         if self.ahead.is_by_shard:
-            self.least = self.window = sum(sizes[: 2 * self.ahead.order.shards])
+            self.least = self.window = sum(sizes[: 2 * self.ahead.open_shards])
         else:
             mean = sum(sizes) // max(sum(self.ahead.sizes), 1) + BLOCK
             step = self.ahead.steps.batch_size * mean
@@ -64,7 +65,7 @@ class Plan:
         """The first `steps` steps have been read."""
         self.taken = max(self.taken, steps)
         while self._under_way and self._under_way[0][0] < self.taken:
-            self.bytes -= self._under_way.popleft()[1]
+            self.bytes -= heappop(self._under_way)[1]
 
     def next(self, others: int) -> Part | None:
         """What to fetch next; None as long as enough is ahead, with the bytes of `others`."""
@@ -79,7 +80,7 @@ class Plan:
         part = self._parts.popleft()
         begin, end = self._mirror.shard(part.shard).spans
         size = int(end[part.stop - 1] - begin[part.first]) + BLOCK
-        self._under_way.append((part.last, size))
+        heappush(self._under_way, (part.last, size))
         self.bytes += size
         return part
 

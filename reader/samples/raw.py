@@ -85,9 +85,9 @@ class Gatherer:
         labels: NDArray[np.int64],
         samples: NDArray[np.int64],
         epoch: int,
-        position: int,
+        positions: NDArray[np.int64],
     ) -> None:
-        """Fill `images`, (N, height, width, channels), and `labels` of samples from `position` on.
+        """Fill `images`, (N, height, width, channels), and `labels` of samples at `positions`.
 
         Raises:
             ShardfeedError: one of them cannot be read.
@@ -96,7 +96,7 @@ class Gatherer:
         if self._channels != images.shape[3]:
             out = np.empty((*images.shape[:3], 1), np.uint8)
         if self._recipe.transforms:
-            rng = BatchRandom(self._recipe.seed, epoch, position + np.arange(len(samples)))
+            rng = BatchRandom(self._recipe.seed, epoch, positions)
             self._show(transformed(self.size, self._recipe.transforms, rng), samples, labels, out)
         else:
             whole = out.reshape(len(samples), 1, -1)

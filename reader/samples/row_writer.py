@@ -100,7 +100,7 @@ class RowWriter:
         gatherer: Gatherer,
         samples: NDArray[np.int64],
         epoch: int,
-        position: int,
+        positions: NDArray[np.int64],
         valid: int,
     ) -> None:
         """Fill all rows of the chunk at once, the first `valid` of them valid.
@@ -109,7 +109,7 @@ class RowWriter:
             ShardfeedError: one of them cannot be read.
         """
         rows = self._arrays.part(self._rows.start, self._rows.stop)
-        gatherer.fill(rows.image, rows.label, samples, epoch, position)
+        gatherer.fill(rows.image, rows.label, samples, epoch, positions)
         rows.index[:], rows.valid[:] = samples, np.arange(len(samples)) < valid
         rows.shape[:] = self._layout.image
         if "size" in rows.columns:

@@ -58,6 +58,7 @@ class Task:
         samples: sample numbers, int64; the rows follow each other.
         valid: how many of them count; the rest pad the batch.
         spare: what comes after them in the order, to take the place of what cannot be read.
+        stride: from one sample's position to the next one's.
     """
 
     number: int
@@ -68,18 +69,25 @@ class Task:
     samples: NDArray[np.int64]
     valid: int
     spare: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
+    stride: int = 1
+
+    @property
+    def positions(self) -> NDArray[np.int64]:
+        """Of each sample."""
+        return self.position + self.stride * np.arange(len(self.samples))
 
     def __reduce__(self) -> tuple[Any, ...]:
         """With numbers as plain bytes: NumPy pickles arrays in thrice the time."""
         numbers = self.number, self.slot, self.row, self.epoch, self.position
-        return _task, (numbers, self.samples.tobytes(), self.valid, self.spare.tobytes())
+        samples, spare = self.samples.tobytes(), self.spare.tobytes()
+        return _task, (numbers, samples, self.valid, spare, self.stride)
 
 
 def _task(
-    numbers: tuple[int, int, int, int, int], samples: bytes, valid: int, spare: bytes
+    numbers: tuple[int, int, int, int, int], samples: bytes, valid: int, spare: bytes, stride: int
 ) -> Task:
     chosen, others = np.frombuffer(samples, np.int64), np.frombuffer(spare, np.int64)
-    return Task(*numbers, chosen, valid, others)
+    return Task(*numbers, chosen, valid, others, stride)
 
 
 @dataclass(frozen=True)

@@ -102,7 +102,8 @@ class Worker:
             if self._gatherer is None:
                 setup = self._setup
                 self._gatherer = Gatherer(setup.dataset, setup.recipe, self._place.turn_to)
-            self._writer.gather(self._gatherer, task.samples, task.epoch, task.position, task.valid)
+            samples, positions = task.samples, task.positions
+            self._writer.gather(self._gatherer, samples, task.epoch, positions, task.valid)
         except ShardfeedError as error:
             if self._setup.on_error == "raise" or isinstance(error, StoreError):
                 raise
@@ -113,8 +114,8 @@ class Worker:
         """Fill the task's rows one by one, and the lists of `Done`."""
         # All of the chunk first, so that the system reads one sample while another is decoded.
         planned = [
-            self._plan_or_error(sample, task.epoch, task.position + step)
-            for step, sample in enumerate(task.samples.tolist())
+            self._plan_or_error(sample, task.epoch, position)
+            for sample, position in zip(task.samples.tolist(), task.positions.tolist(), strict=True)
         ]
         for step, found in enumerate(planned):
             sample = int(task.samples[step])
@@ -166,7 +167,7 @@ class Worker:
         if self._setup.on_error == "substitute":
             following = np.concatenate([task.samples[step + 1 :], task.spare])[: len(task.spare)]
             for sample in following.tolist():
-                planned = self._plan_or_error(sample, task.epoch, task.position + step)
+                planned = self._plan_or_error(sample, task.epoch, int(task.positions[step]))
                 with contextlib.suppress(SampleError):
                     return self._written(planned, task, step)
         return self._writer.mask(task.row + step, bad)

@@ -100,4 +100,5 @@ def _gather(found: Dataset) -> None:
             layout = BatchLayout(len(found), (4, 4))
             arrays = layout.arrays(np.zeros(layout.slot_bytes, np.uint8))
             gatherer = Gatherer(found, recipe, lambda sample: None)
-            gatherer.fill(arrays.image, arrays.label, np.arange(len(found)), 0, 0)
+            samples = np.arange(len(found))
+            gatherer.fill(arrays.image, arrays.label, samples, 0, samples)

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from reader import BlockShuffle, CenterCrop, Loader
-from reader.order.samplers import BlockShuffled
+from reader.order.blocks import BlockShuffled
 from reader.order.shuffle import GlobalShuffle, Order, Sequential
 from reader.order.steps import Steps
 

@@ -23,6 +23,7 @@ ORDERS: dict[str, dict[str, Any]] = {
     "in turn": {},
     "shuffled": {"shuffle": True},
     "by blocks": {"shuffle": reader.BlockShuffle(2)},
+    "in streams": {"shuffle": reader.BlockShuffle(1, streams=2)},
     "balanced": {"sampler": reader.ClassBalanced()},
     "by a sampler": {"sampler": [*range(30, 3, -1)]},
     "in buckets": {"shuffle": reader.AspectBuckets(8)},
@@ -81,6 +82,29 @@ def test_a_block_shuffle_reads_whole_shards(packed: Path, server: StoreServer) -
     sizes = {f"/{path.name}": path.stat().st_size for path in packed.glob("*.tar")}
     whole = {path for path, first, stop in server.tars if stop - first == sizes[path]}
     assert whole == set(names)
+
+
+@pytest.mark.parametrize("world_size", [1, 2, 4])
+def test_in_streams_ranks_of_several_machines_fetch_each_sample_once_between_them(
+    packed: Path, server: StoreServer, tmp_path: Path, world_size: int
+) -> None:
+    tars = sum(path.stat().st_size for path in packed.glob("*.tar"))
+    for rank in range(world_size):
+        dataset = Dataset(server.url, cache_dir=tmp_path / str(rank))
+        shuffle = reader.BlockShuffle(1, streams=4)
+        share = {"rank": rank, "world_size": world_size, "epochs": 3}
+        found = batches(dataset, shuffle=shuffle, **share)
+        assert_equal(found, batches(packed, shuffle=shuffle, **share))
+        dataset.fetching.close()
+    fetched = sum(stop - first for _, first, stop in server.tars)
+    # Of each epoch up to three samples belong to no stream, and up to one a rank pads its end.
+    few = 3 * (3 + 1) * world_size * max(len(image) for image in images_of(packed))
+    assert tars * 0.9 < fetched <= tars + (world_size > 1) * few
+
+
+def images_of(folder: Path) -> list[bytes]:
+    dataset = Dataset(folder)
+    return [dataset.read(number, "jpg") for number in range(len(dataset))]
 
 
 def test_a_state_goes_from_a_folder_to_a_store_and_back(packed: Path, opened: Opened) -> None:

@@ -1,0 +1,147 @@
+"""Streams: each a part of the shards, shuffled by itself, so that ranks read apart from each other.
+
+Position p of all epochs, counted on from one to the next, belongs to stream ``p % streams``. A rank
+has every ``world_size``-th position, so it has whole streams, or a share of one, and no step
+depends on where it begins. Which samples are a stream's is the same in every epoch: a machine's
+cache needs to hold what its own ranks read, and no more.
+"""
+
+from collections.abc import Sequence
+from itertools import chain, pairwise
+from math import gcd
+
+import numpy as np
+
+from reader.errors import ArgumentError
+from reader.order.blocks import Blocks, BlockShuffle, BlockShuffled, Numbers
+from reader.order.shuffle import GlobalShuffle, Order
+from reader.rng import mix64
+
+_M64 = 2**64 - 1
+
+
+class Streamed:
+    """The order of a `BlockShuffle` with streams.
+
+    The shards, in an order that only the seed decides, are cut into streams of equal length, also
+    through a shard. What is left, fewer samples than streams, comes at an epoch's end.
+
+    Attributes:
+        shards: that each stream has open.
+    """
+
+    def __init__(
+        self,
+        shard_sizes: Sequence[int],
+        shuffle: BlockShuffle,
+        seed: int,
+        numbers: Numbers | None = None,
+    ) -> None:
+        """`numbers`: what the samples are called; None: by their place, shard after shard."""
+        assert shuffle.streams is not None
+        self.shards, self.streams = shuffle.shards, shuffle.streams
+        self._shuffle = shuffle
+        self._numbers = numbers
+        self._seed = mix64(seed & _M64)
+        sizes = np.array([size for size in shard_sizes if size], np.int64)
+        self.count = int(sizes.sum())
+        self._length = self.count // self.streams  # of a stream
+        starts, sizes = self._cut(sizes)
+        ends = np.cumsum(sizes)
+        stops = np.searchsorted(ends, np.arange(self.streams + 1) * self._length, side="right")
+        self._streams = [
+            BlockShuffled(
+                sizes[begin:stop],
+                self.shards,
+                mix64(self._seed + number & _M64),
+                None,
+                starts[begin:stop],
+            )
+            for number, (begin, stop) in enumerate(pairwise(stops.tolist()))
+            if self._length
+        ]
+        rest = slice(stops[-1], None)
+        lasts = zip(starts[rest].tolist(), sizes[rest].tolist(), strict=True)
+        self._rest = np.array(
+            [*chain(*(range(start, start + size) for start, size in lasts))], np.int64
+        )
+        self._blocks: tuple[int, Blocks] | None = None  # of an epoch
+
+    def _cut(self, sizes: Numbers) -> tuple[Numbers, Numbers]:
+        """Where the streams' parts of shards begin, and their sizes, stream after stream."""
+        shards = GlobalShuffle(len(sizes), self._seed).samples(np.arange(len(sizes)), 0)
+        begins = np.cumsum(sizes[shards]) - sizes[shards]
+        cuts = np.arange(self.streams + 1) * self._length
+        edges = np.unique(np.concatenate([begins, cuts]))
+        of_part = np.searchsorted(begins, edges, side="right") - 1
+        starts = (np.cumsum(sizes) - sizes)[shards[of_part]] + edges - begins[of_part]
+        return starts, np.diff(edges, append=self.count)
+
+    def samples(self, positions: Numbers, epoch: int) -> Numbers:
+        """The sample numbers at `positions` of `epoch`."""
+        turns = positions // self.streams
+        streams = np.where(
+            turns < self._length, (positions + self._first(epoch)) % self.streams, -1
+        )
+        found = np.empty_like(positions)
+        for stream in np.unique(streams).tolist():
+            chosen = streams == stream
+            if stream < 0:
+                inside = positions[chosen] - self._length * self.streams
+                found[chosen] = self._rest[self._shuffled_rest(inside, epoch)]
+            else:
+                found[chosen] = self._streams[stream].samples(turns[chosen], epoch)
+        return found if self._numbers is None else self._numbers[found]
+
+    def blocks(self, epoch: int) -> Blocks:
+        """The shards' parts, as `epoch` reads them, those of one stream after those of another.
+
+        The positions of a block lie `streams` apart.
+        """
+        if self._blocks is None or self._blocks[0] != epoch:
+            found = []
+            for number, stream in enumerate(self._streams):
+                inside = stream.blocks(epoch)
+                offset = (number - self._first(epoch)) % self.streams
+                first, last = (turns * self.streams + offset for turns in inside[:2])
+                found.append(inside._replace(first=first, last=last))
+            positions = np.arange(self._length * self.streams, self.count)
+            rest = self._rest[self._shuffled_rest(np.arange(len(self._rest)), epoch)]
+            found.append(Blocks(positions, positions, rest, np.ones_like(rest)))
+            self._blocks = epoch, Blocks(*map(np.concatenate, zip(*found, strict=True)))
+        return self._blocks[1]
+
+    def options(self, epoch: int | None) -> dict[str, str]:
+        """See `Order.options`."""
+        return {"shuffle": repr(self._shuffle)}
+
+    def _first(self, epoch: int) -> int:
+        """The stream with which an epoch begins."""
+        return epoch * self.count % self.streams
+
+    def _shuffled_rest(self, places: Numbers, epoch: int) -> Numbers:
+        return GlobalShuffle(len(self._rest), self._seed).samples(places, epoch)
+
+
+def residue_of(order: Order, rank: int, world_size: int) -> int | None:
+    """What a rank's positions leave when they are divided by the world size.
+
+    None where any rank may take any position.
+
+    Raises:
+        ArgumentError: the streams cannot be divided among so many ranks.
+    """
+    if not isinstance(order, Streamed):
+        return None
+    streams = order.streams
+    if gcd(streams, world_size) < min(streams, world_size):
+        fitting = max(round(streams / world_size), 1) * world_size
+        raise ArgumentError(
+            f"{order.options(None)['shuffle']} cannot be divided among {world_size} ranks: each "
+            f"reads whole streams, so their number divides {streams}, or is a multiple of it. Give "
+            f"streams= a multiple of the world sizes that there will be, such as {fitting}."
+        )
+    if world_size <= streams:
+        return rank
+    together = world_size // streams  # ranks of a stream, which are neighbours
+    return rank // together + rank % together * streams

@@ -1,0 +1,102 @@
+"""What is said of what is read next holds for what is read."""
+
+from collections.abc import Callable
+from math import gcd
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reader import BlockShuffle
+from reader.order.ahead import Ahead
+from reader.order.blocks import BlockShuffled
+from reader.order.shuffle import GlobalShuffle, Order, Sequential
+from reader.order.steps import Steps
+from reader.order.streams import Streamed, residue_of
+
+ORDERS: dict[str, Callable[[list[int]], Order]] = {
+    "in turn": lambda sizes: Sequential(sum(sizes)),
+    "shuffled": lambda sizes: GlobalShuffle(sum(sizes), 5),
+    "by blocks": lambda sizes: BlockShuffled(sizes, 2, 5),
+    "in streams": lambda sizes: Streamed(sizes, BlockShuffle(2, streams=4), 5),
+}
+
+
+@st.composite
+def aheads(draw: st.DrawFn, kinds: tuple[str, ...] = tuple(ORDERS)) -> Ahead:
+    sizes = draw(st.lists(st.integers(0, 20), min_size=1, max_size=9).filter(any))
+    order = ORDERS[draw(st.sampled_from(kinds))](sizes)
+    world_size = draw(st.sampled_from((1, 2, 4, 8)))
+    rank = draw(st.integers(0, world_size - 1))
+    start = draw(st.integers(0, 2 * order.count))
+    residue = residue_of(order, rank, world_size)
+    epochs = draw(st.integers(1, 2))
+    stop = (start // order.count + epochs) * order.count
+    batch_size = draw(st.integers(1, 9))
+    steps = Steps(stop, batch_size, rank, world_size, False, start, residue=residue)
+    return Ahead(order, steps, tuple(sizes))
+
+
+def places(ahead: Ahead, step: int) -> set[int]:
+    """What a step reads that is its rank's own."""
+    found = ahead.steps[step]
+    epochs, inside = np.divmod(found.positions[: found.valid], ahead.order.count)
+    pairs = zip(epochs.tolist(), inside.tolist(), strict=True)
+    return {int(ahead.order.samples(np.array([at]), epoch)[0]) for epoch, at in pairs}
+
+
+@settings(deadline=None)
+@given(ahead=aheads())
+def test_all_that_a_step_reads_was_announced_and_stays_until_then(ahead: Ahead) -> None:
+    starts = np.cumsum(ahead.sizes) - ahead.sizes
+    last: dict[int, int] = {}  # step up to which a place is kept
+    for step in range(len(ahead.steps)):
+        for piece in ahead.pieces(step):
+            assert 0 <= piece.first < piece.stop <= ahead.sizes[piece.shard]
+            for row in range(piece.first, piece.stop):
+                last[int(starts[piece.shard]) + row] = piece.last
+        assert all(last[place] >= step for place in places(ahead, step))
+
+
+@settings(deadline=None)
+@given(ahead=aheads(("in streams",)))
+def test_of_streams_no_more_is_announced_than_what_those_who_share_them_read(
+    ahead: Ahead,
+) -> None:
+    count, steps = ahead.order.count, ahead.steps
+    announced = {
+        (piece.shard, row)
+        for step in range(len(steps))
+        for piece in ahead.pieces(step)
+        for row in range(piece.first, piece.stop)
+    }
+    apart = gcd(4, steps.world_size)
+    read = set()
+    for epoch in range(steps.start // count, (steps.stop - 1) // count + 1):
+        own = np.arange(count)
+        own = own[(epoch * count + own - (steps.residue or 0)) % apart == 0]
+        read |= set(ahead.order.samples(own, epoch).tolist())
+    ends = np.cumsum(ahead.sizes)
+    starts = (ends - ahead.sizes).tolist()
+    assert {starts[shard] + row for shard, row in announced} <= read
+
+
+@settings(deadline=None)
+@given(ahead=aheads(), epoch=st.integers(0, 3))
+def test_the_next_use_is_when_a_place_is_read_or_by_shard_the_end_of_its_window(
+    ahead: Ahead, epoch: int
+) -> None:
+    uses = ahead.uses(epoch)
+    count = ahead.order.count
+    order = ahead.order.samples(np.arange(count), epoch)
+    read = np.empty(count, np.int64)
+    read[order] = epoch * count + np.arange(count)
+    if not ahead.is_by_shard:
+        assert uses.tolist() == read.tolist()
+        return
+    assert (uses >= read).all()
+    assert (uses < (epoch + 1) * count).all()
+    # A window ends with one of its own samples.
+    assert set(uses.tolist()) <= set(read.tolist())
+    for end in set(uses.tolist()):
+        assert uses[order[end - epoch * count]] == end

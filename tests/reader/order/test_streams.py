@@ -1,0 +1,187 @@
+"""Streams: every sample once, by ranks that read apart from each other, whatever their number."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from delivered import augmented, valid_rows
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reader import ArgumentError, BlockShuffle, Dataset, Loader
+from reader.order.steps import Steps
+from reader.order.streams import Streamed, residue_of
+
+SIZES = st.lists(st.integers(0, 30), min_size=1, max_size=12).filter(any)
+STREAMS = st.integers(1, 9)
+
+
+@st.composite
+def streamed(draw: st.DrawFn) -> Streamed:
+    shuffle = BlockShuffle(draw(st.integers(1, 5)), draw(STREAMS))
+    return Streamed(draw(SIZES), shuffle, draw(st.integers(0, 2**64)))
+
+
+def ranks_of(order: Streamed) -> st.SearchStrategy[int]:
+    """World sizes that it can be divided among."""
+    streams = order.streams
+    divisors = [size for size in range(1, streams + 1) if streams % size == 0]
+    return st.sampled_from([*divisors, 2 * streams, 3 * streams])
+
+
+@settings(deadline=None)
+@given(order=streamed(), epoch=st.integers(0, 5))
+def test_an_epoch_has_every_sample_once(order: Streamed, epoch: int) -> None:
+    found = order.samples(np.arange(order.count), epoch)
+    assert sorted(found.tolist()) == list(range(order.count))
+
+
+@settings(deadline=None)
+@given(order=streamed(), data=st.data())
+def test_any_positions_can_be_asked_for_alone(order: Streamed, data: st.DataObject) -> None:
+    some = data.draw(st.lists(st.integers(0, order.count - 1), min_size=1, max_size=9))
+    whole = order.samples(np.arange(order.count), 3)
+    assert order.samples(np.array(some), 3).tolist() == whole[some].tolist()
+
+
+@settings(deadline=None)
+@given(order=streamed(), epoch=st.integers(0, 9))
+def test_a_stream_has_the_same_samples_in_every_epoch_but_for_a_few_at_the_end(
+    order: Streamed, epoch: int
+) -> None:
+    def streams(epoch: int) -> list[set[int]]:
+        inside = np.arange(order.count // order.streams * order.streams)
+        samples = order.samples(inside, epoch)
+        number = (inside + epoch * order.count) % order.streams
+        return [set(samples[number == stream].tolist()) for stream in range(order.streams)]
+
+    assert streams(epoch) == streams(epoch + 1)
+
+
+@settings(deadline=None)
+@given(order=streamed(), epoch=st.integers(0, 5))
+def test_a_stream_has_few_shards_open_at_a_time(order: Streamed, epoch: int) -> None:
+    blocks = order.blocks(epoch)
+    assert blocks.size.sum() == order.count
+    whole = order.samples(np.arange(order.count), epoch)
+    for first, last, start, size in zip(*(column.tolist() for column in blocks), strict=True):
+        positions = np.flatnonzero((whole >= start) & (whole < start + size))
+        assert first <= positions.min()
+        assert positions.max() <= last
+        assert set((positions - first) % order.streams) == {0}
+    for position in range(order.count):
+        is_open = (blocks.first <= position) & (position <= blocks.last)
+        assert is_open.sum() <= order.shards * order.streams + order.streams
+
+
+@settings(deadline=None)
+@given(order=streamed(), data=st.data(), start=st.integers(0, 500), batch_size=st.integers(1, 9))
+def test_each_rank_reads_streams_of_its_own_wherever_it_begins(
+    order: Streamed, data: st.DataObject, start: int, batch_size: int
+) -> None:
+    world_size = data.draw(ranks_of(order))
+    own: list[set[int]] = []
+    for rank in range(world_size):
+        residue = residue_of(order, rank, world_size)
+        steps = Steps(start + 400, batch_size, rank, world_size, False, start, residue=residue)
+        taken = np.concatenate([step.positions[: step.valid] for step in steps])
+        own.append(set((taken % order.streams).tolist()))
+    for rank, streams in enumerate(own):
+        together = max(world_size // order.streams, 1)  # neighbours that share a stream
+        others = [own[at] for at in range(world_size) if at // together != rank // together]
+        assert not streams.intersection(*[set().union(*others)])
+    assert set().union(*own) == set(range(order.streams))
+
+
+@pytest.mark.parametrize("world_size", [3, 5, 6, 12, 20])
+def test_a_world_size_that_does_not_divide_the_streams_is_refused(
+    packed: Path, world_size: int
+) -> None:
+    shuffle = BlockShuffle(2, streams=8)
+    with pytest.raises(
+        ArgumentError,
+        match=rf"BlockShuffle\(shards=2, streams=8\) cannot be divided among {world_size} ranks: "
+        rf"each .* Give streams= a multiple of the world sizes .*, such as \d+\.",
+    ) as refused:
+        Loader(packed, shuffle=shuffle, rank=0, world_size=world_size)
+    other = BlockShuffle(2, streams=int(str(refused.value).split()[-1].rstrip(".")))
+    Loader(packed, shuffle=other, rank=0, world_size=world_size, fields=["index"]).close()
+
+
+def test_what_is_no_number_of_streams_is_refused() -> None:
+    with pytest.raises(ArgumentError, match="streams is an integer of at least 1, or None"):
+        BlockShuffle(2, streams=0)
+
+
+def pieces(packed: Path, cuts: list[tuple[int, int, int]]) -> list[set[tuple[int, str]]]:
+    """What each step of all ranks delivers of two epochs, cut up as (ranks, batch size, steps)."""
+    state, delivered = None, []
+    for world_size, batch_size, steps in cuts:
+        loaders = [
+            augmented(
+                packed,
+                shuffle=BlockShuffle(2, streams=4),
+                batch_size=batch_size,
+                rank=rank,
+                world_size=world_size,
+                epochs=2,
+                workers=0,
+            )
+            for rank in range(world_size)
+        ]
+        for loader in loaders:
+            if state is not None:
+                loader.load_state_dict(state)
+        for number, batches in enumerate(zip(*loaders, strict=True)):
+            delivered.append(set(valid_rows(batches)))
+            states = [loader.state_dict() for loader in loaders]
+            assert states == states[:1] * world_size
+            state = states[0]
+            if number + 1 == steps:
+                break
+        for loader in loaders:
+            loader.close()
+    return delivered
+
+
+def test_samples_and_pixels_do_not_depend_on_the_world_size_and_resume_at_any(
+    packed: Path,
+) -> None:
+    whole = pieces(packed, [(1, 8, 99)])
+    assert sum(map(len, whole)) == 2 * len(Dataset(packed))
+    assert pieces(packed, [(2, 4, 99)]) == whole
+    assert pieces(packed, [(4, 2, 99)]) == whole
+    assert pieces(packed, [(8, 1, 99)]) == whole
+    assert pieces(packed, [(4, 2, 3), (1, 8, 2), (8, 1, 1), (2, 4, 99)]) == whole
+
+
+def test_a_state_of_other_streams_is_refused(packed: Path) -> None:
+    with (
+        Loader(packed, shuffle=BlockShuffle(2, streams=4), fields=["index"]) as one,
+        Loader(packed, shuffle=BlockShuffle(2), fields=["index"]) as other,
+        pytest.raises(
+            ArgumentError,
+            match=r"saved with shuffle=BlockShuffle\(shards=2, streams=4\), this loader has "
+            r"shuffle=BlockShuffle\(shards=2\)",
+        ),
+    ):
+        other.load_state_dict(one.state_dict())
+
+
+def test_a_subset_is_divided_likewise(packed: Path) -> None:
+    subset = Dataset(packed, subset=[*range(30, 3, -2)])
+    with Loader(subset, shuffle=BlockShuffle(2, streams=3), fields=["index"]) as loader:
+        found = [int(index) for (index,) in loader]
+    assert sorted(found) == list(range(len(subset)))
+    assert found != sorted(found)
+
+
+def test_raw_images_that_are_gathered_are_augmented_alike_on_any_number_of_ranks(
+    write_samples: Callable[..., Path],
+) -> None:
+    rng = np.random.default_rng(3)
+    pixels = rng.integers(0, 256, (50, 24, 16, 3), np.uint8)
+    samples = {f"{number:02d}": {"raw": one.tobytes()} for number, one in enumerate(pixels)}
+    folder = write_samples(samples, shard_samples=9, labels=range(50), raw=(24, 16, 3))
+    assert pieces(folder, [(4, 2, 99)]) == pieces(folder, [(1, 8, 99)])
