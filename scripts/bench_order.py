@@ -7,17 +7,22 @@ bench_order.py [--count 10000000000] [--shards 1024] [--shard-samples 1250]
 import argparse
 import time
 import tracemalloc
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reader.order.blocks import BlockShuffled
+from reader.order.blocks import BlockShuffle, BlockShuffled
 from reader.order.shuffle import (
     GlobalShuffle,
     Order,
 )
+from reader.order.steps import Steps
+from reader.order.streams import Streamed, residue_of
 
-BATCH = 256
+BATCH = 256  # of a rank
+RANKS = 8
+STEP = BATCH * RANKS
 Samples = NDArray[np.int64]
 
 
@@ -84,29 +89,54 @@ def evenness(count: int, orders: int) -> None:
 
 
 def mixing(shards: int, shard_samples: int) -> None:
-    """How far a BlockShuffle is from a global one, for data that lie sorted in their shards."""
+    """How far block shuffles are from a global one, for data that lie sorted in their shards."""
     count = shards * shard_samples
-    print(f"\n{shards} shards of {shard_samples} samples, batches of {BATCH}; first epoch:")
-    print(
-        f"{'':22}{'open shards':>12}{'shards in a batch':>19}{'displacement / N':>18}"
-        f"{'same neighbour':>16}"
+    sizes = [shard_samples] * shards
+    print(f"\n{shards} shards of {shard_samples} samples, {RANKS} ranks with batches of {BATCH};")
+    print("of what one rank reads and of what all do, first epoch:")
+    print(f"{'':32}{'open shards':>12}{'shards in a':>18}{'a pair meets again':>20}")
+    print(f"{'':32}{'one':>6}{'all':>6}{'batch':>9}{'step':>9}{'batch':>10}{'step':>10}")
+    for k in (1, 4, 8, 16, 64, 256):
+        row(f"BlockShuffle({k})", k, k, BlockShuffled(sizes, k, 0), shard_samples)
+    for k, streams in ((8, 8), (1, 64), (8, 64)):
+        shuffle = BlockShuffle(k, streams)
+        order = Streamed(sizes, shuffle, 0)
+        name = f"BlockShuffle({k}, streams={streams})"
+        row(name, k * streams // RANKS, k * streams, order, shard_samples)
+    row("shuffle=True", shards, shards, GlobalShuffle(count, 0), shard_samples)
+
+
+def row(name: str, of_rank: int, of_all: int, order: Order, shard_samples: int) -> None:
+    """A line of the table."""
+    first, second = (
+        order.samples(np.arange(order.count), epoch)[: order.count // STEP * STEP]
+        for epoch in (0, 1)
     )
-    orders: list[tuple[str, int, Order]] = [
-        (f"BlockShuffle({k})", k, BlockShuffled([shard_samples] * shards, k, 0))
-        for k in (1, 4, 16, 64, 256)
-    ]
-    for name, opened, order in (*orders, ("shuffle=True", shards, GlobalShuffle(count, 0))):
-        first, second = (order.samples(np.arange(count), epoch) for epoch in (0, 1))
-        batches = first[: count // BATCH * BATCH].reshape(-1, BATCH) // shard_samples
-        distinct = np.mean([len(np.unique(batch)) for batch in batches[:2000]])
-        displacement = np.abs(first - np.arange(count)).mean() / count
+    whole = divided(first, order)
+    cells = ""
+    for batches in (whole, whole.reshape(-1, STEP)):
+        distinct = np.mean([len(np.unique(batch)) for batch in batches[:2000] // shard_samples])
+        cells += f"{distinct:>9.1f}"
+    mixed = np.random.default_rng(0).permutation(STEP)
+    for size, batches in ((BATCH, whole), (STEP, whole.reshape(-1, STEP)[:, mixed])):
         # Of two samples of one batch: the chance that the next epoch batches them again, times the
         # number of batches; 1 is what chance gives.
-        batch_of = np.empty(count, np.int64)
-        batch_of[second] = np.arange(count) // BATCH
-        left, right = batch_of[first[0:-1:2]], batch_of[first[1::2]]
-        again = np.mean(left == right) * count / BATCH
-        print(f"{name:22}{opened:>12}{distinct:>19.1f}{displacement:>18.3f}{again:>16.1f}")
+        batch_of = np.full(order.count, -1)
+        batch_of[divided(second, order).ravel()] = np.arange(len(second)) // size
+        left, right = batch_of[batches[:, 0::2]], batch_of[batches[:, 1::2]]
+        again = np.mean(left == right) * len(second) / size
+        cells += f"{again:>10.1f}"
+    print(f"{name:32}{of_rank:>6}{of_all:>6}{cells}")
+
+
+def divided(samples: Samples, order: Order) -> Samples:
+    """An epoch's samples as batches, those of all ranks of a step one after the other."""
+    steps = Steps(len(samples), BATCH, 0, RANKS, drop_last=True)
+    ranks = [
+        replace(steps, rank=rank, residue=residue_of(order, rank, RANKS)) for rank in range(RANKS)
+    ]
+    positions = [rank[number].positions for number in range(len(steps)) for rank in ranks]
+    return samples[np.stack(positions)]
 
 
 def main() -> None:

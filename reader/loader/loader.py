@@ -118,7 +118,8 @@ class Loader(LikeDataLoader):
                 (masks, boxes, further pictures) are then lists with an entry for each view: what
                 its transforms alone would give.
             shuffle: a new order over the whole dataset in every epoch; BlockShuffle(shards) for
-                long reads, AspectBuckets(batch_size) for batches of like aspect ratio.
+                long reads, with streams for several machines; AspectBuckets(batch_size) for batches
+                of like aspect ratio.
             sampler: Weighted(weights) or ClassBalanced(), to draw with replacement; or a torch
                 Sampler, or any sized iterable of sample numbers, iterated once an epoch. One that
                 has `num_replicas` has chosen this rank's share already. Its `set_epoch` is called

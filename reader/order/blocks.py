@@ -35,11 +35,11 @@ class BlockShuffle:
     a pair meets again next time   954    62   5.0   1.2     1.0
     ============================  ====  ====  ====  ====  ======
 
-    With `streams`, each of several machines reads shards of its own, the same in every epoch: the
-    samples are divided into so many streams, each of which is shuffled by itself as above, and
-    position p belongs to stream ``p % streams``. A rank reads whole streams, so the world size
-    divides `streams`; or it is a multiple of it, and neighbouring ranks share one. The order stays
-    independent of the world size. ``shards * streams`` shards are open, on all machines together.
+    With `streams`, each of several machines reads shards of its own, the same ones in every epoch.
+    The samples are divided into so many streams, each is shuffled by itself as above, and position
+    p belongs to stream ``p % streams``. A rank reads whole streams, so the world size divides
+    `streams`; or it is a multiple of it, and neighbouring ranks share one. The order stays
+    independent of the world size. On all ranks together ``shards * streams`` shards are open.
 
     Example:
         >>> order = dict(shuffle=reader.BlockShuffle(shards=8))
