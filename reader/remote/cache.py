@@ -25,6 +25,7 @@ import os
 import re
 import shutil
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -35,6 +36,12 @@ BLOCK = 4096  # bytes that a file system gives or takes at a time
 LEASE = "lease"
 
 _ACCOUNT = "account"
+_ANOTHER = (
+    " (where it is another user's, it can be shared by a group: of all that write to it, with "
+    "umask 002, below a folder of that group with the setgid bit)"
+)
+_LOCKED_SECONDS = 60.0  # in which whoever has locked a file is done, unless it is stopped
+_MOMENT = 0.001  # seconds between two looks
 _FOLDER = re.compile(r"[0-9a-f]{32}")
 _KEEP_SIZE = 0x01  # fallocate(2)
 _PUNCH_HOLE = _KEEP_SIZE | 0x02
@@ -73,8 +80,9 @@ class Space:
             self.count()
             self.limit = limit or (shutil.disk_usage(root).free + self.taken) // 2
         except OSError as error:
+            whose = _ANOTHER if error.errno == errno.EACCES else ""
             raise StoreError(
-                f"{root} cannot hold the cache: {error.strerror}. Give another cache_dir=."
+                f"{root} cannot hold the cache: {error.strerror}{whose}. Give another cache_dir=."
             ) from error
 
     @property
@@ -183,15 +191,11 @@ class Space:
     def _folders(self) -> list[Path]:
         """Those of datasets."""
         found = [path for path in self.root.iterdir() if _FOLDER.fullmatch(path.name)]
-        return [path for path in found if (path / LEASE).exists()]
+        # What a link leads to lies elsewhere.
+        return [path for path in found if (path / LEASE).exists() and not path.is_symlink()]
 
-    @contextlib.contextmanager
-    def _locked(self) -> Iterator[None]:
-        fcntl.flock(self._account, fcntl.LOCK_EX)
-        try:
-            yield
-        finally:
-            fcntl.flock(self._account, fcntl.LOCK_UN)
+    def _locked(self) -> contextlib.AbstractContextManager[None]:
+        return locked(self._account, self.root / _ACCOUNT)
 
     def _write(self, taken: int) -> None:
         os.pwrite(self._account, max(taken, 0).to_bytes(8, "little"), 0)
@@ -217,6 +221,34 @@ class Space:
                 f"The file system of {self.root} cannot make holes in files, so a cache there "
                 "could not be kept within a limit: give cache_dir= on a local disk."
             )
+
+
+@contextlib.contextmanager
+def locked(file: int, path: Path) -> Iterator[None]:
+    """Keep a file for this process alone meanwhile.
+
+    Raises:
+        StoreError: another one keeps it, and for longer than it needs.
+    """
+    until = time.monotonic() + _LOCKED_SECONDS
+    while not _lock(file):
+        if time.monotonic() > until:
+            raise StoreError(
+                f"{path} is kept locked by another process that reads with this cache. Is it "
+                f"stopped? `fuser {path}` says which these are."
+            )
+        time.sleep(_MOMENT)
+    try:
+        yield
+    finally:
+        fcntl.flock(file, fcntl.LOCK_UN)
+
+
+def _lock(file: int) -> bool:
+    with contextlib.suppress(BlockingIOError):
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return True
+    return False
 
 
 def _blocks(file: int) -> int:

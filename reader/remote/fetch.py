@@ -58,7 +58,7 @@ from reader.remote.store import Store
 
 _TRIES = 3  # of bytes that are not what the index says
 _ELSEWHERE = 0.02  # seconds between two looks at what another process is fetching
-_PATIENCE = 10.0  # seconds for it to get done
+_PATIENCE = 90.0  # seconds for it to get done: more than a store is usually waited for
 _AHEAD = 8  # of the cache, what may be fetched ahead
 _EVICTED = 64  # of the cache's limit, what is chosen to be evicted at a time
 
@@ -211,6 +211,9 @@ class Fetcher:
         shard = self._mirror.shard(part.shard)
         shard.prove(part.first, part.stop)
         here = shard.rows.there()[part.first : part.stop]
+        if self._wanted:  # by who looked before they were proved, or fetched by another process
+            for row in (np.flatnonzero(here) + part.first).tolist():
+                self._answer(part._replace(first=row, stop=row + 1), {})
         rows = [
             row
             for row in (np.flatnonzero(~here) + part.first).tolist()
@@ -263,9 +266,18 @@ class Fetcher:
         return dict.fromkeys(range(part.first, part.stop), Lost(text, is_sample))
 
     async def _claim(self, shard: MirroredShard, part: Part) -> None:
-        """Take the claim of rows; where another process has it, wait until it is done."""
+        """Take the claim of rows; where another process has it, wait until it is done.
+
+        Raises:
+            StoreError: it is not done in time.
+        """
         until = time.monotonic() + _PATIENCE
-        while not shard.rows.claim(part.first, part.stop) and time.monotonic() < until:
+        while not shard.rows.claim(part.first, part.stop):
+            if time.monotonic() > until:
+                raise StoreError(
+                    f"{self._store.url}/{shard.entry.file}: another process that reads with this "
+                    f"cache has been fetching it for {_PATIENCE:.0f} seconds. Is it stopped?"
+                )
             await asyncio.sleep(_ELSEWHERE)
             if shard.rows.there()[part.first : part.stop].all():
                 return

@@ -3,7 +3,7 @@
 ::
 
     FINGERPRINT/                      of dataset.json
-      lease, boot                     see `cache`; when the machine was started, see `Mirror`
+      lease, boot                     see `cache`; when the machine was started, see `sound`
       dataset.json                    last, when all else is there
       [SPLIT/]shard-000000.safetensors
       [SPLIT/]shard-000000.tar        of its final size, with holes where nothing has come yet
@@ -26,7 +26,6 @@ from functools import cached_property
 from pathlib import Path
 
 import numpy as np
-import xxhash
 from numpy.typing import NDArray
 
 from reader.format import FormatError, Index, Manifest, ShardEntry
@@ -35,6 +34,7 @@ from reader.format.manifest import FILENAME
 from reader.remote.cache import BLOCK, Space
 from reader.remote.failures import Missing
 from reader.remote.rows import Rows, path_beside
+from reader.remote.sound import is_index, is_there, remove_unsound
 from reader.remote.store import Store
 
 MakeRoom = Callable[[int], int]
@@ -42,7 +42,6 @@ MakeRoom = Callable[[int], int]
 _AT_ONCE = 32  # indexes
 _EXTENTS = 64  # samples, of whose pieces a file system makes a block of notes at most
 _SHARE = 8  # of the descriptors that a process may have, for a shard each
-_BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 
 class MirroredShard:
@@ -203,7 +202,7 @@ async def mirrored(
     manifest = Manifest.parse(text, Path(FILENAME))
     name = hashlib.blake2b(text, digest_size=16).hexdigest()
     folder, lease = space.lease(name)
-    _heed_boot(folder, manifest)
+    remove_unsound(folder, manifest, text)
     shards = [shard for shard in manifest.shards if split in (None, shard.split)]
     done = 0
     gate = asyncio.Semaphore(_AT_ONCE)
@@ -211,7 +210,7 @@ async def mirrored(
     async def bring(shard: ShardEntry) -> None:
         nonlocal done
         async with gate:
-            if not _is_there(folder, shard):
+            if not is_there(folder, shard):
                 await _bring(store, space, folder, shard)
         done += 1
         coming(done, len(shards))
@@ -231,23 +230,17 @@ async def _bring(store: Store, space: Space, folder: Path, shard: ShardEntry) ->
         raise FormatError(
             f"{store.url}/{shard.index} is not there, though {FILENAME} names it: upload it."
         ) from None
-    if f"xxh3-128:{xxhash.xxh3_128_hexdigest(content)}" != shard.index_checksum:
+    if not is_index(shard, content):
         raise FormatError(
             f"{store.url}/{shard.index} is not the index that {FILENAME} describes: it is damaged, "
             "or the dataset is being replaced. Upload it anew."
         )
     tar = folder / shard.file
     tar.parent.mkdir(parents=True, exist_ok=True)
-    _write(space, path_beside(tar), bytes(shard.samples))
     with open(os.open(tar, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o666), "wb") as file:
         os.ftruncate(file.fileno(), shard.bytes)
+    _write(space, path_beside(tar), bytes(shard.samples))
     _write(space, folder / shard.index, content)
-
-
-def _is_there(folder: Path, shard: ShardEntry) -> bool:
-    with contextlib.suppress(OSError):
-        return (folder / shard.index).stat().st_size == shard.index_bytes
-    return False
 
 
 def _write(space: Space, path: Path, content: bytes, make_room: MakeRoom | None = None) -> None:
@@ -267,18 +260,3 @@ def _write(space: Space, path: Path, content: bytes, make_room: MakeRoom | None 
         file.truncate()
         file.flush()
         part.rename(path)
-
-
-def _heed_boot(folder: Path, manifest: Manifest) -> None:
-    """Doubt what was there when the machine went down: the system may not have written it."""
-    boot, path = _BOOT.read_text(), folder / "boot"
-    try:
-        if path.read_text() == boot:
-            return
-    except FileNotFoundError:
-        pass
-    for shard in manifest.shards:
-        place = path_beside(folder / shard.file)
-        if place.exists():
-            Rows(place, shard.samples, is_writable=True).doubt()
-    path.write_text(boot)

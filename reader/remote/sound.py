@@ -1,0 +1,79 @@
+"""Which files of a dataset's folder in the cache are sound, also after the machine went down.
+
+What lay there then may be of its size and have other bytes, since the system had not written them.
+So indexes are summed up once after each boot, and samples are checked before they are read. Files
+that somebody has removed or cut are made anew, with the rows that were in them.
+
+Guarantees: who makes a shard's files (tar, map, index: in this order) and who looks at them here
+do not disturb each other.
+"""
+
+import contextlib
+import os
+from pathlib import Path
+
+import xxhash
+
+from reader.format import Manifest, ShardEntry
+from reader.format.manifest import FILENAME
+from reader.remote.cache import locked
+from reader.remote.rows import Rows, path_beside
+
+_BOOT = Path("/proc/sys/kernel/random/boot_id")
+
+
+def is_there(folder: Path, shard: ShardEntry) -> bool:
+    """Whether a shard has its tar, map and index."""
+    tar, index = folder / shard.file, folder / shard.index
+    files = (tar, shard.bytes), (path_beside(tar), shard.samples), (index, shard.index_bytes)
+    return all(_has_size(path, size) for path, size in files)
+
+
+def is_index(shard: ShardEntry, content: bytes) -> bool:
+    """Whether this is a shard's index, as dataset.json describes it."""
+    return f"xxh3-128:{xxhash.xxh3_128_hexdigest(content)}" == shard.index_checksum
+
+
+def remove_unsound(folder: Path, manifest: Manifest, text: bytes) -> None:
+    """Remove what is not as it was made, or doubt it; `text` is that of dataset.json."""
+    boot, path = _BOOT.read_bytes(), folder / "boot"
+    file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    try:
+        with locked(file, path):
+            is_new = os.pread(file, len(boot) + 1, 0) != boot
+            if is_new and _content(folder / FILENAME) != text:
+                (folder / FILENAME).unlink(missing_ok=True)
+            for shard in manifest.shards:
+                _check_index(folder / shard.index, shard, is_new=is_new)
+                _check_rows(folder / shard.file, shard, is_new=is_new)
+            os.ftruncate(file, 0)
+            os.pwrite(file, boot, 0)
+    finally:
+        os.close(file)
+
+
+def _check_index(path: Path, shard: ShardEntry, *, is_new: bool) -> None:
+    if not _has_size(path, shard.index_bytes) or (is_new and not is_index(shard, _content(path))):
+        path.unlink(missing_ok=True)
+
+
+def _check_rows(tar: Path, shard: ShardEntry, *, is_new: bool) -> None:
+    path = path_beside(tar)
+    if not path.exists():
+        return  # the tar comes before it
+    if not (_has_size(path, shard.samples) and _has_size(tar, shard.bytes)):
+        path.unlink()
+    elif is_new:
+        Rows(path, shard.samples, is_writable=True).doubt()
+
+
+def _has_size(path: Path, size: int) -> bool:
+    with contextlib.suppress(FileNotFoundError):
+        return path.stat().st_size == size
+    return False
+
+
+def _content(path: Path) -> bytes:
+    with contextlib.suppress(FileNotFoundError):
+        return path.read_bytes()
+    return b""
