@@ -27,7 +27,7 @@ class Normalisation:
     std: tuple[float, ...]
     dtype: torch.dtype
     memory_format: torch.memory_format
-    channels: Container[int] = (3,)
+    channels: Container[int]
 
 
 def normalisation(

@@ -22,7 +22,7 @@ from reader.checks import is_count
 from reader.cuda.device import CUDAHostMemory, chosen_device, cores_of
 from reader.cuda.normalisation import normalisation
 from reader.cuda.source import AnyBatches, BatchSource
-from reader.cuda.transfer import Lane, Transfer, open_lane
+from reader.cuda.transfer import Lane, StreamLane, Transfer
 from reader.errors import ArgumentError, ReaderError
 from reader.gpu_decode.nvjpeg import require
 from reader.loader.loader import Loader
@@ -95,7 +95,8 @@ class CUDAPrefetcher:
         on_gpu = self.device.type == "cuda"
         if on_gpu and source.decode == "gpu":
             require(self.device)
-        lane = open_lane(self.device, wanted, source.map_batch, source.batch_fields)
+        kind = StreamLane if on_gpu else Lane
+        lane = kind(self.device, wanted, source.map_batch, source.batch_fields)
         if on_gpu:
             source.page_lock(CUDAHostMemory(self.device), cores_of(self.device))
         self._source = source

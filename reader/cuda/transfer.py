@@ -59,9 +59,15 @@ class Lane:
         self,
         device: torch.device,
         normalisation: Normalisation,
-        map_batch: MapBatch | None = None,
-        fields: Sequence[str] | None = None,
+        map_batch: MapBatch | None,
+        fields: Sequence[str] | None,
     ) -> None:
+        """Prepare the way.
+
+        Args:
+            map_batch: called at its end.
+            fields: the names of what a batch is a tuple of; None if that is not known.
+        """
         self.device = device
         self._normalisation = normalisation
         self._map_batch = map_batch
@@ -144,19 +150,14 @@ class StreamLane(Lane):
 
     runs_ahead = True
 
-    def __init__(
-        self,
-        device: torch.device,
-        normalisation: Normalisation,
-        map_batch: MapBatch | None = None,
-        fields: Sequence[str] | None = None,
-    ) -> None:
+    def __init__(self, device: torch.device, *options: Any) -> None:
+        """See `Lane`."""
         # The device is made current first: `torch.cuda.stream` alone would on leaving select the
         # device that was current before, and thereby make a context there.
         with torch.cuda.device(device):
             self._stream = _side_stream(device)
             with torch.cuda.stream(self._stream):  # on which the constants are used and freed
-                super().__init__(device, normalisation, map_batch, fields)
+                super().__init__(device, *options)
 
     def send(self, batch: Any) -> Transfer:
         """Queue the copies from page-locked memory, and the arithmetic behind them."""
@@ -185,23 +186,8 @@ def _side_stream(device: torch.device) -> torch.cuda.Stream:
     return torch.cuda.Stream(device)
 
 
-def open_lane(
-    device: torch.device,
-    normalisation: Normalisation,
-    map_batch: MapBatch | None = None,
-    fields: Sequence[str] | None = None,
-) -> Lane:
-    """The way to `device`, at whose end `map_batch` is called.
-
-    Args:
-        fields: the names of what a batch is a tuple of; None if that is not known.
-    """
-    kind = StreamLane if device.type == "cuda" else Lane
-    return kind(device, normalisation, map_batch, fields)
-
-
 def images_of(
-    batch: Any, fields: Sequence[str] | None = None, channels: Container[int] = (3,)
+    batch: Any, fields: Sequence[str] | None, channels: Container[int]
 ) -> Iterator[torch.Tensor]:
     """The tensors of a batch that are images: uint8 with so many channels, (..., C, H, W).
 

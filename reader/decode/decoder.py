@@ -61,7 +61,7 @@ class Decoder:
         """
         self.decodes += 1
         try:
-            if image.format != "jpg" or image.channels == 4:
+            if not image.is_for_libjpeg:
                 return read_picture(image)
             return self._whole_jpeg(image, 8)
         except (ValueError, SampleError):
@@ -73,7 +73,7 @@ class Decoder:
         Raises:
             DecodeError: the image does not decode.
         """
-        if view.target[2] and view.target[3]:
+        if view.is_seen:
             self._fill(view, self._decode(view), out)
         else:
             out[:] = view.fill
@@ -92,7 +92,7 @@ class Decoder:
         pixels = self._decode(joint)
         top, left, _, _ = _scaled(joint.box, joint.eighths)
         for view, out in zip(views, outs, strict=True):
-            if view.target[2] and view.target[3]:
+            if view.is_seen:
                 box = _scaled(view.box, joint.eighths)
                 inner = box[0] - top, box[1] - left, box[2], box[3]
                 self._fill(view, part(pixels, inner), out)
@@ -115,7 +115,7 @@ class Decoder:
         self.decodes += 1
         if isinstance(view.cut, BandCut):
             return read_bands(view)
-        if image.format != "jpg" or image.channels == 4:
+        if not image.is_for_libjpeg:
             return part(read_picture(image), view.box)
         if view.cut is not None:
             try:

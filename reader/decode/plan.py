@@ -71,6 +71,11 @@ class StoredImage:
             return self.width, self.height
         return self.height, self.width
 
+    @property
+    def is_for_libjpeg(self) -> bool:
+        """Whether it is a JPEG of grey or RGB; one of four channels is Pillow's, as a whole."""
+        return self.format == "jpg" and self.channels != 4
+
     def covered_by(self, data: bytes, format: str, bands: BandTable | None = None) -> "StoredImage":
         """Another picture that lies over the image, given whole."""
         content = memoryview(data)
@@ -116,6 +121,11 @@ class View:
     filter: str | None = None
 
     @property
+    def is_seen(self) -> bool:
+        """Whether the output has anything of the image."""
+        return bool(self.target[2] and self.target[3])
+
+    @property
     def needs(self) -> tuple[int, int]:
         """The range of the image's bytes that is going to be read, but for its header."""
         if self.cut is not None:
@@ -134,8 +144,7 @@ class View:
             BadTable: it is wrong.
         """
         image = self.image.covered_by(data, format, bands)
-        is_seen = self.target[2] and self.target[3]
-        part = _cut(image, self.box, 8) if is_seen else None
+        part = _cut(image, self.box, 8) if self.is_seen else None
         return replace(self, image=image, cut=part, eighths=8)
 
     def carry(self, points: NDArray[Any]) -> NDArray[np.float64]:
@@ -174,7 +183,7 @@ def plan(image: StoredImage, geometry: Geometry) -> View:
         box = _as_stored(image, (first, left, rows, columns))
     eighths, part = 8, None
     if is_seen:
-        if filter is None and image.format == "jpg" and image.channels != 4:
+        if filter is None and image.is_for_libjpeg:
             # Scales are eighths: the smallest that keeps the box as large as the target.
             reduction = min(tops[1] / target[2], lefts[1] / target[3])
             eighths = 8 if reduction < MIN_REDUCTION else math.ceil(8 / reduction)
@@ -221,7 +230,7 @@ def join(views: Sequence[View]) -> View | None:
         BadTable: the image's table of segments or bands is wrong.
     """
     image = views[0].image
-    boxes = [view.box for view in views if view.target[2] and view.target[3]]
+    boxes = [view.box for view in views if view.is_seen]
     if not boxes:
         return None
     top, left = min(box[0] for box in boxes), min(box[1] for box in boxes)
@@ -242,7 +251,7 @@ def _cut(image: StoredImage, box: Box, eighths: int) -> Cut | BandCut | None:
         return None
     if image.bands is not None and image.format == "png":
         return cut_bands(image.bands, image.size, image.height, image.width, box)
-    if image.tiles is None or image.format != "jpg" or image.channels == 4:
+    if image.tiles is None or not image.is_for_libjpeg:
         return None
     return cut(image.tiles, image.size, image.height, image.width, box, eighths < 8)
 

@@ -83,10 +83,10 @@ def pack(view: View, decoder: Decoder) -> Packed:
     Raises:
         DecodeError: the image's segment table is wrong, or, of what is decoded, it does not decode.
     """
-    if not view.target[2] or not view.target[3]:
+    if not view.is_seen:
         return Packed(Parcel(fill=view.fill), [])
     image = view.image
-    if image.format == "jpg" and image.channels != 4 and view.filter is None:
+    if image.is_for_libjpeg and view.filter is None:
         data: bytearray | memoryview
         if not isinstance(view.cut, Cut):
             data, size, start = image.read(0, image.size), (image.height, image.width), (0, 0)
@@ -179,7 +179,7 @@ def columns_for(dataset: Dataset, size: tuple[int, int]) -> list[Column]:
     ]
 
 
-def check(names: Sequence[str], others: dict[str, bool], is_one_size: bool) -> None:
+def check_encoded(names: Sequence[str], others: dict[str, bool], is_one_size: bool) -> None:
     """Whether images can go to the GPU as JPEGs.
 
     Args:

@@ -10,7 +10,7 @@ from reader.checks import is_count
 from reader.dataset.dataset import Dataset
 from reader.errors import ArgumentError, SampleError, WorkerError
 from reader.format import ShardfeedError
-from reader.gpu_decode.parcels import check, columns_for
+from reader.gpu_decode.parcels import check_encoded, columns_for
 from reader.samples.row_writer import apart, are_views, as_array
 from reader.samples.sample import Recipe, Sample, SampleReader
 from reader.samples.seeding import kept_generators
@@ -99,7 +99,7 @@ def batch_layout(
             "Dataset(channels=1)": dataset.channels == 1,
             "antialias= or interpolation=": any(getattr(t, "filter", None) for t in pipelines[0]),
         }
-        check(recipe.names, others, is_one_size)
+        check_encoded(recipe.names, others, is_one_size)
         columns += columns_for(dataset, sizes[0])
     first: Sample | None = None
     if is_batched and (is_mapped or any(member.is_learnt for member in recipe.members)):

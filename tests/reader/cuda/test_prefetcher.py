@@ -415,7 +415,7 @@ def transfers(monkeypatch: pytest.MonkeyPatch) -> list[ManualTransfer]:
     """The copies of prefetchers made in this test, which run ahead as on a GPU."""
     made: list[ManualTransfer] = []
     monkeypatch.setattr(ManualLane, "transfers", made, raising=False)
-    monkeypatch.setattr("reader.cuda.prefetcher.open_lane", ManualLane)
+    monkeypatch.setattr("reader.cuda.prefetcher.Lane", ManualLane)
     return made
 
 
