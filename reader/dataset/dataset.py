@@ -25,7 +25,7 @@ from reader.dataset.places import Places
 from reader.dataset.shard import ReadBuffer, Shard
 from reader.dataset.shared_memory import Holding, hold
 from reader.dataset.texts import Texts
-from reader.decode.plan import StoredImage
+from reader.decode.stored import StoredImage
 from reader.errors import ArgumentError, ReaderError
 from reader.format import Limits, Manifest, ShardfeedError
 from reader.format.errors import DecodeError

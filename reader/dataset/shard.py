@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reader.dataset.shared_memory import Holding
-from reader.decode.plan import StoredImage
+from reader.decode.stored import StoredImage
 from reader.errors import ReaderError, SampleError
 from reader.format import FORMATS, Index, Limits, ShardEntry
 from reader.format.bands import bands_of

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from reader.decode.bands import BandCut
 from reader.decode.formats import part, read_bands, read_picture
-from reader.decode.plan import StoredImage, View, join, plan
+from reader.decode.plan import View, join, plan
 from reader.decode.resize import nearest, resized
 from reader.decode.splice import Box
+from reader.decode.stored import StoredImage
 from reader.errors import SampleError, lacks_memory
 from reader.format.errors import DecodeError
 from reader.format.jpeg import first_frame

@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reader.decode.bands import BandCut
-from reader.decode.plan import StoredImage, View
+from reader.decode.plan import View
 from reader.decode.splice import Box
+from reader.decode.stored import StoredImage
 from reader.errors import lacks_memory
 from reader.format.bands import PNG_BEGIN
 from reader.format.errors import DecodeError

@@ -5,17 +5,17 @@ segments of a tiled JPEG that it needs, and the scale at which to decode it, fol
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reader.decode.bands import BandCut, cut_bands
 from reader.decode.splice import Box, Cut, cut
+from reader.decode.stored import UPRIGHT, StoredImage, as_stored
 from reader.format.bands import BandTable
-from reader.format.tiles import TileTable
 from reader.geometry import HALF_PIXEL, Geometry
 
 MIN_REDUCTION = 2  # from here on a reduced scale pays; less has no fast inverse DCT
@@ -24,71 +24,7 @@ MIN_REDUCTION = 2  # from here on a reduced scale pays; less has no fast inverse
 _RADIUS = {"nearest": 0.5, "bilinear": 1.0, "bicubic": 2.0}
 _ROUNDING = 1e-6  # of a pixel: what sums and products of floats may be off
 
-N = TypeVar("N", int, float)
 Area = tuple[float, float, float, float]  # top, left, height, width
-
-# EXIF orientation -> (transpose, then mirror left-right, then mirror up-down) makes it upright.
-_UPRIGHT = {
-    1: (False, False, False),
-    2: (False, True, False),
-    3: (False, True, True),
-    4: (False, False, True),
-    5: (True, False, False),
-    6: (True, True, False),
-    7: (True, True, True),
-    8: (True, False, True),
-}
-
-
-@dataclass(frozen=True)
-class StoredImage:
-    """An image as it lies in a shard; `height` and `width` before `orientation`.
-
-    Attributes:
-        read: ``read(start, stop)`` gives a range of the image's `size` bytes, for the moment.
-        tiles: the segment table of a tiled JPEG.
-        bands: the table of a banded PNG.
-        pixels: (height, width, depth), where it was decoded before; a JPEG at its full scale.
-        depth: 3 to decode it to RGB, 1 to grey.
-    """
-
-    read: Callable[[int, int], memoryview]
-    size: int
-    format: str
-    height: int
-    width: int
-    channels: int
-    orientation: int
-    tiles: TileTable | None = None
-    bands: BandTable | None = None
-    pixels: NDArray[Any] | None = None
-    depth: int = 3
-
-    @property
-    def upright_size(self) -> tuple[int, int]:
-        """(height, width) as people see it."""
-        if _UPRIGHT[self.orientation][0]:
-            return self.width, self.height
-        return self.height, self.width
-
-    @property
-    def is_for_libjpeg(self) -> bool:
-        """Whether it is a JPEG of grey or RGB; one of four channels is Pillow's, as a whole."""
-        return self.format == "jpg" and self.channels != 4
-
-    def covered_by(self, data: bytes, format: str, bands: BandTable | None = None) -> "StoredImage":
-        """Another picture that lies over the image, given whole."""
-        content = memoryview(data)
-        return replace(
-            self,
-            read=lambda start, stop: content[start:stop],
-            size=len(data),
-            format=format,
-            channels=3,
-            tiles=None,
-            bands=bands,
-            pixels=None,
-        )
 
 
 @dataclass(frozen=True)
@@ -172,15 +108,15 @@ def plan(image: StoredImage, geometry: Geometry) -> View:
     if geometry.hflip:
         target[1] = geometry.width - target[1] - target[3]
     is_seen = bool(target[2] and target[3])
-    box = _as_stored(image, (tops[0], lefts[0], tops[1], lefts[1]))
+    box = as_stored(image, (tops[0], lefts[0], tops[1], lefts[1]))
     shown: Area = box
     if filter is not None and is_seen:
         down = _filtered(geometry.top, geometry.box_height / geometry.height, tops[2:], filter)
         across = _filtered(geometry.left, geometry.box_width / geometry.width, lefts[2:], filter)
-        shown = _as_stored(image, (down[0], across[0], down[1], across[1]))
+        shown = as_stored(image, (down[0], across[0], down[1], across[1]))
         first, rows = _whole(*down[2:], seen[::2], upright[0])
         left, columns = _whole(*across[2:], seen[1::2], upright[1])
-        box = _as_stored(image, (first, left, rows, columns))
+        box = as_stored(image, (first, left, rows, columns))
     eighths, part = 8, None
     if is_seen:
         if filter is None and image.is_for_libjpeg:
@@ -188,7 +124,7 @@ def plan(image: StoredImage, geometry: Geometry) -> View:
             reduction = min(tops[1] / target[2], lefts[1] / target[3])
             eighths = 8 if reduction < MIN_REDUCTION else math.ceil(8 / reduction)
         part = _cut(image, box, eighths)
-    transpose, hflip, vflip = _UPRIGHT[image.orientation]
+    transpose, hflip, vflip = UPRIGHT[image.orientation]
     return View(
         image,
         box,
@@ -203,21 +139,6 @@ def plan(image: StoredImage, geometry: Geometry) -> View:
         geometry.fill,
         filter,
     )
-
-
-def from_upright(
-    points: NDArray[Any], size: tuple[int, int], orientation: int
-) -> NDArray[np.float64]:
-    """Where points of an upright image, (N, 2) as x and y, are in the image as stored.
-
-    Args:
-        size: (height, width) as stored.
-        orientation: EXIF's, that makes it upright.
-    """
-    transpose, hflip, vflip = _UPRIGHT[orientation]
-    width, height = size if transpose else size[::-1]
-    turned = np.where((hflip, vflip), (width, height) - points, points)
-    return turned[:, ::-1] if transpose else turned
 
 
 def join(views: Sequence[View]) -> View | None:
@@ -254,17 +175,6 @@ def _cut(image: StoredImage, box: Box, eighths: int) -> Cut | BandCut | None:
     if image.tiles is None or not image.is_for_libjpeg:
         return None
     return cut(image.tiles, image.size, image.height, image.width, box, eighths < 8)
-
-
-def _as_stored(image: StoredImage, area: tuple[N, N, N, N]) -> tuple[N, N, N, N]:
-    """A part (top, left, height, width) of the upright image, in the image as it is stored."""
-    top, left, height, width = area
-    transpose, hflip, vflip = _UPRIGHT[image.orientation]
-    if vflip:
-        top = image.upright_size[0] - top - height
-    if hflip:
-        left = image.upright_size[1] - left - width
-    return (left, top, width, height) if transpose else (top, left, height, width)
 
 
 def _clip(start: float, length: float, seen: tuple[float, ...], limit: int, target: int) -> Box:

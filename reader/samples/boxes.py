@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reader.checks import FLAG, FUNCTION, TEXT, Rule, check, is_flag, is_number, is_text, or_none
-from reader.decode.plan import StoredImage, View, from_upright
+from reader.decode.plan import View
+from reader.decode.stored import StoredImage, from_upright
 from reader.errors import ArgumentError
 from reader.format.members import kind_of
 

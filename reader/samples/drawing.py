@@ -8,7 +8,8 @@ import numpy as np
 
 from reader.dataset.shard import Shard
 from reader.decode.decoder import Decoder, Pixels, mirror
-from reader.decode.plan import StoredImage, View
+from reader.decode.plan import View
+from reader.decode.stored import StoredImage
 from reader.samples.decoded_cache import DecodedImages
 
 

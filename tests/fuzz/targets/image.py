@@ -17,7 +17,8 @@ from packer.images import jpeg
 from packer.images import probe as images
 from reader.decode.decoder import Decoder
 from reader.decode.formats import read_values
-from reader.decode.plan import StoredImage, plan
+from reader.decode.plan import plan
+from reader.decode.stored import StoredImage
 from reader.format import FORMATS
 from reader.format.errors import DecodeError
 from reader.geometry import Geometry

@@ -19,7 +19,8 @@ from lossless_jpeg import lossless
 from packer.images.probe import probe
 from packer.images.tiles import find_tiles
 from reader.decode.decoder import Decoder
-from reader.decode.plan import StoredImage, plan
+from reader.decode.plan import plan
+from reader.decode.stored import StoredImage
 from reader.format import FORMATS
 from reader.format.errors import DecodeError
 from reader.format.jpeg import first_frame

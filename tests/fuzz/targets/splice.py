@@ -15,7 +15,8 @@ import numpy as np
 
 from packer.images.tiles import find_tiles
 from reader.decode.decoder import Decoder
-from reader.decode.plan import StoredImage, plan
+from reader.decode.plan import plan
+from reader.decode.stored import StoredImage
 from reader.format.errors import DecodeError
 from reader.format.tiles import TileTable
 from reader.geometry import Geometry

@@ -19,7 +19,8 @@ from PIL import Image, ImageOps, PngImagePlugin
 
 from reader import CenterCrop, Dataset, Geometry, Loader, Resize, Transform
 from reader.decode.decoder import Decoder
-from reader.decode.plan import StoredImage, plan
+from reader.decode.plan import plan
+from reader.decode.stored import StoredImage
 from reader.format.errors import DecodeError
 from reader.rng import SampleRandom
 

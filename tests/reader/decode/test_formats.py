@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 from reader.decode.formats import read_picture
-from reader.decode.plan import StoredImage
+from reader.decode.stored import StoredImage
 from reader.format.errors import DecodeError
 
 HEIGHT, WIDTH = 17, 30

@@ -16,8 +16,9 @@ from PIL import Image
 
 from packer.images.tiles import find_tiles
 from reader.decode.decoder import Decoder
-from reader.decode.plan import StoredImage, plan
+from reader.decode.plan import plan
 from reader.decode.splice import cut
+from reader.decode.stored import StoredImage
 from reader.format.errors import DecodeError
 from reader.format.tiles import BadTable, TileTable
 from reader.geometry import Geometry

@@ -18,7 +18,8 @@ from PIL import Image, ImageOps
 import reader
 from packer.sources.options import SourceOptions
 from reader import Boxes, CenterCrop, Letterbox, Loader, RandomHorizontalFlip, Resize, SampleError
-from reader.decode.plan import StoredImage, plan
+from reader.decode.plan import plan
+from reader.decode.stored import StoredImage
 from reader.geometry import Geometry
 from reader.rng import SampleRandom
 

@@ -1,0 +1,102 @@
+"""An image as it lies in a shard, and the EXIF orientation that makes it upright."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reader.format.bands import BandTable
+from reader.format.tiles import TileTable
+
+N = TypeVar("N", int, float)
+
+# EXIF orientation -> (transpose, then mirror left-right, then mirror up-down) makes it upright.
+UPRIGHT = {
+    1: (False, False, False),
+    2: (False, True, False),
+    3: (False, True, True),
+    4: (False, False, True),
+    5: (True, False, False),
+    6: (True, True, False),
+    7: (True, True, True),
+    8: (True, False, True),
+}
+
+
+@dataclass(frozen=True)
+class StoredImage:
+    """An image as it lies in a shard; `height` and `width` before `orientation`.
+
+    Attributes:
+        read: ``read(start, stop)`` gives a range of the image's `size` bytes, for the moment.
+        tiles: the segment table of a tiled JPEG.
+        bands: the table of a banded PNG.
+        pixels: (height, width, depth), where it was decoded before; a JPEG at its full scale.
+        depth: 3 to decode it to RGB, 1 to grey.
+    """
+
+    read: Callable[[int, int], memoryview]
+    size: int
+    format: str
+    height: int
+    width: int
+    channels: int
+    orientation: int
+    tiles: TileTable | None = None
+    bands: BandTable | None = None
+    pixels: NDArray[Any] | None = None
+    depth: int = 3
+
+    @property
+    def upright_size(self) -> tuple[int, int]:
+        """(height, width) as people see it."""
+        if UPRIGHT[self.orientation][0]:
+            return self.width, self.height
+        return self.height, self.width
+
+    @property
+    def is_for_libjpeg(self) -> bool:
+        """Whether it is a JPEG of grey or RGB; one of four channels is Pillow's, as a whole."""
+        return self.format == "jpg" and self.channels != 4
+
+    def covered_by(self, data: bytes, format: str, bands: BandTable | None = None) -> "StoredImage":
+        """Another picture that lies over the image, given whole."""
+        content = memoryview(data)
+        return replace(
+            self,
+            read=lambda start, stop: content[start:stop],
+            size=len(data),
+            format=format,
+            channels=3,
+            tiles=None,
+            bands=bands,
+            pixels=None,
+        )
+
+
+def from_upright(
+    points: NDArray[Any], size: tuple[int, int], orientation: int
+) -> NDArray[np.float64]:
+    """Where points of an upright image, (N, 2) as x and y, are in the image as stored.
+
+    Args:
+        size: (height, width) as stored.
+        orientation: EXIF's, that makes it upright.
+    """
+    transpose, hflip, vflip = UPRIGHT[orientation]
+    width, height = size if transpose else size[::-1]
+    turned = np.where((hflip, vflip), (width, height) - points, points)
+    return turned[:, ::-1] if transpose else turned
+
+
+def as_stored(image: StoredImage, area: tuple[N, N, N, N]) -> tuple[N, N, N, N]:
+    """A part (top, left, height, width) of the upright image, in the image as it is stored."""
+    top, left, height, width = area
+    transpose, hflip, vflip = UPRIGHT[image.orientation]
+    if vflip:
+        top = image.upright_size[0] - top - height
+    if hflip:
+        left = image.upright_size[1] - left - width
+    return (left, top, width, height) if transpose else (top, left, height, width)
