@@ -168,11 +168,11 @@ class _Walk:
     def run(self, tick: Callable[[], None]) -> None:
         """Check row after row, then the end."""
         index, found = self._index, self._found
-        found.key_hashes = hashes_of(index.bytes_of("key", row) for row in range(len(index)))
-        for row in range(len(index)):
-            raw = index.bytes_of("key", row)
+        keys = index.values_of("key")
+        found.key_hashes = hashes_of(keys)
+        for row, raw in enumerate(keys):
             if self._is_cut(row):
-                reason = f"the tar ends before its end; samples not whole: {len(index) - row}"
+                reason = f"the tar ends before its end; samples not whole: {len(keys) - row}"
                 found.damages.append(
                     Damage(self._shard.file, reason, raw.decode("utf-8", "replace"))
                 )

@@ -1,11 +1,11 @@
 """Writes a file so that it is there as a whole, or as it was before."""
 
-import contextlib
 import os
 import platform
 import re
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from packer.errors import cannot_write
@@ -19,25 +19,35 @@ def temporary(path: Path) -> Path:
     return path.with_name(f".{path.name}.tmp-{host}-{os.getpid()}-{secrets.token_hex(4)}")
 
 
-def write_file(path: Path, content: bytes) -> None:
-    """Make or replace the file.
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Where to write what is at `path` when the block ends, unless it ends with an error.
 
     Raises:
         PackingFailed: it cannot be written.
     """
     unfinished = temporary(path)
     try:
-        with open(unfinished, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
+        yield unfinished
         os.replace(unfinished, path)
         sync_folder(path.parent)
     except OSError as error:
         raise cannot_write(path, error) from error
     finally:
-        with contextlib.suppress(OSError):
+        with suppress(OSError):
             unfinished.unlink(missing_ok=True)
+
+
+def write_file(path: Path, content: bytes) -> None:
+    """Make or replace the file.
+
+    Raises:
+        PackingFailed: it cannot be written.
+    """
+    with replacing(path) as unfinished, open(unfinished, "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def remove_leavings(paths: Iterable[Path]) -> None:
@@ -46,7 +56,7 @@ def remove_leavings(paths: Iterable[Path]) -> None:
     for path in paths:
         names.setdefault(path.parent, set()).add(path.name)
     for folder, written in names.items():
-        with contextlib.suppress(OSError):  # they are in nobody's way
+        with suppress(OSError):  # they are in nobody's way
             for name in os.listdir(folder):
                 match = _TEMPORARY.fullmatch(name)
                 if match and match[1] in written:

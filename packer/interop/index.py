@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -154,7 +154,9 @@ def _index_one(
 
 def _make_keys_unique(folder: Path, tars: Sequence[str]) -> int:
     """Put the tar's name before a key that a tar before it has too; how many there were."""
-    hashes = [hashes_of(_keys(Index(index_of(folder / name), mapped=False))) for name in tars]
+    hashes = [
+        hashes_of(Index(index_of(folder / name), mapped=False).values_of("key")) for name in tars
+    ]
     again = repeated(hashes)
     seen: set[bytes] = set()
     renamed = 0
@@ -163,7 +165,7 @@ def _make_keys_unique(folder: Path, tars: Sequence[str]) -> int:
         if not rows:
             continue
         opened = Index(index_of(folder / name), mapped=False)
-        keys = list(_keys(opened))
+        keys = opened.values_of("key")
         later = [row for row in rows if keys[row] in seen]
         seen.update(keys[row] for row in rows)
         prefix = name.removesuffix(".tar")
@@ -176,10 +178,6 @@ def _make_keys_unique(folder: Path, tars: Sequence[str]) -> int:
             write_file(opened.path, serialize(columns, opened.metadata))
             renamed += len(later)
     return renamed
-
-
-def _keys(opened: Index) -> Iterator[bytes]:
-    return (opened.bytes_of("key", row) for row in range(len(opened)))
 
 
 def _entry(folder: Path, name: str) -> ShardEntry:

@@ -16,34 +16,21 @@ from packer.sources import layouts
 from packer.sources.archive.archive import ArchiveSource
 from packer.sources.archive.compressed import beginning, unpacks
 from packer.sources.archive.tar_reader import is_tar
-from packer.sources.archive.webdataset import WebDatasetSource
-from packer.sources.arrays.cifar import CifarSource
-from packer.sources.arrays.idx import IdxSource
+from packer.sources.coco.coco import CocoSource
 from packer.sources.folder.files import ignored
 from packer.sources.folder.folder import FolderSource
 from packer.sources.folder.pairs import Pairs
 from packer.sources.folder.walk import not_entered
 from packer.sources.foreign import refuse_foreign
-from packer.sources.listed import ListedSource
 from packer.sources.options import SourceOptions
-from packer.sources.parts import PartsSource
 from packer.sources.reading import Place, Reading
 from packer.sources.records import Skipped, Source
 from packer.sources.tree import Tree
+from packer.sources.unlabelled import OfTables
 
 _FOLDERS = 20  # that are looked into for datasets
 
 Recognise = Callable[[Place], Reading | None]
-
-_WITHOUT_COLUMNS = (
-    ArchiveSource,
-    CifarSource,
-    FolderSource,
-    IdxSource,
-    ListedSource,
-    PartsSource,
-    WebDatasetSource,
-)
 
 
 def open_source(src: Path, options: SourceOptions, classes: Sequence[str] | None = None) -> Source:
@@ -157,7 +144,7 @@ def _open_checked(
         raise UnusableInput(f"{src} cannot be read: {error.strerror}.") from error
     if options.pairs and not isinstance(source, FolderSource):
         raise UnusableInput(f"--pair goes with a folder of images, and {src} is none.")
-    if options.of_table and isinstance(source, _WITHOUT_COLUMNS):
+    if options.of_table and not isinstance(source, OfTables | CocoSource):
         raise UnusableInput(
             f"--root and the names of columns go with a list of images, and {src} is none."
         )

@@ -16,7 +16,7 @@ _MANY = 100_000  # different values are not classes
 
 
 @runtime_checkable
-class _OfTables(Protocol):
+class OfTables(Protocol):
     """A source that reads tables."""
 
     @property
@@ -55,7 +55,7 @@ def _without_labels(source: Source) -> Iterator[str]:
     if isinstance(source, PartsSource):
         for _, part in source.parts:
             yield from _without_labels(part)
-    for table, columns in source.without_labels if isinstance(source, _OfTables) else ():
+    for table, columns in source.without_labels if isinstance(source, OfTables) else ():
         yield _of_table(table, columns)
 
 

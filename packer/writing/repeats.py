@@ -44,5 +44,4 @@ def refuse_repeated_keys(folder: Path, tars: Iterable[str]) -> None:
 
 
 def _keys(path: Path) -> list[bytes]:
-    index = Index(index_of(path), mapped=False)
-    return [bytes(index.bytes_of("key", row)) for row in range(len(index))]
+    return Index(index_of(path), mapped=False).values_of("key")

@@ -201,8 +201,7 @@ class Session:
 
     def _keys_there(self) -> Iterator[bytes]:
         for shard in self._base.shards if self._base else ():
-            index = Index(self._folder / shard.index, mapped=False)
-            yield from (bytes(index.bytes_of("key", row)) for row in range(len(index)))
+            yield from Index(self._folder / shard.index, mapped=False).values_of("key")
 
     def _new_stream(self) -> ShardStream:
         return ShardStream(

@@ -10,7 +10,7 @@ import os
 from pathlib import Path
 
 from packer.errors import UnusableInput, cannot_write
-from packer.files.atomic import remove_leavings, sync_folder, temporary
+from packer.files.atomic import remove_leavings, replacing
 from packer.progress import Progress
 from packer.sources.archive.compressed import DAMAGED, decompressed, is_compressed_tar
 
@@ -44,17 +44,9 @@ def unpacked(src: Path, dst: Path, progress: Progress) -> Path:
     except OSError as error:
         raise cannot_write(target.parent, error) from error
     remove_leavings([target])
-    unfinished = temporary(target)
-    try:
+    with replacing(target) as unfinished:
         _unpack(src, unfinished, progress)
         os.utime(unfinished, ns=(status.st_atime_ns, status.st_mtime_ns))
-        os.replace(unfinished, target)
-        sync_folder(target.parent)
-    except OSError as error:
-        raise cannot_write(target, error) from error
-    finally:
-        with contextlib.suppress(OSError):
-            unfinished.unlink(missing_ok=True)
     return target
 
 

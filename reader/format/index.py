@@ -188,10 +188,14 @@ class Index:
         except UnicodeDecodeError as error:
             raise self._error(f"the key of row {row} is not UTF-8") from error
 
+    def values_of(self, column: str) -> list[bytes]:
+        """`bytes_of` every row: a fraction of the time for one after the other."""
+        content, ends = self.columns[column].tobytes(), self.columns[LISTS[column]].tolist()
+        return [content[start:end] for start, end in pairwise(ends)]
+
     def names(self) -> list[str]:
-        """`name` of every row: a fraction of the time for one after the other."""
-        content, ends = self.columns["name"].tobytes(), self.columns[LISTS["name"]].tolist()
-        return [os.fsdecode(content[start:end]) for start, end in pairwise(ends)]
+        """`name` of every row."""
+        return list(map(os.fsdecode, self.values_of("name")))
 
     def name(self, row: int) -> str:
         """Where the image was found, relative to the source, in `os.fsdecode` form."""
