@@ -35,11 +35,8 @@ def say_explained(
     rejected = [(item.name, item.reason) for item in listing.skipped if not item.ignored]
     ignored = [(item.name, item.reason) for item in listing.skipped if item.ignored]
     if as_json:
-        named = {"rejected": rejected, "ignored": ignored}
-        print_json(
-            {"reading": work.reading, "remarks": list(work.remarks), "samples": samples}
-            | {what: [{"file": n, "reason": r} for n, r in files] for what, files in named.items()}
-        )
+        reading = {"reading": work.reading, "remarks": list(work.remarks), "samples": samples}
+        print_json({**reading, "rejected": rejected, "ignored": ignored})
         return 1 if rejected else 0
     for sentence in (work.reading, *work.remarks):
         say(sentence, err=False)

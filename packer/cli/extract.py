@@ -39,21 +39,14 @@ def extract(
         report = run(folder, out, jobs, split, overwrite, progress)
     name_files("not written", report.refused)
     if as_json:
-        fields = asdict(report)
-        fields["refused"] = [{"file": name, "reason": why} for name, why in report.refused]
-        print_json(fields)
+        print_json(asdict(report))
     elif not quiet:
-        notes = []
-        if report.tiled:
-            notes.append(
-                f"; {counted(report.tiled, 'tiled JPEGs')} with the original's pixels in "
-                "other bytes"
-            )
-        if report.banded:
-            notes.append(
-                f"; {counted(report.banded, 'banded PNGs')} with the original's pixels in "
-                "other bytes"
-            )
+        transcoded = ((report.tiled, "tiled JPEGs"), (report.banded, "banded PNGs"))
+        notes = [
+            f"; {counted(number, what)} with the original's pixels in other bytes"
+            for number, what in transcoded
+            if number
+        ]
         if report.raw:
             notes.append(f"; {counted(report.raw, 'raw images')} written as PNG")
         if report.unlabelled:

@@ -35,9 +35,7 @@ def index(
     report = run(folder, jobs, Progress(quiet), options.limits(max_pixels, max_bytes))
     name_files("rejected", report.rejected)
     if as_json:
-        fields = asdict(report)
-        fields["rejected"] = [{"file": name, "reason": why} for name, why in report.rejected]
-        print_json(fields)
+        print_json(asdict(report))
     elif not quiet:
         say(
             f"{report.dataset}: {counted(report.samples, 'samples')} in "

@@ -54,5 +54,11 @@ def counted(number: int, noun: str) -> str:
 
 
 def print_json(report: Mapping[str, Any]) -> None:
-    """The report as one line of JSON."""
-    say(json.dumps(report), err=False)
+    """The report as one line of JSON, in which each (file, reason) is an object."""
+    say(json.dumps({name: _named(value) for name, value in report.items()}), err=False)
+
+
+def _named(value: Any) -> Any:
+    if not isinstance(value, list) or not all(isinstance(item, tuple) for item in value):
+        return value
+    return [{"file": file, "reason": reason} for file, reason in value]

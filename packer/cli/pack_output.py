@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from packer.cli.output import counted, name_files, print_json, say
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def say_report(report: "PackReport", as_json: bool, quiet: bool) -> None:
     """What was packed; what was rejected has been named."""
     if as_json:
-        _report_json({"committed": True, **vars(report)})
+        print_json({"committed": True, **vars(report)})
     elif not quiet:
         for remark in report.remarks:
             say(remark, err=False)
@@ -44,7 +44,7 @@ def say_part(report: "PartReport", as_json: bool, quiet: bool) -> None:
     """What became of one part, and what is left for the others."""
     name_files("rejected", report.rejected)
     if as_json:
-        _report_json(dict(vars(report)))
+        print_json(vars(report))
     elif not quiet:
         name_files("not tiled", report.untiled)
         left = f"{counted(report.missing, 'shards')} of the whole still missing"
@@ -71,7 +71,7 @@ def json_of_errors(as_json: bool) -> Iterator[None]:
         if isinstance(error, Rejected):  # the other one's text has them
             name_files("rejected", error.files)
         if as_json:
-            _report_json({"committed": False, "rejected": error.files})
+            print_json({"committed": False, "rejected": error.files})
         raise
 
 
@@ -107,7 +107,7 @@ def say_plan(
         say(f"class {name}: {counted(classes[name], 'samples')}", err=False)
     if more := len(classes) - min(len(classes), EXAMPLES):
         say(f"and {more} more, {counted(len(classes), 'classes')} in all", err=False)
-    name_files("rejected", [(item["file"], item["reason"]) for item in outline["rejected"]])
+    name_files("rejected", outline["rejected"])
     needed = outline["bytes_needed"]
     nothing = "Nothing was" if whole == Path(os.path.realpath(src)) else "Nothing else was"
     say(
@@ -117,10 +117,3 @@ def say_plan(
         err=False,
     )
     return 1 if outline["rejected"] else 0
-
-
-def _report_json(report: dict[str, Any]) -> None:
-    for kind in ("rejected", "ignored", "untiled", "unbanded"):
-        if kind in report:
-            report[kind] = [{"file": name, "reason": reason} for name, reason in report[kind]]
-    print_json(report)

@@ -34,9 +34,7 @@ def repair(dst: Path, src: Path, jobs: int, as_json: bool, quiet: bool) -> int:
         say(f"damaged: {damage}")
     name_files("not repaired", report.failed)
     if as_json:
-        fields = asdict(report)
-        fields["failed"] = [{"file": name, "reason": why} for name, why in report.failed]
-        print_json(fields)
+        print_json(asdict(report))
     elif not quiet:
         say(
             f"{report.dataset}: {counted(len(report.damages), 'damages')}, "

@@ -25,15 +25,8 @@ from reader.format.files import open_regular
 
 _CHUNK = 1 << 22
 _SUMS = (
-    "written",
-    "present",
-    "bytes",
-    "tiled",
-    "banded",
-    "raw",
-    "unlabelled",
-    "unsplit",
-    "refused",
+    *("written", "present", "bytes", "tiled", "banded", "raw"),
+    *("unlabelled", "unsplit", "refused"),
 )
 
 

@@ -15,7 +15,6 @@ from packer.planning.options import PackOptions
 from packer.planning.plan import Plan
 from packer.planning.scan import Scanned
 from packer.planning.shard_job import Origin, ShardJob
-from packer.sources.records import Skipped
 from reader.format import Manifest
 
 _INDEX_BYTES = 4096  # an index without samples
@@ -104,10 +103,6 @@ def outline(work: Work, dst: Path) -> dict[str, Any]:
         ],
         "bytes_needed": bytes_needed(work, range(len(plan))),
         "bytes_free": shutil.disk_usage(there).free,
-        "rejected": _named(item for item in listing.skipped if not item.ignored),
-        "ignored": _named(item for item in listing.skipped if item.ignored),
+        "rejected": [(item.name, item.reason) for item in listing.skipped if not item.ignored],
+        "ignored": [(item.name, item.reason) for item in listing.skipped if item.ignored],
     }
-
-
-def _named(items: Iterable[Skipped]) -> list[dict[str, str]]:
-    return [{"file": item.name, "reason": item.reason} for item in items]
