@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from packer import packing
-from packer.arguments import checked, in_pythons_words, path_of
+from packer.arguments import checked, in_pythons_words, path_of, shaping
 from packer.errors import UnusableInput
 from packer.planning.chosen import WITHOUT_TILER, chosen
 from packer.planning.options import PackOptions
@@ -18,12 +18,8 @@ from packer.sources.python.values import described
 from packer.sources.reading import Reading
 from packer.writing.report import PackReport
 from packer.writing.session import Request, pushed
-from reader.format import Limits
 from reader.system import usable_cores
 
-_OF_RUN = {
-    *("jobs", "classes", "on_error", "max_pixels", "max_bytes", "append", "overwrite", "progress"),
-}
 _OF_PATHS = ("kind", "class_depth", "pairs", "root", "dedupe")
 _IN_TURN = "Items came in turn: they are stored in their order, and no such run can be continued."
 
@@ -99,21 +95,17 @@ def pack(
     arguments = locals()
     with in_pythons_words():
         asked = checked(arguments)
-        if append and overwrite:
-            raise UnusableInput("--append adds to a dataset and --overwrite replaces it: give one.")
         folder = path_of("dst", dst)
-        shaping = {name: value for name, value in asked.items() if name not in _OF_RUN}
-        shaping["limits"] = Limits(max_pixels or Limits.pixels, max_bytes or Limits.bytes)
         if isinstance(src, (str, os.PathLike)):
             place = path_of("src", src)
             if not place.exists():
                 raise UnusableInput(f"There is no {place}.")
-            return _pack(place, folder, chosen(place, **shaping), asked, executor)
+            return _pack(place, folder, chosen(place, **shaping(asked)), asked, executor)
         if given := [name for name in _OF_PATHS if asked.get(name)]:
             raise UnusableInput(f"{given[0]}= goes with what lies at a path.")
         near = executor in (None, "local")
         if isinstance(src, Mapping) or is_map_style(src):
-            options = chosen(None, **shaping, kind=PYTHON)
+            options = chosen(None, **shaping(asked), kind=PYTHON)
             how = options.source, options.policy
             alone = near and asked.get("jobs", usable_cores()) == 1
             with opened(src, *how, alone=alone, far=not near) as reading:
@@ -123,7 +115,7 @@ def pack(
                 f"What is to be packed, {described(src)}, has not a length and items by number: it "
                 "is neither a path nor a dataset whose items can be read anywhere."
             )
-        return _in_turn(src, folder, shaping, asked)
+        return _in_turn(src, folder, asked)
 
 
 def _pack(
@@ -152,13 +144,12 @@ def _pack(
     )
 
 
-def _in_turn(
-    items: Any, folder: Path, shaping: dict[str, Any], asked: Mapping[str, Any]
-) -> PackReport:
+def _in_turn(items: Any, folder: Path, asked: Mapping[str, Any]) -> PackReport:
     """Pack what can only be read from its beginning to its end, in this process."""
     known = know(items, asked.get("image_column"), asked.get("label_column"))
     fields = {"image_column": known.image, "label_column": known.label}
-    shaping |= {name: field for name, field in fields.items() if field} | {"shuffle": False}
+    given = {name: field for name, field in fields.items() if field} | {"shuffle": False}
+    options = chosen(None, **shaping(asked) | given, kind=PYTHON)
     request = Request(
         classes=asked.get("classes", known.classes),
         declared=known.classes,
@@ -170,4 +161,4 @@ def _in_turn(
         what=f"{known.what}, in turn",
         remarks=(_IN_TURN,),
     )
-    return pushed(known.dataset, folder, chosen(None, **shaping, kind=PYTHON), request)
+    return pushed(known.dataset, folder, options, request)

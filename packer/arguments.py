@@ -12,7 +12,7 @@ from packer.errors import Rejected, UnusableInput, told
 from packer.planning.shard_size import SMALLEST, byte_size
 from packer.sources.options import FORMATS, KINDS
 from packer.sources.table.columns import SPLIT_NAME
-from reader.format import ShardfeedError
+from reader.format import Limits, ShardfeedError
 from reader.format.tar import MAX_MEMBER
 
 Rule = tuple[Callable[[Any], Any], str]  # raises ValueError or TypeError; what it asks for
@@ -22,7 +22,7 @@ def checked(given: Mapping[str, Any]) -> dict[str, Any]:
     """Those arguments that are not None, as the options have them.
 
     Raises:
-        UnusableInput: one is not of its kind.
+        UnusableInput: one is not of its kind, or two do not go together.
     """
     found = {}
     for name, value in given.items():
@@ -33,7 +33,16 @@ def checked(given: Mapping[str, Any]) -> dict[str, Any]:
             found[name] = convert(value)
         except (TypeError, ValueError, AttributeError):
             raise UnusableInput(f"{name} is {kind}, not {value!r:.200}.") from None
+    if found.get("append") and found.get("overwrite"):
+        raise UnusableInput("--append adds to a dataset and --overwrite replaces it: give one.")
     return found
+
+
+def shaping(asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Of what was `checked`, that which shapes the shards, as `chosen` takes it."""
+    limits = Limits(asked.get("max_pixels", Limits.pixels), asked.get("max_bytes", Limits.bytes))
+    found = {name: value for name, value in asked.items() if name not in _OF_RUN}
+    return found | {"limits": limits}
 
 
 def path_of(name: str, value: Any) -> Path:
@@ -156,6 +165,9 @@ def _pairs(value: Any) -> dict[str, Path]:
     return {name: _folder(path) for name, path in value.items()}
 
 
+_OF_RUN = {
+    *("jobs", "classes", "on_error", "max_pixels", "max_bytes", "append", "overwrite", "progress"),
+}
 _BOOL: Rule = (_flag, "True or False")
 _NAME: Rule = (_text, "a name")
 _RULES: Mapping[str, Rule] = {

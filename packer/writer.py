@@ -6,14 +6,13 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from packer.arguments import checked, in_pythons_words, path_of
+from packer.arguments import checked, in_pythons_words, path_of, shaping
 from packer.errors import UnusableInput
 from packer.planning.chosen import chosen
 from packer.progress import Progress
 from packer.sources.options import PYTHON
 from packer.writing.report import PackReport
 from packer.writing.session import Request, Session
-from reader.format import Limits
 from reader.system import usable_cores
 
 
@@ -87,27 +86,14 @@ class Writer:
         given = locals()
         with in_pythons_words():
             asked = checked(given)
-            if append and overwrite:
-                raise UnusableInput(
-                    "--append adds to a dataset and --overwrite replaces it: give one."
-                )
             self._folder = Path(os.path.realpath(path_of("dst", dst)))
-            of_shards = {
-                name: asked[name]
-                for name in (
-                    *("image_column", "label_column", "split_column", "split", "shard_size"),
-                    *("shard_samples", "jpeg", "png", "check", "max_side", "quality", "raw"),
-                )
-                if name in asked
-            }
-            limits = Limits(max_pixels or Limits.pixels, max_bytes or Limits.bytes)
-            self._options = chosen(None, **of_shards, shuffle=False, kind=PYTHON, limits=limits)
+            self._options = chosen(None, **shaping(asked), shuffle=False, kind=PYTHON)
         self._request = Request(
             classes=asked.get("classes", ()),
-            skips=on_error == "skip",
+            skips=asked["on_error"] == "skip",
             append=append,
             overwrite=overwrite,
-            threads=asked.get("jobs") or usable_cores(),
+            threads=asked.get("jobs", usable_cores()),
             progress=Progress(quiet=not progress),
         )
         self._session: Session | None = None

@@ -11,8 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from packer.errors import BadImage, Damaged, Unreadable, UnusableInput
-from packer.files.snapshot import CHANGED
+from packer.errors import BadImage, Damaged, UnusableInput
 from packer.keys import hashes_of
 from packer.sources.folder.files import measure_image
 from packer.sources.labels import class_order
@@ -94,12 +93,7 @@ class ListedSource:
         files, note = _located(sample)
         image, newest = self.tree.read(sample.name, sample.size)
         members, written = self._members(files, note, sample.size)
-        if (len(image) + sum(map(len, members.values())), max(newest, written)) != (
-            sample.size,
-            sample.mtime_ns,
-        ):
-            raise Unreadable(CHANGED)
-        return Content(image, members)
+        return Content(image, members).as_scanned(sample, max(newest, written))
 
     def _rows(self) -> Iterator[Row | Skipped]:
         """The rows, with paths that stay in the folder."""

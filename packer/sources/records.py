@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from numpy.typing import NDArray
 
-from packer.errors import BadImage, Damaged
+from packer.errors import BadImage, Damaged, Unreadable
+from packer.files.snapshot import CHANGED
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -87,6 +88,22 @@ class Content:
     image: "bytes | NDArray[Any] | Image"
     members: Mapping[str, bytes] = field(default_factory=dict)
     sample: SourceSample | None = None
+
+    @property
+    def size(self) -> int:
+        """Bytes of an image file and the members."""
+        assert isinstance(self.image, bytes)
+        return len(self.image) + sum(map(len, self.members.values()))
+
+    def as_scanned(self, sample: SourceSample, newest_ns: int) -> "Content":
+        """This, if it is what was scanned; `newest_ns`: when the newest file was written.
+
+        Raises:
+            Unreadable: it is not.
+        """
+        if (self.size, newest_ns) != (sample.size, sample.mtime_ns):
+            raise Unreadable(CHANGED)
+        return self
 
 
 class Source(Protocol):

@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from packer.errors import BadImage, Unreadable, UnusableInput
-from packer.files.snapshot import CHANGED, Watched
+from packer.errors import BadImage, UnusableInput
+from packer.files.snapshot import Watched
 from packer.keys import hashes_of
 from packer.sources.coco.described import class_of_image, described, picture_of
 from packer.sources.coco.folders import find
@@ -137,10 +137,7 @@ class CocoSource:
             picture = self.root / self._picture(part, annotations)
             members[PICTURE], mtime_ns = read_file(picture, sample.size)
             newest = max(mtime_ns, newest)
-        size = len(image) + sum(map(len, members.values()))
-        if (size, newest) != (sample.size, sample.mtime_ns):
-            raise Unreadable(CHANGED)
-        return Content(image, members)
+        return Content(image, members).as_scanned(sample, newest)
 
     def _folder(
         self, images: str, parts: Mapping[int, Annotations], known: "array[int]"

@@ -9,7 +9,6 @@ from functools import partial
 from pathlib import Path
 
 from packer.errors import BadImage, Damaged, Unreadable, naming
-from packer.files.snapshot import CHANGED
 from packer.keys import escape
 from packer.sources.archive.compressed import UNPACKED, is_unpacked
 from packer.sources.folder.likeness import BEGINNING
@@ -114,16 +113,11 @@ def read_files(root: Path, sample: SourceSample) -> Content:
     Raises:
         Unreadable: a file cannot be read, or has changed.
     """
-    size, newest = 0, 0
-    contents = []
-    for path in (sample.name, *member_paths(sample)):
-        data, mtime_ns = read_file(f"{root}/{path}", sample.size)
-        contents.append(data)
-        size += len(data)
-        newest = max(newest, mtime_ns)
-    if size != sample.size or newest != sample.mtime_ns:
-        raise Unreadable(CHANGED)
-    return Content(contents[0], dict(zip(sample.members, contents[1:], strict=True)))
+    paths = (sample.name, *member_paths(sample))
+    found = [read_file(f"{root}/{path}", sample.size) for path in paths]
+    image, *contents = (data for data, _ in found)
+    content = Content(image, dict(zip(sample.members, contents, strict=True)))
+    return content.as_scanned(sample, max(mtime_ns for _, mtime_ns in found))
 
 
 def read_file(path: str | Path, size: int) -> tuple[bytes, int]:

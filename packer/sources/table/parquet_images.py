@@ -14,8 +14,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from packer.errors import BadImage, Unreadable, UnusableInput
-from packer.files.snapshot import CHANGED
+from packer.errors import BadImage, UnusableInput
 from packer.images.probe import extension_of
 from packer.keys import escape
 from packer.sources.folder.layout import SPLITS
@@ -119,7 +118,7 @@ class ParquetImages:
                 name=name,
                 key=escape(os.path.splitext(name)[0]),
                 label=label,
-                size=_size(content),
+                size=content.size,
                 mtime_ns=self.table.files[file].mtime_ns,
                 members=tuple(content.members),
                 split=split or self.splits[file],
@@ -134,9 +133,7 @@ class ParquetImages:
     def read(self, sample: SourceSample) -> Content:
         """The row's image and its other columns."""
         content = self._content(*self.table.fields(sample.locator))
-        if _size(content) != sample.size:
-            raise Unreadable(CHANGED)
-        return content
+        return content.as_scanned(sample, sample.mtime_ns)  # the table has looked at its file
 
     def _content(self, fields: Mapping[str, Any]) -> Content:
         value = fields[self.columns.image]
@@ -233,8 +230,3 @@ def _member_name(column: str, data: bytes) -> str:
         BadImage: its bytes are of no format that is known.
     """
     return f"{re.sub(r'[^a-z0-9_-]', '_', column.lower())}.{extension_of(data, column)}"
-
-
-def _size(content: Content) -> int:
-    assert isinstance(content.image, bytes)
-    return len(content.image) + sum(map(len, content.members.values()))

@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from packer.errors import BadImage, Damaged, Unreadable, UnusableInput
-from packer.files.snapshot import CHANGED
+from packer.errors import BadImage, Damaged, UnusableInput
 from packer.sources.folder.files import measure, read_file
 from packer.sources.labels import class_order
 from packer.sources.lists import read_by
@@ -134,12 +133,7 @@ class TableSource:
             rows = part.table.fields(*locators.split(" "))
             members, written = self._members(part, rows)
             newest = max(newest, written, *(file.mtime_ns for file in part.table.files))
-        if (len(image) + sum(map(len, members.values())), newest) != (
-            sample.size,
-            sample.mtime_ns,
-        ):
-            raise Unreadable(CHANGED)
-        return Content(image, members)
+        return Content(image, members).as_scanned(sample, newest)
 
     def _single(self, part: Part) -> Iterator[list[Record] | Skipped]:
         return ([r] if isinstance(r, Record) else r for r in part.table.records())
