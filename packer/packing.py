@@ -10,10 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from packer import __version__
 from packer.errors import EXAMPLES, NothingToPack, Rejected, UnusableInput
-from packer.images.encode import transcoders
-from packer.planning.mandate import Mandate, all_versions
+from packer.planning.mandate import Mandate
 from packer.planning.options import PackOptions
 from packer.planning.prepare import prepare
 from packer.planning.scan import numbered
@@ -26,7 +24,7 @@ from packer.writing import journal
 from packer.writing.fill import fill
 from packer.writing.jobs import Rejections
 from packer.writing.repeats import refuse_repeated_keys
-from packer.writing.report import PackReport, Written, report, report_of, without_labels
+from packer.writing.report import PackReport, Written, manifest_of, report, without_labels
 from packer.writing.run import Run
 from packer.writing.runners.connect import connected
 from packer.writing.shard_writer import remove_shard
@@ -76,9 +74,9 @@ def pack(
     work = prepare(src, options, progress, classes, onto=dst if append else None)
     if not len(work.plan) if append else not overwrite and already_packed(dst, work):
         announce(work.reading)
-        committed = Manifest.load(dst)
-        journal.forget(dst, committed.source)
-        count, written = 0, _read(dst, committed)
+        content = Manifest.load(dst)
+        journal.forget(dst, content.source)
+        count, written = 0, _read(dst, content)
         rejected = _rejected(work, written)
     else:
         by_scan = _rejected(work)
@@ -106,7 +104,8 @@ def pack(
                 _drop_empty_shards(dst, written)
             if isinstance(source := work.scanned.source, DatasetSource) and source.probed.keyed:
                 refuse_repeated_keys(dst, written.entries)
-            journal.commit(dst, _manifest(work, written, len(rejected)))
+            content = _manifest(work, written, len(rejected))
+            journal.commit(dst, content)
     if isinstance(name, Path):
         forget_unpacked(name, dst)
     unlabelled = []
@@ -114,14 +113,13 @@ def pack(
         unlabelled = without_labels(written.labels)
     return report(
         dst,
-        Manifest.load(dst),
+        content,
+        written,
         reading=work.reading,
         remarks=[*work.remarks, *_lost_classes(work, written), *unlabelled],
         shards_written=count,
         seconds=time.monotonic() - began,
         rejected=rejected,
-        untiled=sorted(written.untiled),
-        unbanded=sorted(written.unbanded),
         ignored=[(item.name, item.reason) for item in work.scanned.listing.skipped if item.ignored],
     )
 
@@ -198,7 +196,7 @@ def _flat(options: Mapping[str, Any]) -> dict[str, Any]:
 def _read(dst: Path, content: Manifest) -> Written:
     written = Written()
     for shard in content.shards:
-        written.add(report_of(dst / shard.file, shard.split))
+        written.add(Written.of(dst / shard.file, shard.split))
     return written
 
 
@@ -261,16 +259,14 @@ def _classes(work: Work, written: Written) -> tuple[str, ...]:
 
 
 def _manifest(work: Work, written: Written, rejected: int) -> Manifest:
-    base = work.base
-    entries = (written.entries[file] for file in work.plan.files if file in written.entries)
-    return Manifest(
-        packer=__version__,
+    return manifest_of(
+        written,
+        (written.entries[file] for file in work.plan.files if file in written.entries),
+        work.base,
+        work.options.policy,
+        rejected=rejected,
+        reading=work.reading,
         options=work.options.dump(),
         source=work.scanned.fingerprint,
         classes=_classes(work, written),
-        fields=tuple(sorted(written.fields.union(base.fields if base else ()))),
-        shards=(*(base.shards if base else ()), *entries),
-        rejected=rejected + (base.rejected if base else 0),
-        reading=base.reading if base and base.reading else work.reading,
-        transcoders=all_versions(transcoders(work.options.policy), base),
     )

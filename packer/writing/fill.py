@@ -11,7 +11,7 @@ from packer.planning.mandate import Mandate
 from packer.planning.work import Work, bytes_needed, shard_job, tars
 from packer.progress import Progress
 from packer.writing.jobs import Rejections, Unfinished, run_jobs, tell_of_compiling
-from packer.writing.report import Written, report_of
+from packer.writing.report import Written
 from packer.writing.runners.futures import run_in
 from packer.writing.shard_writer import is_finished
 
@@ -55,7 +55,7 @@ def fill(
         folder.mkdir(exist_ok=True)
     written, unread = Written(), Unfinished()
     for number in sorted({*numbers}.difference(missing)):
-        written.add(report_of(paths[number], work.plan.splits[number]))
+        written.add(Written.of(paths[number], work.plan.splits[number]))
     total, todo = (sum(len(work.plan.shard(n)) for n in some) for some in (numbers, missing))
     processes = min(jobs, max(len(missing), 1))
     threads = -(-jobs // processes) if executor is None else 1

@@ -22,7 +22,7 @@ from packer.planning.shard_job import ShardJob
 from packer.processes import map_unordered
 from packer.progress import Advance, Progress
 from packer.sources.records import Content, Source, SourceSample
-from packer.writing.report import ShardReport, report_of
+from packer.writing.report import Written
 from packer.writing.shard_writer import ShardWriter
 from reader.format import ShardfeedError
 
@@ -33,7 +33,7 @@ class Unfinished(Rejections):
     """What was rejected, where a shard is left unfinished for it."""
 
 
-Outcome = ShardReport | Unfinished
+Outcome = Written | Unfinished
 
 
 def pack_shard(job: ShardJob, tick: Callable[[], None]) -> Outcome:
@@ -73,7 +73,7 @@ def pack_shard(job: ShardJob, tick: Callable[[], None]) -> Outcome:
             writer.finish(rejected)
     except OSError as error:
         raise cannot_write(job.path, error) from error
-    return report_of(job.path, job.samples[0].split if len(job.samples) else "")
+    return Written.of(job.path, job.samples[0].split if len(job.samples) else "")
 
 
 _Result = tuple[SourceSample, Encoded, Mapping[str, EncodedMember]] | BadImage

@@ -1,12 +1,13 @@
 """What packing tells at its end, read from the indexes of the finished shards."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
+from packer import __version__
+from packer.images.encode import Policy, transcoders
+from packer.planning.mandate import all_versions
 from packer.writing.shard_writer import entry_of, index_of
 from reader.format import FORMATS, Index, Manifest, ShardEntry
 
@@ -41,64 +42,22 @@ class PackReport:
     ignored: list[tuple[str, str]]
 
 
-def report(folder: Path, content: Manifest, **told: Any) -> PackReport:
-    """The report on a dataset that is committed, with what else is `told`."""
-    return PackReport(
-        dataset=str(folder),
-        samples=sum(shard.samples for shard in content.shards),
-        classes=len(content.classes),
-        splits={name: count for name, count in content.split_samples.items() if name},
-        shards=len(content.shards),
-        bytes=sum(shard.bytes + shard.index_bytes for shard in content.shards),
-        **told,
-    )
-
-
 def without_labels(labels: Collection[int]) -> list[str]:
     """What to tell where some samples have labels and others have not."""
     some = -1 in labels and len(labels) > 1
     return ["Some samples have no label: a Loader gives them -1."] * some
 
 
-@dataclass(frozen=True)
-class ShardReport:
-    """What lies in one finished shard.
-
-    Attributes:
-        fields: the extensions of its members.
-        labels: that its samples have.
-        untiled, unbanded: as those of `PackReport`.
-    """
-
-    entry: ShardEntry
-    fields: frozenset[str]
-    labels: tuple[int, ...]
-    rejected: list[tuple[str, str]]
-    untiled: list[tuple[str, str]]
-    unbanded: list[tuple[str, str]]
-
-
-def report_of(path: Path, split: str) -> ShardReport:
-    """Read the index of the shard of `split` whose tar is at `path`.
-
-    Raises:
-        FormatError: the index is not usable.
-    """
-    index = Index(index_of(path), mapped=False)
-    return ShardReport(
-        entry_of(index, split),
-        frozenset(FORMATS[code] for code in set(index.columns["format"].tolist()))
-        | frozenset(index.members),
-        tuple(np.unique(index.columns["label"]).tolist()),
-        index.rejected,
-        index.untiled,
-        index.unbanded,
-    )
-
-
 @dataclass
 class Written:
-    """What lies in finished shards; in `entries` by the name of the tar."""
+    """What lies in finished shards.
+
+    Attributes:
+        entries: by the names of their tars.
+        fields: the extensions of their members.
+        labels: that their samples have.
+        untiled, unbanded: as those of `PackReport`.
+    """
 
     entries: dict[str, ShardEntry] = field(default_factory=dict)
     fields: set[str] = field(default_factory=set)
@@ -107,11 +66,76 @@ class Written:
     untiled: list[tuple[str, str]] = field(default_factory=list)
     unbanded: list[tuple[str, str]] = field(default_factory=list)
 
-    def add(self, shard: ShardReport) -> None:
-        """Count in one shard more."""
-        self.entries[shard.entry.file] = shard.entry
-        self.fields |= shard.fields
-        self.labels.update(shard.labels)
-        self.rejected += shard.rejected
-        self.untiled += shard.untiled
-        self.unbanded += shard.unbanded
+    @classmethod
+    def of(cls, path: Path, split: str) -> "Written":
+        """What the index says of the shard of `split` whose tar is at `path`.
+
+        Raises:
+            FormatError: the index is not usable.
+        """
+        index = Index(index_of(path), mapped=False)
+        entry, columns = entry_of(index, split), index.columns
+        return cls(
+            {entry.file: entry},
+            {*(FORMATS[code] for code in set(columns["format"].tolist())), *index.members},
+            set(columns["label"].tolist()),
+            index.rejected,
+            index.untiled,
+            index.unbanded,
+        )
+
+    def add(self, more: "Written") -> None:
+        """Count in further shards."""
+        self.entries |= more.entries
+        self.fields |= more.fields
+        self.labels |= more.labels
+        self.rejected += more.rejected
+        self.untiled += more.untiled
+        self.unbanded += more.unbanded
+
+
+def manifest_of(
+    written: Written,
+    entries: Iterable[ShardEntry],
+    base: Manifest | None,
+    policy: Policy,
+    *,
+    rejected: int,
+    reading: str,
+    **told: Any,
+) -> Manifest:
+    """The dataset of what is written, beside what there is already.
+
+    Args:
+        written: the shards.
+        entries: theirs, in order.
+        base: the dataset that they are added to.
+        policy: what was done with images.
+        rejected: so many files, now.
+        reading: what the source was understood as.
+        told: the rest of a `Manifest`.
+    """
+    return Manifest(
+        packer=__version__,
+        fields=tuple(sorted(written.fields.union(base.fields if base else ()))),
+        shards=(*(base.shards if base else ()), *entries),
+        rejected=rejected + (base.rejected if base else 0),
+        reading=base.reading if base and base.reading else reading,
+        transcoders=all_versions(transcoders(policy), base),
+        **told,
+    )
+
+
+def report(folder: Path, content: Manifest, written: Written, **told: Any) -> PackReport:
+    """The report on a dataset that is committed, with what else is `told`."""
+    return PackReport(
+        dataset=str(folder),
+        samples=sum(shard.samples for shard in content.shards),
+        classes=len(content.classes),
+        splits={name: count for name, count in content.split_samples.items() if name},
+        shards=len(content.shards),
+        bytes=sum(shard.bytes + shard.index_bytes for shard in content.shards),
+        untiled=sorted(written.untiled),
+        unbanded=sorted(written.unbanded),
+        **told,
+    )

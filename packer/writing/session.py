@@ -2,6 +2,7 @@
 
 import os
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, replace
@@ -11,11 +12,8 @@ from typing import Any
 import xxhash
 from PIL import Image
 
-from packer import __version__
 from packer.errors import BadImage, NothingToPack, Rejected, UnusableInput, cannot_write
-from packer.images.encode import transcoders
 from packer.keys import KeySet, escape
-from packer.planning.mandate import all_versions
 from packer.planning.options import PackOptions
 from packer.planning.plan import split_of
 from packer.planning.prepare import next_numbers, refuse_other_splits
@@ -26,7 +24,7 @@ from packer.sources.python.items import Fields, Item
 from packer.sources.records import Content, SourceSample
 from packer.writing import journal
 from packer.writing.jobs import tell_of_compiling
-from packer.writing.report import PackReport, report, without_labels
+from packer.writing.report import PackReport, manifest_of, report, without_labels
 from packer.writing.run import Run
 from packer.writing.stream import ShardStream
 from reader.format import FORMATS, Index, Manifest
@@ -146,13 +144,12 @@ class Session:
         return report(
             self._folder,
             content,
+            written,
             reading=content.reading,
             remarks=[*self._request.remarks, *without_labels(written.labels)],
             shards_written=len(written.entries),
             seconds=time.monotonic() - self._began,
             rejected=written.rejected,
-            untiled=sorted(written.untiled),
-            unbanded=sorted(written.unbanded),
             ignored=[],
         )
 
@@ -256,25 +253,25 @@ class Session:
 
     def _manifest(self) -> Manifest:
         written, base = self._stream.written, self._base
-        count = sum(entry.samples for entry in written.entries.values())
+        splits: Counter[str] = Counter()
+        for entry in written.entries.values():
+            splits[entry.split] += entry.samples
+        count = splits.total()
         if not count and base is None:
             raise NothingToPack(f"Nothing was written to {self._folder}.", written.rejected)
         there = base.classes if base else ()
         classes = self._fields.classes or max(there, numbered(written.labels), key=len)
-        splits = {entry.split: 0 for entry in written.entries.values()}
-        for entry in written.entries.values():
-            splits[entry.split] += entry.samples
         images = written.fields.difference(FORMATS, ("cls",))
         told = sentence(self._request.what, count, classes, splits, sorted(images), False)
         checksums = "".join(entry.checksum for entry in written.entries.values())
-        return Manifest(
-            packer=__version__,
+        return manifest_of(
+            written,
+            written.entries.values(),
+            base,
+            self._options.policy,
+            rejected=len(written.rejected),
+            reading=told,
             options=base.options if base else self._options.dump(),
             source=xxhash.xxh3_128_hexdigest(f"{base.source if base else ''}{checksums}".encode()),
             classes=classes,
-            fields=tuple(sorted(written.fields.union(base.fields if base else ()))),
-            shards=(*(base.shards if base else ()), *written.entries.values()),
-            rejected=len(written.rejected) + (base.rejected if base else 0),
-            reading=base.reading if base and base.reading else told,
-            transcoders=all_versions(transcoders(self._options.policy), base),
         )

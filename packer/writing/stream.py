@@ -17,7 +17,7 @@ from packer.images.members import EncodedMember
 from packer.planning.shard_size import default_shard_size
 from packer.sources.records import Content, SourceSample
 from packer.writing.jobs import Rejections, encode_content
-from packer.writing.report import Written, report_of
+from packer.writing.report import Written
 from packer.writing.shard_writer import ShardWriter
 from reader.format import tar
 
@@ -148,7 +148,7 @@ class ShardStream:
         except OSError as error:
             raise cannot_write(shard.path, error, kept=False) from error
         self.rejected = []
-        self.written.add(report_of(shard.path, split))
+        self.written.add(Written.of(shard.path, split))
 
 
 @dataclass
