@@ -6,7 +6,7 @@ Making keys, naming what is missing, and reading what a `Row` names is written h
 import json
 import os
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,6 +16,7 @@ from packer.keys import hashes_of
 from packer.sources.folder.files import measure_image
 from packer.sources.labels import class_order
 from packer.sources.lists import Lists, Row
+from packer.sources.reading import Reading
 from packer.sources.records import Content, Skipped, SourceSample
 from packer.sources.table.names import Keys, path_inside
 from packer.sources.tree import Tree
@@ -148,6 +149,11 @@ class ListedSource:
             found[ext], written = self.tree.read(path, size)
             newest = max(newest, written)
         return (found if note is None else self.lists.members(note, found)), newest
+
+
+def by_lists(tree: Tree, what: str, lists: Callable[[], Lists], kind: str = "table") -> Reading:
+    """The reading of a tree by its lists, which are looked into when it is opened."""
+    return Reading(kind, what, lambda classes: ListedSource.open(tree, lists(), classes))
 
 
 def _located(sample: SourceSample) -> tuple[dict[str, str], str | None]:

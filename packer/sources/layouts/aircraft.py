@@ -5,11 +5,11 @@ class; its family and manufacturer, and the box, become ``json``.
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
 
-from packer.sources.listed import ListedSource
+from packer.sources.listed import by_lists
 from packer.sources.lists import Lists, Row, box_note, records, table_of
 from packer.sources.reading import Place, Reading
 from packer.sources.records import Skipped
@@ -31,14 +31,12 @@ def recognise(place: Place) -> Reading | None:
     if not all(map(tree.has, ("variants.txt", *_lists("variant")))):
         return None
 
-    def open_lists(names: Sequence[str] | None) -> ListedSource:
+    def lists() -> Lists:
         further = (*chain(*map(_lists, _LEVELS[1:])), _BOXES)
         sources = ("variants.txt", *_lists("variant"), *filter(tree.has, further))
-        return ListedSource.open(
-            tree, _Aircraft(tuple(tree.lines("variants.txt")), sources, _SAME), names
-        )
+        return _Aircraft(tuple(tree.lines("variants.txt")), sources, _SAME)
 
-    return Reading("table", "FGVC-Aircraft with its official lists", open_lists)
+    return by_lists(tree, "FGVC-Aircraft with its official lists", lists)
 
 
 def _lists(level: str) -> list[str]:

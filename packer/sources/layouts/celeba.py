@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from packer.errors import BadImage
-from packer.sources.listed import ListedSource
+from packer.sources.listed import by_lists
 from packer.sources.lists import Lists, Row, table_of
 from packer.sources.reading import Place, Reading
 from packer.sources.records import Skipped
@@ -35,14 +35,13 @@ def recognise(place: Place) -> Reading | None:
     others = ("list_bbox_celeba", "list_landmarks_celeba", "list_landmarks_align_celeba")
     ignored = {f"{name}{ext}": _NOT_PACKED for name in others}
 
-    def open_lists(names: Sequence[str] | None) -> ListedSource:
+    def lists() -> Lists:
         head = (line for line in tree.lines(attributes) if not line.isdecimal())
         columns = tuple(name for name in next(head, "").split(separator) if name != "image_id")
         sources = (attributes, partition, *filter(tree.has, [_IDENTITIES]))
-        lists = _Faces((), sources, ignored, folder, columns, separator)
-        return ListedSource.open(tree, lists, names)
+        return _Faces((), sources, ignored, folder, columns, separator)
 
-    return Reading("table", "CelebA with its lists", open_lists)
+    return by_lists(tree, "CelebA with its lists", lists)
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,9 @@ them; without ``gtFine`` those of ``gtCoarse`` are taken. Coloured masks and pol
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 
 from packer.sources.folder.layout import splits_of
-from packer.sources.listed import ListedSource
+from packer.sources.listed import by_lists
 from packer.sources.lists import Lists, Row
 from packer.sources.reading import Place, Reading
 from packer.sources.records import Skipped
@@ -35,7 +34,7 @@ def recognise(place: Place) -> Reading | None:
     if not masks:
         return None
     lists = _Cityscapes(ignored={"license.txt": "it is the licence"}, masks=masks)
-    return Reading("pairs", "Cityscapes", partial(ListedSource.open, tree, lists))
+    return by_lists(tree, "Cityscapes", lambda: lists, "pairs")
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,10 @@ https://dl.allaboutbirds.org/nabirds: class, split and box of each id. The box b
 mask of ``segmentations`` the member ``mask.png``; parts and attributes are named and ignored.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from packer.sources.listed import ListedSource
+from packer.sources.listed import by_lists
 from packer.sources.lists import Lists, Row, box_note, records, table_of
 from packer.sources.reading import Place, Reading
 from packer.sources.records import Skipped
@@ -30,13 +30,12 @@ def recognise(place: Place) -> Reading | None:
     if not tree.level("images").folders:
         return None
 
-    def open_lists(names: Sequence[str] | None) -> ListedSource:
+    def lists() -> Lists:
         sources = (_IMAGES, _CLASSES, _LABELS, _SPLITS, *filter(tree.has, [_BOXES]))
         class_of = _names(tree)
-        lists = _Birds(tuple(class_of.values()), sources, _IGNORED, class_of)
-        return ListedSource.open(tree, lists, names)
+        return _Birds(tuple(class_of.values()), sources, _IGNORED, class_of)
 
-    return Reading("table", "CUB's lists of images, labels and splits", open_lists)
+    return by_lists(tree, "CUB's lists of images, labels and splits", lists)
 
 
 def _names(tree: Tree) -> dict[str, str]:

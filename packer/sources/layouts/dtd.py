@@ -4,10 +4,10 @@ As https://www.robots.ox.ac.uk/~vgg/data/dtd/ has it. The first division is take
 does; the others are named and ignored.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from packer.sources.listed import ListedSource
+from packer.sources.listed import by_lists
 from packer.sources.lists import Lists, Row
 from packer.sources.reading import Place, Reading
 from packer.sources.tree import Tree
@@ -28,11 +28,10 @@ def recognise(place: Place) -> Reading | None:
     if not tree or not all(map(tree.has, _LISTS.values())) or not tree.level("images").folders:
         return None
 
-    def open_lists(names: Sequence[str] | None) -> ListedSource:
-        lists = _Textures(tree.level("images").folders, tuple(_LISTS.values()), _IGNORED)
-        return ListedSource.open(tree, lists, names)
+    def lists() -> Lists:
+        return _Textures(tree.level("images").folders, tuple(_LISTS.values()), _IGNORED)
 
-    return Reading("table", "DTD with the first of its ten divisions", open_lists)
+    return by_lists(tree, "DTD with the first of its ten divisions", lists)
 
 
 @dataclass(frozen=True)

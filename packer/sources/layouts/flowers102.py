@@ -4,7 +4,7 @@ As https://www.robots.ox.ac.uk/~vgg/data/flowers/102/ has it. The classes are th
 lists, 1 to 102, of which no names are published.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from packer.errors import UnusableInput
 from packer.sources.arrays.matlab import read_matlab
-from packer.sources.listed import ListedSource
+from packer.sources.listed import by_lists
 from packer.sources.lists import Lists, Row
 from packer.sources.reading import Place, Reading
 from packer.sources.tree import Tree
@@ -27,12 +27,12 @@ def recognise(place: Place) -> Reading | None:
     if not tree or not tree.has(_LABELS) or not tree.has(_SPLITS) or not tree.level("jpg").images:
         return None
 
-    def open_lists(names: Sequence[str] | None) -> ListedSource:
+    def lists() -> Lists:
         labels = _numbers(tree, _LABELS, "labels")
         classes = tuple(map(str, np.unique(labels).tolist()))
-        return ListedSource.open(tree, _Flowers(classes, (_LABELS, _SPLITS)), names)
+        return _Flowers(classes, (_LABELS, _SPLITS))
 
-    return Reading("table", "Oxford 102 Flowers with its lists", open_lists)
+    return by_lists(tree, "Oxford 102 Flowers with its lists", lists)
 
 
 def _numbers(tree: Tree, path: str, name: str) -> Any:

@@ -4,10 +4,10 @@ As https://data.vision.ee.ethz.ch/cvl/datasets_extra/food-101 has it. Classes an
 of the lists.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from packer.sources.listed import ListedSource
+from packer.sources.listed import by_lists
 from packer.sources.lists import Lists, Row
 from packer.sources.reading import Place, Reading
 from packer.sources.tree import Tree
@@ -23,11 +23,10 @@ def recognise(place: Place) -> Reading | None:
     if not all(map(tree.has, (classes, *_LISTS.values()))):
         return None
 
-    def open_lists(names: Sequence[str] | None) -> ListedSource:
-        lists = _Food101(tuple(tree.lines(classes)), (classes, *_LISTS.values()))
-        return ListedSource.open(tree, lists, names)
+    def lists() -> Lists:
+        return _Food101(tuple(tree.lines(classes)), (classes, *_LISTS.values()))
 
-    return Reading("table", "Food-101 with its official lists", open_lists)
+    return by_lists(tree, "Food-101 with its official lists", lists)
 
 
 @dataclass(frozen=True)

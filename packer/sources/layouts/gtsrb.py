@@ -4,10 +4,10 @@ As https://benchmark.ini.rub.de/gtsrb_dataset.html has it. The box of a sign bec
 labels of the test images lie in ``GT-final_test.csv``, an archive of its own.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from packer.sources.listed import ListedSource
+from packer.sources.listed import by_lists
 from packer.sources.lists import Lists, Row, box_note, records
 from packer.sources.reading import Place, Reading
 from packer.sources.records import Skipped
@@ -26,16 +26,16 @@ def recognise(place: Place) -> Reading | None:
     if not tree or not folders or not tree.has(f"{_TRAIN}/{folders[0]}/GT-{folders[0]}.csv"):
         return None
 
-    def open_lists(names: Sequence[str] | None) -> ListedSource:
-        lists = [f"{_TRAIN}/{name}/GT-{name}.csv" for name in folders]
+    def lists() -> Lists:
+        of_train = [f"{_TRAIN}/{name}/GT-{name}.csv" for name in folders]
         truth = next(filter(tree.has, _TRUTH), None)
         if truth is None and tree.has(_ROI):
             truth = _ROI
-        sources = (*filter(tree.has, lists), *([truth] if truth else []))
+        sources = (*filter(tree.has, of_train), *([truth] if truth else []))
         ignored = {} if truth == _ROI else _IGNORED
-        return ListedSource.open(tree, _Signs(folders, sources, ignored), names)
+        return _Signs(folders, sources, ignored)
 
-    return Reading("table", "GTSRB with its official lists", open_lists)
+    return by_lists(tree, "GTSRB with its official lists", lists)
 
 
 @dataclass(frozen=True)

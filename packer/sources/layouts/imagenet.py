@@ -6,14 +6,13 @@ The devkit of https://www.image-net.org/challenges/LSVRC/2012/ has the numbers o
 ``LOC_val_solution.csv``. Boxes of ``Annotations`` become the member ``xml``.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 
 from packer.errors import UnusableInput
 from packer.sources.arrays.matlab import read_matlab
 from packer.sources.folder.shape import inside
-from packer.sources.listed import ListedSource
+from packer.sources.listed import by_lists
 from packer.sources.lists import Lists, Row, table_of
 from packer.sources.reading import Place, Reading
 from packer.sources.records import Skipped
@@ -28,7 +27,6 @@ _OF_DEVKIT = {
 }
 _KAGGLE, _BOXES = "ILSVRC/Data/CLS-LOC", "ILSVRC/Annotations/CLS-LOC"
 _SOLUTION, _MAPPING = "LOC_val_solution.csv", "LOC_synset_mapping.txt"
-_Known = tuple[tuple[str, ...], dict[str, str], tuple[str, ...]]
 _IGNORED = {
     "LOC_train_solution.csv": "its boxes are those of Annotations",
     "LOC_sample_submission.csv": "it is an example of a submission",
@@ -48,8 +46,7 @@ def recognise(place: Place) -> Reading | None:
         return None
     kaggle = {split: f"{_KAGGLE}/{split}" for split in _OF_DEVKIT}
     if tree.has(_SOLUTION) and _is_val(tree, kaggle["val"]):
-        opening = partial(_open, tree, kaggle, partial(_of_kaggle, tree))
-        return Reading("table", "ImageNet as Kaggle has it", opening)
+        return by_lists(tree, "ImageNet as Kaggle has it", lambda: _of_kaggle(tree, kaggle))
     devkit = next(
         (f for f in _DEVKITS if tree.has(f"{f}/{_TRUTH}") and tree.has(f"{f}/{_META}")), ""
     )
@@ -61,8 +58,7 @@ def recognise(place: Place) -> Reading | None:
     }
     if not devkit or not _is_val(tree, folders["val"]):
         return None
-    opening = partial(_open, tree, folders, partial(_of_devkit, tree, devkit))
-    return Reading("table", "ImageNet with its devkit", opening)
+    return by_lists(tree, "ImageNet with its devkit", lambda: _of_devkit(tree, folders, devkit))
 
 
 def _is_val(tree: Tree, folder: str) -> bool:
@@ -70,18 +66,19 @@ def _is_val(tree: Tree, folder: str) -> bool:
     return bool(names) and all(name.startswith("ILSVRC2012_val_") for name in names)
 
 
-def _of_kaggle(tree: Tree) -> _Known:
-    """The classes, the class of each validation image by its name, and the files that tell."""
+def _of_kaggle(tree: Tree, folders: Mapping[str, str]) -> Lists:
+    """With the names of the classes that the solution has."""
     solution = table_of(tree, _SOLUTION, ",")
     labels = {
         f"{name}.JPEG": text.split()[0] for name, text in solution.items() if name != "ImageId"
     }
     mapped = table_of(tree, _MAPPING) if tree.has(_MAPPING) else {}
-    return tuple(sorted(mapped or set(labels.values()))), labels, (_SOLUTION, _MAPPING)
+    classes = tuple(sorted(mapped or set(labels.values())))
+    return _ImageNet(classes, (_SOLUTION, _MAPPING), _IGNORED, folders, labels)
 
 
-def _of_devkit(tree: Tree, devkit: str) -> _Known:
-    """The same, from the devkit's numbers and what they mean."""
+def _of_devkit(tree: Tree, folders: Mapping[str, str], devkit: str) -> Lists:
+    """With the devkit's numbers and what they mean."""
     where, path = tree.root / devkit / _META, f"{devkit}/{_META}"
     synsets = read_matlab(tree, path).get("synsets")
     try:
@@ -96,18 +93,8 @@ def _of_devkit(tree: Tree, devkit: str) -> _Known:
                 f"{tree.root / devkit / _TRUTH}:{number} is the number of no class."
             )
         labels[f"ILSVRC2012_val_{number:08d}.JPEG"] = names[int(text)]
-    return tuple(sorted(names.values())), labels, (f"{devkit}/{_TRUTH}", path)
-
-
-def _open(
-    tree: Tree,
-    folders: Mapping[str, str],
-    known: Callable[[], _Known],
-    names: Sequence[str] | None,
-) -> ListedSource:
-    classes, labels, sources = known()
-    lists = _ImageNet(classes, sources, _IGNORED, folders, labels)
-    return ListedSource.open(tree, lists, names)
+    classes, sources = tuple(sorted(names.values())), (f"{devkit}/{_TRUTH}", path)
+    return _ImageNet(classes, sources, _IGNORED, folders, labels)
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ images may have none.
 
 import os
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice, takewhile
@@ -23,7 +23,7 @@ from packer.sources.folder.layout import (
 )
 from packer.sources.folder.masks import certain_pair, images_of, masks
 from packer.sources.folder.shape import inside, lies_in, listed
-from packer.sources.listed import ListedSource
+from packer.sources.listed import by_lists
 from packer.sources.lists import Lists, Row
 from packer.sources.reading import Place, Reading
 from packer.sources.records import Skipped
@@ -69,19 +69,19 @@ def recognise(place: Place) -> Reading | None:
     if not pairs or (kind is None and certain_pair(tree.shape, "", partial(_all_stems, tree))):
         return None  # a folder of images with its masks, which needs no lists
 
-    def open_lists(classes: Sequence[str] | None) -> ListedSource:
+    def lists() -> Lists:
         shape = tree.shape.without([pair.masks for pair in pairs if pair.masks != pair.images])
         layout = understand(shape, place.path, depth=place.options.class_depth)
-        lists = _Masked(layout=layout, pairs=tuple(pairs))
-        _refuse_others(tree, lists, place.path)
+        masked = _Masked(layout=layout, pairs=tuple(pairs))
+        _refuse_others(tree, masked, place.path)
         for pair in pairs if place.options.class_depth is None else ():
             if not any(lies_in(base, pair.images) for base in layout.bases):
                 refuse_doubtful_classes(shape, pair.images, place.path)
-        labels = {lists.label(path) for path, count in shape.images.items() if count}
+        labels = {masked.label(path) for path, count in shape.images.items() if count}
         names = tuple(sorted(filter(None, labels)))
-        return ListedSource.open(tree, replace(lists, classes=names), classes)
+        return replace(masked, classes=names)
 
-    return Reading(_KIND, "images and masks", open_lists)
+    return by_lists(tree, "images and masks", lists, _KIND)
 
 
 def _refuse_others(tree: Tree, lists: "_Masked", where: object) -> None:

@@ -5,11 +5,11 @@ As https://www.mvtec.com/company/research/datasets/mvtec-ad has it: the folders 
 ``ground_truth/KIND/000_mask.png``, the member ``mask.png``.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from packer.sources.folder.shape import inside
-from packer.sources.listed import ListedSource
+from packer.sources.listed import by_lists
 from packer.sources.lists import Lists, Row
 from packer.sources.reading import Place, Reading
 from packer.sources.records import Skipped
@@ -27,11 +27,11 @@ def recognise(place: Place) -> Reading | None:
     if not kinds or not kinds <= set(tree.level("test").folders):
         return None
 
-    def open_lists(classes: Sequence[str] | None) -> ListedSource:
+    def lists() -> Lists:
         names = {"good", *tree.level("test").folders}
-        return ListedSource.open(tree, _MVTec(tuple(sorted(names))), classes)
+        return _MVTec(tuple(sorted(names)))
 
-    return Reading("pairs", "an object of MVTec AD, with masks of defects", open_lists)
+    return by_lists(tree, "an object of MVTec AD, with masks of defects", lists, "pairs")
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,10 @@ As https://www.robots.ox.ac.uk/~vgg/data/pets/ has it. The breed is the class; a
 member ``mask.png``, the box of the head, which some have, the member ``xml``.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from packer.sources.listed import ListedSource
+from packer.sources.listed import by_lists
 from packer.sources.lists import Lists, Row, records
 from packer.sources.reading import Place, Reading
 from packer.sources.records import Skipped
@@ -24,7 +24,7 @@ def recognise(place: Place) -> Reading | None:
     if not tree.level("images").images or not tree.level("annotations/trimaps").images:
         return None
 
-    def open_lists(names: Sequence[str] | None) -> ListedSource:
+    def lists() -> Lists:
         classes = {}
         for path in _LISTS.values():
             for record in records(tree, path, 4):
@@ -33,12 +33,11 @@ def recognise(place: Place) -> Reading | None:
         strays = tree.level("images").examples.get(".mat", ())
         ignored = {f"images/{name}": "it is not part of the official lists" for name in strays}
         order = tuple(classes[number] for number in sorted(classes))
-        lists = _OxfordPet(
+        return _OxfordPet(
             order, tuple(_LISTS.values()), ignored, unlisted="the official lists leave it out"
         )
-        return ListedSource.open(tree, lists, names)
 
-    return Reading("table", "Oxford-IIIT Pet with its official lists", open_lists)
+    return by_lists(tree, "Oxford-IIIT Pet with its official lists", lists)
 
 
 def _breed(name: str) -> str:

@@ -4,11 +4,11 @@ As torchvision and http://places2.csail.mit.edu/download.html have it:
 ``categories_places365.txt`` names the classes, ``places365_val.txt`` labels ``val_256``.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from packer.errors import UnusableInput
-from packer.sources.listed import ListedSource
+from packer.sources.listed import by_lists
 from packer.sources.lists import Lists, Row, records, table_of
 from packer.sources.reading import Place, Reading
 from packer.sources.records import Skipped
@@ -30,18 +30,16 @@ def recognise(place: Place) -> Reading | None:
     if not tree or not tree.has(_CLASSES) or not (folders := _folders(tree)):
         return None
 
-    def open_lists(names: Sequence[str] | None) -> ListedSource:
+    def lists() -> Lists:
         order = {}
         for name, number in table_of(tree, _CLASSES).items():
             if not number.isdecimal():
                 raise UnusableInput(f"{tree.root / _CLASSES}: {name!r} has no number.")
             order[int(number)] = name.strip("/")
         classes = tuple(order[number] for number in sorted(order))
-        return ListedSource.open(
-            tree, _Places(classes, (_CLASSES, *folders), folders=folders), names
-        )
+        return _Places(classes, (_CLASSES, *folders), folders=folders)
 
-    return Reading("table", "Places365 with its official lists", open_lists)
+    return by_lists(tree, "Places365 with its official lists", lists)
 
 
 def _folders(tree: Tree) -> dict[str, str]:

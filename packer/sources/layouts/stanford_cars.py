@@ -5,12 +5,12 @@ out. The box of a car becomes ``json``; the labels of the test images lie in
 ``cars_test_annos_withlabels.mat``.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from packer.errors import UnusableInput
 from packer.sources.arrays.matlab import read_matlab
-from packer.sources.listed import ListedSource
+from packer.sources.listed import by_lists
 from packer.sources.lists import Lists, Row, box_note
 from packer.sources.reading import Place, Reading
 from packer.sources.tree import Tree
@@ -35,16 +35,15 @@ def recognise(place: Place) -> Reading | None:
     if not tree.level("cars_train").images:
         return None
 
-    def open_lists(names: Sequence[str] | None) -> ListedSource:
+    def lists() -> Lists:
         found = read_matlab(tree, _META).get("class_names")
         if not isinstance(found, list) or not all(isinstance(name, str) for name in found):
             raise UnusableInput(f"{tree.root / _META} has no names of classes.")
         there = [next(filter(tree.has, paths), "") for paths in _LISTS.values()]
         ignored = {path: "another list has more" for path in _LISTS["test"] if path not in there}
-        lists = _Cars(tuple(found), (_META, *filter(None, there)), ignored)
-        return ListedSource.open(tree, lists, names)
+        return _Cars(tuple(found), (_META, *filter(None, there)), ignored)
 
-    return Reading("table", "Stanford Cars with its devkit", open_lists)
+    return by_lists(tree, "Stanford Cars with its devkit", lists)
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,12 @@ As http://vision.stanford.edu/aditya86/ImageNetDogs/ has it. An annotation, XML 
 the member ``xml``.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from packer.errors import UnusableInput
 from packer.sources.arrays.matlab import read_matlab
-from packer.sources.listed import ListedSource
+from packer.sources.listed import by_lists
 from packer.sources.lists import Lists, Row
 from packer.sources.reading import Place, Reading
 from packer.sources.tree import Tree
@@ -23,12 +23,11 @@ def recognise(place: Place) -> Reading | None:
     if not tree or not all(map(tree.has, _LISTS.values())) or not tree.level("Images").folders:
         return None
 
-    def open_lists(names: Sequence[str] | None) -> ListedSource:
+    def lists() -> Lists:
         ignored = {"file_list.mat": "its lines are those of train and test"}
-        lists = _Dogs(tree.level("Images").folders, tuple(_LISTS.values()), ignored)
-        return ListedSource.open(tree, lists, names)
+        return _Dogs(tree.level("Images").folders, tuple(_LISTS.values()), ignored)
 
-    return Reading("table", "Stanford Dogs with its lists", open_lists)
+    return by_lists(tree, "Stanford Dogs with its lists", lists)
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,11 @@ As https://vision.princeton.edu/projects/2010/SUN/ has it. A class is the folder
 names.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from packer.sources.listed import ListedSource
+from packer.sources.listed import by_lists
 from packer.sources.lists import Lists, Row
 from packer.sources.reading import Place, Reading
 from packer.sources.tree import Tree
@@ -28,11 +28,11 @@ def recognise(place: Place) -> Reading | None:
     if not any(tree.level(line.strip("/")).images for line in some):
         return None
 
-    def open_lists(names: Sequence[str] | None) -> ListedSource:
+    def lists() -> Lists:
         classes = tuple(line.strip("/") for line in tree.lines(_CLASSES))
-        return ListedSource.open(tree, _Scenes(classes, (_CLASSES,)), names)
+        return _Scenes(classes, (_CLASSES,))
 
-    return Reading("table", "SUN397 with its list of classes", open_lists)
+    return by_lists(tree, "SUN397 with its list of classes", lists)
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,10 @@ As http://cs231n.stanford.edu/tiny-imagenet-200.zip unpacks. The label of a vali
 from ``val/val_annotations.txt``; the box of an image becomes its ``json``. ``test`` has no labels.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from packer.sources.listed import ListedSource
+from packer.sources.listed import by_lists
 from packer.sources.lists import Lists, Row, box_note, records
 from packer.sources.reading import Place, Reading
 from packer.sources.records import Skipped
@@ -24,13 +24,12 @@ def recognise(place: Place) -> Reading | None:
     if not tree.level("train").folders or not tree.level("val/images").images:
         return None
 
-    def open_lists(names: Sequence[str] | None) -> ListedSource:
+    def lists() -> Lists:
         classes = tuple(sorted(tree.lines("wnids.txt")))
         boxes = (f"train/{name}/{name}_boxes.txt" for name in tree.level("train").folders)
-        lists = _TinyImageNet(classes, ("wnids.txt", _VAL, *filter(tree.has, boxes)))
-        return ListedSource.open(tree, lists, names)
+        return _TinyImageNet(classes, ("wnids.txt", _VAL, *filter(tree.has, boxes)))
 
-    return Reading("table", "Tiny-ImageNet with its lists", open_lists)
+    return by_lists(tree, "Tiny-ImageNet with its lists", lists)
 
 
 @dataclass(frozen=True)
