@@ -14,7 +14,8 @@ from PIL import Image, UnidentifiedImageError
 
 from packer.errors import BadImage, said
 from packer.images import jpeg
-from reader.format import Limits
+from reader.format import FORMATS, Limits
+from reader.format.columns import ImageRow, MemberRow
 from reader.format.pictures import PILLOW_FORMATS, opened
 
 # What Pillow's plugins raise on damaged files.
@@ -58,6 +59,20 @@ class ImageInfo:
     width: int
     channels: int
     orientation: int
+
+    def row(self, place: MemberRow, label: int) -> ImageRow:
+        """The index's row of an image that lies there, of a sample with this label."""
+        return ImageRow(
+            offset=place.offset,
+            size=place.size,
+            label=label,
+            height=self.height,
+            width=self.width,
+            format=FORMATS.index(self.format),
+            channels=self.channels,
+            orientation=self.orientation,
+            crc32=place.crc32,
+        )
 
 
 def probe(data: bytes, limits: Limits = Limits()) -> ImageInfo:  # noqa: B008  # frozen

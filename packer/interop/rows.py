@@ -18,7 +18,7 @@ from packer.progress import Advance
 from packer.sources.archive.tar_reader import MAX_MEMBERS, Member, image_of, members, samples
 from packer.sources.labels import MAX_CLASSES
 from packer.sources.records import Skipped
-from reader.format import FORMATS, Limits, index
+from reader.format import Limits, index
 from reader.format.columns import MEMBER, ROW, Column, ImageRow, MemberRow, Rows, list_column
 
 _MAX_LABEL_TEXT = 1 << 20  # of a .json that may hold the label
@@ -81,10 +81,9 @@ class _Rows:
             if member is image:
                 info = self._probe(member)
                 if info is not None:
-                    row = _image_row(member, info, self._crc32(member), row.label)
+                    row = info.row(self._place(member), row.label)
             elif member.ext in known or len(known) < MAX_MEMBERS:
-                place = member.offset, member.size, self._crc32(member)
-                further[member.ext] = MemberRow(*place)
+                further[member.ext] = self._place(member)
                 row = row._replace(label=self._label(member, row.label))
             else:
                 reason = f"the tar's samples have {MAX_MEMBERS} kinds of members already"
@@ -148,11 +147,11 @@ class _Rows:
             self.skipped.append((member.name, str(error)))
             return None
 
-    def _crc32(self, member: Member) -> int:
+    def _place(self, member: Member) -> MemberRow:
         crc = self._content.crc32(member.offset, member.size)
         if crc is None:
             raise UnusableInput(f"{self._path} became shorter while it was read.")
-        return crc
+        return MemberRow(member.offset, member.size, crc)
 
     def _label(self, member: Member, known: int) -> int:
         """The class number that a ``.cls`` holds, or else the ``label`` of a ``.json``."""
@@ -169,17 +168,3 @@ class _Rows:
             reason = f"it holds no class number under {MAX_CLASSES}; its sample has no label"
             self.skipped.append((member.name, reason))
         return known
-
-
-def _image_row(member: Member, info: ImageInfo, crc32: int, label: int) -> ImageRow:
-    return ImageRow(
-        offset=member.offset,
-        size=member.size,
-        label=label,
-        height=info.height,
-        width=info.width,
-        format=FORMATS.index(info.format),
-        channels=info.channels,
-        orientation=info.orientation,
-        crc32=crc32,
-    )

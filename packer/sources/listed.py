@@ -65,7 +65,7 @@ class ListedSource:
 
     def scan(self) -> Iterator[SourceSample | Skipped]:
         """The image of each row, then what no row names."""
-        keys = Keys(row.image for row in self._rows() if isinstance(row, Row))
+        keys = Keys.among(row.image for row in self._rows() if isinstance(row, Row))
         known = array("Q")
         number_of = {name: number for number, name in enumerate(self.classes)}
         for row in self._rows():

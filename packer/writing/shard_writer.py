@@ -15,9 +15,9 @@ from packer.files.atomic import sync_folder, temporary
 from packer.images.encode import Encoded
 from packer.images.members import EncodedMember
 from packer.sources.records import SourceSample
-from reader.format import FORMATS, Index, ShardEntry, index, tar
+from reader.format import Index, ShardEntry, index, tar
 from reader.format.bands import BandTable, band_columns
-from reader.format.columns import ImageRow, MemberRow, Rows
+from reader.format.columns import MemberRow, Rows
 from reader.format.tiles import TileTable, tile_columns
 
 _BUFFER = 1 << 14  # gathers headers and labels; an image is larger, and is not copied into it
@@ -74,18 +74,7 @@ class ShardWriter:
     ) -> None:
         """Append one sample: its image, its class if it has one, then its further `members`."""
         info, key = encoded.info, sample.key
-        its = self._member(f"{key}.{info.format}", encoded.data)
-        image = ImageRow(
-            offset=its.offset,
-            size=its.size,
-            label=sample.label,
-            height=info.height,
-            width=info.width,
-            format=FORMATS.index(info.format),
-            channels=info.channels,
-            orientation=info.orientation,
-            crc32=its.crc32,
-        )
+        image = info.row(self._member(f"{key}.{info.format}", encoded.data), sample.label)
         further = {} if sample.label < 0 else {"cls": EncodedMember(b"%d" % sample.label)}
         further.update(members or {})
         rows = {ext: self._member(f"{key}.{ext}", member.data) for ext, member in further.items()}

@@ -3,6 +3,7 @@
 What libjpeg complains of is refused here, and so is what it forgives in silence but few files have.
 """
 
+import struct
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -162,16 +163,11 @@ def _read_segment(tables: _Tables, marker: int, body: bytes, process: int) -> No
 
 def _read_quantisers(body: bytes) -> Iterator[tuple[int, tuple[int, ...]]]:
     while body:
-        size = 2 if body[0] >> 4 else 1
-        number, values, body = body[0] & 15, body[1 : 1 + 64 * size], body[1 + 64 * size :]
-        if number > 3 or len(values) < 64 * size:
+        form = struct.Struct(">64H" if body[0] >> 4 else "64B")
+        if body[0] & 15 > 3 or len(body) <= form.size:
             raise Untileable("a quantisation table is damaged")
-        yield (
-            number,
-            tuple(values)
-            if size == 1
-            else tuple(int.from_bytes(values[i : i + 2], "big") for i in range(0, 128, 2)),
-        )
+        yield body[0] & 15, form.unpack_from(body, 1)
+        body = body[1 + form.size :]
 
 
 def _read_specs(body: bytes) -> Iterator[tuple[int, bytes]]:
@@ -237,11 +233,9 @@ def _quantisers(tables: _Tables, components: Sequence[Component]) -> tuple[bytes
     parts: dict[int, bytes] = {}
     for number in dict.fromkeys(component.quantiser for component in components):
         values = tables.quantisers[number]
-        if max(values) < 256:
-            parts[number] = segment(DQT, bytes([number, *values]))
-        else:
-            wide = b"".join(value.to_bytes(2, "big") for value in values)
-            parts[number] = segment(DQT, bytes([16 | number]) + wide)
+        is_wide = max(values) > 255
+        content = struct.pack(">64H" if is_wide else "64B", *values)
+        parts[number] = segment(DQT, bytes([is_wide << 4 | number]) + content)
     return b"".join(parts.values()), all(part[4] < 16 for part in parts.values())
 
 

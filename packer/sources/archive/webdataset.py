@@ -65,10 +65,8 @@ class WebDatasetSource:
         tars = [path]
         if path.is_dir():
             tars = [path / name for name in _tars(path)]
-            if not tars:
-                return False
-            if _are_numbered(tars):
-                return True
+            if not tars or _are_numbered(tars):
+                return bool(tars)
         firsts = [run for run in islice(_runs(tars[0]), _LOOKED_AT) if len(run) > 1]
         found = [member for run in firsts for member in run]
         if any(member.ext == "cls" or "/" not in member.name for member in found):
@@ -158,9 +156,8 @@ class WebDatasetSource:
             image = image_of(run)
             try:
                 if image is None:
-                    raise BadImage(
-                        "its sample has no image; the members of a sample follow each other"
-                    )
+                    lacks = "its sample has no image; the members of a sample follow each other"
+                    raise BadImage(lacks)
                 if not image.size:
                     raise Damaged("its image is empty")
                 label = self._label(tar, mtime_ns, run, number_of)
@@ -171,10 +168,11 @@ class WebDatasetSource:
             for member in run:
                 if member is image or member.ext == "cls":
                     continue
-                if reason := _refusal(member):
-                    yield Skipped(f"{tar}/{member.name}", reason)
-                else:
+                if EXTENSION.fullmatch(member.ext):
                     kept.append(member)
+                else:
+                    reason = "its extension is not made of letters, digits, - and _ alone"
+                    yield Skipped(f"{tar}/{member.name}", reason)
             spans = [(member.offset, member.size) for member in kept]
             yield SourceSample(
                 name=f"{tar}/{image.name}",
@@ -290,16 +288,8 @@ def _runs(tar: Path) -> Iterator[list[Member]]:
 def _are_numbered(tars: Sequence[Path]) -> bool:
     """Whether these are all of a series, such as shard-00000.tar to shard-00099.tar."""
     numbers = [int(found[1]) for tar in tars if (found := re.search(r"(\d{3,})$", tar.stem))]
-    return len(numbers) == len(tars) and sorted(numbers) in (
-        list(range(len(tars))),
-        list(range(1, len(tars) + 1)),
-    )
-
-
-def _refusal(member: Member) -> str | None:
-    if not EXTENSION.fullmatch(member.ext):
-        return "its extension is not made of letters, digits, - and _ alone"
-    return None
+    counted = [list(range(first, first + len(tars))) for first in (0, 1)]
+    return sorted(numbers) in counted
 
 
 def _key(stem: str) -> str:

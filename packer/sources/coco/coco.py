@@ -155,7 +155,7 @@ class CocoSource:
             [self._path(images, name) for name in index.file_names.values()] for _, index in indices
         ]
         named = [path for some in paths for path in some if isinstance(path, str)]
-        keys = Keys(named)
+        keys = Keys.among(named)
         known.extend(hashes_of(map(os.fsencode, named)).tolist())
         for (first, index), names in zip(indices, paths, strict=True):
             listed = index.file_names.values()

@@ -1,7 +1,6 @@
 """The names of images that a manifest lists: paths that stay inside a folder, and their keys."""
 
 import os
-from array import array
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -18,20 +17,15 @@ class Keys:
     ``x.jpg`` and ``x.png`` of one folder would both be ``x``, so they keep their extensions.
     """
 
-    def __init__(self, names: Iterable[str]) -> None:
-        """`names` are all there are."""
-        self._know(np.array(array("Q", map(stem_hash, names)), np.uint64))
-
-    @classmethod
-    def of_stems(cls, stems: Hashes) -> "Keys":
-        """The keys of names of which `stem_hash` is known."""
-        keys = cls(())
-        keys._know(stems)
-        return keys
-
-    def _know(self, stems: Hashes) -> None:
+    def __init__(self, stems: Hashes) -> None:
+        """`stems` are the `stem_hash` of each name that there is."""
         self._shared = frozenset(repeated([stems]).tolist())
         self._seen: set[str] = set()  # of the names that share their stem
+
+    @classmethod
+    def among(cls, names: Iterable[str]) -> "Keys":
+        """The keys of these names."""
+        return cls(np.fromiter(map(stem_hash, names), np.uint64))
 
     def of(self, name: str) -> str:
         """The key of an image.

@@ -68,7 +68,7 @@ class ParquetTable:
         """
         files = tuple(map(Watched.of, paths))
         schemas, rows = [], []
-        footers = map_unordered(footer, paths, 1, _unseen, str, _ended)
+        footers = map_unordered(footer, paths, 1, lambda _: None, str, _ended)
         for path, found in zip(paths, footers, strict=True):
             if isinstance(found, str):
                 raise UnusableInput(f"{path} is not a sound Parquet file: {found.rstrip('.')}.")
@@ -126,8 +126,8 @@ class ParquetTable:
 
         An unsound row group is skipped as a whole.
         """
-        tasks = self._tasks(look, columns)
-        for found in map_unordered(look_at, tasks, 1, _unseen, str, _skipped):
+        tasks = self._tasks(look, columns)  # the scan itself tells how far it is
+        for found in map_unordered(look_at, tasks, 1, lambda _: None, str, _skipped):
             yield from found
 
     def _tasks(self, look: Look[Any], columns: Sequence[str] | None) -> Iterator["RowGroup"]:
@@ -232,10 +232,6 @@ def footer(path: Path, _: Advance) -> tuple[pa.Schema, tuple[int, ...]] | str:
 
 def _ended(_: object, cause: str) -> str:
     return f"to read it ends the process ({cause})"
-
-
-def _unseen(_: int) -> None:
-    """Nobody is shown how far this is: the scan itself tells."""
 
 
 def _class_names(schema: pa.Schema) -> dict[str, tuple[str, ...]]:

@@ -10,6 +10,7 @@ from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from packer.errors import BadImage, UnusableInput
 from packer.keys import Hashes, repeated
@@ -46,9 +47,11 @@ class Survey:
 
     def keys(self, parts: Sequence[Part]) -> Keys:
         """The keys of all images; several rows of one are one image if a table is so understood."""
+        stems = _array(self.stems)
         if any(part.grouped for part in parts):
-            return Keys.of_stems(self.stems_of_images)
-        return Keys.of_stems(_array(self.stems))
+            _, first = np.unique(_array(self.names), return_index=True)
+            stems = stems[first]  # of each image, however many rows it has
+        return Keys(stems)
 
     def check_apart(self, parts: Sequence[Part]) -> None:
         """Raise UnusableInput where two tables name the same image."""
@@ -69,16 +72,9 @@ class Survey:
         return np.unique(np.concatenate([_array(self.names), _array(self.further)]))
 
     @property
-    def counted(self) -> tuple[Hashes, "np.ndarray"]:
-        """The same, and how many rows each image has."""
-        values, counts = np.unique(_array(self.names), return_counts=True)
-        return values, counts
-
-    @property
-    def stems_of_images(self) -> Hashes:
-        """The hash of the stem of each image, however many rows it has."""
-        _, first = np.unique(_array(self.names), return_index=True)
-        return _array(self.stems)[first]
+    def counted(self) -> tuple[Hashes, NDArray[np.int64]]:
+        """The hash of each image, sorted, and how many rows it has."""
+        return np.unique(_array(self.names), return_counts=True)
 
     def look_at(self, part: Part, options_separator: str | None) -> Part:
         """Read a table; gives it with all that its rows tell.
