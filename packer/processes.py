@@ -30,7 +30,7 @@ from collections.abc import Callable, Generator, Iterable
 from contextlib import suppress
 from itertools import islice
 from subprocess import PIPE
-from typing import Any, BinaryIO, TypeVar, cast
+from typing import Any, BinaryIO, NoReturn, TypeVar, cast
 
 from packer.errors import ProcessDied
 from packer.progress import Advance
@@ -81,7 +81,7 @@ def map_unordered(
             try:
                 result = function(item, advance)
             except MemoryError as error:
-                raise out_of_memory(place(item)) from error
+                raise _out_of_memory(place(item)) from error
             yield result
         return
     tasks: queue.SimpleQueue[Any] = queue.SimpleQueue()
@@ -190,10 +190,8 @@ class _Process(threading.Thread):
                 return self._died(item, _cause(code))
             raise ProcessDied(f"A process died at {place}: {_cause(code)}. {_REMEDY}") from error
         result, failure, trace = answer
-        if isinstance(failure, MemoryError):
-            raise out_of_memory(place) from failure
         if failure is not None:
-            raise failure from RuntimeError(f"in a process of its own:\n{trace}")
+            raise_again(failure, place, trace)
         return result
 
     def _pipes(self) -> tuple[BinaryIO, BinaryIO]:
@@ -239,9 +237,15 @@ def _cause(code: int) -> str:
     return f"{signal.strsignal(-code)} (signal {-code}){hint}"
 
 
-def out_of_memory(place: str) -> ProcessDied:
-    """The error for an item that there is not enough memory for."""
+def _out_of_memory(place: str) -> ProcessDied:
     return ProcessDied(f"{place}: there is not enough memory for it. {_REMEDY}")
+
+
+def raise_again(failure: Exception, place: str, trace: str) -> NoReturn:
+    """Raise what another process has raised at an item, with its traceback."""
+    if isinstance(failure, MemoryError):
+        raise _out_of_memory(place) from failure
+    raise failure from RuntimeError(f"in a process of its own:\n{trace}")
 
 
 def serve() -> None:

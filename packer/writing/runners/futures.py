@@ -19,7 +19,7 @@ from itertools import islice
 from packer import __version__
 from packer.errors import AGAIN, PackingFailed, ProcessDied, said
 from packer.planning.shard_job import ShardJob
-from packer.processes import out_of_memory
+from packer.processes import raise_again
 from packer.progress import Advance
 from packer.writing.jobs import Outcome, pack_shard
 from reader.format import ShardfeedError
@@ -100,12 +100,10 @@ def _outcome(future: "Future[_Answer]", job: ShardJob) -> Outcome:
         raise ProcessDied(
             f"{job.path}: the executor has not finished it: {_told(error)}. {AGAIN}"
         ) from error
-    if isinstance(failure, MemoryError):
-        raise out_of_memory(str(job.path)) from failure
     if isinstance(failure, ShardfeedError):
         raise PackingFailed(f"On {told}: {failure}") from failure
     if failure is not None:
-        raise failure from RuntimeError(f"in a process of its own:\n{told}")
+        raise_again(failure, str(job.path), told)
     assert outcome is not None
     return outcome
 
