@@ -25,7 +25,6 @@ from packer.sources.foreign import refuse_foreign
 from packer.sources.options import SourceOptions
 from packer.sources.reading import Place, Reading
 from packer.sources.records import Skipped, Source
-from packer.sources.tree import Tree
 from packer.sources.unlabelled import OfTables
 
 _FOLDERS = 20  # that are looked into for datasets
@@ -99,9 +98,8 @@ def _refuse_several(place: Place) -> None:
     """
     if not place.tree or place.tree.shape.below(""):
         return
-    inside = {name: place.path / name for name in place.tree.level().folders[:_FOLDERS]}
-    places = {name: replace(place, path=path) for name, path in inside.items()}
-    found = {name: reading for name, at in places.items() if (reading := _recognised(at))}
+    names = place.tree.level().folders[:_FOLDERS]
+    found = {name: reading for name in names if (reading := _recognised(place.within(name)))}
     if found:
         each = "; ".join(f"{name} ({reading.what})" for name, reading in found.items())
         raise UnusableInput(
@@ -114,21 +112,22 @@ def _within(place: Place) -> Iterator[Place]:
     """A place, then the one folder in it that holds all, and the one in that."""
     yield place
     while place.tree and (name := place.tree.level().only):
-        place = replace(place, path=place.path / name)
+        place = place.within(name)
         yield place
 
 
 def _above(place: Place, within: Place) -> Iterator[Skipped]:
     """What lies in the folders above the one that was recognised."""
+    if not (tree := place.tree):
+        return
     up = within.path.relative_to(place.path).parts
     for number in range(len(up)):
-        folder, prefix = place.path.joinpath(*up[:number]), "../" * (len(up) - number)
-        tree = Tree(folder)
-        for name, reason in tree.level().skipped.items():
+        folder, prefix = "/".join(up[:number]), "../" * (len(up) - number)
+        for name, reason in tree.level(folder).skipped.items():
             yield not_entered(f"{prefix}{name}", reason)
-        for name in tree.names():
+        for name in tree.names(folder):
             reason = "it lies beside the folder that holds all others and belongs to nothing"
-            item = ignored(folder, name) or Skipped(name, reason)
+            item = ignored(place.path / folder, name) or Skipped(name, reason)
             yield replace(item, name=f"{prefix}{name}")
 
 

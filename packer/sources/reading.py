@@ -1,7 +1,7 @@
 """What a source is taken for: said in one sentence, kept with the dataset, and never guessed."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -18,16 +18,23 @@ class Place:
         path: of the folder or file.
         options: how it is to be understood.
         elsewhere: gives the reading of another path, with the same options.
+        listed: what is known to lie there.
     """
 
     path: Path
     options: SourceOptions
     elsewhere: "Callable[[Path], Reading]" = field(repr=False)
+    listed: Tree | None = field(default=None, repr=False)
 
     @cached_property
     def tree(self) -> Tree | None:
         """What lies there; None for a file."""
-        return Tree(self.path) if self.path.is_dir() else None
+        return self.listed or (Tree(self.path) if self.path.is_dir() else None)
+
+    def within(self, name: str) -> "Place":
+        """A folder in this one; what was listed of it is not listed again."""
+        listed = self.tree.below(name) if self.tree else None
+        return replace(self, path=self.path / name, listed=listed)
 
     @property
     def suffix(self) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from packer.errors import BadImage, UnusableInput
 from packer.sources.folder.files import begin, measure, read_file
 from packer.sources.folder.likeness import BEGINNING
-from packer.sources.folder.shape import Shape, inside
+from packer.sources.folder.shape import Shape, inside, lies_in
 from packer.sources.folder.walk import (
     Identity,
     identity,
@@ -70,6 +70,14 @@ class Tree:
     def __reduce__(self) -> tuple[type["Tree"], tuple[Path]]:
         """What goes to a packing process: nothing of what was listed."""
         return Tree, (self.root,)
+
+    def below(self, folder: str) -> "Tree":
+        """The tree of a folder in this one, with what was listed of it."""
+        tree = Tree(self.root / folder)
+        for path, level in self._levels.items():
+            if lies_in(path, folder):
+                tree._levels[path[len(folder) + 1 :]] = level
+        return tree
 
     def level(self, path: str = "") -> Level:
         """What the folder at `path` holds; nothing if there is no such folder."""
