@@ -1,23 +1,14 @@
-"""`packer bench`: how many images a second a dataset gives, by number of workers.
+"""`packer bench`: how many images a second a dataset gives, by number of workers."""
 
-Each number of workers gets a loader of its own whose batches are thrown away, so the consumer is
-never the limit. Measured is what follows the first batch and the start of all workers; storage is
-read as warm as it is found, so the first line may have warmed it for the others.
-"""
-
-import time
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from packer.cli import params as options
 from packer.cli.output import counted, print_json, say
+from packer.estimate.decoding import Point, measure
 from reader.system import usable_cores
-
-if TYPE_CHECKING:
-    from reader import Statistics, Transform
 
 _TRANSFORMS = ("rrc", "center")
 _CLOSE = 0.95  # of the best rate is as good
@@ -95,73 +86,9 @@ def bench(
     return 0
 
 
-@dataclass(frozen=True)
-class Point:
-    """What a number of workers gave."""
-
-    workers: int
-    statistics: "Statistics"
-
-    @property
-    def rate(self) -> float:
-        """Images a second."""
-        return self.statistics.images_per_second
-
-    @property
-    def cpu_share(self) -> float:
-        """Of a core, what each worker used on average."""
-        return self.statistics.cpu / max(self.statistics.worker_seconds, 1e-9)
-
-    def line(self) -> str:
-        """Its line of the table."""
-        limit = self.statistics.bound_by
-        return f"{self.workers:>7}{self.rate:>10.0f}{self.cpu_share:>11.0%}  {limit}"
-
-    def content(self) -> dict[str, Any]:
-        """Its part of the JSON."""
-        return {
-            "workers": self.workers,
-            "images_per_second": round(self.rate, 1),
-            "cpu_share": round(self.cpu_share, 3),
-            "bound_by": self.statistics.bound_by,
-            "bottleneck": self.statistics.bottleneck,
-        }
-
-
 def sweep(largest: int) -> list[int]:
     """Powers of two up to `largest`, and `largest`."""
     return sorted({*(1 << bit for bit in range(largest.bit_length())), largest})
-
-
-def measure(
-    dataset: Path | str,
-    split: str | None,
-    batch_size: int,
-    seconds: float,
-    workers: int,
-    transform: str,
-) -> Point:
-    """Read for `seconds` with so many workers, and at least one batch."""
-    from reader import Loader  # brings torch
-
-    with Loader(
-        dataset,
-        split=split,
-        batch_size=batch_size,
-        workers=workers,
-        transforms=_transforms(transform),
-        shuffle=True,
-        epochs=None,
-        fields=("image",),
-    ) as loader:
-        batches = iter(loader)
-        next(batches)
-        while (before := loader.statistics()).starting:
-            next(batches)
-        end = time.perf_counter() + seconds
-        while time.perf_counter() < end:
-            next(batches)
-        return Point(workers, loader.statistics().since(before))
 
 
 def verdict(points: list[Point]) -> str:
@@ -178,11 +105,3 @@ def verdict(points: list[Point]) -> str:
         f"({chosen.statistics.bound_by}-bound; "
         f"each of {largest.workers} had {largest.cpu_share:.0%} of a core)."
     )
-
-
-def _transforms(name: str) -> "list[Transform]":
-    from reader import CenterCrop, RandomHorizontalFlip, RandomResizedCrop, Resize
-
-    if name == "rrc":
-        return [RandomResizedCrop(224), RandomHorizontalFlip()]
-    return [Resize(256), CenterCrop(224)]

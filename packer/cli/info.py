@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from packer.cli import params as options
-from packer.cli.output import counted, print_json, say
+from packer.cli.output import counted, in_bytes, print_json, say
 
 if TYPE_CHECKING:
     from packer.checking.info import Info
@@ -40,7 +40,7 @@ def _lines(found: "Info") -> Iterator[str]:
     yield (
         f"{found.dataset}: {counted(found.samples, 'samples')} in "
         f"{counted(found.shards, 'shards')}, "
-        f"{_size(found.bytes)} and {_size(found.index_bytes)} of indexes; "
+        f"{in_bytes(found.bytes)} and {in_bytes(found.index_bytes)} of indexes; "
         f"{counted(found.rejected, 'files')} rejected; packed by version {found.packer}"
     )
     if list(found.splits) != [""]:
@@ -48,7 +48,7 @@ def _lines(found: "Info") -> Iterator[str]:
             yield (
                 f"split {name or '(none)'}: {counted(split.samples, 'samples')} in "
                 f"{counted(split.shards, 'shards')}, "
-                f"{_size(split.bytes)}"
+                f"{in_bytes(split.bytes)}"
             )
     formats = ", ".join(f"{count} {name}" for name, count in found.formats.items())
     yield f"images: {formats or 'none'}; {found.tiled} JPEGs tiled, {found.banded} PNGs banded"
@@ -57,10 +57,10 @@ def _lines(found: "Info") -> Iterator[str]:
     yield from _chart("shorter side, pixels", found.short_sides)
     yield from _chart("width / height", found.aspects)
     yield from _classes(found)
-    yield f"all images decoded: {_size(found.decoded_bytes)}"
+    yield f"all images decoded: {in_bytes(found.decoded_bytes)}"
     yield "a batch of 256 in memory: " + _sizes(found.batch_bytes)
     yield "a batch of 256 x 224 x 224 on the GPU: " + _sizes(found.gpu_batch_bytes)
-    yield f"usual shard size: {_size(found.shard_size)} ({found.shard_size_reason})"
+    yield f"usual shard size: {in_bytes(found.shard_size)} ({found.shard_size_reason})"
 
 
 def _classes(found: "Info") -> Iterator[str]:
@@ -87,12 +87,4 @@ def _chart(title: str, counts: Mapping[str, int]) -> Iterator[str]:
 
 
 def _sizes(sizes: Mapping[str, int]) -> str:
-    return ", ".join(f"{_size(size)} {name}" for name, size in sizes.items())
-
-
-def _size(count: int) -> str:
-    """Bytes in the unit that leaves up to three digits before the point."""
-    for unit, factor in (("TB", 10**12), ("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
-        if count >= factor:
-            return f"{count / factor:.4g} {unit}"
-    return f"{count} bytes"
+    return ", ".join(f"{in_bytes(size)} {name}" for name, size in sizes.items())

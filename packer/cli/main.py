@@ -16,6 +16,7 @@ from packer.cli.index import index
 from packer.cli.info import info
 from packer.cli.output import say
 from packer.cli.pack import pack
+from packer.cli.plan import plan
 from packer.cli.repair import repair
 from packer.cli.sections import Sentences
 from packer.cli.verify import verify
@@ -78,5 +79,5 @@ def main() -> None:
     """Pack folders of images into sharded WebDataset tars that `reader` feeds to a GPU."""
 
 
-for command in (pack, index, verify, repair, info, extract, export, bench):
+for command in (pack, index, verify, repair, info, extract, export, bench, plan):
     main.add_command(command)

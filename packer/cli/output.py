@@ -53,6 +53,14 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun}"
 
 
+def in_bytes(count: float) -> str:
+    """Bytes in the unit that leaves up to three digits before the point."""
+    for unit, factor in (("TB", 10**12), ("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
+        if count >= factor:
+            return f"{count / factor:.4g} {unit}"
+    return f"{count:.0f} bytes"
+
+
 def print_json(report: Mapping[str, Any]) -> None:
     """The report as one line of JSON, in which each (file, reason) is an object."""
     say(json.dumps({name: _named(value) for name, value in report.items()}), err=False)

@@ -1,4 +1,5 @@
 """Batches in shared memory, which workers fill in place.
 
-`layout` says where each value lies in a slot, `ring` lends the slots, `pinned` page-locks them.
+`layout` says where each value lies in a slot, `depth` how many slots there are, `ring` lends them,
+`pinned` page-locks them.
 """

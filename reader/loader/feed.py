@@ -17,6 +17,7 @@ from collections.abc import Sequence, Set
 from dataclasses import asdict, replace
 from typing import Any
 
+from reader.batch.depth import chunk_size, depth_of, slots_of
 from reader.batch.layout import BatchArrays, BatchLayout
 from reader.batch.pinned import HostMemory, page_lock
 from reader.batch.ring import Ring, RingMemory
@@ -27,7 +28,7 @@ from reader.loader.bad_samples import BadSamples, DroppedBoxes
 from reader.loader.queued import Batch, Epoch
 from reader.loader.statistics import Account, Statistics
 from reader.loader.store_plans import StorePlans
-from reader.loader.tasks import SPARE, TaskPlanner, chunk_size, depth_of
+from reader.loader.tasks import SPARE, TaskPlanner
 from reader.order.sampled import Sampled, SampledBatches
 from reader.order.shuffle import Order
 from reader.order.steps import Step, Steps
@@ -73,7 +74,7 @@ class Feed:
         chunk = chunk_size(layout.rows, most, is_gathered)
         self._planner = TaskPlanner(order, chunk, SPARE if on_error == "substitute" else 0)
         self._depth = depth_of(layout, most * chunk)
-        memory = RingMemory.create(self._depth + 2, layout)
+        memory = RingMemory.create(slots_of(self._depth), layout)
         setup = Setup(dataset.lent(), recipe, memory.slots, layout, on_error, is_gathered, decoded)
         self._loose = loose_fields(layout, recipe)
         self._work = "splice" if recipe.is_encoded else "decode"

@@ -1,42 +1,17 @@
-"""A step -> the tasks that fill its batch: which samples go into which rows.
-
-How many samples a task has, and how many batches are decoded ahead, is decided here, too.
-"""
+"""A step -> the tasks that fill its batch: which samples go into which rows."""
 
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reader.batch.layout import BatchLayout
 from reader.order.shuffle import Order
 from reader.order.steps import Step
 from reader.workers.messages import Task
 
 SPARE = 16  # samples tried in place of one that cannot be read
 
-_AHEAD_BYTES = 64 << 20  # small batches are decoded further ahead, up to this much memory
-_MAX_AHEAD = 16
-_MAX_CHUNK = 32
-_MAX_GATHERED = 4096
 _BLOCK = 1 << 14  # sample numbers that are computed at a time; a few cost almost as much
-
-
-def chunk_size(batch_size: int, workers: int, is_gathered: bool) -> int:
-    """Samples a task, so that each worker has a part of a batch unless it gathers all at once."""
-    if is_gathered:
-        return min(_MAX_GATHERED, batch_size)
-    return min(_MAX_CHUNK, -(-batch_size // workers))
-
-
-def depth_of(layout: BatchLayout, in_hand: int) -> int:
-    """Batches to decode ahead: enough for every worker to hold one chunk and find another.
-
-    Args:
-        in_hand: samples in all chunks that the workers hold.
-    """
-    for_workers = 1 + -(-2 * in_hand // layout.rows)
-    return max(2, for_workers, min(_MAX_AHEAD, _AHEAD_BYTES // layout.slot_bytes))
 
 
 class TaskPlanner:

@@ -1,8 +1,9 @@
 """What a rank will read, and when each sample is read next: for who fetches ahead (pure)."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from math import gcd
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,8 @@ from reader.order.steps import Steps
 from reader.order.streams import Streamed
 
 NEVER = np.iinfo(np.int64).max
+
+Numbers = NDArray[np.int64]
 
 
 class Piece(NamedTuple):
@@ -27,6 +30,13 @@ class Piece(NamedTuple):
     first: int
     stop: int
     last: int
+
+
+class Rows(NamedTuple):
+    """What steps read, row by row: of each row its step, and its place among all shards."""
+
+    step: Numbers
+    place: Numbers
 
 
 @dataclass(frozen=True)
@@ -65,26 +75,41 @@ class Ahead:
         """Positions that a step moves on, of all ranks together."""
         return self.steps.batch_size * self.steps.world_size
 
-    def position(self, step: int) -> int:
-        """Where a step begins, counted over all epochs."""
+    def position(self, step: Any) -> Any:
+        """Where a step, or each of an array of steps, begins, counted over all epochs."""
         return self.steps.start + step * self.span
 
     def pieces(self, step: int) -> list[Piece]:
         """What a step reads that no step before it asked for."""
         if self.is_by_shard:
             return self._blocks(step)
-        ends = np.cumsum(self.sizes)
-        pieces = []
-        places = np.sort(np.concatenate(self._places(self.steps[step].positions)))
-        shards = np.searchsorted(ends, places, side="right")
-        rows = places - (ends - self.sizes)[shards]
-        is_begin = (np.diff(rows, prepend=-9) > 1) | (np.diff(shards, prepend=-1) != 0)
-        begins = np.flatnonzero(is_begin)
-        stops = [*begins[1:].tolist(), len(rows)]
-        for begin, stop in zip(begins.tolist(), stops, strict=True):
-            first, last = int(rows[begin]), int(rows[stop - 1])
-            pieces.append(Piece(int(shards[begin]), first, last + 1, step))
-        return pieces
+        begins, stops, _ = runs(self.rows(step, step + 1), self.ends)
+        shards = np.searchsorted(self.ends, begins, side="right")
+        starts = (self.ends - self.sizes)[shards]
+        found = zip(shards, begins - starts, stops - starts, strict=True)
+        return [Piece(int(shard), int(first), int(stop), step) for shard, first, stop in found]
+
+    def rows(self, first: int, stop: int) -> Rows:
+        """What the steps from `first` to `stop` read, in the order of their batches."""
+        steps = np.arange(first, stop)
+        begins = self.position(steps)
+        ends = np.minimum(begins + self.span, self.steps.stop)
+        world_size, residue, stride = self.steps.world_size, self.steps.residue, 1
+        count = -(-(ends - begins) // world_size)  # this and what follows as `Steps` has it
+        if residue is None:
+            begins = np.minimum(begins + self.steps.rank * count, ends)
+        else:
+            begins, stride = begins + (residue - begins) % world_size, world_size
+        inside = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
+        # What pads repeats a sample of the step.
+        positions = np.repeat(begins, count) + stride * inside
+        positions = np.minimum(positions, np.repeat(ends, count) - 1)
+        return Rows(np.repeat(steps, count), np.concatenate(self._places(positions)))
+
+    @cached_property
+    def ends(self) -> Numbers:
+        """The place behind the last one of each shard."""
+        return np.cumsum(self.sizes)
 
     def uses(self, epoch: int) -> NDArray[np.int64]:
         """The first position of `epoch` at which each place is read, counted over all epochs.
@@ -131,3 +156,23 @@ class Ahead:
                 until = (int(last[number]) - self.steps.start) // self.span
                 pieces.append(Piece(shard, row, row + size, until))
         return pieces
+
+
+def runs(rows: Rows, ends: Numbers) -> tuple[Numbers, Numbers, Numbers]:
+    """Of each run of places side by side, in one shard, that a step reads: begin, end and step.
+
+    Args:
+        rows: what is read.
+        ends: see `Ahead.ends`.
+    """
+    total = int(ends[-1])
+    steps, places = np.divmod(np.sort(rows.step * total + rows.place), total)
+    is_first_of_shard = np.zeros(total + 1, bool)
+    is_first_of_shard[ends] = True
+    is_begin = np.diff(places, prepend=-9) > 1
+    is_begin |= (np.diff(steps, prepend=-1) != 0) | is_first_of_shard[places]
+    # Where a sample comes twice in a step, as one that pads does, it lies at its run's end.
+    is_begin[1:] &= (places[1:] != places[:-1]) | (steps[1:] != steps[:-1])
+    begins = np.flatnonzero(is_begin)
+    lasts = np.append(begins[1:], len(places)) - 1
+    return places[begins], places[lasts] + 1, steps[begins]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from reader.dataset.numbers import array_of, described
 from reader.errors import ArgumentError
-from reader.order.blocks import BlockShuffle, BlockShuffled
+from reader.order.blocks import BlockShuffle
 from reader.order.buckets import (
     AspectBuckets,
     Bucketed,
@@ -21,7 +21,7 @@ from reader.order.buckets import (
 )
 from reader.order.sampled import Sampled, SampledBatches
 from reader.order.shuffle import GlobalShuffle, Order, Sequential
-from reader.order.streams import Streamed
+from reader.order.streams import in_blocks
 from reader.rng import mix64
 
 if TYPE_CHECKING:
@@ -147,9 +147,7 @@ def build_order(
         return Sampled(sampler, len(dataset))
     if isinstance(shuffle, BlockShuffle):
         numbers, sizes = dataset.places.by_shard()
-        if shuffle.streams is None:
-            return BlockShuffled(sizes, shuffle.shards, seed, numbers)
-        return Streamed(sizes, shuffle, seed, numbers)
+        return in_blocks(sizes, shuffle, seed, numbers)
     if isinstance(shuffle, AspectBuckets):
         return Bucketed(aspect_ratios(dataset), shuffle, seed)
     return GlobalShuffle(len(dataset), seed) if shuffle else Sequential(len(dataset))

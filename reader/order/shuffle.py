@@ -22,6 +22,7 @@ from reader.rng import SampleRandom, mix64, round_keys
 
 _ROUNDS = 8  # four would do for large halves; eight also mix the few bits of a small set
 _FEW = 64  # elements that are shuffled by a table
+_BLOCK = 1 << 17  # positions at a time: their words stay in the processor's cache
 
 
 Words = NDArray[np.uint64]
@@ -80,6 +81,9 @@ class GlobalShuffle:
         """The sample numbers at `positions` (all in [0, count)) of `epoch`."""
         if self.count <= _FEW:
             return np.array(_permutation(self.count, self.seed, epoch), np.int64)[positions]
+        if len(positions) > _BLOCK:
+            parts = (positions[at : at + _BLOCK] for at in range(0, len(positions), _BLOCK))
+            return np.concatenate([self.samples(part, epoch) for part in parts])
         keys = round_keys(self.seed, epoch, _ROUNDS)
         with np.errstate(over="ignore"):
             found = self._encrypt(positions.astype(np.uint64), keys)

@@ -123,6 +123,18 @@ class Streamed:
         return GlobalShuffle(len(self._rest), self._seed).samples(places, epoch)
 
 
+def in_blocks(
+    shard_sizes: Sequence[int],
+    shuffle: BlockShuffle,
+    seed: int,
+    numbers: Numbers | None = None,
+) -> BlockShuffled | Streamed:
+    """The order of a `BlockShuffle`; `numbers`: what the samples are called, None: by place."""
+    if shuffle.streams is None:
+        return BlockShuffled(shard_sizes, shuffle.shards, seed, numbers)
+    return Streamed(shard_sizes, shuffle, seed, numbers)
+
+
 def residue_of(order: Order, rank: int, world_size: int) -> int | None:
     """What a rank's positions leave when they are divided by the world size.
 

@@ -33,7 +33,7 @@ import xxhash
 from reader.errors import StoreError
 from reader.executed import end_with_parent
 from reader.format import ShardfeedError
-from reader.remote.cache import BLOCK, Full, Space
+from reader.remote.cache import Full, Space
 from reader.remote.failures import Missing
 from reader.remote.messages import (
     Begin,
@@ -53,14 +53,13 @@ from reader.remote.messages import (
     send,
 )
 from reader.remote.mirror import Mirror, MirroredShard, mirrored, shards_of
-from reader.remote.plan import PART, Part, Plan
+from reader.remote.parts import EVICTED, PART, Part
+from reader.remote.plan import Plan
 from reader.remote.store import Store
 
 _TRIES = 3  # of bytes that are not what the index says
 _ELSEWHERE = 0.02  # seconds between two looks at what another process is fetching
 _PATIENCE = 90.0  # seconds for it to get done: more than a store is usually waited for
-_AHEAD = 8  # of the cache, what may be fetched ahead
-_EVICTED = 64  # of the cache's limit, what is chosen to be evicted at a time
 
 
 class Waiter:
@@ -148,22 +147,10 @@ class Fetcher:
 
     def _begin(self, connection: socket.socket, message: Begin) -> Here | Lost:
         """Take a plan, if the cache has room for what it has open."""
-        plan = Plan(message, self._mirror)
-        shards = self._mirror.shards
-        indexes = sum(shard.index_bytes + shard.samples + 4 * BLOCK for shard in shards)
-        indexes += self._space.margin
-        total = sum(shard.bytes for shard in shards)
-        open_now = min(plan.least, total)
-        if indexes + open_now > self._space.limit:
-            return Lost(
-                f"cache_limit={self._space.limit:,} bytes are too few for what is read at a time: "
-                f"{indexes:,} bytes of indexes and {open_now:,} of samples. Give at least "
-                f"cache_limit={indexes + open_now}.",
-                False,
-            )
-        room = self._space.limit - indexes
-        # What is ahead takes the place of what would be read again.
-        plan.window = min(plan.window, max(plan.least, room // _AHEAD))
+        try:
+            plan = Plan(message, self._mirror, self._space.limit)
+        except StoreError as error:
+            return Lost(str(error), False)
         self._plans[connection, message.number] = plan
         return Here()
 
@@ -284,12 +271,8 @@ class Fetcher:
 
     async def _bring(self, shard: MirroredShard, part: Part) -> dict[int, Lost]:
         """Fetch a part, check it, and write it; which rows are not what they should be."""
-        begin, end = shard.spans
-        start, stop = int(begin[part.first]), int(end[part.stop - 1])
-        if part.is_whole:  # with what lies before and after, which a tar has too
-            start = 0 if not part.first else int(end[part.first - 1])
-            last = part.stop == shard.entry.samples
-            stop = shard.entry.bytes if last else stop
+        spans = shard.spans.wholly(shard.entry.bytes) if part.is_whole else shard.spans
+        start, stop = int(spans.begin[part.first]), int(spans.end[part.stop - 1])
         make_room = partial(self._make_room, is_urgent=part.last < 0)
         self._space.take(shard.file, start, stop, make_room)
         name, size = shard.entry.file, shard.entry.bytes
@@ -371,7 +354,7 @@ class Fetcher:
 
         For what is waited for, of any.
         """
-        need = max(need, self._space.limit // _EVICTED)
+        need = max(need, self._space.limit // EVICTED)
         given = 0
         for folder in self._space.larger(None if is_urgent else self._mirror.folder):
             own = self._mirror.shards if folder == self._mirror.folder else ()
@@ -399,7 +382,7 @@ class Fetcher:
         else:  # nobody knows the order: any are as good as others
             places = np.random.default_rng().permutation(places)
         mean = sum(shard.bytes for shard in self._mirror.shards) // max(sum(sizes), 1) or 1
-        most = max(need, self._space.limit // _EVICTED) // mean + 2
+        most = max(need, self._space.limit // EVICTED) // mean + 2
         chosen = places[-most:]
         ends = np.cumsum(sizes)
         shards = np.searchsorted(ends, chosen, side="right")

@@ -33,6 +33,7 @@ from reader.format.files import most_open_files
 from reader.format.manifest import FILENAME
 from reader.remote.cache import BLOCK, Space
 from reader.remote.failures import Missing
+from reader.remote.parts import Spans, notes_bytes
 from reader.remote.rows import Rows, path_beside
 from reader.remote.sound import is_index, is_there, remove_unsound
 from reader.remote.store import Store
@@ -40,7 +41,6 @@ from reader.remote.store import Store
 MakeRoom = Callable[[int], int]
 
 _AT_ONCE = 32  # indexes
-_EXTENTS = 64  # samples, of whose pieces a file system makes a block of notes at most
 _SHARE = 8  # of the descriptors that a process may have, for a shard each
 
 
@@ -67,17 +67,9 @@ class MirroredShard:
             os.close(self.file)
 
     @cached_property
-    def spans(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Where the bytes of each row begin and end in the tar: image and further members."""
-        columns = self.index.columns
-        begin = columns["offset"].astype(np.int64)
-        end = begin + columns["size"].astype(np.int64)
-        for ext in self.index.members:
-            offset = columns[f"{ext}.offset"].astype(np.int64)
-            stop = offset + columns[f"{ext}.size"].astype(np.int64)
-            begin = np.where(offset > 0, np.minimum(begin, offset), begin)
-            end = np.where(offset > 0, np.maximum(end, stop), end)
-        return begin, end
+    def spans(self) -> Spans:
+        """Where the bytes of each row lie in the tar: image and further members."""
+        return Spans.of(self.index)
 
     @cached_property
     def checksums(self) -> list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]]:
@@ -218,7 +210,7 @@ async def mirrored(
     await asyncio.gather(*map(bring, shards))
     _write(space, folder / FILENAME, text)
     space.count()
-    space.margin = sum(BLOCK * (2 + shard.samples // _EXTENTS) for shard in shards)
+    space.margin = notes_bytes(shards)
     return Mirror(folder, lease, shards)
 
 

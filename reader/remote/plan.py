@@ -1,9 +1,7 @@
 """How far ahead a plan of a client is fetched, cut into requests."""
 
 from collections import deque
-from collections.abc import Iterator
 from heapq import heappop, heappush
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,25 +9,7 @@ from numpy.typing import NDArray
 from reader.remote.cache import BLOCK
 from reader.remote.messages import Begin
 from reader.remote.mirror import Mirror
-
-PART = 8 << 20  # bytes of a request, for what lies side by side
-
-_WINDOW = 256 << 20  # bytes that are fetched ahead
-
-
-class Part(NamedTuple):
-    """Rows that are fetched by one request.
-
-    Attributes:
-        last: see `Piece`; -1 for what a client waits for.
-        is_whole: of a shard all of whose bytes are fetched, so what lies between rows as well.
-    """
-
-    shard: int
-    first: int
-    stop: int
-    last: int = -1
-    is_whole: bool = False
+from reader.remote.parts import Part, Window
 
 
 class Plan:
@@ -39,27 +19,25 @@ class Plan:
         taken: steps that have been read.
         done: steps whose parts have been given out.
         reach: steps up to which these are needed.
-        least: bytes that have to be in the cache at a time.
-        window: bytes to be ahead.
+        window: how many bytes are to be ahead.
         bytes: that are.
     """
 
-    def __init__(self, begin: Begin, mirror: Mirror) -> None:
+    def __init__(self, begin: Begin, mirror: Mirror, limit: int) -> None:
+        """Take a plan into a cache of so many bytes.
+
+        Raises:
+            StoreError: it has no room for what the plan has open.
+        """
         self.ahead = begin.ahead
+        shards = mirror.shards
+        self.window = Window.of(self.ahead, shards, begin.depth).within(shards, limit)
         self.taken = self.done = self.reach = 0
         self._mirror = mirror
         self._parts: deque[Part] = deque()
         self._under_way: list[tuple[int, int]] = []  # a heap: last step and bytes of each part
         self.bytes = 0
         self._uses: dict[int, NDArray[np.int64]] = {}  # by epoch
-        shards = mirror.shards
-        sizes = sorted((shard.bytes for shard in shards), reverse=True)
-        if self.ahead.is_by_shard:
-            self.least = self.window = sum(sizes[: 2 * self.ahead.open_shards])
-        else:
-            mean = sum(sizes) // max(sum(self.ahead.sizes), 1) + BLOCK
-            step = self.ahead.steps.batch_size * mean
-            self.least, self.window = 2 * step, max(_WINDOW, 2 * (begin.depth + 1) * step)
 
     def take(self, steps: int) -> None:
         """The first `steps` steps have been read."""
@@ -70,12 +48,13 @@ class Plan:
     def next(self, others: int) -> Part | None:
         """What to fetch next; None as long as enough is ahead, with the bytes of `others`."""
         while not self._parts:
-            if self.done >= len(self.ahead.steps) or self.bytes + others >= self.window:
+            if self.done >= len(self.ahead.steps) or self.bytes + others >= self.window.wanted:
                 return None
             for piece in self.ahead.pieces(self.done):
                 wanted = Part(piece.shard, piece.first, piece.stop, piece.last)
                 self.reach = max(self.reach, piece.last + 1)
-                self._parts += self._cut(wanted._replace(is_whole=self.ahead.is_by_shard))
+                spans = self._mirror.shard(piece.shard).spans
+                self._parts += spans.cut(wanted._replace(is_whole=self.ahead.is_by_shard))
             self.done += 1
         part = self._parts.popleft()
         begin, end = self._mirror.shard(part.shard).spans
@@ -95,16 +74,3 @@ class Plan:
                 self._uses[new] = self.ahead.uses(new)
         now = self._uses[epoch]
         return np.where(now >= position, now, self._uses[epoch + 1])
-
-    def _cut(self, part: Part) -> Iterator[Part]:
-        """The part in requests of a useful size."""
-        if not part.first < part.stop:
-            return
-        begin, end = self._mirror.shard(part.shard).spans
-        first = part.first
-        while first < part.stop:
-            reach = int(begin[first]) + PART
-            stop = int(np.searchsorted(end[first : part.stop], reach, side="right")) + first
-            stop = max(stop, first + 1)
-            yield part._replace(first=first, stop=stop)
-            first = stop

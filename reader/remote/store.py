@@ -24,8 +24,7 @@ from obstore.store import HTTPStore, from_url
 from reader.errors import StoreError
 from reader.remote.failures import Failure, Missing, Passing, Refused, Replaced, meaning
 from reader.remote.messages import Counts
-
-MOST_IN_FLIGHT = 256
+from reader.remote.parts import MOST_IN_FLIGHT
 
 _FIRST_IN_FLIGHT = 64
 _CALM_SECONDS = 1.0  # between two halvings: the requests of one moment fail together

@@ -1,0 +1,101 @@
+"""What dataset.json and the indexes tell of where samples lie and how large they are."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reader.errors import ArgumentError
+from reader.format import Index, Manifest, ShardEntry
+from reader.format.manifest import FILENAME
+from reader.remote.cache import BLOCK
+from reader.remote.parts import Spans
+
+
+@dataclass(frozen=True)
+class Stored:
+    """The samples of a split, one shard after the other.
+
+    Attributes:
+        shards: as in dataset.json.
+        manifest_bytes: of dataset.json.
+        spans: of each sample in its tar, without what lies between them, and with it.
+        pixels: of all images.
+    """
+
+    shards: tuple[ShardEntry, ...]
+    manifest_bytes: int
+    spans: Spans
+    whole_spans: Spans
+    pixels: int
+
+    @classmethod
+    def of(cls, folder: Path, split: str | None) -> "Stored":
+        """Read the indexes.
+
+        Raises:
+            FormatError: it is not a dataset, or an index is damaged.
+            ArgumentError: there is no such split.
+        """
+        manifest = Manifest.load(folder)
+        if split is not None and split not in manifest.splits:
+            raise ArgumentError(f"{folder} has no split {split!r}; {manifest.known_splits}.")
+        shards = tuple(s for s in manifest.shards if split in (None, s.split))
+        spans, wholes, pixels = [], [], 0
+        for shard in shards:
+            index = Index(folder / shard.index)
+            spans.append(Spans.of(index))
+            wholes.append(spans[-1].wholly(shard.bytes))
+            height, width = (index.columns[name].astype(np.int64) for name in ("height", "width"))
+            pixels += int((height * width).sum())
+        size = (folder / FILENAME).stat().st_size
+        return cls(shards, size, _joined(spans), _joined(wholes), pixels)
+
+    def __len__(self) -> int:
+        return len(self.spans.begin)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Samples of each shard."""
+        return tuple(shard.samples for shard in self.shards)
+
+    @property
+    def bytes(self) -> int:
+        """Of the tars."""
+        return sum(shard.bytes for shard in self.shards)
+
+    @property
+    def index_bytes(self) -> int:
+        """Of the indexes."""
+        return sum(shard.index_bytes for shard in self.shards)
+
+    @cached_property
+    def shard_of(self) -> NDArray[np.int64]:
+        """The shard of each sample."""
+        return np.repeat(np.arange(len(self.shards)), self.sizes)
+
+    @cached_property
+    def blocks(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Bytes of disk that a sample takes, and those of them that it shares with the next one."""
+        first = self.spans.begin // BLOCK
+        last = -(-self.spans.end // BLOCK)
+        shared = np.zeros(len(self), np.int64)
+        is_neighbour = self.shard_of[1:] == self.shard_of[:-1]
+        shared[:-1] = (last[:-1] - first[1:]).clip(0) * is_neighbour
+        return (last - first) * BLOCK, shared * BLOCK
+
+    @property
+    def disk_bytes(self) -> int:
+        """What all samples take together."""
+        own, shared = self.blocks
+        return int(own.sum() - shared.sum())
+
+
+def _joined(spans: list[Spans]) -> Spans:
+    none = [np.empty(0, np.int64)]
+    return Spans(
+        np.concatenate([part.begin for part in spans] or none),
+        np.concatenate([part.end for part in spans] or none),
+    )

@@ -1,0 +1,124 @@
+"""What is fetched of shards, in which requests, and what a cache has to hold at a time (pure).
+
+For `plan` and `fetch`, which do it, and for who wants to know beforehand what they will do.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reader.errors import StoreError
+from reader.format import Index, ShardEntry
+from reader.remote.cache import BLOCK
+
+PART = 8 << 20  # bytes of a request, for what lies side by side
+MOST_IN_FLIGHT = 256  # requests of a process
+EVICTED = 64  # of the cache's limit, what is chosen to be evicted at a time
+
+_WINDOW = 256 << 20  # bytes that are fetched ahead
+_AHEAD = 8  # of the cache, what may be fetched ahead
+_EXTENTS = 64  # samples, of whose pieces a file system makes a block of notes at most
+
+
+class Part(NamedTuple):
+    """Rows that are fetched by one request.
+
+    Attributes:
+        last: see `Piece`; -1 for what a client waits for.
+        is_whole: of a shard all of whose bytes are fetched, so what lies between rows as well.
+    """
+
+    shard: int
+    first: int
+    stop: int
+    last: int = -1
+    is_whole: bool = False
+
+
+class Spans(NamedTuple):
+    """Where the bytes of each row of a shard begin and end in the tar."""
+
+    begin: NDArray[np.int64]
+    end: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, index: Index) -> "Spans":
+        """From the first to the last of a row's image and further members."""
+        columns = index.columns
+        begin = columns["offset"].astype(np.int64)
+        end = begin + columns["size"].astype(np.int64)
+        for ext in index.members:
+            offset = columns[f"{ext}.offset"].astype(np.int64)
+            stop = offset + columns[f"{ext}.size"].astype(np.int64)
+            begin = np.where(offset > 0, np.minimum(begin, offset), begin)
+            end = np.where(offset > 0, np.maximum(end, stop), end)
+        return cls(begin, end)
+
+    def wholly(self, size: int) -> "Spans":
+        """With what lies before and after each row, which a tar of `size` bytes has too."""
+        begin = np.append(0, self.end[:-1])[: len(self.end)]
+        return Spans(begin, np.append(self.end[:-1], size)[: len(self.end)])
+
+    def cut(self, part: Part) -> Iterator[Part]:
+        """The part in requests of a useful size."""
+        first = part.first
+        while first < part.stop:
+            reach = int(self.begin[first]) + PART
+            stop = int(np.searchsorted(self.end[first : part.stop], reach, side="right")) + first
+            stop = max(stop, first + 1)
+            yield part._replace(first=first, stop=stop)
+            first = stop
+
+
+class Window(NamedTuple):
+    """Bytes that are fetched ahead of who reads.
+
+    Attributes:
+        least: that have to be in the cache at a time.
+        wanted: to be ahead.
+    """
+
+    least: int
+    wanted: int
+
+    @classmethod
+    def of(cls, ahead: Any, shards: Sequence[ShardEntry], depth: int) -> "Window":
+        """Of a plan (`reader.order.ahead.Ahead`), with `depth` steps under way at a time."""
+        sizes = sorted((shard.bytes for shard in shards), reverse=True)
+        if ahead.is_by_shard:
+            least = sum(sizes[: 2 * ahead.open_shards])
+            return cls(least, least)
+        mean = sum(sizes) // max(sum(ahead.sizes), 1) + BLOCK
+        step = ahead.steps.batch_size * mean
+        return cls(2 * step, max(_WINDOW, 2 * (depth + 1) * step))
+
+    def within(self, shards: Sequence[ShardEntry], limit: int) -> "Window":
+        """What of it is ahead in a cache of so many bytes.
+
+        What is ahead takes the place of what would be read again.
+
+        Raises:
+            StoreError: it does not fit.
+        """
+        kept = kept_bytes(shards)
+        least = min(self.least, sum(shard.bytes for shard in shards))
+        if kept + least > limit:
+            raise StoreError(
+                f"cache_limit={limit:,} bytes are too few for what is read at a time: "
+                f"{kept:,} bytes of indexes and {least:,} of samples. Give at least "
+                f"cache_limit={kept + least}."
+            )
+        return self._replace(wanted=min(self.wanted, max(self.least, (limit - kept) // _AHEAD)))
+
+
+def kept_bytes(shards: Sequence[ShardEntry]) -> int:
+    """What a cache holds beside samples: indexes, the maps of what is there, and notes."""
+    maps = sum(shard.index_bytes + shard.samples + 4 * BLOCK for shard in shards)
+    return maps + notes_bytes(shards)
+
+
+def notes_bytes(shards: Sequence[ShardEntry]) -> int:
+    """What a file system notes of where the pieces of these tars lie."""
+    return sum(BLOCK * (2 + shard.samples // _EXTENTS) for shard in shards)

@@ -1,0 +1,69 @@
+"""`packer plan`: what it prints, takes and refuses."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from packer.cli.main import main
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(main, ["plan", *map(str, arguments)])
+
+
+def test_a_plan_says_steps_traffic_memory_and_what_a_change_would_do(packed: Path) -> None:
+    found = run(packed, "--batch-size", 4, "--nodes", 2, "--ranks", 2, "--rate", 100)
+    assert found.exit_code == 0, found.output
+    plan, table = found.output.split("\n\n")
+    lines = dict(line.split(maxsplit=1) for line in plan.splitlines())
+    assert "39 samples in 4 shards" in lines["dataset"]
+    assert "requests" in plan
+    assert "bound by decode" in plan
+    assert "(given)" in lines["rate"]
+    assert "--latency, --bandwidth, --gpu-rate" in plan
+    assert table.splitlines()[1].startswith("as planned")
+    assert "--shuffle block:4" in table
+
+
+def test_a_plan_comes_as_json_with_the_sources_of_its_rates(packed: Path) -> None:
+    found = run(packed, "--json", "--latency", "100ms", "--shuffle", "block:2", "--epochs", 3)
+    assert found.exit_code == 0, found.output
+    plan = json.loads(found.output)
+    assert plan["rates"]["latency"] == {"value": 0.1, "source": "given"}
+    assert len(plan["traffic"]) == len(plan["times"]) == 3
+    assert plan["alternatives"][0]["change"] == "--shuffle global"
+
+
+def test_a_rate_is_measured_here_and_says_so(packed: Path) -> None:
+    found = run(packed, "--rate", "measured", "--batch-size", 8, "--workers", 1)
+    assert found.exit_code == 0, found.output
+    assert "measured here with 1 worker for 3 s" in found.output
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        ("--shuffle", "blocks"),
+        ("--shuffle", "block:0"),
+        ("--latency", "fast"),
+        ("--rate", "0"),
+        ("--bandwidth", "1 lot"),
+    ],
+)
+def test_what_cannot_be_planned_with_is_named(packed: Path, wrong: tuple[str, str]) -> None:
+    found = run(packed, *wrong)
+    assert found.exit_code == 2
+    assert wrong[1] in found.stderr
+
+
+def test_a_cache_that_is_too_small_is_refused_with_what_would_do(packed: Path) -> None:
+    found = run(packed, "--cache-limit", "1kB")
+    assert found.exit_code == 2
+    assert "Give at least cache_limit=" in found.stderr
+
+
+def test_what_is_no_dataset_or_has_no_such_split_is_named(tmp_path: Path, packed: Path) -> None:
+    assert "dataset.json" in run(tmp_path).stderr
+    assert "nope" in run(packed, "--split", "nope").stderr
