@@ -18,6 +18,7 @@ from packer.cli.output import say
 from packer.cli.pack import pack
 from packer.cli.plan import plan
 from packer.cli.repair import repair
+from packer.cli.report import report
 from packer.cli.sections import Sentences
 from packer.cli.verify import verify
 
@@ -79,5 +80,5 @@ def main() -> None:
     """Pack folders of images into sharded WebDataset tars that `reader` feeds to a GPU."""
 
 
-for command in (pack, index, verify, repair, info, extract, export, bench, plan):
+for command in (pack, index, verify, repair, info, report, extract, export, bench, plan):
     main.add_command(command)

@@ -32,6 +32,7 @@ SECTIONS = {
         "overwrite",
         "dry_run",
         "explain",
+        "page",
         "as_json",
         "quiet",
     ),
@@ -164,6 +165,13 @@ SECTIONS = {
     is_flag=True,
     help="Only say what SRC is read as, with five of its samples and all that belongs to them.",
 )
+@click.option(
+    "--report",
+    "page",
+    metavar="FILE.html",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Then show the dataset on a page, as `packer report` does.",
+)
 @options.as_json
 @options.quiet
 def pack(
@@ -201,6 +209,7 @@ def pack(
     overwrite: bool,
     dry_run: bool,
     explain: bool,
+    page: Path | None,
     as_json: bool,
     quiet: bool,
 ) -> int:
@@ -223,6 +232,12 @@ def pack(
         raise click.UsageError("--append adds to a dataset and --overwrite replaces it: give one.")
     if len({name.removesuffix("?") for name, _ in pairs}) < len(pairs):
         raise click.UsageError("--pair: each NAME has one folder.")
+    if page is not None:
+        from packer.report.report import check_extra
+
+        if part is not None or dry_run or explain:
+            raise click.UsageError("--report shows a dataset that is packed: leave it out here.")
+        check_extra(page)
     asked = chosen(
         src,
         shard_size=shard_size,
@@ -303,7 +318,14 @@ def pack(
         )
     name_files("rejected", sorted(set(report.rejected).difference(told)))
     say_report(report, as_json, quiet)
-    return 1 if report.rejected else 0
+    code = 1 if report.rejected else 0
+    if page is not None:
+        from packer.cli.report import say_reported
+        from packer.report.report import report as show
+
+        made = show(dst, page, jobs, progress=Progress(quiet))
+        code = max(code, say_reported(made, False, as_json or quiet))
+    return code
 
 
 def _class_names(path: Path) -> list[str]:

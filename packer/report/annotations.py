@@ -1,0 +1,177 @@
+"""What a member tells of its image: boxes, outlines and captions (pure but for parsing).
+
+No member says how its boxes are given, but their numbers do: what begins behind its end, or ends
+beyond its image, is of another format. Some boxes are wrong, so that many are asked.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from packer.sources.table.boxes import possible
+
+_CAPTIONS = ("captions", "caption", "text")
+_BOX = 5  # numbers of a line: a class and a box; an outline has more, and an odd number
+
+Points = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How the boxes of a dataset are given.
+
+    Attributes:
+        ext: of the member that has them; "": there are none.
+        format: xyxy, xywh or cxcywh.
+        normalized: they are fractions of the image's width and height.
+        is_told: somebody said so.
+    """
+
+    ext: str = ""
+    format: str = ""
+    normalized: bool = False
+    is_told: bool = False
+
+
+@dataclass(frozen=True)
+class Annotated:
+    """What a sample's members tell; M objects.
+
+    Attributes:
+        boxes: (M, 4), corners x, y, x, y.
+        labels: int64 (M,), -1 where there is none.
+        outlines: polygons of any of the objects, (points, 2) each.
+        captions: texts.
+        is_upright: boxes and outlines are fractions of the upright image, as YOLO's are; else
+            pixels of the stored one, or fractions of it where they are said to be.
+    """
+
+    boxes: Points = field(default_factory=lambda: np.zeros((0, 4)))
+    labels: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    outlines: list[Points] = field(default_factory=list)
+    captions: list[str] = field(default_factory=list)
+    is_upright: bool = False
+
+    def carried(self, carry: Callable[[Points], Points]) -> "Annotated":
+        """The same with each point, (N, 2), where `carry` puts it."""
+        first, second = carry(self.boxes[:, :2]), carry(self.boxes[:, 2:])
+        boxes = np.hstack([np.minimum(first, second), np.maximum(first, second)])
+        return replace(self, boxes=boxes, outlines=[carry(line) for line in self.outlines])
+
+
+def reading_of(members: Iterable[tuple[str, bytes, tuple[int, int]]]) -> Reading:
+    """What reads the boxes of some samples' members best.
+
+    Args:
+        members: extension, bytes, and (width, height) of the image.
+    """
+    votes: Counter[str] = Counter()
+    fractions = boxes = 0
+    for ext, data, size in members:
+        try:
+            if ext == "txt" and _rows(data):
+                return Reading("txt", "cxcywh", normalized=True)
+            content = json.loads(data) if ext == "json" else {}
+            found = _fours(content.get("boxes", []) if isinstance(content, dict) else [])
+        except (ValueError, RecursionError):
+            continue
+        votes["xywh"] += "image" in content  # which `packer pack` adds to COCO's annotations
+        boxes += len(found)
+        fractions += int(((found >= 0) & (found <= 1)).all(axis=1).sum())
+        for box in found.tolist():
+            votes.update(possible(box, size))
+    if not boxes:
+        return Reading()
+    format = "xywh" if votes["xywh"] > votes["xyxy"] else "xyxy"
+    return Reading("json", format, normalized=2 * fractions > boxes)
+
+
+def annotated(members: Sequence[tuple[str, bytes]], reading: Reading) -> Annotated:
+    """What the members ``json`` and ``txt`` of a sample tell.
+
+    Raises:
+        ValueError: one is not what `reading` says, or no JSON.
+    """
+    found = Annotated()
+    for ext, data in members:
+        if ext == "txt" and reading.ext == "txt":
+            found = _of_lines(_rows(data))
+        elif ext == "txt":
+            found.captions.append(data.decode("utf-8", "replace"))
+        else:
+            content = json.loads(data)
+            if isinstance(content, dict):
+                found.captions.extend(_captions(content))
+                if reading.ext == ext:
+                    found = replace(_of_objects(content, reading), captions=found.captions)
+    return found
+
+
+def _captions(content: dict[str, Any]) -> list[str]:
+    for name in _CAPTIONS:
+        texts = content.get(name)
+        if isinstance(texts, str):
+            return [texts]
+        if isinstance(texts, list) and texts and all(isinstance(text, str) for text in texts):
+            return texts
+    return []
+
+
+def _of_objects(content: dict[str, Any], reading: Reading) -> Annotated:
+    boxes = _fours(content.get("boxes", []))
+    if reading.format == "xywh":
+        boxes = np.hstack([boxes[:, :2], boxes[:, :2] + boxes[:, 2:]])
+    elif reading.format == "cxcywh":
+        boxes = np.hstack([boxes[:, :2] - boxes[:, 2:] / 2, boxes[:, :2] + boxes[:, 2:] / 2])
+    given: Any = next((content[name] for name in ("categories", "labels") if name in content), [])
+    labels = np.full(len(boxes), -1, np.int64)
+    if isinstance(given, list) and len(given) == len(boxes):
+        labels[:] = [label if isinstance(label, int) else -1 for label in given]
+    outlines = []
+    segmentation = content.get("segmentation")
+    for polygons in segmentation if isinstance(segmentation, list) else []:
+        for polygon in polygons if isinstance(polygons, list) else []:
+            if isinstance(polygon, list) and len(polygon) >= 6 and not len(polygon) % 2:
+                outlines.append(np.asarray(polygon, np.float64).reshape(-1, 2))
+    return Annotated(boxes, labels, outlines)
+
+
+def _of_lines(rows: list[list[float]]) -> Annotated:
+    boxes, outlines = [], []
+    for row in rows:
+        if len(row) > _BOX and len(row) % 2:
+            outlines.append(np.array(row[1:]).reshape(-1, 2))
+            boxes.append([*outlines[-1].min(axis=0), *outlines[-1].max(axis=0)])
+        else:
+            x, y, width, height = row[1:_BOX]
+            boxes.append([x - width / 2, y - height / 2, x + width / 2, y + height / 2])
+    labels = np.array([row[0] for row in rows]).astype(np.int64)
+    return Annotated(np.reshape(boxes, (-1, 4)), labels, outlines, is_upright=True)
+
+
+def _rows(data: bytes) -> list[list[float]]:
+    """The numbers of each line that is not empty.
+
+    Raises:
+        ValueError: a line is none of a label file.
+    """
+    rows = [list(map(float, line.split())) for line in data.decode("utf-8-sig").splitlines()]
+    rows = [row for row in rows if row]
+    if any(len(row) < _BOX or not np.isfinite(row).all() for row in rows):
+        raise ValueError("a line is neither a box nor an outline")
+    return rows
+
+
+def _fours(boxes: Any) -> Points:
+    try:
+        found = np.asarray(boxes, np.float64).reshape(-1, 4)
+    except (TypeError, ValueError):
+        raise ValueError("its boxes are not rows of four numbers") from None
+    if not np.isfinite(found).all():
+        raise ValueError("a box is not of finite numbers")
+    return found

@@ -1,0 +1,121 @@
+"""Rules about the whole: classes without samples, files that were left out (pure)."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from packer.report.finding import Finding
+from packer.report.look import Looked
+from packer.report.table import Table
+from packer.report.words import NAMED, have, listed, many, shortened
+
+_FEW = 5  # samples: no class can be learned of fewer
+_RARE = 0.1  # of the usual number
+_LINES = 200
+
+
+def class_counts(table: Table, looked: Looked) -> tuple[NDArray[np.int64], str]:
+    """How many each class has, (classes, splits), and of what: samples, or boxes."""
+    if table.has_labels or not len(looked.box_label):
+        return table.counts, "sample"
+    known = (looked.box_label >= 0) & (looked.box_label < len(table.classes))
+    splits = len(table.splits)
+    places = looked.box_label[known] * splits + table.split[looked.box_sample[known]]
+    return np.bincount(places, minlength=len(table.classes) * splits).reshape(-1, splits), "box"
+
+
+def of_classes(table: Table, looked: Looked) -> Iterator[Finding]:
+    """Classes that nobody can learn, and what is not in the dataset."""
+    counts, unit = class_counts(table, looked)
+    total = counts.sum(axis=1)
+    if total.any():
+        is_all = unit == "sample" or looked.count == len(table)
+        yield from _few(table, total, unit, is_all)
+        if is_all:
+            yield from _missing(table, counts, unit)
+    if table.rejected:
+        reasons = Counter(reason.split(" (")[0] for _, reason in table.rejected)
+        told = "; ".join(
+            f"{count:,} because {shortened(reason, 160)}"
+            for reason, count in reasons.most_common(5)
+        )
+        yield Finding(
+            "rejected",
+            "doubtful",
+            "Files that were rejected",
+            f"{many(len(table.rejected), 'file')} of the source, not in the dataset: {told}.",
+            len(table.rejected),
+            [],
+            table.rejected[:_LINES],
+        )
+
+
+def _few(table: Table, total: NDArray[np.int64], unit: str, is_all: bool) -> Iterator[Finding]:
+    among = "" if is_all else " among the samples looked at"
+    empty = np.flatnonzero(total == 0)
+    if len(empty):
+        names = [table.class_name(label) for label in empty.tolist()]
+        yield Finding(
+            "empty_classes",
+            "wrong" if is_all else "doubtful",
+            "Classes without samples" if unit == "sample" else "Classes without boxes",
+            f"{many(len(empty), 'class')} of {len(total):,} {have(len(empty))} no {unit}{among}: "
+            f"{listed([shortened(name, 60) for name in names])}.",
+            len(empty),
+            [],
+            _unsaid([(name, f"no {unit}") for name in names]),
+        )
+    usual = float(np.median(total[total > 0]))
+    limit = max(_FEW - 1, _RARE * usual)
+    rare = np.flatnonzero((total > 0) & (total <= limit) & (total < usual))
+    if len(rare):
+        order = rare[np.argsort(total[rare], kind="stable")]
+        lines = [(table.class_name(label), many(int(total[label]), unit)) for label in order]
+        sample = _of_classes(table, order) if unit == "sample" else []
+        yield Finding(
+            "rare_classes",
+            "doubtful",
+            "Rare classes",
+            f"{many(len(rare), 'class')} of {len(total):,} {have(len(rare))} {limit:.0f} or fewer "
+            f"{'samples' if unit == 'sample' else 'boxes'}{among}, where the usual one has "
+            f"{usual:,.0f}: {listed([shortened(name, 60) for name, _ in lines])}. "
+            "`reader.ClassBalanced()` draws them more often.",
+            len(rare),
+            [sample] if sample else [],
+            _unsaid(lines),
+        )
+
+
+def _unsaid(lines: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Names with a line each, where the sentence has not all of them."""
+    return lines[:_LINES] if len(lines) > NAMED else []
+
+
+def _of_classes(table: Table, labels: NDArray[np.int64]) -> list[int]:
+    """A sample of each of the first classes."""
+    found = [np.flatnonzero(table.label == label)[:1] for label in labels[:12].tolist()]
+    return [int(number) for numbers in found for number in numbers]
+
+
+def _missing(table: Table, counts: NDArray[np.int64], unit: str) -> Iterator[Finding]:
+    """Classes that a split lacks and another one has."""
+    if len(table.splits) < 2:
+        return
+    has = counts > 0
+    for place, split in enumerate(table.splits):
+        lacking = np.flatnonzero(~has[:, place] & has.any(axis=1))
+        if not len(lacking) or not has[:, place].any():
+            continue
+        names = [shortened(table.class_name(label), 60) for label in lacking.tolist()]
+        yield Finding(
+            "class_missing_in_split",
+            "doubtful",
+            f"Classes that {split} lacks",
+            f"{many(len(lacking), 'class')} {have(len(lacking))} no {unit} in the split {split} "
+            f"and some in another: {listed(names)}.",
+            len(lacking),
+            [],
+            _unsaid([(name, f"no {unit} in {split}") for name in names]),
+        )

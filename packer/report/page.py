@@ -1,0 +1,166 @@
+"""The page: what was found, in a template that escapes all that a dataset says.
+
+Its style and script are in it, and its policy names their checksums: nothing else runs, and nothing
+is fetched, whatever names, captions and classes hold.
+"""
+
+import base64
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any
+
+from packer.report import words
+from packer.report.cards import Card
+from packer.report.charts import Chart
+from packer.report.finding import WEIGHTS, Finding
+from packer.report.look import Looked
+from packer.report.of_classes import class_counts
+from packer.report.table import Table
+from reader.format import FORMATS
+
+MARK = "<!doctype html>\n<!-- shardfeed report -->\n"  # how such a file begins
+_CLASSES = 2000  # with a row of their own
+_SHARDS = 40
+_OPTION = 200  # characters
+
+
+@dataclass(frozen=True)
+class Shown:
+    """All that the page shows.
+
+    Attributes:
+        place: of the dataset, as it was given.
+        seed: of what was sampled.
+        gallery: numbers of the samples in the grid.
+        cards: of these and of the findings' samples.
+        box_note: how the boxes were read, a sentence; "" where there are none.
+        made: when, and by which version.
+    """
+
+    place: str
+    seed: int
+    table: Table
+    looked: Looked
+    findings: Sequence[Finding]
+    gallery: Sequence[int]
+    cards: dict[int, Card]
+    charts: Sequence[Chart]
+    box_note: str
+    made: str
+
+
+def page(shown: Shown) -> str:
+    """The text of the HTML file."""
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from markupsafe import Markup, escape
+
+    def coded(text: str) -> Markup:
+        """What stands between backticks as code."""
+        parts = text.split("`")
+        return Markup("").join(
+            Markup("<code>{}</code>").format(part) if at % 2 else escape(part)
+            for at, part in enumerate(parts)
+        )
+
+    environment = Environment(
+        loader=PackageLoader("packer.report", "."),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"size": words.size, "shortened": words.shortened, "coded": coded}
+    environment.globals |= {"many": words.many, "share": words.share}
+    style, script = (_own(f"page.{kind}") for kind in ("css", "js"))
+    return MARK + environment.get_template("page.html").render(
+        **vars(shown),
+        style=style,
+        script=script,
+        policy=(
+            f"default-src 'none'; img-src data:; script-src {_checksum(script)}; "
+            "style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+        ),
+        weights=WEIGHTS,
+        formats=_formats(shown.table),
+        classes=_classes(shown.table, shown.looked),
+        splits=_splits(shown.table),
+        facts=_facts(shown.table),
+        shards=shown.table.manifest.shards[:_SHARDS],
+        filters=_filters(shown),
+        has_overlays=any(
+            card.boxes or card.masks or card.outlines for card in shown.cards.values()
+        ),
+    )
+
+
+def _own(name: str) -> str:
+    return files("packer.report").joinpath(name).read_text("utf-8")
+
+
+def _checksum(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def _filters(shown: Shown) -> dict[str, list[tuple[int, str]]]:
+    """The classes and splits of the samples in the grid, with their numbers."""
+    table = shown.table
+    labels = sorted({int(table.label[number]) for number in shown.gallery})
+    splits = sorted({int(table.split[number]) for number in shown.gallery})
+    return {
+        "classes": [(label, table.class_name(label) or "no class") for label in labels],
+        "splits": [(split, table.splits[split]) for split in splits],
+    }
+
+
+def _formats(table: Table) -> list[tuple[str, int]]:
+    found = [(name, int((table.format == code).sum())) for code, name in enumerate(FORMATS)]
+    return sorted(((name, count) for name, count in found if count), key=lambda item: -item[1])
+
+
+def _classes(table: Table, looked: Looked) -> dict[str, Any]:
+    """A row for each class: name, count, counts by split; the most frequent first."""
+    counts, unit = class_counts(table, looked)
+    total = counts.sum(axis=1)
+    order = (-total).argsort(kind="stable")[:_CLASSES].tolist()
+    return {
+        "unit": unit,
+        "rows": [(table.class_name(at), int(total[at]), counts[at].tolist()) for at in order],
+        "most": int(total.max(initial=0)),
+        "all": len(total),
+    }
+
+
+def _splits(table: Table) -> list[dict[str, Any]]:
+    found = []
+    for name in table.splits:
+        shards = [shard for shard in table.manifest.shards if shard.split == name]
+        found.append(
+            {
+                "name": name,
+                "shards": len(shards),
+                "samples": sum(shard.samples for shard in shards),
+                "bytes": sum(shard.bytes for shard in shards),
+            }
+        )
+    return found
+
+
+def _facts(table: Table) -> list[tuple[str, str]]:
+    """What dataset.json says of how it was made."""
+    manifest = table.manifest
+    found = [("Packed by", f"shardfeed {manifest.packer}")]
+    if manifest.reading:
+        found.append(("Read as", manifest.reading))
+    if table.members:
+        members = (f"{flags.sum():,} .{ext}" for ext, flags in sorted(table.members.items()))
+        found.append(("Members", ", ".join(members)))
+    found.append(("Tiled JPEGs, banded PNGs", f"{table.tiled:,}, {table.banded:,}"))
+    for name, value in manifest.options.items():
+        text = value if isinstance(value, str) else json.dumps(value)
+        found.append((f"Option {name}", words.shortened(text, _OPTION)))
+    found += [(f"Version of {name}", text) for name, text in manifest.transcoders.items()]
+    found.append(("Fingerprint of the source", manifest.source or "none"))
+    return found

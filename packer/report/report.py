@@ -1,0 +1,182 @@
+"""`packer report`: gather, look, judge, draw; one screen."""
+
+import time
+from dataclasses import asdict, dataclass, replace
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from packer.errors import UnusableInput
+from packer.files.atomic import write_file
+from packer.progress import Progress
+from packer.report.annotations import Reading, reading_of
+from packer.report.batches import of_each
+from packer.report.cards import cards
+from packer.report.charts import charts
+from packer.report.choice import chosen, gallery
+from packer.report.finding import WEIGHTS, Finding
+from packer.report.likeness import Groups, alike, same
+from packer.report.look import Looked, look, texts_of
+from packer.report.of_annotations import of_annotations
+from packer.report.of_classes import of_classes
+from packer.report.of_images import of_images
+from packer.report.of_pairs import of_pairs
+from packer.report.page import MARK, Shown, page
+from packer.report.sample import TEXTS, Sample
+from packer.report.table import Table, gather
+
+SAMPLES = 20_000
+_GALLERY = 600  # samples
+_ROOM = 6_000_000  # characters of the page that they may take
+_PROBED = 64  # samples, of which the reading of boxes is guessed
+_EXTRA = ("imagehash", "jinja2", "matplotlib", "scipy")
+
+
+@dataclass(frozen=True)
+class Reported:
+    """What became of a report.
+
+    Attributes:
+        looked: samples whose pixels and members were read.
+        bytes: of the page.
+        findings: what deserves a look, the gravest first.
+    """
+
+    dataset: str
+    page: str
+    samples: int
+    looked: int
+    bytes: int
+    seconds: float
+    findings: list[Finding]
+
+    def content(self) -> dict[str, Any]:
+        """As JSON has it."""
+        return asdict(self)
+
+
+def check_extra(out: Path) -> None:
+    """See that a report can be made and written, before anything takes long.
+
+    Raises:
+        UnusableInput: a library is missing, or `out` is a file that is no report.
+    """
+    if missing := [name for name in _EXTRA if find_spec(name) is None]:
+        raise UnusableInput(
+            f"A report needs {' and '.join(missing)}: pip install 'shardfeed[report]'."
+        )
+    if out.is_dir() or not out.absolute().parent.is_dir():
+        raise UnusableInput(f"{out} is not the name of a file in a folder that is there.")
+    if out.exists() and not _begins(out).startswith(MARK.encode()):
+        raise UnusableInput(f"{out} is there and is no report: give another name, or remove it.")
+
+
+def report(
+    place: Path | str,
+    out: Path,
+    jobs: int,
+    *,
+    samples: int = SAMPLES,
+    seed: int = 0,
+    box_format: str | None = None,
+    progress: Progress | None = None,
+) -> Reported:
+    """Write the page of the dataset at `place` to `out`, in `jobs` processes.
+
+    Memory: some 100 bytes a sample, and 1 kB for each that is looked at.
+
+    Args:
+        samples: of which pixels and members are read, at most, chosen by `seed`; indexes tell the
+            rest of all.
+        box_format: of the boxes; None: as dataset.json says, or as their numbers suggest.
+
+    Raises:
+        UnusableInput: the page cannot be made, or not be written there.
+        ShardfeedError: `place` is no dataset, or cannot be read.
+    """
+    from reader import Dataset, __version__
+
+    check_extra(out)
+    began, progress = time.monotonic(), progress or Progress(quiet=True)
+    dataset = Dataset(place)
+    table = gather(dataset)
+    reading = _reading(dataset, table, jobs, box_format)
+    looked = look(dataset, chosen(len(table), samples, seed).tolist(), reading, jobs, progress)
+    exact = _exact(dataset, table, samples, jobs, progress)
+    near = _near(table, looked)
+    findings = [
+        *of_images(table, looked),
+        *of_annotations(table, looked, reading),
+        *of_classes(table, looked),
+        *of_pairs(table, exact, near, len(looked.numbers)),
+    ]
+    findings.sort(key=lambda finding: WEIGHTS.index(finding.weight))
+    shown = gallery(table, _GALLERY, seed)
+    wanted = {*shown, *(number for finding in findings for number in finding.samples)}
+    drawn = cards(dataset, sorted(wanted), reading, jobs, progress)
+    room = np.cumsum([drawn[number].weight for number in shown])
+    shown = shown[: int((room <= _ROOM).sum())]
+    text = page(
+        Shown(
+            str(place),
+            seed,
+            table,
+            looked,
+            findings,
+            sorted(shown),
+            drawn,
+            charts(table, looked),
+            _box_note(reading) if len(looked.boxes) else "",
+            f"{time.strftime('%Y-%m-%d %H:%M')} by shardfeed {__version__}",
+        )
+    )
+    content = text.encode("utf-8", "backslashreplace")
+    write_file(out, content)
+    seconds = time.monotonic() - began
+    return Reported(str(place), str(out), len(table), looked.count, len(content), seconds, findings)
+
+
+def _reading(dataset: Any, table: Table, jobs: int, box_format: str | None) -> Reading:
+    """How the boxes are given: as somebody said, or as those of some samples suggest."""
+    with_texts = [flags for ext, flags in table.members.items() if ext in TEXTS]
+    having = np.flatnonzero(np.any(with_texts, axis=0)) if with_texts else np.zeros(0, np.int64)
+    few = having[:: max(len(having) // _PROBED, 1)][:_PROBED].tolist()
+    done = of_each(dataset, few, texts_of, jobs, Progress(quiet=True), "probe")
+    found = reading_of(text for texts in done.results.values() for text in texts)
+    return replace(found, format=box_format, is_told=True) if box_format else found
+
+
+def _box_note(reading: Reading) -> str:
+    scale = "fractions" if reading.normalized else "pixels"
+    told = (
+        "as was told" if reading.is_told else "as their numbers suggest: --box-format corrects it"
+    )
+    return f"Boxes are those of .{reading.ext}, read as {reading.format} in {scale}, {told}."
+
+
+def _exact(dataset: Any, table: Table, most: int, jobs: int, progress: Progress) -> Groups:
+    """The samples of the same bytes: candidates by their checksums, compared by reading them."""
+    groups = same(table.crc32, table.size, table.height, table.width)
+    few = groups.where(groups.starts < most)
+    done = of_each(dataset, few.members.tolist(), _digest, jobs, progress, "compare")
+    numbers = np.array(sorted(done.results), np.int64)
+    digests = np.array([done.results[number] for number in numbers.tolist()], np.uint64)
+    return same(digests.view(np.int64), samples=numbers)
+
+
+def _digest(sample: Sample) -> int:
+    return sample.digest
+
+
+def _near(table: Table, looked: Looked) -> Groups:
+    """The samples that look the same, and have not all the same bytes; one colour says nothing."""
+    varied = looked.spread > 4 * 2.5
+    groups = alike(looked.numbers[varied], looked.hash[varied], looked.tiny[varied])
+    return groups.where(groups.differ(table.crc32))
+
+
+def _begins(path: Path) -> bytes:
+    with path.open("rb") as file:
+        return file.read(len(MARK))

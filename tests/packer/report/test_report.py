@@ -1,0 +1,129 @@
+"""`packer report`: from a dataset to a page."""
+
+import html
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from packer.errors import UnusableInput
+from packer.report.report import Reported, report
+
+Reporting = Callable[..., tuple[Reported, str]]
+
+
+@pytest.fixture(scope="module")
+def of_planted(planted: Path, reported: Reporting) -> tuple[Reported, str]:
+    return reported(planted)
+
+
+def names(made: Reported, page: str, kind: str) -> set[str]:
+    """The images that a finding shows, by the beginning of their names."""
+    number = [finding.kind for finding in made.findings].index(kind) + 1
+    article = page.split(f'id="finding-{number}"')[1].split("</article>")[0]
+    return set(re.findall(r'data-copy="\w+2017/([a-z]+)\d\.jpg"', article))
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        ("tiny", "tiny"),
+        ("huge", "huge"),
+        ("extreme_ratio", "long"),
+        ("uniform", "uniform"),
+        ("grey", "grey"),
+        ("duplicates", "copy"),
+        ("leakage", "leak"),
+        ("near_duplicates", "near"),
+        ("boxes_outside", "outside"),
+        ("empty_boxes", "empty"),
+    ],
+)
+def test_both_images_of_a_fault_are_found_and_shown(
+    of_planted: tuple[Reported, str], kind: str, name: str
+) -> None:
+    made, page = of_planted
+    [finding] = [finding for finding in made.findings if finding.kind == kind]
+    assert finding.count == (4 if "duplicates" in kind or kind == "leakage" else 2)
+    assert names(made, page, kind) == {name}
+
+
+def test_an_empty_class_and_rejected_files_are_named(of_planted: tuple[Reported, str]) -> None:
+    made, page = of_planted
+    by_kind = {finding.kind: finding for finding in made.findings}
+    assert ": c." in by_kind["empty_classes"].sentence
+    assert [name for name, _ in by_kind["rejected"].lines] == [
+        "train2017/damaged0.jpg",
+        "train2017/damaged1.jpg",
+    ]
+    assert "damaged0.jpg" in page
+
+
+def test_nothing_else_is_found(of_planted: tuple[Reported, str]) -> None:
+    kinds = sorted(finding.kind for finding in of_planted[0].findings)
+    assert len(kinds) == len(set(kinds)) == 12
+
+
+def test_the_page_is_one_file_that_names_no_other(of_planted: tuple[Reported, str]) -> None:
+    made, page = of_planted
+    assert made.bytes < 10_000_000
+    assert "default-src 'none'" in html.unescape(page)
+    places = re.findall(r'(?:src|href|action)\s*=\s*"([^"]*)"', page)
+    assert places
+    assert all(place.startswith(("data:", "#")) for place in places)
+
+
+def test_the_same_dataset_and_seed_give_the_same_page(planted: Path, reported: Reporting) -> None:
+    first, second = (reported(planted, samples=30, seed=3)[1] for _ in range(2))
+    made = re.compile(r"Made \d+-\d+-\d+ \d+:\d+")
+    assert made.sub("", first) == made.sub("", second)
+
+
+def test_a_page_of_some_samples_says_so(planted: Path, reported: Reporting) -> None:
+    made, page = reported(planted, samples=30)
+    assert made.looked == 30
+    assert re.search(r"30 of 80 samples, chosen by the seed 0, were read", page)
+
+
+def test_damaged_samples_are_named_and_the_others_shown(
+    tmp_path: Path, source: Path, run_pack: Callable[..., object], reported: Reporting
+) -> None:
+    run_pack(source, tmp_path / "shards")
+    tar = next((tmp_path / "shards").glob("*.tar"))
+    content = bytearray(tar.read_bytes())
+    content[700:720] = bytes(20)
+    tar.write_bytes(content)
+    made, page = reported(tmp_path / "shards")
+    [finding] = [finding for finding in made.findings if finding.kind == "damaged"]
+    assert finding.count == 1
+    assert "its bytes are not those that were packed" in page
+
+
+def test_a_file_that_is_no_report_is_not_replaced(tmp_path: Path, planted: Path) -> None:
+    out = tmp_path / "thesis.html"
+    out.write_text("mine")
+    with pytest.raises(UnusableInput, match="is no report"):
+        report(planted, out, 1)
+    assert out.read_text() == "mine"
+
+
+def test_the_command_prints_what_it_found(
+    run_packer: Callable[..., Any], planted: Path, tmp_path: Path
+) -> None:
+    done = run_packer("report", planted, "-o", tmp_path / "a.html", "--jobs", 1, "--json")
+    assert done.returncode == 0
+    found = json.loads(done.stdout)
+    assert {"kind", "weight", "sentence", "groups"} <= found["findings"][0].keys()
+
+
+def test_packing_ends_with_a_report(
+    run_packer: Callable[..., Any], source: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "a.html"
+    done = run_packer("pack", source, tmp_path / "shards", "--report", out, "--jobs", 1)
+    assert done.returncode == 0
+    assert "39 samples, 39 looked at" in done.stdout
+    assert "<h1>" in out.read_text("utf-8")
