@@ -55,7 +55,9 @@ function overlay() {
 
 filters.hidden = false;
 filters.addEventListener("submit", (event) => event.preventDefault());
-filters.addEventListener("input", () => { most = STEP; show(); overlay(); });
+for (const kind of ["input", "change"]) {
+  filters.addEventListener(kind, () => { most = STEP; show(); overlay(); });
+}
 more.addEventListener("click", () => {
   const first = cards.filter((card) => !card.hidden).length;
   most += STEP;

@@ -9,17 +9,22 @@ import numpy as np
 import pytest
 from PIL import Image
 
-pytest.importorskip("imagehash", reason="the extra `report` is not installed")
-pytest.importorskip("matplotlib", reason="the extra `report` is not installed")
-pytest.importorskip("jinja2", reason="the extra `report` is not installed")
-
 from packer.report.report import Reported, report
 
 HOSTILE = "\"'><script>document.title='hostile'</script><img src=x onerror=alert(1)>"
 
 
 @pytest.fixture(scope="session")
-def reported(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., tuple[Reported, str]]:
+def extra() -> None:
+    """What is to be installed for a report."""
+    for name in ("imagehash", "jinja2", "matplotlib"):
+        pytest.importorskip(name, reason="the extra `report` is not installed")
+
+
+@pytest.fixture(scope="session")
+def reported(
+    extra: None, tmp_path_factory: pytest.TempPathFactory
+) -> Callable[..., tuple[Reported, str]]:
     """`reported(dataset)`: the report on a dataset, and the page's text."""
 
     def run(place: Path, **options: Any) -> tuple[Reported, str]:

@@ -102,6 +102,7 @@ def test_damaged_samples_are_named_and_the_others_shown(
     assert "its bytes are not those that were packed" in page
 
 
+@pytest.mark.usefixtures("extra")
 def test_a_file_that_is_no_report_is_not_replaced(tmp_path: Path, planted: Path) -> None:
     out = tmp_path / "thesis.html"
     out.write_text("mine")
@@ -110,6 +111,7 @@ def test_a_file_that_is_no_report_is_not_replaced(tmp_path: Path, planted: Path)
     assert out.read_text() == "mine"
 
 
+@pytest.mark.usefixtures("extra")
 def test_the_command_prints_what_it_found(
     run_packer: Callable[..., Any], planted: Path, tmp_path: Path
 ) -> None:
@@ -119,6 +121,7 @@ def test_the_command_prints_what_it_found(
     assert {"kind", "weight", "sentence", "groups"} <= found["findings"][0].keys()
 
 
+@pytest.mark.usefixtures("extra")
 def test_packing_ends_with_a_report(
     run_packer: Callable[..., Any], source: Path, tmp_path: Path
 ) -> None:
