@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from packer.processes import Advance, map_unordered
-from packer.progress import Progress
+from packer.processes import map_unordered
+from packer.progress import Advance, Progress
 from packer.report.sample import Sample
-from reader.errors import DecodeError
 from reader.format import ShardfeedError
+from reader.format.errors import DecodeError
 
 if TYPE_CHECKING:
     from reader import Dataset

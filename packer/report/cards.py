@@ -15,8 +15,8 @@ from packer.report.batches import of_each
 from packer.report.masks import shown
 from packer.report.sample import Sample, is_mask
 from packer.report.words import shortened
-from reader.errors import DecodeError
 from reader.format import ShardfeedError
+from reader.format.errors import DecodeError
 
 if TYPE_CHECKING:
     from reader import Dataset

@@ -10,8 +10,8 @@ import xxhash
 from numpy.typing import NDArray
 
 from packer.report.annotations import Annotated, Reading, annotated
-from reader.decode.decoder import Decoder, plan
-from reader.decode.plan import StoredImage, View
+from reader.decode.decoder import Decoder
+from reader.decode.plan import StoredImage, View, plan
 from reader.errors import SampleError
 from reader.format.members import picture_format
 from reader.geometry import Geometry
