@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from packer.report.annotations import Annotated, Reading, annotated
 from reader.decode.decoder import Decoder
-from reader.decode.plan import StoredImage, View, plan
+from reader.decode.plan import View, plan
+from reader.decode.stored import StoredImage
 from reader.errors import SampleError
 from reader.format.members import picture_format
 from reader.geometry import Geometry
