@@ -197,7 +197,7 @@ class Fetcher:
         """What of a part is neither there nor on its way: from the first such row to the last."""
         shard = self._mirror.shard(part.shard)
         shard.prove(part.first, part.stop)
-        here = shard.rows.there()[part.first : part.stop]
+        here = shard.rows.there(part.first, part.stop)
         if self._wanted:  # by who looked before they were proved, or fetched by another process
             for row in (np.flatnonzero(here) + part.first).tolist():
                 self._answer(part._replace(first=row, stop=row + 1), {})
@@ -236,7 +236,7 @@ class Fetcher:
         text, is_sample = "", False
         try:
             await self._claim(shard, part)
-            if shard.rows.there()[part.first : part.stop].all():
+            if shard.rows.there(part.first, part.stop).all():
                 return {}
             return await self._bring(shard, part)
         except Missing:
@@ -266,7 +266,7 @@ class Fetcher:
                     f"cache has been fetching it for {_PATIENCE:.0f} seconds. Is it stopped?"
                 )
             await asyncio.sleep(_ELSEWHERE)
-            if shard.rows.there()[part.first : part.stop].all():
+            if shard.rows.there(part.first, part.stop).all():
                 return
 
     async def _bring(self, shard: MirroredShard, part: Part) -> dict[int, Lost]:

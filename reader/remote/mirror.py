@@ -19,13 +19,13 @@ import contextlib
 import fcntl
 import hashlib
 import os
-import zlib
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
+from isal import isal_zlib
 from numpy.typing import NDArray
 
 from reader.format import FormatError, Index, Manifest, ShardEntry
@@ -87,7 +87,9 @@ class MirroredShard:
         for row in range(first, stop):
             for offsets, sizes, sums in self.checksums:
                 at = int(offsets[row]) - start
-                if at >= 0 and zlib.crc32(content[at : at + int(sizes[row])]) != int(sums[row]):
+                if at >= 0 and isal_zlib.crc32(content[at : at + int(sizes[row])]) != int(
+                    sums[row]
+                ):
                     found.append(row)
                     break
         return found

@@ -77,9 +77,9 @@ class Rows:
         found = self.values[rows]
         return np.where(found & (_UNPROVEN | _THERE) == _THERE, found, 0).astype(np.uint8)
 
-    def there(self) -> NDArray[np.bool_]:
-        """Of each row, whether it is there."""
-        return (self.values & (_UNPROVEN | _THERE)) == _THERE
+    def there(self, first: int = 0, stop: int | None = None) -> NDArray[np.bool_]:
+        """Of each row, or of each of these, whether it is there."""
+        return (self.values[first:stop] & (_UNPROVEN | _THERE)) == _THERE
 
     def unproven(self, first: int, stop: int) -> NDArray[np.bool_]:
         """Of each of these rows, whether its bytes have to be checked first."""

@@ -22,6 +22,7 @@ import obstore
 from obstore.store import HTTPStore, from_url
 
 from reader.errors import StoreError
+from reader.remote.calls import Calls
 from reader.remote.failures import Failure, Missing, Passing, Refused, Replaced, meaning
 from reader.remote.messages import Counts
 from reader.remote.parts import MOST_IN_FLIGHT
@@ -86,6 +87,7 @@ class Store:
         self._versions: dict[str, Version] = {}
         self._is_redirected = url.startswith("hf://")  # where each answer is another server's
         self._options, self._provider = options, provider
+        self._calls = Calls()
         self._is_accepted = False  # whether what it was opened with was found to be right
         self._store = self._opened()
 
@@ -132,10 +134,9 @@ class Store:
         began, store = time.monotonic(), self._store
         self._add(requests=1, in_flight=1)
         try:
-            found = await obstore.get_async(store, name, options=options)
+            meta, content = await self._got(store, name, options)
             if size is not None:
-                self._check_version(name, Version(found.meta["e_tag"], found.meta["size"]), size)
-            content = memoryview(await found.bytes_async())
+                self._check_version(name, Version(meta["e_tag"], meta["size"]), size)
         except StoreError:
             raise
         except Exception as error:  # the library's, and whatever a provider of credentials does
@@ -148,6 +149,18 @@ class Store:
         self._note_latency(time.monotonic() - began)
         self.gate.passed()
         return content
+
+    async def _got(self, store: Any, name: str, options: dict[str, Any]) -> tuple[Any, memoryview]:
+        """What the library knows of an object, and its bytes, or some of them."""
+
+        def got() -> tuple[Any, memoryview]:
+            found = obstore.get(store, name, options=options)
+            return found.meta, memoryview(found.bytes())
+
+        if self._provider is None:
+            return await self._calls.run(got)
+        found = await obstore.get_async(store, name, options=options)  # it may be a coroutine too
+        return found.meta, memoryview(await found.bytes_async())
 
     def _check_version(self, name: str, found: Version, size: int) -> None:
         known = self._versions.setdefault(name, found)
