@@ -4,9 +4,9 @@ One module a peer, each with a `build` and, where the peer reads a format of its
 """
 
 from peers import dali, data_loader, grain, huggingface, litdata, mosaic, spdl, webdataset
-from peers.peer import CROPS, Peer, Task, is_installed
+from peers.peer import CROPS, Peer, Stored, Task, is_installed
 
-__all__ = ["CROPS", "PEERS", "Peer", "Task", "is_installed"]
+__all__ = ["CROPS", "PEERS", "Peer", "Stored", "Task", "is_installed"]
 
 PEERS = {
     "DataLoader, simplejpeg + cv2": Peer("torch", data_loader.with_simplejpeg),

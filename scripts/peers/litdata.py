@@ -45,8 +45,21 @@ def build(task: Task) -> Iterable[Any]:
     """A StreamingDataset that decodes with simplejpeg and OpenCV."""
     import litdata
 
+    place: dict[str, Any] = {"input_dir": str(task.cache / _FOLDER)}
+    if task.stored is not None:
+        place = {
+            "input_dir": f"s3://{task.stored.bucket}/{_FOLDER}",
+            "cache_dir": str(task.stored.cache),
+            "max_cache_size": task.stored.limit,
+            "storage_options": {
+                "endpoint_url": task.stored.endpoint,
+                "aws_access_key_id": "any",
+                "aws_secret_access_key": "any",
+                "region_name": "us-east-1",
+            },
+        }
     data = litdata.StreamingDataset(
-        str(task.cache / _FOLDER),
+        **place,
         shuffle=task.crop == "random",
         drop_last=False,
         transform=partial(_decode, crop=task.crop),

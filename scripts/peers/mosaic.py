@@ -1,5 +1,6 @@
 """MosaicML Streaming: MDS shards, read by its own dataset through torch's DataLoader."""
 
+import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -37,10 +38,19 @@ def build(task: Task) -> Iterable[Any]:
             image = pipeline.with_cv2(row["jpg"], task.crop)
             return torch.from_numpy(image).permute(2, 0, 1), row["label"]
 
+    place: dict[str, Any] = {"local": str(task.cache / _FOLDER)}
+    if task.stored is not None:
+        os.environ["S3_ENDPOINT_URL"] = task.stored.endpoint  # there is no other way to say it
+        os.environ["AWS_ACCESS_KEY_ID"] = os.environ["AWS_SECRET_ACCESS_KEY"] = "any"
+        place = {
+            "remote": f"s3://{task.stored.bucket}/{_FOLDER}",
+            "local": str(task.stored.cache),
+            "cache_limit": task.stored.limit,
+        }
     clean_stale_shared_memory()  # what the round before left behind
     return DataLoader(
         Decoded(
-            local=str(task.cache / _FOLDER),
+            **place,
             shuffle=task.crop == "random",
             batch_size=task.batch_size,
         ),

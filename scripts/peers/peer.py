@@ -1,4 +1,4 @@
-"""What bench_read.py asks of a peer."""
+"""What bench_read.py and bench_remote.py ask of a peer."""
 
 import importlib.util
 from collections.abc import Callable, Iterable
@@ -10,6 +10,22 @@ CROPS = ("random", "center")
 
 
 @dataclass(frozen=True)
+class Stored:
+    """Where a store has what `prepare` wrote.
+
+    Attributes:
+        endpoint, bucket: an HTTP server that takes S3's requests of paths, whoever signed them.
+        cache: a folder for what comes.
+        limit: bytes that may stay there; None for all.
+    """
+
+    endpoint: str
+    bucket: str
+    cache: Path
+    limit: int | None
+
+
+@dataclass(frozen=True)
 class Task:
     """What every candidate does: the same images, crop, batch and number of workers.
 
@@ -17,6 +33,7 @@ class Task:
         images: the folder of class folders.
         shards: the same, packed.
         cache: a folder for what `prepare` writes; each peer has one of its own in it.
+        stored: where to read from, in place of the folders.
     """
 
     shards: Path
@@ -25,6 +42,7 @@ class Task:
     crop: str
     batch_size: int
     workers: int
+    stored: Stored | None = None
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,10 @@ def build(task: Task) -> Iterable[Any]:
     from torch.utils.data import default_collate
 
     urls = sorted(map(str, task.shards.rglob("*.tar")))
+    if task.stored is not None:  # no cache: its own has no limit that it keeps to
+        place = f"{task.stored.endpoint}/{task.stored.bucket}/shards"
+        tars = sorted(path.relative_to(task.shards) for path in task.shards.rglob("*.tar"))
+        urls = [f"pipe:curl --silent --fail {place}/{tar}" for tar in tars]
 
     def decode(sample: dict[str, Any]) -> tuple[Any, int]:
         import torch
