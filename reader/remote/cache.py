@@ -76,7 +76,8 @@ class Space:
         try:
             root.mkdir(parents=True, exist_ok=True)
             self._account = os.open(root / _ACCOUNT, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
-            self._check_holes()
+            if not self.taken:  # else it was found out before, and there may be no room to try
+                self._check_holes()
             self.count()
             self.limit = limit or (shutil.disk_usage(root).free + self.taken) // 2
         except OSError as error:

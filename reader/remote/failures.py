@@ -19,6 +19,7 @@ _KINDS = {
     "Decode": "the answer cannot be read",
 }
 _CERTIFICATE = re.compile(r"InvalidCertificate\([\s()]*(?:Other\w*[\s()]*)*(\w+)")
+_HEADER = re.compile(r"(\S+) Header missing from response")
 _RAISED = re.compile(r"source: PyErr \{\s*type: <class '([\w.]+)'>")
 
 
@@ -54,7 +55,7 @@ def meaning(error: Exception) -> Failure:
         return Missing()
     if isinstance(error, exceptions.PreconditionError):
         return Replaced()
-    if isinstance(error, exceptions.NotSupportedError):
+    if isinstance(error, exceptions.NotSupportedError) or "non-partial response" in said:
         what = "the server gives the whole file where a part is asked for"
         return Passing(what, is_answer=True)
     if raised := _RAISED.search(said):
@@ -102,7 +103,7 @@ def _of_connection(said: str) -> Failure:
         )
     if "dns error" in said:
         return Passing("its name does not resolve")
-    if "MissingContentLength" in said:
-        return Failure("the server does not tell the size of what it sends (Content-Length).")
+    if lacking := _HEADER.search(said):
+        return Failure(f"the server sends no {lacking[1]}, which a store has to tell.")
     kind = _KIND.search(said)
     return Passing(_KINDS[kind[1]] if kind else "the request failed")

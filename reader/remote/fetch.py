@@ -336,12 +336,13 @@ class Fetcher:
 
         What is about to be read goes only for what is waited for.
         """
-        given, is_new = 0, False
+        given, share, is_all = 0, need, False
         while given < need:
             if not self._victims:
-                if is_new:
+                if is_all:
                     return given + self._rob(need - given, is_urgent=is_urgent)
-                self._victims, is_new = self._choose(need, is_urgent), True
+                self._victims, is_all = self._choose(share, is_urgent)
+                share *= 4  # of small samples several lie in a block, which goes with the last one
                 continue
             number, row = self._victims.pop()
             if not self._busy[number, row]:
@@ -366,13 +367,13 @@ class Fetcher:
                         return given
         return given
 
-    def _choose(self, need: int, is_urgent: bool) -> list[tuple[int, int]]:
-        """Shard and row of what is there and needed last, the very last at the end."""
+    def _choose(self, need: int, is_urgent: bool) -> tuple[list[tuple[int, int]], bool]:
+        """Shard and row of what is there and needed last, the very last at the end; whether all."""
         sizes = [shard.samples for shard in self._mirror.shards]
         here = [self._mirror.shard(number).rows.there() for number in range(len(sizes))]
         places = np.flatnonzero(np.concatenate([*here, np.zeros(0, bool)]))
         if not len(places):
-            return []
+            return [], True
         plans = list(self._plans.values())
         if plans:
             uses = np.min([plan.next_use()[places] for plan in plans], axis=0)
@@ -387,7 +388,7 @@ class Fetcher:
         ends = np.cumsum(sizes)
         shards = np.searchsorted(ends, chosen, side="right")
         rows = chosen - (ends - sizes)[shards]
-        return list(zip(shards.tolist(), rows.tolist(), strict=True))
+        return list(zip(shards.tolist(), rows.tolist(), strict=True)), len(chosen) == len(places)
 
 
 def _runs(message: Want | Hint) -> Iterator[Part]:

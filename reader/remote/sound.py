@@ -46,8 +46,9 @@ def remove_unsound(folder: Path, manifest: Manifest, text: bytes) -> None:
             for shard in manifest.shards:
                 _check_index(folder / shard.index, shard, is_new=is_new)
                 _check_rows(folder / shard.file, shard, is_new=is_new)
-            os.ftruncate(file, 0)
-            os.pwrite(file, boot, 0)
+            if is_new:
+                os.ftruncate(file, 0)
+                os.pwrite(file, boot, 0)
     finally:
         os.close(file)
 
