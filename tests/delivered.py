@@ -32,8 +32,12 @@ def digest(batches: Iterable[Sequence[Any]]) -> str:
     found = hashlib.sha256()
     for batch in batches:
         for field in batch:
-            is_tensor = isinstance(field, torch.Tensor)
-            found.update(field.numpy().tobytes() if is_tensor else repr(field).encode())
+            if isinstance(field, torch.Tensor):
+                found.update(field.numpy().tobytes())
+            elif isinstance(field, (list, tuple)):
+                found.update(digest([field]).encode())
+            else:
+                found.update(repr(field).encode())
     return found.hexdigest()
 
 
