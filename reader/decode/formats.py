@@ -53,7 +53,8 @@ def read_picture(image: StoredImage) -> Pixels:
         pixels: Pixels | None = None
         with contextlib.suppress(cv2.error):  # Pillow says better what is wrong
             pixels = cv2.imdecode(
-                np.frombuffer(data, np.uint8), flags | cv2.IMREAD_IGNORE_ORIENTATION
+                np.frombuffer(_without_profile(data), np.uint8),
+                flags | cv2.IMREAD_IGNORE_ORIENTATION,
             )
         if pixels is not None:
             return _in_depth(pixels.reshape(image.height, image.width, -1), image.depth)
@@ -134,6 +135,17 @@ def _size_for_opencv(data: memoryview) -> tuple[int, int] | None:
     if name == b"VP8L":
         return (lossless & 0x3FFF) + 1, (lossless >> 14 & 0x3FFF) + 1
     return (lossy & 0x3FFF, lossy >> 16 & 0x3FFF) if name == b"VP8 " else None
+
+
+def _without_profile(data: memoryview) -> bytes | memoryview:
+    """A PNG without its colour profile: OpenCV ignores it, and libpng prints remarks on many."""
+    if data[:1] != PNG_BEGIN[:1]:
+        return data
+    whole = bytes(data)
+    if (at := whole.find(b"iCCP", 0, whole.find(b"IDAT"))) < 0:
+        return data
+    (length,) = struct.unpack_from(">I", whole, at - 4)
+    return whole[: at - 4] + whole[at + 8 + length :]
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from PIL import Image
+from PIL import Image, ImageCms
 
 from reader.decode.formats import read_picture
 from reader.decode.stored import StoredImage
@@ -24,12 +24,12 @@ def by_pillow(data: bytes) -> np.ndarray | None:
     return pixels if pixels.shape == (HEIGHT, WIDTH, 3) else None
 
 
-def by_reader(data: bytes) -> np.ndarray | None:
+def by_reader(data: bytes, kind: str = "webp") -> np.ndarray | None:
     content = memoryview(data)
     try:
         return read_picture(
             StoredImage(
-                lambda start, stop: content[start:stop], len(data), "webp", HEIGHT, WIDTH, 3, 1
+                lambda start, stop: content[start:stop], len(data), kind, HEIGHT, WIDTH, 3, 1
             )
         )
     except DecodeError:
@@ -53,3 +53,14 @@ def test_of_a_damaged_webp_that_is_shown_which_pillow_shows(
             shown += 1
             assert np.array_equal(found, expected)
     assert 0 < shown < len(files)
+
+
+def test_a_profile_for_other_colours_than_a_pngs_is_not_remarked_on_for_each_sample(
+    make_image: Callable[..., Image.Image],
+    encode: Callable[..., bytes],
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    profile = ImageCms.ImageCmsProfile(ImageCms.createProfile("sRGB")).tobytes()
+    data = encode(make_image(4, HEIGHT, WIDTH).convert("L"), "PNG", icc_profile=profile)
+    assert np.array_equal(by_reader(data, "png"), by_pillow(data))
+    assert capfd.readouterr().err == ""
