@@ -55,6 +55,11 @@ class Card:
     more_boxes: int = 0
     reason: str = ""
 
+    def classes(self, label: int) -> list[int]:
+        """Those of a sample of this label, or of its boxes; -1 for none."""
+        own = {label} if label >= 0 else {box[-1] for box in self.boxes}
+        return sorted(own or {-1})
+
     @property
     def weight(self) -> int:
         """About as many bytes it takes in the page."""

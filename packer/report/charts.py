@@ -114,6 +114,8 @@ def _histogram(
             _plain_ticks(axes.xaxis, low, high, say)
         elif unit.startswith("of "):
             axes.xaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
+        elif not is_log:
+            axes.xaxis.get_major_locator().set_params(integer=True)
         axes.set_xlabel(unit)
 
     return Chart(title, told, _svg(draw))
@@ -145,6 +147,7 @@ def _tail(total: NDArray[np.int64], unit: str) -> Chart:
         places = np.unique(np.linspace(0, len(total) - 1, min(len(total), 400)).astype(int))
         axes.fill_between(places + 1, total[places], step="mid", color=_MARK, linewidth=0)
         axes.set_ylim(bottom=0)
+        axes.xaxis.get_major_locator().set_params(integer=True)
         axes.set_xlabel("classes, by size")
 
     return Chart("Classes, the long tail", told, _svg(draw))

@@ -36,7 +36,7 @@ function show() {
   const text = filters.elements.text.value.trim().toLowerCase();
   let found = 0;
   for (const card of cards) {
-    const passes = (!label || card.dataset.class === label)
+    const passes = (!label || card.dataset.class.split(" ").includes(label))
       && (!split || card.dataset.split === split)
       && (!text || card.dataset.text.includes(text));
     found += passes;

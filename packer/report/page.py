@@ -107,7 +107,8 @@ def _checksum(text: str) -> str:
 def _filters(shown: Shown) -> dict[str, list[tuple[int, str]]]:
     """The classes and splits of the samples in the grid, with their numbers."""
     table = shown.table
-    labels = sorted({int(table.label[number]) for number in shown.gallery})
+    own = (shown.cards[number].classes(int(table.label[number])) for number in shown.gallery)
+    labels = sorted({label for classes in own for label in classes})
     splits = sorted({int(table.split[number]) for number in shown.gallery})
     return {
         "classes": [(label, table.class_name(label) or "no class") for label in labels],

@@ -33,7 +33,9 @@ def have(count: int) -> str:
 def share(part: int, whole: int) -> str:
     """``4.2%`` of a whole; never 0% of what is there."""
     percent = 100 * part / max(whole, 1)
-    return "less than 0.1%" if 0 < percent < 0.1 else f"{percent:.2g}%"
+    if 0 < percent < 0.1:
+        return "less than 0.1%"
+    return f"{percent:.0f}%" if percent >= 10 else f"{percent:.2g}%"
 
 
 def listed(names: Sequence[str]) -> str:

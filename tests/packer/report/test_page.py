@@ -137,6 +137,14 @@ def test_filters_show_one_split_and_what_matches(of_planted: Reported, opened: O
     assert "2 shown of 2" in page.find_element("id", "count").text
 
 
+def test_the_class_of_a_box_is_one_of_its_samples(of_planted: Reported, opened: Open) -> None:
+    page = opened(of_planted)
+    page.find_element("name", "class").send_keys("b")
+    shown = visible(page)
+    assert 0 < len(shown) < 60
+    assert {card.get_attribute("data-class") for card in shown} == {"1"}
+
+
 def test_more_samples_are_shown_when_asked_for(of_planted: Reported, opened: Open) -> None:
     page = opened(of_planted)
     assert len(visible(page)) == 60
