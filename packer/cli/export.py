@@ -9,22 +9,46 @@ from packer.cli.output import counted, print_json, say
 
 
 @click.command()
-@options.dst
+@options.place
 @click.option(
     "--to", "tool", required=True, type=click.Choice(["dali", "wids", "energon"]), help="The tool."
+)
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Write them here, as they are to lie beside the tars. Needed for a URL.",
 )
 @click.option("--overwrite", is_flag=True, help="Replace files of the tool that are there.")
 @options.as_json
 @options.quiet
-def export(dst: Path, tool: str, overwrite: bool, as_json: bool, quiet: bool) -> int:
+def export(
+    place: Path | str, tool: str, out: Path | None, overwrite: bool, as_json: bool, quiet: bool
+) -> int:
     """Write the index files with which another tool reads DATASET."""
+    from packer.checking.store import as_folder, is_url
+    from packer.errors import UnusableInput
     from packer.interop.export import export as run
     from packer.progress import Progress
+    from reader.format import Manifest
 
-    files = run(dst, tool, overwrite, Progress(quiet))
+    if is_url(place) and out is None:
+        raise click.UsageError(
+            "The files are to lie beside the shards, and packer changes nothing in a store: give "
+            "--out FOLDER, and upload what is in it then."
+        )
+    progress = Progress(quiet)
+    with as_folder(place, progress, is_whole=False) as folder:
+        if is_url(place) and Manifest.load(folder).external:
+            raise UnusableInput(
+                f"{place} was not packed by packer, so its tars have to be read: copy it to a "
+                "folder, and export that."
+            )
+        if out is not None:
+            out.mkdir(parents=True, exist_ok=True)
+        files = run(folder, tool, overwrite, progress, out)
     if as_json:
-        print_json({"dataset": str(dst), "files": files})
+        print_json({"dataset": str(place), "files": files})
     elif not quiet:
         shown = ", ".join(files[:3]) + (", ..." if len(files) > 3 else "")
-        say(f"{dst}: {counted(len(files), 'files')} for {tool}: {shown}", err=False)
+        say(f"{out or place}: {counted(len(files), 'files')} for {tool}: {shown}", err=False)
     return 0

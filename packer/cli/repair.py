@@ -10,7 +10,7 @@ from packer.cli.output import counted, name_files, print_json, say
 
 
 @click.command()
-@options.dst
+@options.place
 @click.option(
     "--from",
     "src",
@@ -21,15 +21,21 @@ from packer.cli.output import counted, name_files, print_json, say
 @options.jobs
 @options.as_json
 @options.quiet
-def repair(dst: Path, src: Path, jobs: int, as_json: bool, quiet: bool) -> int:
+def repair(place: Path | str, src: Path, jobs: int, as_json: bool, quiet: bool) -> int:
     """Rewrite the damaged shards of DATASET from their source, byte for byte as they were.
 
     Nothing is replaced before its checksum is the one that dataset.json has kept.
     """
     from packer.checking.repair import repair as run
+    from packer.checking.store import is_url
     from packer.progress import Progress
 
-    report = run(dst, src, jobs, Progress(quiet))
+    if is_url(place):
+        raise click.UsageError(
+            "packer changes nothing in a store: copy the dataset to a folder, repair that, and "
+            "upload the files that it names."
+        )
+    report = run(Path(place), src, jobs, Progress(quiet))
     for damage in report.damages:
         say(f"damaged: {damage}")
     name_files("not repaired", report.failed)

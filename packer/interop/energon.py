@@ -60,9 +60,9 @@ def write(export: Export) -> None:
     """
     content = export.content
     counts: dict[str, int] = {}
-    for old in export.folder.glob(f"{_FOLDER}-*"):
+    for old in export.out.glob(f"{_FOLDER}-*"):
         shutil.rmtree(old)  # of a run that was killed
-    with tempfile.TemporaryDirectory(prefix=f"{_FOLDER}-", dir=export.folder) as folder:
+    with tempfile.TemporaryDirectory(prefix=f"{_FOLDER}-", dir=export.out) as folder:
         path = Path(folder) / "index.sqlite"
         with _database(path) as database:
             database.executescript(_TABLES)
@@ -93,7 +93,7 @@ def write(export: Export) -> None:
         ".info.json": info,
         "split.yaml": {"split_parts": {"train": [], "val": [], "test": []} | splits, "exclude": []},
     }
-    if not (export.folder / _FOLDER / "dataset.yaml").exists():  # it may have been changed
+    if not (export.out / _FOLDER / "dataset.yaml").exists():  # it may have been changed
         files["dataset.yaml"] = _description(export)
     for name, value in files.items():
         text = json.dumps(value, indent=2, ensure_ascii=False) + "\n"

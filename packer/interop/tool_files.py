@@ -19,11 +19,14 @@ class Export:
     """One run: the dataset, and the files that were written for the tool.
 
     Attributes:
+        folder: of the dataset.
+        out: where the files go, as they are to lie beside the tars.
         overwrite: replace files that are there with other content.
-        files: that the tool needs, relative to the dataset.
+        files: that the tool needs, relative to `out`.
     """
 
     folder: Path
+    out: Path
     content: Manifest
     overwrite: bool
     advance: Advance = lambda count: None
@@ -37,19 +40,19 @@ class Export:
             PackingFailed: it cannot be written.
             OSError: the disk fails.
         """
-        path = self.folder / name
+        path = self.out / name
         remove_leavings([path])
         if self._is_wanted(name, lambda: (len(content), checksum_of(content))):
             with naming(path):
-                path.parent.mkdir(exist_ok=True)
+                path.parent.mkdir(parents=True, exist_ok=True)
             write_file(path, content)
 
     def place(self, name: str, made: Path) -> None:
         """Move a finished file to where the tool looks for it, as `write` does."""
-        path = self.folder / name
+        path = self.out / name
         if self._is_wanted(name, lambda: measure(made)):
             try:
-                path.parent.mkdir(exist_ok=True)
+                path.parent.mkdir(parents=True, exist_ok=True)
                 os.replace(made, path)
                 sync_folder(path.parent)
             except OSError as error:
@@ -57,7 +60,7 @@ class Export:
 
     def _is_wanted(self, name: str, new: Callable[[], tuple[int, str]]) -> bool:
         """Whether the file `name`, which measures `new`, is to be written."""
-        path = self.folder / name
+        path = self.out / name
         self.files.append(name)
         if self.overwrite or not path.exists():
             return True

@@ -1,6 +1,7 @@
 """Commands over a dataset in a store."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,43 @@ def test_extract_gives_the_files_back(packed: Path, tmp_path: Path) -> None:
     for name in found:
         there, here = tmp_path / "remote" / name, tmp_path / "local" / name
         assert there.read_bytes() == here.read_bytes()
+
+
+@pytest.mark.parametrize("tool", ["dali", "wids", "energon"])
+def test_export_writes_for_a_url_what_is_to_lie_beside_its_shards(
+    packed: Path, tmp_path: Path, tool: str
+) -> None:
+    shards, out = tmp_path / "shards", tmp_path / "out"
+    shutil.copytree(packed, shards)
+    with serving(packed) as server:
+        assert run("export", server.url, "--to", tool, "--out", out, "--quiet") == (0, "")
+        assert server.tars == []
+        code, said = run("export", server.url, "--to", tool)
+        assert (code, "give --out FOLDER, and upload" in said) == (2, True)
+    assert run("export", shards, "--to", tool, "--quiet")[0] == 0
+    written = {path.relative_to(out) for path in out.rglob("*") if path.is_file()}
+    before = {path.relative_to(packed) for path in packed.rglob("*")}
+    beside = {path.relative_to(shards) for path in shards.rglob("*") if path.is_file()}
+    assert written == beside - before
+    for name in written:
+        if not name.name.endswith(".sqlite"):
+            assert (out / name).read_bytes() == (shards / name).read_bytes()
+
+
+def test_export_of_tars_from_elsewhere_needs_the_tars(packed: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "external"
+    folder.mkdir()
+    for path in packed.glob("*.tar"):
+        shutil.copy(path, folder)
+    assert run("index", folder, "--quiet")[0] == 0
+    with serving(folder) as server:
+        code, said = run("export", server.url, "--to", "dali", "--out", tmp_path / "out")
+    assert (code, "copy it to a folder, and export that" in said) == (2, True)
+
+
+def test_repair_of_a_url_says_what_to_do_in_its_stead(source: Path) -> None:
+    code, said = run("repair", "s3://bucket/shards", "--from", source)
+    assert (code, "copy the dataset to a folder, repair that" in said) == (2, True)
 
 
 def test_a_url_that_names_no_place_is_a_mistake_in_a_sentence() -> None:
