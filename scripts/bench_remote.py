@@ -117,57 +117,47 @@ def ours(run: Run, task: Task) -> reader.Loader:
 
 def read(run: Run, task: Task, store: slow_store.SlowStore, results: Any) -> None:
     """Do a run, in a process of its own, and put what was measured into `results`."""
-    began = time.perf_counter()
+    began, before, served = time.perf_counter(), store.cpu_seconds(), store.served()
     loader: Any = ours(run, task) if run.peer is None else PEERS[run.peer].build(task)
     fetching = loader.dataset.fetching if run.peer is None else None
     fetcher = None if fetching is None else psutil.Process(fetching.pid)
-    before = Clocks.read(fetcher, store)
-    served, waiting = slow_store.Served(0, 0), (0.0, 0.0)
-    found = []
+    fetched, waiting, found = 0.0, (0.0, 0.0), []
     for name in run.epochs:
-        count, first = 0, 0.0
-        asked = time.perf_counter()
+        asked = time.perf_counter() if found else began  # the first epoch begins with the loader
+        count, own, first = 0, 0.0, 0.0
         for images, *_ in loader:
             if not count:
-                first = time.perf_counter()
-                size = len(images)
+                own, first, size = cpu_seconds(fetcher), time.perf_counter(), len(images)
             count += len(images)
-        seconds = time.perf_counter() - first
-        after, now = Clocks.read(fetcher, store), store.served()
-        waited = 0.0
+        rate = (count - size) / (time.perf_counter() - first)
+        own = (cpu_seconds(fetcher) - own) / (count - size) * 1e3
+        waited, mb = 0.0, 0.0
         if run.peer is None:
             seen = loader.statistics()
             waited = (seen.waiting - waiting[0]) / max(seen.worker_seconds - waiting[1], 1e-9)
             waiting = seen.waiting, seen.worker_seconds
-        own, fetched, server = (
-            (b - a) / count * 1e3 for a, b in zip(before.all, after.all, strict=True)
-        )
-        asked = asked if found else began  # the first epoch begins with the loader
-        rate = (count - size) / seconds
-        grown = now.since(served)
-        measured = (rate, first - asked, waited, own, fetched, server)
-        mb = 0.0 if fetcher is None else most_memory(fetcher.pid)
-        found.append(Measured(name or "", *measured, mb, grown.requests, grown.bytes / 1e6))
-        before, served = after, now
+        fetched_before, served_before, server_before = fetched, served, before
+        if fetcher is not None:
+            fetched, mb = sum(fetcher.cpu_times()[:2]), most_memory(fetcher.pid)
+        served, before = store.served(), store.cpu_seconds()
+        grown = served.since(served_before)
+        of_others = (fetched - fetched_before, before - server_before)
+        others = [seconds / count * 1e3 for seconds in of_others]
+        measured = Measured(
+            name or "", rate, first - asked, waited, own, *others, mb, grown.requests,
+            grown.bytes / 1e6,
+        )  # fmt: skip
+        found.append(measured)
     results.send([one for one in found if one.name])
     if run.peer is None:
         loader.close()
 
 
-@dataclass(frozen=True)
-class Clocks:
-    """Processor time so far: of the loader, of who fetches for it, of the server."""
-
-    all: tuple[float, float, float]
-
-    @classmethod
-    def read(cls, fetcher: psutil.Process | None, store: slow_store.SlowStore) -> "Clocks":
-        """What they are now."""
-        me = psutil.Process()
-        family = [p for p in (me, *me.children(recursive=True)) if p != fetcher]
-        fetched = 0.0 if fetcher is None else sum(fetcher.cpu_times()[:2])
-        own = sum(sum(p.cpu_times()[:2]) + sum(p.cpu_times()[2:4]) * (p != me) for p in family)
-        return cls((own, fetched, store.cpu_seconds()))
+def cpu_seconds(fetcher: psutil.Process | None) -> float:
+    """Processor time of this process and all that it started, but for the one that fetches."""
+    me = psutil.Process()
+    family = (p for p in (me, *me.children(recursive=True)) if p != fetcher)
+    return sum(sum(process.cpu_times()[:2]) for process in family)
 
 
 def most_memory(pid: int) -> float:

@@ -168,7 +168,9 @@ class Feed:
         if self._scaler is not None:
             self._scaler.settle(self._account.flows, self.statistics)
         self.supply()
-        self._dropped_boxes.tell(self._account.flows.dropped_boxes)
+        flows = self._account.flows
+        self._dropped_boxes.tell(flows.dropped_boxes)
+        self._store.tell(flows)
         rows = [row for number in sorted(batch.loose) for row in batch.loose[number]]
         loose = {name: [row[at] for row in rows] for at, name in enumerate(self._loose)}
         return batch.step, arrays, loose

@@ -39,6 +39,7 @@ class Flows:
         waiting: of `busy`, spent by the workers waiting for a store.
         fetched, hits: samples that were fetched from the store, and that were in its cache.
         fetched_bytes, requests, retries: what the store gave, was asked for, and was asked again.
+        asking: of all requests to it, added up.
     """
 
     batches: int = 0
@@ -64,6 +65,7 @@ class Flows:
     fetched_bytes: int = 0
     requests: int = 0
     retries: int = 0
+    asking: float = 0.0
 
 
 class Account:
@@ -265,11 +267,14 @@ class Statistics(Flows):
                 "BlockShuffle where it prefers long reads, more workers where it serves many."
             )
         if self.bound_by == "store":
+            in_flight = _counted(round(self.asking / self.elapsed), "request")
+            each = self.asking / max(self.requests, 1) * 1e3
             return (
                 f"store-bound: workers waited for the store {self.waiting / part:.0%} of their "
-                f"time, with {_counted(self.in_flight, 'request')} in flight at "
-                f"{self.latency * 1e3:.0f} ms, {seen}; a store that is nearer helps, a cache_limit "
-                "that holds more of the dataset, or BlockShuffle, which asks for more at a time."
+                f"time, with {in_flight} in flight at {each:.0f} ms and "
+                f"{self.fetched_bytes / self.elapsed / 1e6:.1f} MB/s, {seen}; a store that is "
+                "nearer helps, a cache_limit that holds more of the dataset, or BlockShuffle, "
+                "which asks for more at a time."
             )
         if self.bound_by == "start-up":
             died = f" or replaced ({self.restarts} died)" if self.restarts else ""
@@ -289,7 +294,7 @@ class Statistics(Flows):
         """What more workers would do, as far as there are cores for them."""
         if not self.workers:
             return "this very process did the work (workers=0), worker processes would beside it."
-        computing = self.busy - self.read
+        computing = self.busy - self.read - self.waiting
         if self.bound_by == self.work and self.cpu < _STARVED * computing:
             return (
                 f"they got {self.cpu / computing:.0%} of a core each, so free cores would help, "

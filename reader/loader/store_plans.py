@@ -11,11 +11,15 @@ import numpy as np
 
 from reader.dataset.dataset import Dataset
 from reader.loader.queued import Epoch
+from reader.loader.statistics import Flows
 from reader.order.ahead import Ahead
 from reader.order.sampled import Sampled
 from reader.order.shuffle import Order
 from reader.remote.messages import Counts
+from reader.warning import warn
 from reader.workers.messages import Task
+
+_TOLD_SECONDS = 5.0  # that every worker has waited
 
 
 class StorePlans:
@@ -31,6 +35,7 @@ class StorePlans:
         self._number = count()
         self._numbers: dict[Epoch, int] = {}
         self._before = self._counted()
+        self._has_told = False
 
     def begin(self, epoch: Epoch) -> None:
         """An epoch is to be read.
@@ -63,12 +68,28 @@ class StorePlans:
         if self._plans is not None and number is not None:
             self._plans.drop(number)
 
+    def tell(self, flows: Flows) -> None:
+        """Say once that the loop waits for the network, if that is so."""
+        if self._plans is None or self._has_told or flows.waiting < flows.busy / 2:
+            return
+        workers = max(flows.worker_seconds / max(flows.elapsed, 1e-9), 1)
+        if flows.waiting >= _TOLD_SECONDS * workers:
+            self._has_told = True
+            seen = self.counts()
+            each = seen.asking / max(seen.requests, 1) * 1e3
+            warn(
+                f"This loop waits for the network: {seen.fetched_bytes / 1e6:,.0f} MB of "
+                f"{self._dataset.source} have come so far, in {seen.requests:,} requests of "
+                f"{each:.0f} ms. They stay in the cache for the epochs to come. "
+                "loader.statistics() says what would help."
+            )
+
     def counts(self) -> Counts:
         """What was fetched since the loader was made, and what is under way."""
         now, before = self._counted(), self._before
         grown = {
             name: getattr(now, name) - getattr(before, name)
-            for name in ("fetched_bytes", "requests", "retries", "fetched", "hits")
+            for name in ("fetched_bytes", "requests", "retries", "fetched", "hits", "asking")
         }
         return now._replace(**grown)
 

@@ -115,6 +115,7 @@ class Counts(NamedTuple):
         fetched_bytes, requests, retries: that the store served, or failed to.
         fetched, hits: samples that came from the store, and that were in the cache when their
             turn to be fetched came.
+        asking: seconds of all requests, those at the same time added up.
         in_flight: requests under way now.
         latency: seconds of a request, lately.
     """
@@ -124,6 +125,7 @@ class Counts(NamedTuple):
     retries: int = 0
     fetched: int = 0
     hits: int = 0
+    asking: float = 0.0
     in_flight: int = 0
     latency: float = 0.0
 

@@ -142,7 +142,7 @@ class Store:
         except Exception as error:  # the library's, and whatever a provider of credentials does
             raise self._meaning(name, store, meaning(error)) from None
         finally:
-            self._add(in_flight=-1)
+            self._add(in_flight=-1, asking=time.monotonic() - began)
         self._has_answered = True
         self._is_accepted |= store is self._store
         self._add(fetched_bytes=len(content))
@@ -219,7 +219,7 @@ class Store:
         before = self.counts.latency or seconds
         self.counts = self.counts._replace(latency=before + (seconds - before) / 32)
 
-    def _add(self, **amounts: int) -> None:
+    def _add(self, **amounts: float) -> None:
         grown = {name: getattr(self.counts, name) + more for name, more in amounts.items()}
         self.counts = self.counts._replace(**grown)
 

@@ -100,6 +100,19 @@ def test_reading_that_takes_most_of_the_workers_time_is_the_bottleneck() -> None
     assert "reading took 72% of the workers' time at 30 MB/s" in found.bottleneck
 
 
+def test_waiting_for_a_store_that_takes_most_of_their_time_is_the_bottleneck() -> None:
+    asked = {"requests": 1000, "asking": 98.0, "fetched_bytes": 250_000_000}
+    seen = statistics(waited=9.0, waiting=30.0, **asked)
+    assert seen.bound_by == "store"
+    assert "77% of their time, with 10 requests in flight at 98 ms and 25.0 MB/s" in seen.bottleneck
+
+
+def test_time_that_workers_waited_for_a_store_is_not_taken_for_a_lack_of_cores() -> None:
+    seen = statistics(waited=5.0, waiting=15.0, cpu=24.0)
+    assert seen.bound_by == "decode"
+    assert "more workers would keep up" in seen.bottleneck
+
+
 def test_transforms_that_take_most_of_the_workers_time_are_the_bottleneck() -> None:
     found = statistics(waited=5.0, transform=30.0)
     assert found.bound_by == "transform"

@@ -188,4 +188,27 @@ def test_statistics_tell_what_the_store_gave(server: StoreServer, opened: Opened
     assert first.fetched_bytes == sum(stop - begin for _, begin, stop in server.tars)
     assert first.waiting > 0
     assert (second.requests, second.fetched) == (0, 0)
+    assert first.asking >= asked * server.latency
     assert re.search(rf"store: .* in {asked} requests, .* workers waited", str(first))
+
+
+def test_a_loop_that_waits_for_the_network_is_told_so_once(
+    server: StoreServer, opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("reader.loader.store_plans._TOLD_SECONDS", 0.5)
+    server.latency = 3.0
+    options = {"batch_size": 8, "workers": 0, "shuffle": True, "transforms": [CROP]}
+    waits = pytest.warns(UserWarning, match=r"waits for the network: .* MB of http")
+    with Loader(opened(), **options) as loader, waits as told:
+        list(loader)
+    assert len(told) == 1
+
+
+def test_a_loop_over_what_is_in_the_cache_is_told_nothing(
+    opened: Opened, monkeypatch: pytest.MonkeyPatch, recwarn: pytest.WarningsRecorder
+) -> None:
+    list(opened())
+    monkeypatch.setattr("reader.loader.store_plans._TOLD_SECONDS", 0.0)
+    with Loader(opened(), batch_size=8, workers=0, shuffle=True, transforms=[CROP]) as loader:
+        list(loader)
+    assert not [told for told in recwarn if "network" in str(told.message)]
