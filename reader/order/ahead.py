@@ -62,11 +62,11 @@ class Ahead:
     def open_shards(self) -> int:
         """How many are read at a time, of an order by shard."""
         assert isinstance(self.order, (BlockShuffled, Streamed))
-        return self.order.shards * (self.order.streams // self._apart)
+        return self.order.shards * (self.order.streams // self.parts)
 
     @property
-    def _apart(self) -> int:
-        """The streams of which this rank reads one: those whose positions it has."""
+    def parts(self) -> int:
+        """Parts of the dataset that ranks read apart, of an order by shard; this one reads one."""
         assert isinstance(self.order, (BlockShuffled, Streamed))
         return gcd(self.order.streams, self.steps.world_size)
 
@@ -148,7 +148,7 @@ class Ahead:
             is_now = (begin <= first) & (first < end)
             if step == 0:
                 is_now |= (first < begin) & (begin <= last)
-            is_now &= (first - (self.steps.residue or 0)) % self._apart == 0
+            is_now &= (first - (self.steps.residue or 0)) % self.parts == 0
             for number in np.flatnonzero(is_now).tolist():
                 start, size = int(blocks.start[number]), int(blocks.size[number])
                 shard = int(np.searchsorted(ends, start, side="right"))

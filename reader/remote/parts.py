@@ -88,7 +88,8 @@ class Window(NamedTuple):
         """Of a plan (`reader.order.ahead.Ahead`), with `depth` steps under way at a time."""
         sizes = sorted((shard.bytes for shard in shards), reverse=True)
         if ahead.is_by_shard:
-            least = sum(sizes[: 2 * ahead.open_shards])
+            own = sum(sizes) // ahead.parts + max(sizes)
+            least = min(sum(sizes[: 2 * ahead.open_shards]), own)
             return cls(least, least)
         mean = sum(sizes) // max(sum(ahead.sizes), 1) + BLOCK
         step = ahead.steps.batch_size * mean

@@ -89,6 +89,21 @@ def test_a_limit_below_what_is_read_at_a_time_is_refused_with_one_that_would_do(
         epochs(server, tmp_path, enough, 2, **options)
 
 
+def test_in_streams_a_rank_needs_room_for_its_own_part_alone(
+    noise: Path, content: int, tmp_path: Path
+) -> None:
+    own = {"shuffle": reader.BlockShuffle(1, streams=8), "rank": 1, "world_size": 4}
+    with serving(noise) as server:
+        limit = int(0.4 * content) + 60 * BLOCK
+        dataset = Dataset(server.url, cache_dir=tmp_path, cache_limit=limit)
+        with Loader(dataset, batch_size=4, workers=0, transforms=[CROP], **own) as loader:
+            seen = [sum(len(images) for images, _ in loader) for _ in range(3)]
+        dataset.fetching.close()
+        fetched = sum(stop - first for _, first, stop in server.tars)
+    assert seen == [COUNT // 4] * 3
+    assert fetched <= content / 4 + 10_000  # and no more from the second epoch on
+
+
 def test_datasets_that_nobody_reads_go_before_what_is_read(
     noise: Path, content: int, packed: Path, tmp_path: Path
 ) -> None:
