@@ -105,7 +105,7 @@ class Sample:
         """
         texts = [ext for ext in self.members if ext in TEXTS]
         found = annotated([(ext, self._shard.read(self._row, ext)) for ext in texts], reading)
-        if found.is_upright:
+        if found.is_upright or not (len(found.boxes) or found.outlines):
             return found
         view = plan(self._image, Geometry.of(*self.size))
         scale = (self._image.width, self._image.height) if reading.normalized else (1, 1)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from store_server import serving
 
 from packer.errors import UnusableInput
 from packer.report.report import Reported, report
@@ -109,6 +110,21 @@ def test_a_file_that_is_no_report_is_not_replaced(tmp_path: Path, planted: Path)
     with pytest.raises(UnusableInput, match="is no report"):
         report(planted, out, 1)
     assert out.read_text() == "mine"
+
+
+def test_a_dataset_in_a_store_is_shown_as_one_in_a_folder(
+    planted: Path, reported: Reporting, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("obstore", reason="the extra `remote` is not installed")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    here, _ = reported(planted, samples=9)
+    with serving(planted) as server:
+        there, page = reported(server.url, samples=9)
+        fetched = sum(stop - start for _, start, stop in server.tars)
+    assert there.findings == here.findings
+    assert (there.samples, there.looked) == (80, 9)
+    assert fetched > 0
+    assert server.url in page
 
 
 @pytest.mark.usefixtures("extra")
