@@ -105,5 +105,7 @@ def _of_connection(said: str) -> Failure:
         return Passing("its name does not resolve")
     if lacking := _HEADER.search(said):
         return Failure(f"the server sends no {lacking[1]}, which a store has to tell.")
+    if "UnexpectedRange" in said:
+        return Passing("the server gives less than the part that is asked for", is_answer=True)
     kind = _KIND.search(said)
     return Passing(_KINDS[kind[1]] if kind else "the request failed")

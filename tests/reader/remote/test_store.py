@@ -53,6 +53,7 @@ ENDS = {
     "403": (403, r"the store refuses it .* Give storage_options="),
     "head stalls": (FAULTS["head stalls"], "it does not answer in time, also after"),
     "reset": (FAULTS["reset"], "the connection was cut, also after"),
+    "short range": (FAULTS["short range"], "gives less than the part that is asked for"),
     "whole file": (whole_file, "gives the whole file where a part is asked for"),
     "400": (400, r"status 400\. Is its region another one"),
 }
