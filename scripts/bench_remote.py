@@ -117,6 +117,7 @@ def ours(run: Run, task: Task) -> reader.Loader:
 
 def read(run: Run, task: Task, store: slow_store.SlowStore, results: Any) -> None:
     """Do a run, in a process of its own, and put what was measured into `results`."""
+    multiprocessing.set_start_method("fork", force=True)  # for torch's workers, as in a script
     began, before, served = time.perf_counter(), store.cpu_seconds(), store.served()
     loader: Any = ours(run, task) if run.peer is None else PEERS[run.peer].build(task)
     fetching = loader.dataset.fetching if run.peer is None else None

@@ -1,5 +1,6 @@
 """LitData: chunks written by `optimize`, read by its own dataset and loader."""
 
+import os
 from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
@@ -47,6 +48,7 @@ def build(task: Task) -> Iterable[Any]:
 
     place: dict[str, Any] = {"input_dir": str(task.cache / _FOLDER)}
     if task.stored is not None:
+        os.environ["AWS_ALLOW_HTTP"] = "true"  # for the library that fetches for it
         place = {
             "input_dir": f"s3://{task.stored.bucket}/{_FOLDER}",
             "cache_dir": str(task.stored.cache),
