@@ -169,6 +169,10 @@ class Reading:
                 for step in range(self.steps)
                 for piece in ahead.pieces(step)
             ]
+            if ahead.steps[self.steps - 1].valid < ahead.steps[self.steps - 1].rows:
+                # What pads may be of a shard that another rank reads.
+                place = int(ahead.rows(self.steps - 1, self.steps).place[-1])
+                pieces.append((place, place + 1, self.steps - 1))
             begin, end, step = np.array(pieces, np.int64).reshape(-1, 3).T
         else:
             begin, end, step = runs(ahead.rows(0, self.steps), ahead.ends)
