@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from reader.loader.collate import pad_collate
     from reader.loader.loader import Loader
     from reader.loader.statistics import Statistics
+    from reader.look.batch import show
+    from reader.look.sheet import Sheet
     from reader.order.blocks import BlockShuffle
     from reader.order.buckets import AspectBuckets
     from reader.order.samplers import ClassBalanced, Weighted
@@ -66,6 +68,7 @@ __all__ = [
     "Resize",
     "SampleError",
     "ShardfeedError",
+    "Sheet",
     "Statistics",
     "StoreError",
     "Transform",
@@ -73,6 +76,7 @@ __all__ = [
     "WorkerError",
     "__version__",
     "pad_collate",
+    "show",
 ]
 
 __getattr__, __dir__ = lazy(
@@ -102,12 +106,14 @@ __getattr__, __dir__ = lazy(
         "Resize": "reader.transforms",
         "SampleError": "reader.errors",
         "ShardfeedError": "reader.format.errors",
+        "Sheet": "reader.look.sheet",
         "Statistics": "reader.loader.statistics",
         "StoreError": "reader.errors",
         "Transform": "reader.transforms",
         "Weighted": "reader.order.samplers",
         "WorkerError": "reader.errors",
         "pad_collate": "reader.loader.collate",
+        "show": "reader.look.batch",
     },
     present=("IMAGENET_MEAN", "IMAGENET_STD", "__version__"),
 )

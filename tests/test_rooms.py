@@ -23,7 +23,7 @@ FLOORS = {
         {"format"},
         {"errors", "executed", "system", "rng", "warning"},
         {"checks", "geometry"},
-        {"transforms", "batch"},
+        {"transforms", "batch", "look"},
         {"decode", "remote"},
         {"dataset"},
         {"gpu_decode", "order"},

@@ -1,5 +1,6 @@
 """`packer bench`: how many images a second a dataset gives, by number of workers."""
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +60,12 @@ class Workers(click.ParamType[list[int]]):
     show_default=True,
     help="RandomResizedCrop(224) and flip, or Resize(256) and CenterCrop(224).",
 )
+@click.option(
+    "--plot",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE.png",
+    help="Draw images/s by workers, with the limit; needs shardfeed[report].",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the points and the verdict as JSON.")
 @click.option("--quiet", "-q", is_flag=True, help="The verdict only.")
 def bench(
@@ -68,16 +75,23 @@ def bench(
     seconds: float,
     numbers: list[int],
     transform: str,
+    plot: Path | None,
     as_json: bool,
     quiet: bool,
 ) -> int:
     """Measure how fast a dataset is read, by number of worker processes."""
+    if plot is not None and find_spec("matplotlib") is None:
+        raise click.UsageError("--plot needs matplotlib: pip install 'shardfeed[report]'.")
     points: list[Point] = []
     for number in numbers:
         points.append(measure(place, split, batch_size, seconds, number, transform))
         if not (as_json or quiet):
             line = points[-1].line()
             say(line if points[1:] else f"{_HEADER}\n{line}", err=False, lines=True)
+    if plot is not None:
+        from packer.cli.bench_plot import draw
+
+        draw(points, verdict(points), plot)
     if as_json:
         found = [point.content() for point in points]
         print_json({"points": found, "verdict": verdict(points)})

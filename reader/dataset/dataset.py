@@ -166,11 +166,8 @@ class Dataset(LikeTorchDataset):
         return len(self.places)
 
     def __getitem__(self, number: int) -> tuple[Any, Any]:
+        pixels: Any = self.whole(number)
         shard, row = self.locate(number)
-        try:
-            pixels: Any = self._own.decoder.whole(self.image_of(shard, row))
-        except DecodeError as error:
-            raise shard.error(row, str(error)) from error
         if self.transform is not None:
             from PIL import Image  # workers should start fast
 
@@ -202,6 +199,25 @@ class Dataset(LikeTorchDataset):
         ):
             of += f", of the splits {', '.join(splits)}"
         return f"<{type(self).__name__}({self.source!r}{split}): {of}>"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: what it is, and some of its samples as they are stored."""
+        from reader.dataset.page import page_of  # brings Pillow
+
+        return page_of(self)
+
+    def whole(self, number: int) -> NDArray[Any]:
+        """The pixels of a sample, uint8 (height, width, channels), without `transform`.
+
+        Raises:
+            IndexError: there is no such sample.
+            SampleError: it cannot be read.
+        """
+        shard, row = self.locate(number)
+        try:
+            return self._own.decoder.whole(self.image_of(shard, row))
+        except DecodeError as error:
+            raise shard.error(row, str(error)) from error
 
     def __getstate__(self) -> dict[str, Any]:
         """All but what belongs to this process's threads, or is read from the indexes anew."""

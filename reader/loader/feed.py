@@ -43,7 +43,12 @@ from reader.workers.pool import Pool, failure
 
 
 class Feed:
-    """Workers and ring behind one loader."""
+    """Workers and ring behind one loader.
+
+    Attributes:
+        setup_of_one: what a worker would be told that makes a batch apart from those of the loop.
+        bad: samples that could not be read.
+    """
 
     def __init__(
         self,
@@ -76,6 +81,7 @@ class Feed:
         self._depth = depth_of(layout, most * chunk)
         memory = RingMemory.create(slots_of(self._depth), layout)
         setup = Setup(dataset.lent(), recipe, memory.slots, layout, on_error, is_gathered, decoded)
+        self.setup_of_one = replace(setup, slots=1, decoded=None)
         self._loose = loose_fields(layout, recipe)
         self._work = "splice" if recipe.is_encoded else "decode"
         self._ring = Ring(memory)

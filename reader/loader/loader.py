@@ -6,7 +6,7 @@ The loader belongs to the process that made it; one that receives it pickled has
 import os
 import pickle
 from collections.abc import Callable, Mapping, Sequence, Set
-from typing import Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 import cloudpickle
 import numpy as np
@@ -33,12 +33,16 @@ from reader.order.resume import position_of, state_at
 from reader.order.sampled import Sampled, SampledBatches, length_of_batches
 from reader.order.samplers import BatchSampler, Sampler, Shuffle, build_order
 from reader.order.steps import Steps
+from reader.samples.boxes import Boxes
 from reader.samples.decoded_cache import hold_decoded
 from reader.samples.fields import Field, name_of, parse_fields
 from reader.samples.raw import can_gather
 from reader.samples.sample import Recipe, Sample
 from reader.system import usable_cores
 from reader.transforms import Transform
+
+if TYPE_CHECKING:
+    from reader.look.sheet import Sheet
 
 
 class Loader(LikeDataLoader):
@@ -234,6 +238,7 @@ class Loader(LikeDataLoader):
             dataset, recipe, order, layout, settled, on_error, max_bad, decoded, timeout
         )
         batcher = Batcher(self.fields, dataset, layout, collate_fn)
+        self._batcher = batcher
         self._epochs = Epochs(self._feed, batcher, self._plan, map_batch)
         own = OwnSampler if is_sampled or shuffle or sampler is not None else OwnSequentialSampler
         self.sampler: Any = own(self._epochs)
@@ -343,6 +348,42 @@ class Loader(LikeDataLoader):
     def statistics(self) -> Statistics:
         """What was done so far, and what holds it back."""
         return self._feed.statistics()
+
+    def preview(self, path: str | os.PathLike[str] | None = None) -> "Sheet":
+        """A contact sheet of the first batch of the next iteration, as it will be delivered.
+
+        That batch is made once more for it, in this very process, and given to `map_batch`; what
+        the loop gets stays as it is. See `reader.show`.
+
+        Args:
+            path: where to write it, as a PNG; None: nowhere.
+
+        Raises:
+            ArgumentError: the batch has no images.
+            ReaderError: a sample cannot be read; or the loader is closed.
+
+        Example:
+            >>> crop = reader.RandomResizedCrop(64)
+            >>> with reader.Loader("shards", batch_size=4, transforms=[crop]) as loader:
+            ...     loader.preview("batch.png")
+            <reader.Sheet of 4 images, ... pixels>
+        """
+        from reader.loader.preview import batch_of  # few need it, and it brings Pillow
+        from reader.look.batch import show
+
+        with self._epochs.lock:
+            self._epochs.check_open()
+            batch = batch_of(self._feed, self._order, self._batcher, self._epochs.upcoming()[0])
+        batch = batch if self.map_batch is None else self.map_batch(batch)
+        given = self._arguments["fields"]
+        boxes = next((field.format for field in given if isinstance(field, Boxes)), "xyxy")
+        fields = self.fields if isinstance(batch, tuple) and self.batch_fields else None
+        if fields is not None and len(fields) != len(batch):
+            fields = None  # map_batch gives others
+        sheet = show(batch, fields=fields, classes=self.dataset.classes, boxes=boxes)
+        if path is not None:
+            sheet.save(path)
+        return sheet
 
     def padding_waste(self) -> float:
         """The share of the pixels that pad, if `pad_collate` batches the first epoch's images."""

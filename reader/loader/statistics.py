@@ -10,6 +10,8 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
+from reader.loader.table import counted, rows_of
+from reader.look.page import table
 from reader.workers.messages import Spent
 
 _WAITS = 0.05  # from this share of waiting on the consumer is held up
@@ -137,7 +139,8 @@ class Statistics(Flows):
         >>> with reader.Loader("shards", batch_size=8, transforms=transforms) as loader:
         ...     batches = list(loader)
         ...     print(loader.statistics())
-        28 samples in 4 batches: ...
+        read ... 28 samples in 4 batches, ... images/s
+        ...
     """
 
     __module__ = "reader"
@@ -153,30 +156,13 @@ class Statistics(Flows):
     latency: float = 0.0
 
     def __str__(self) -> str:
-        seen = [
-            f"{self.samples:,} samples in {self.batches:,} batches: "
-            f"{self.images_per_second:,.0f} images/s",
-            f"{_counted(self.workers, 'worker')} on {_counted(self.cores, 'core')}: "
-            f"{self.busy:.2f} s of work, of which {self.work} {self.decode:.2f} s, transforms "
-            f"{self.transform:.2f} s, reading {self.read_bytes / 1e6:,.1f} MB {self.read:.2f} s",
-            f"{self.ready} of {self.slots} batches ready, of {self.slot_bytes / 1e6:,.1f} MB each",
-        ]
-        if self.requests or self.hits:
-            seen.append(
-                f"store: {self.fetched_bytes / 1e6:,.1f} MB in {_counted(self.requests, 'request')}"
-                f", {self.hits:,} of {self.hits + self.fetched:,} samples were in the cache, "
-                f"workers waited {self.waiting:.2f} s"
-            )
-        troubles = {
-            "images from the cache": self.cached,
-            "samples that could not be read": self.bad,
-            "boxes dropped": self.dropped_boxes,
-            "batches copied out": self.copied,
-            "workers replaced": self.restarts,
-            "requests to the store repeated": self.retries,
-        }
-        seen += [f"{what}: {count:,}" for what, count in troubles.items() if count]
-        return "\n".join([*seen, self.bottleneck])
+        rows = rows_of(self)
+        widest = max(len(name) for name, _ in rows)
+        return "\n".join([*(f"{n:<{widest}}  {text}" for n, text in rows), self.bottleneck])
+
+    def _repr_html_(self) -> str:
+        """For notebooks."""
+        return table(self.bottleneck, rows_of(self))
 
     def since(self, earlier: "Statistics") -> "Statistics":
         """The counts from `earlier` until now, such as those of one epoch."""
@@ -267,7 +253,7 @@ class Statistics(Flows):
                 "BlockShuffle where it prefers long reads, more workers where it serves many."
             )
         if self.bound_by == "store":
-            in_flight = _counted(round(self.asking / self.elapsed), "request")
+            in_flight = counted(round(self.asking / self.elapsed), "request")
             each = self.asking / max(self.requests, 1) * 1e3
             return (
                 f"store-bound: workers waited for the store {self.waiting / part:.0%} of their "
@@ -287,7 +273,7 @@ class Statistics(Flows):
     def _spare(self) -> str:
         enough = max(1, math.ceil(round(self.busy / self.elapsed / _BUSY, 3)))
         if enough < self.workers:
-            return f"the reader keeps up, and would with {_counted(enough, 'worker')}."
+            return f"the reader keeps up, and would with {counted(enough, 'worker')}."
         return "the reader keeps up."
 
     def _remedy(self) -> str:
@@ -308,9 +294,5 @@ class Statistics(Flows):
             more = max(1, self.needed_workers - self.workers)
             what = f"{more} more worker{'s' * (more > 1)} would keep up"
         if self.workers + more > self.cores:
-            return f"{what}, but there are only {_counted(self.cores, 'usable core')}."
+            return f"{what}, but there are only {counted(self.cores, 'usable core')}."
         return f"{what}."
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}{'s' * (count != 1)}"

@@ -10,6 +10,7 @@ from pathlib import Path
 import psutil
 import pytest
 from click.testing import CliRunner, Result
+from PIL import Image
 from other_process import wait_until
 
 from packer.cli.bench import Point, sweep, verdict
@@ -88,6 +89,24 @@ def test_points_and_verdict_come_as_json(packed: Path) -> None:
     assert [point["workers"] for point in report["points"]] == [1]
     assert report["points"][0]["images_per_second"] > 0
     assert report["points"][0]["bottleneck"] in report["verdict"]
+
+
+def test_points_are_drawn_with_their_limit(packed: Path, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib", reason="drawing needs shardfeed[report]")
+    path = tmp_path / "rates.png"
+    found = run(packed, "--seconds", 0.1, "--workers", "1,2", "--plot", path)
+    assert found.exit_code == 0, found.output
+    with Image.open(path) as drawn:
+        assert drawn.format == "PNG"
+
+
+def test_without_matplotlib_a_plot_is_refused_with_what_to_install(
+    packed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("packer.cli.bench.find_spec", lambda name: None)
+    found = run(packed, "--plot", tmp_path / "rates.png")
+    assert found.exit_code == 2
+    assert "pip install 'shardfeed[report]'" in found.stderr
 
 
 def test_quietly_only_the_verdict_is_printed(packed: Path) -> None:

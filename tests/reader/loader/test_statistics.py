@@ -30,21 +30,27 @@ def statistics(**changes: Any) -> Statistics:
     return Statistics(**{**counts, **changes})
 
 
-def test_statistics_print_as_a_few_lines_that_end_with_the_bottleneck() -> None:
+def test_statistics_print_as_a_table_that_ends_with_the_bottleneck() -> None:
     seen = statistics(read=3.0, transform=6.0, read_bytes=88_000_000, slots=6, slot_bytes=10**6)
     assert str(seen).splitlines() == [
-        "800 samples in 100 batches: 80 images/s",
-        "4 workers on 64 cores: 39.00 s of work, of which decode 30.00 s, transforms 6.00 s, "
-        "reading 88.0 MB 3.00 s",
-        "0 of 6 batches ready, of 1.0 MB each",
+        "read        800 samples in 100 batches, 80 images/s",
+        "consumer    waited 0.00 s of 10.00 s (0%)",
+        "workers     4 on 64 cores, busy 39.00 s of 40.00 s (98%)",
+        "their work  decode 30.00 s, transforms 6.00 s, reading 3.00 s (88.0 MB)",
+        "ready       0 of 6 batches, of 1.0 MB each",
         seen.bottleneck,
     ]
     troubled = str(statistics(bad=2, dropped_boxes=1_234, restarts=1)).splitlines()
-    assert troubled[3:-1] == [
-        "samples that could not be read: 2",
-        "boxes dropped: 1,234",
-        "workers replaced: 1",
+    assert troubled[5:-1] == [
+        "besides     samples that could not be read: 2; boxes dropped: 1,234; workers replaced: 1"
     ]
+
+
+def test_a_notebook_shows_them_as_a_table() -> None:
+    page = statistics(bad=2)._repr_html_()
+    assert "<th" in page
+    assert "samples that could not be read: 2" in page
+    assert statistics().bottleneck.split(":")[0] in page
 
 
 def test_nothing_is_said_before_anything_was_read() -> None:

@@ -1,0 +1,194 @@
+"""A batch as it was delivered, as pictures with what belongs to them."""
+
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reader.errors import ArgumentError
+from reader.look.pixels import array_of, images_of, shown
+from reader.look.sheet import Sheet, Tile
+
+_MOST = 32  # images of a sheet
+_KEYS = ("label", "labels", "target", "targets", "y")
+
+
+def show(
+    batch: Any,
+    *,
+    fields: Sequence[str] | None = None,
+    classes: Sequence[str] = (),
+    mean: Sequence[float] | None = None,
+    std: Sequence[float] | None = None,
+    boxes: str = "xyxy",
+    most: int = _MOST,
+) -> Sheet:
+    """A contact sheet of a batch, as the training loop got it.
+
+    Images are what a model would see: after all transforms, brought back from normalised floats,
+    with boxes and masks drawn over them, and labels, keys and captions beneath. A notebook shows
+    what comes; ``.save("batch.png")`` writes it.
+
+    Args:
+        batch: of a Loader, a CUDAPrefetcher or any DataLoader: a tuple, a dict or a dataclass of
+            tensors on whatever device, or the images alone. Several views come one after the other.
+        fields: the names of what a tuple consists of; None to tell it from types and shapes.
+        classes: their names, in label order.
+        mean, std: that the images were normalised by; None to tell it from their values, which the
+            sheet says.
+        boxes: the format of the boxes: "xyxy", "xywh" or "cxcywh".
+        most: images that are shown.
+
+    Raises:
+        ArgumentError: there are no images in it.
+
+    Example:
+        >>> with reader.Loader("shards", batch_size=4, transforms=[reader.Resize(64)]) as loader:
+        ...     sheet = reader.show(next(iter(loader)), classes=loader.dataset.classes)
+        >>> sheet
+        <reader.Sheet of 4 images, ... pixels>
+    """
+    named = list(_named(batch, fields))
+    views = next((views for views in map(_views, (value for _, value in named)) if views), None)
+    if views is None:
+        raise ArgumentError(
+            "There are no images in the batch: tensors (B, 3, H, W) or (B, 1, H, W), or a list of "
+            "(3, H, W). Give reader.show what the loop got."
+        )
+    count = len(views[0])
+    rows = [
+        [part for name, value in named for part in _parts(name, value, count, row, classes)]
+        for row in range(count)
+    ]
+    tiles, how = [], ""
+    for number, images in enumerate(views):
+        pixels, how = shown(images[:most], mean, std)
+        for row, each in enumerate(pixels):
+            of_view = f"view {number + 1}" if len(views) > 1 else ""
+            tiles.append(_tile(each, rows[row], of_view, boxes, classes, number))
+    sizes = {image.shape[:2] for images in views for image in images}
+    size = "x".join(map(str, next(iter(sizes)))) if len(sizes) == 1 else f"{len(sizes)} sizes"
+    head = f"{min(count, most)} of {count} images, {size}, {how}"
+    return Sheet(tiles, head)
+
+
+show.__module__ = "reader"
+
+
+def _named(batch: Any, fields: Sequence[str] | None) -> Iterator[tuple[str, Any]]:
+    """What a batch consists of, as far as it has names."""
+    if isinstance(batch, Mapping):
+        for name, value in batch.items():
+            inner = isinstance(value, Mapping)
+            yield from _named(value, None) if inner else [(str(name), value)]
+    elif dataclasses.is_dataclass(batch) and not isinstance(batch, type):
+        for one in dataclasses.fields(batch):
+            yield one.name, getattr(batch, one.name)
+    elif isinstance(batch, (tuple, list)) and images_of(batch) is None:
+        names = fields or getattr(batch, "_fields", None) or [""] * len(batch)
+        if len(names) != len(batch):
+            raise ArgumentError(f"{len(names)} fields do not name {len(batch)} entries of a batch.")
+        for name, value in zip(names, batch, strict=True):
+            yield from _named(value, None) if isinstance(value, Mapping) else [(name, value)]
+    else:
+        yield "image", batch
+
+
+def _views(value: Any) -> list[list[NDArray[Any]]] | None:
+    """The images of each view."""
+    images = images_of(value)
+    if images is not None:
+        return [images]
+    if isinstance(value, (list, tuple)) and value:
+        views = [images_of(view) for view in value]
+        if all(view is not None for view in views):
+            return [view for view in views if view is not None]
+    return None
+
+
+@dataclasses.dataclass(frozen=True)
+class _Part:
+    """What one field says of a sample: a line of text, boxes, or a mask."""
+
+    line: str = ""
+    boxes: Any = None
+    labels: Any = None
+    mask: Any = None
+
+
+def _parts(name: str, value: Any, count: int, row: int, classes: Sequence[str]) -> Iterator[_Part]:
+    """What a field says of the sample in a row."""
+    if _views(value) is not None or not hasattr(value, "__len__"):
+        return
+    if isinstance(value, (str, bytes)) or len(value) != count:
+        if isinstance(value, (list, tuple)) and value and len(value[0]) == count:
+            for number, view in enumerate(value):  # a list of views
+                for part in _parts(name, view, count, row, classes):
+                    yield dataclasses.replace(part, line=part.line) if not number else part
+        return
+    one = value[row]
+    array = array_of(one)
+    if isinstance(one, str):
+        yield _Part(line=one)
+    elif isinstance(one, Mapping) and "boxes" in one:
+        yield _Part(boxes=array_of(one["boxes"]), labels=array_of(one.get("labels")))
+    elif array is None:
+        if isinstance(one, (int, np.integer)):
+            yield _Part(line=_label(name, int(one), classes))
+    elif array.ndim == 0 and array.dtype.kind in "iu":
+        yield _Part(line=_label(name, int(array), classes))
+    elif array.ndim == 0 and array.dtype.kind == "b":
+        if not array:
+            yield _Part(line=f"{name or 'valid'}: False")
+    elif array.ndim == 2 and array.shape[-1] == 4 and (array.shape[0] < 4 or "box" in name):
+        yield _Part(boxes=array)
+    elif array.ndim == 2 and array.dtype.kind in "iub":
+        yield _Part(mask=array)
+    elif array.ndim == 1 and array.dtype.kind == "f" and len(array) == len(classes):
+        yield _Part(line=" ".join(_mixed(array, classes)))
+
+
+def _label(name: str, number: int, classes: Sequence[str]) -> str:
+    if name and name not in _KEYS:
+        return f"{name}: {number}"
+    return f"{number} {classes[number]}" if 0 <= number < len(classes) else str(number)
+
+
+def _mixed(weights: NDArray[Any], classes: Sequence[str]) -> Iterator[str]:
+    """The labels of a sample that is mixed of several, the largest first."""
+    for number in np.argsort(-weights)[:2].tolist():
+        if weights[number] > 0:
+            yield f"{weights[number]:.2f} {classes[number]}"
+
+
+def _tile(
+    pixels: NDArray[np.uint8],
+    parts: Sequence[_Part],
+    view: str,
+    form: str,
+    classes: Sequence[str],
+    number: int,
+) -> Tile:
+    lines = [part.line for part in parts if part.line] + [view] * bool(view)
+    masks = [part.mask for part in parts if part.mask is not None]
+    found = [part for part in parts if part.boxes is not None]
+    boxes = []
+    for part in found[number : number + 1] or found[:1]:
+        for at, box in enumerate(np.asarray(part.boxes, np.float64).reshape(-1, 4)):
+            label = int(part.labels[at]) if part.labels is not None else at
+            known = part.labels is not None and 0 <= label < len(classes)
+            name = classes[label] if known else "" if part.labels is None else str(label)
+            boxes.append((_corners(box, form), label, name))
+    mask = (masks[number : number + 1] or masks[:1] or [None])[0]
+    return Tile(pixels, tuple(lines), tuple(boxes), mask)
+
+
+def _corners(box: NDArray[np.float64], form: str) -> tuple[float, float, float, float]:
+    first, second, third, fourth = box.tolist()
+    if form == "xywh":
+        return first, second, first + third, second + fourth
+    if form == "cxcywh":
+        return first - third / 2, second - fourth / 2, first + third / 2, second + fourth / 2
+    return first, second, third, fourth

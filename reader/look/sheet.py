@@ -1,0 +1,138 @@
+"""A contact sheet: images side by side, with what belongs to them, as a PNG."""
+
+import colorsys
+import io
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, ImageDraw, ImageFont
+
+SIDE = 192  # pixels of a tile, which an image is fitted into
+_GAP = 8
+_LINE = 15
+_COLUMNS = 8
+_TEXT = 28  # characters of a line beneath a tile
+_PAPER, _INK, _FAINT = (250, 250, 250), (20, 20, 20), (110, 110, 110)
+
+
+@dataclass(frozen=True)
+class Tile:
+    """One image.
+
+    Attributes:
+        pixels: uint8 (height, width, 3).
+        lines: of text beneath it.
+        boxes: (left, top, right, bottom) in its pixels, and what each is called.
+        mask: (height, width) of classes, drawn over it; None for none.
+    """
+
+    pixels: NDArray[np.uint8]
+    lines: tuple[str, ...] = ()
+    boxes: tuple[tuple[tuple[float, float, float, float], int, str], ...] = ()
+    mask: NDArray[np.int64] | None = field(default=None, compare=False)
+
+
+class Sheet:
+    """Images side by side: a notebook shows it; `save` writes it as a PNG.
+
+    Example:
+        >>> with reader.Loader("shards", batch_size=4, transforms=[reader.Resize(64)]) as loader:
+        ...     sheet = loader.preview()
+        >>> sheet
+        <reader.Sheet of 4 images, ... pixels>
+    """
+
+    __module__ = "reader"
+
+    def __init__(self, tiles: Sequence[Tile], head: str) -> None:
+        """Draw them; `head` is the line above."""
+        self._count = len(tiles)
+        self.image = _drawn(tiles, head)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write it to `path`, as a PNG whatever that is called."""
+        self.image.save(path, "PNG")
+
+    def png(self) -> bytes:
+        """Its bytes, as a PNG."""
+        file = io.BytesIO()
+        self.image.save(file, "PNG")
+        return file.getvalue()
+
+    def _repr_png_(self) -> bytes:
+        """For notebooks."""
+        return self.png()
+
+    def __repr__(self) -> str:
+        width, height = self.image.size
+        return f"<reader.Sheet of {self._count} images, {width} x {height} pixels>"
+
+
+def color_of(number: int) -> tuple[int, int, int]:
+    """One that differs from those of other numbers, as well as colours do."""
+    red, green, blue = colorsys.hsv_to_rgb(number * 0.618034 % 1, 0.85, 1.0)
+    return int(red * 255), int(green * 255), int(blue * 255)
+
+
+def _drawn(tiles: Sequence[Tile], head: str) -> Image.Image:
+    columns = min(max(len(tiles), 1), _COLUMNS)
+    rows = -(-len(tiles) // columns)
+    lines = max((len(tile.lines) for tile in tiles), default=0)
+    width = max(_GAP + columns * (SIDE + _GAP), 480)
+    height = 2 * _GAP + _LINE + rows * (SIDE + lines * _LINE + _GAP)
+    sheet = Image.new("RGB", (width, height), _PAPER)
+    draw = ImageDraw.Draw(sheet)
+    font = ImageFont.load_default(12)
+    draw.text((_GAP, _GAP // 2), head, _FAINT, font)
+    for number, tile in enumerate(tiles):
+        left = _GAP + number % columns * (SIDE + _GAP)
+        top = _GAP + _LINE + number // columns * (SIDE + lines * _LINE + _GAP)
+        picture = _tile(tile, font)
+        at = left + (SIDE - picture.width) // 2, top + (SIDE - picture.height) // 2
+        sheet.paste(picture, at)
+        for line, text in enumerate(tile.lines):
+            cut = text if len(text) <= _TEXT else text[: _TEXT - 1] + "…"
+            draw.text((left, top + SIDE + line * _LINE), _printable(cut), _INK, font)
+    return sheet
+
+
+def _tile(tile: Tile, font: "ImageFont.FreeTypeFont | ImageFont.ImageFont") -> Image.Image:
+    """The image in the size of a tile, with mask and boxes."""
+    height, width = tile.pixels.shape[:2]
+    if not (height and width):
+        return Image.new("RGB", (SIDE, SIDE), _FAINT)
+    pixels = tile.pixels
+    if tile.mask is not None and tile.mask.shape == (height, width):
+        pixels = _under_mask(pixels, tile.mask)
+    scale = SIDE / max(height, width)
+    size = max(round(width * scale), 1), max(round(height * scale), 1)
+    # Small images are shown pixel by pixel, as they are.
+    filter_ = Image.Resampling.NEAREST if scale > 1 else Image.Resampling.LANCZOS
+    picture = Image.fromarray(pixels).resize(size, filter_)
+    draw = ImageDraw.Draw(picture)
+    for box, label, name in tile.boxes:
+        left, top, right, bottom = (float(edge) * scale for edge in box)
+        if not all(np.isfinite([left, top, right, bottom])) or right < left or bottom < top:
+            continue
+        color = color_of(label)
+        draw.rectangle((left, top, right, bottom), outline=color, width=2)
+        if name:
+            draw.text((left + 3, top + 1), _printable(name[:_TEXT]), color, font)
+    return picture
+
+
+def _under_mask(pixels: NDArray[np.uint8], mask: NDArray[np.int64]) -> NDArray[np.uint8]:
+    """Half of each pixel in the colour of its class; 0 leaves it as it is."""
+    found = pixels.copy()
+    for number in np.unique(mask).tolist():
+        if number:
+            here = mask == number
+            found[here] = found[here] // 2 + np.array(color_of(int(number)), np.uint8) // 2
+    return found
+
+
+def _printable(text: str) -> str:
+    return "".join(c if c.isprintable() else "�" for c in text.replace("\n", " "))

@@ -1,0 +1,180 @@
+"""Batches as pictures: of whatever kind they are, and nothing of a loop's own is touched."""
+
+import io
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+import reader
+from reader import IMAGENET_MEAN, IMAGENET_STD, ArgumentError, Loader
+
+RED, SIDE = (200, 30, 60), 64
+
+
+def images(count: int = 3, channels: int = 3) -> torch.Tensor:
+    """Each of one colour."""
+    color = torch.tensor(RED[:channels], dtype=torch.uint8).reshape(1, -1, 1, 1)
+    return color.expand(count, channels, SIDE, SIDE).clone()
+
+
+def center(sheet: reader.Sheet) -> tuple[int, ...]:
+    """The colour in the middle of the first image."""
+    return sheet.image.getpixel((8 + 96, 8 + 15 + 96))
+
+
+@dataclass
+class Batch:
+    image: Any
+    label: Any
+
+
+LABELS = torch.arange(3)
+BATCHES: dict[str, Any] = {
+    "a tuple": (images(), LABELS),
+    "a dict": {"pixels": images(), "label": LABELS},
+    "a dataclass": Batch(images(), LABELS),
+    "a list of sizes": ([images(1)[0], images(1)[0][:, :32]], [1, 2]),
+    "images alone": images(),
+    "views": ([images(), images()], LABELS),
+    "channels last, of numpy": (np.moveaxis(images().numpy(), 1, -1), LABELS.numpy()),
+    "a batch in a dict in a tuple": ({"image": images()}, LABELS),
+}
+
+
+@pytest.mark.parametrize("batch", BATCHES.values(), ids=list(BATCHES))
+def test_images_are_found_in_whatever_a_batch_is(batch: Any) -> None:
+    assert center(reader.show(batch)) == RED
+
+
+def test_a_grey_batch_is_shown_grey() -> None:
+    assert center(reader.show(images(channels=1))) == (RED[0],) * 3
+
+
+def normalised(mean: Any, std: Any, dtype: torch.dtype) -> torch.Tensor:
+    mean, std = (torch.tensor(value).reshape(-1, 1, 1) for value in (mean, std))
+    batch = images()
+    batch[0, :, 0, :2] = torch.tensor([0, 255], dtype=torch.uint8)  # as photographs have them
+    return ((batch / 255 - mean) / std).to(dtype)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16])
+@pytest.mark.parametrize(
+    ("mean", "std"),
+    [(IMAGENET_MEAN, IMAGENET_STD), ((0.0,) * 3, (1.0,) * 3), ((0.5,) * 3, (0.5,) * 3)],
+    ids=["imagenet", "none", "halves"],
+)
+def test_normalised_images_are_brought_back(mean: Any, std: Any, dtype: torch.dtype) -> None:
+    batch = normalised(mean, std, dtype)
+    for found in (reader.show(batch), reader.show(batch, mean=mean, std=std)):
+        assert np.abs(np.subtract(center(found), RED)).max() <= 3
+
+
+def test_what_is_normalised_in_another_way_is_stretched_and_nan_does_no_harm() -> None:
+    odd = torch.randn(2, 3, 8, 8) * 50
+    odd[0, 0, 0, 0] = torch.nan
+    assert reader.show(odd).image.size[0] > 0
+
+
+def test_boxes_are_drawn_where_they_are_in_each_format() -> None:
+    corners = [16.0, 16.0, 48.0, 48.0]
+    forms = {"xyxy": corners, "xywh": [16.0, 16, 32, 32], "cxcywh": [32.0, 32, 32, 32]}
+    plain = np.array(reader.show(images(1)).image)
+    found = []
+    for form, box in forms.items():
+        target = [{"boxes": torch.tensor([box]), "labels": torch.tensor([1])}]
+        sheet = reader.show((images(1), target), boxes=form, classes=["cat", "dog"])
+        found.append(np.array(sheet.image))
+        edge = found[-1][8 + 15 + 96, 8 + 48]  # 16 of 64 pixels, in a tile of 192
+        assert tuple(edge) != RED
+    assert all((each == found[0]).all() for each in found)
+    assert not (plain == found[0]).all()
+
+
+def test_masks_are_drawn_over_images_and_the_background_is_left() -> None:
+    mask = torch.zeros(1, SIDE, SIDE, dtype=torch.uint8)
+    assert center(reader.show((images(1), mask))) == RED
+    mask[:, 16:48, 16:48] = 3
+    assert center(reader.show((images(1), mask))) != RED
+
+
+@pytest.mark.parametrize("batch", [LABELS, (LABELS, ["a", "b", "c"]), {}, "text", None])
+def test_a_batch_without_images_is_refused(batch: Any) -> None:
+    with pytest.raises(ArgumentError, match="no images"):
+        reader.show(batch)
+
+
+def test_what_is_written_is_a_png(tmp_path: Path) -> None:
+    sheet = reader.show((images(), LABELS, ["<b>", "\x1b[31m", "名前" * 40]))
+    sheet.save(tmp_path / "sheet")
+    with Image.open(tmp_path / "sheet") as written:
+        assert written.format == "PNG"
+    assert Image.open(io.BytesIO(sheet._repr_png_())).size == sheet.image.size
+
+
+CROP = [reader.RandomResizedCrop(48), reader.RandomHorizontalFlip()]
+LOADERS: dict[str, dict[str, Any]] = {
+    "shuffled": {"shuffle": True},
+    "by a sampler": {"sampler": torch.utils.data.RandomSampler(range(39))},
+    "balanced": {"sampler": reader.ClassBalanced()},
+    "views": {"views": 2},
+    "map_sample": {"map_sample": lambda sample: sample},
+    "map_batch": {"map_batch": lambda batch: {"image": batch[0] / 255, "label": batch[1]}},
+    "padded": {"collate_fn": reader.pad_collate, "transforms": [reader.Resize(40)]},
+    "endless": {"epochs": None},
+}
+
+
+@pytest.mark.parametrize("options", LOADERS.values(), ids=list(LOADERS))
+def test_a_preview_shows_the_next_batch_and_leaves_the_loop_as_it_was(
+    packed: Path, options: dict[str, Any], tmp_path: Path
+) -> None:
+    def images_of(batch: Any) -> Any:
+        image = batch["image"] if isinstance(batch, dict) else batch[0]
+        return image[0] if isinstance(image, list) else image
+
+    given = {"batch_size": 4, "transforms": CROP, "workers": 0, **options}
+    torch.manual_seed(5)
+    with Loader(packed, **given) as loader:
+        batches = iter(loader)
+        expected = [images_of(next(batches)) for _ in range(3)]
+    torch.manual_seed(5)
+    with Loader(packed, **given) as loader:
+        before = loader.state_dict()
+        sheet = loader.preview(tmp_path / "batch.png")
+        assert loader.state_dict() == before
+        batches = iter(loader)
+        first = next(batches)
+        found = [images_of(first)]
+        shown = reader.show(first, classes=loader.dataset.classes)
+        assert (np.array(shown.image) == np.array(sheet.image)).all()
+        loader.preview()  # in the middle of an epoch, too
+        found += [images_of(next(batches)) for _ in range(2)]
+    assert all(torch.equal(one, other) for one, other in zip(found, expected, strict=True))
+    with Image.open(tmp_path / "batch.png") as written:
+        assert written.size == sheet.image.size
+
+
+def test_a_closed_loader_shows_nothing(packed: Path) -> None:
+    with Loader(packed, transforms=CROP, workers=0) as loader:
+        pass
+    with pytest.raises(reader.ReaderError, match="closed"):
+        loader.preview()
+
+
+@pytest.mark.gpu
+def test_a_batch_on_the_gpu_is_shown(packed: Path) -> None:
+    options: dict[str, Any] = {"batch_size": 4, "transforms": CROP, "workers": 1}
+    with Loader(packed, **options) as loader:
+        expected = loader.preview()
+        prefetcher = reader.CUDAPrefetcher(
+            loader, mean=IMAGENET_MEAN, std=IMAGENET_STD, dtype=torch.float16
+        )
+        batch = next(iter(prefetcher))
+        shown = reader.show(batch, classes=loader.dataset.classes)
+    difference = np.subtract(np.array(shown.image, int)[30:], np.array(expected.image, int)[30:])
+    assert np.abs(difference).max() <= 2
