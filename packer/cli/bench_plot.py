@@ -4,8 +4,6 @@ import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
-from matplotlib.figure import Figure
-
 from packer.estimate.decoding import Point
 
 _WIDTH = 88  # characters of the sentence beneath
@@ -17,6 +15,8 @@ def draw(points: Sequence[Point], verdict: str, path: Path) -> None:
     Raises:
         OSError: the file cannot be written.
     """
+    from matplotlib.figure import Figure  # an extra
+
     workers = [point.workers for point in points]
     rates = [point.rate for point in points]
     first, best = points[0], max(points, key=lambda point: point.rate)

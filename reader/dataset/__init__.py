@@ -5,5 +5,5 @@ samples a subset or a sampler means, `places` where they lie, `texts` how they a
 `open_shards` keeps the shards of a thread open, `shard` is one tar with its index, `cached_shard`
 one that comes from a store, `shared_memory` holds shards once for all processes of a machine.
 `as_torch` is what torch sees of a dataset, `as_webdataset` gives the samples to webdataset's
-pipelines, `coco` annotations as CocoDetection does.
+pipelines, `coco` annotations as CocoDetection does, `page` is what a notebook shows.
 """

@@ -10,8 +10,8 @@ from pathlib import Path
 import psutil
 import pytest
 from click.testing import CliRunner, Result
-from PIL import Image
 from other_process import wait_until
+from PIL import Image
 
 from packer.cli.bench import Point, sweep, verdict
 from packer.cli.main import main
