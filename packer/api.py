@@ -1,12 +1,13 @@
 """Packing from Python: `packer.pack`, with the options and the report of the command."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 from packer import packing
-from packer.arguments import checked, in_pythons_words, path_of, shaping
+from packer.arguments import checked, in_pythons_words, path_of, place_of, shaping
 from packer.errors import UnusableInput
 from packer.planning.chosen import WITHOUT_TILER, chosen
 from packer.planning.options import PackOptions
@@ -16,6 +17,8 @@ from packer.sources.python.dataset import opened
 from packer.sources.python.known import is_map_style, know
 from packer.sources.python.values import described
 from packer.sources.reading import Reading
+from packer.writing.destination import Destination
+from packer.writing.publish import destination
 from packer.writing.report import PackReport
 from packer.writing.session import Request, pushed
 from reader.system import usable_cores
@@ -57,6 +60,9 @@ def pack(
     append: bool = False,
     overwrite: bool = False,
     executor: Any = None,
+    scratch: str | os.PathLike[str] | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+    credential_provider: Callable[..., Any] | None = None,
     progress: bool = True,
 ) -> PackReport:
     """Pack `src` into the dataset `dst`, or finish what an earlier call began.
@@ -65,7 +71,7 @@ def pack(
 
     Args:
         src: the path of what the command packs.
-        dst: folder of the dataset.
+        dst: folder of the dataset, or its URL in a store.
         jobs: packing processes; None: the cores that this one may use.
         shard_size: bytes, or text such as "1GB".
         split: share of each split, ``{"train": 0.9, "val": 0.1}``.
@@ -76,6 +82,8 @@ def pack(
         classes: class names in label order; None: sorted.
         on_error: "stop" or "skip".
         executor: where shards are packed; None: in processes of this machine.
+        scratch: folder for what goes into a store.
+        storage_options, credential_provider: of that store, as `reader.Dataset` takes them.
         progress: show on standard error what the source is understood as, and how far it is.
 
     Returns:
@@ -93,14 +101,16 @@ def pack(
         (28, {'train': 20, 'val': 8})
     """
     arguments = locals()
-    with in_pythons_words():
+    with in_pythons_words(), ExitStack() as stack:
         asked = checked(arguments)
-        folder = path_of("dst", dst)
+        built = None if scratch is None else path_of("scratch", scratch)
+        store = storage_options, credential_provider
+        to = stack.enter_context(destination(place_of("dst", dst), built, *store))
         if isinstance(src, (str, os.PathLike)):
             place = path_of("src", src)
             if not place.exists():
                 raise UnusableInput(f"There is no {place}.")
-            return _pack(place, folder, chosen(place, **shaping(asked)), asked, executor)
+            return _pack(place, to, chosen(place, **shaping(asked)), asked, executor)
         if given := [name for name in _OF_PATHS if asked.get(name)]:
             raise UnusableInput(f"{given[0]}= goes with what lies at a path.")
         near = executor in (None, "local")
@@ -108,19 +118,19 @@ def pack(
             options = chosen(None, **shaping(asked), kind=PYTHON)
             how = options.source, options.policy
             alone = near and asked.get("jobs", usable_cores()) == 1
-            with opened(src, *how, alone=alone, far=not near) as reading:
-                return _pack(reading, folder, options, asked, executor)
+            reading = stack.enter_context(opened(src, *how, alone=alone, far=not near))
+            return _pack(reading, to, options, asked, executor)
         if not near or not hasattr(src, "__iter__"):
             raise UnusableInput(
                 f"What is to be packed, {described(src)}, has not a length and items by number: it "
                 "is neither a path nor a dataset whose items can be read anywhere."
             )
-        return _in_turn(src, folder, asked)
+        return _in_turn(src, to, asked)
 
 
 def _pack(
     src: Path | Reading,
-    folder: Path,
+    to: Destination,
     options: PackOptions,
     asked: Mapping[str, Any],
     executor: Any,
@@ -131,7 +141,7 @@ def _pack(
         show.note(f"packer: {WITHOUT_TILER}")
     return packing.pack(
         src,
-        folder,
+        to,
         options,
         asked.get("jobs", usable_cores()),
         classes=asked.get("classes"),
@@ -144,7 +154,7 @@ def _pack(
     )
 
 
-def _in_turn(items: Any, folder: Path, asked: Mapping[str, Any]) -> PackReport:
+def _in_turn(items: Any, to: Destination, asked: Mapping[str, Any]) -> PackReport:
     """Pack what can only be read from its beginning to its end, in this process."""
     known = know(items, asked.get("image_column"), asked.get("label_column"))
     fields = {"image_column": known.image, "label_column": known.label}
@@ -161,4 +171,4 @@ def _in_turn(items: Any, folder: Path, asked: Mapping[str, Any]) -> PackReport:
         what=f"{known.what}, in turn",
         remarks=(_IN_TURN,),
     )
-    return pushed(known.dataset, folder, options, request)
+    return pushed(known.dataset, to, options, request)

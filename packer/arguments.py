@@ -14,6 +14,7 @@ from packer.sources.options import FORMATS, KINDS
 from packer.sources.table.columns import SPLIT_NAME
 from reader.format import Limits, ShardfeedError
 from reader.format.tar import MAX_MEMBER
+from reader.remote.url import is_url
 
 Rule = tuple[Callable[[Any], Any], str]  # raises ValueError or TypeError; what it asks for
 
@@ -55,6 +56,15 @@ def path_of(name: str, value: Any) -> Path:
         return Path(os.fsdecode(value))
     except TypeError:
         raise UnusableInput(f"{name} is a path, not {value!r:.200}.") from None
+
+
+def place_of(name: str, value: Any) -> Path | str:
+    """The path or the URL that an argument is.
+
+    Raises:
+        UnusableInput: it is neither.
+    """
+    return str(value) if is_url(value) else path_of(name, value)
 
 
 @contextmanager

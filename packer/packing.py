@@ -20,7 +20,7 @@ from packer.progress import Progress
 from packer.sources.folder.shape import listed
 from packer.sources.python.dataset import DatasetSource
 from packer.sources.reading import Reading
-from packer.writing import journal
+from packer.writing.destination import Destination
 from packer.writing.fill import fill
 from packer.writing.jobs import Rejections
 from packer.writing.repeats import refuse_repeated_keys
@@ -34,7 +34,7 @@ from reader.format import Manifest, manifest
 
 def pack(
     src: Path | Reading,
-    dst: Path,
+    dst: Path | Destination,
     options: PackOptions,
     jobs: int,
     *,
@@ -51,6 +51,7 @@ def pack(
 
     Args:
         src: a path; or what is understood already.
+        dst: a folder, or a place in a store.
         jobs: processes; with an executor that does not tell its workers, their number.
         executor: where shards are packed, see `connected`; None: in processes of this machine.
         announce: is given the sentence that says what the source was understood as, before
@@ -65,18 +66,20 @@ def pack(
     """
     began = time.monotonic()
     progress = progress or Progress(quiet=True)
-    dst = Path(os.path.realpath(dst))
-    name = apart(src, dst) if isinstance(src, Path) else src.what
+    to = dst if isinstance(dst, Destination) else Destination(Path(os.path.realpath(dst)))
+    name = apart(src, to.folder) if isinstance(src, Path) else src.what
     if isinstance(name, Path):
-        src = unpacked(name, dst, progress)
-    if append:
-        _refuse_other_options(dst, options)
-    work = prepare(src, options, progress, classes, onto=dst if append else None)
-    if not len(work.plan) if append else not overwrite and already_packed(dst, work):
+        src = unpacked(name, to.folder, progress)
+    base = to.base() if append else None
+    if base is not None:
+        _refuse_other_options(to, base, options)
+    work = prepare(src, options, progress, classes, onto=base)
+    there = base if append else None if overwrite else already_packed(to, work)
+    if there is not None and not (append and len(work.plan)):
         announce(work.reading)
-        content = Manifest.load(dst)
-        journal.forget(dst, content.source)
-        count, written = 0, _read(dst, content)
+        content = Manifest.load(there)
+        count, written = 0, _read(there, content)
+        to.forget(content)
         rejected = _rejected(work, written)
     else:
         by_scan = _rejected(work)
@@ -88,12 +91,12 @@ def pack(
         run = Run.asked(f"{name}{work.scanned.identity}", options, classes).of(work)
         with (
             connected(executor) as engine,
-            journal.packing(dst, run, overwrite, work.base, progress.note) as watched,
+            to.packing(run, overwrite, work.base, progress.note) as watched,
         ):
             announce(work.reading)
             mandate = Mandate(watched, run.versions)
             numbers = range(len(work.plan))
-            filled = fill(work, dst, numbers, mandate, jobs, engine, skip_rejected, progress)
+            filled = fill(work, to, numbers, mandate, jobs, engine, skip_rejected, progress)
             written, count = filled.written, filled.count
             rejected = sorted(_rejected(work, written) + filled.unread)
             if filled.unread or (rejected and not skip_rejected):
@@ -101,18 +104,18 @@ def pack(
             if not append and not any(entry.samples for entry in written.entries.values()):
                 raise NothingToPack(f"{name} holds no image. Nothing was committed.", rejected)
             if append:
-                _drop_empty_shards(dst, written)
+                _drop_empty_shards(to.folder, written)
             if isinstance(source := work.scanned.source, DatasetSource) and source.probed.keyed:
-                refuse_repeated_keys(dst, written.entries)
+                refuse_repeated_keys(to.folder, written.entries)
             content = _manifest(work, written, len(rejected))
-            journal.commit(dst, content)
+            to.commit(content, progress)
     if isinstance(name, Path):
-        forget_unpacked(name, dst)
+        forget_unpacked(name, to.folder)
     unlabelled = []
     if isinstance(work.scanned.source, DatasetSource):  # of others the scan has told it
         unlabelled = without_labels(written.labels)
     return report(
-        dst,
+        to.name,
         content,
         written,
         reading=work.reading,
@@ -138,38 +141,37 @@ def apart(src: Path, dst: Path) -> Path:
     return src
 
 
-def _refuse_other_options(dst: Path, options: PackOptions) -> None:
-    if differing := _differing(Manifest.load(dst), options):
+def _refuse_other_options(to: Destination, base: Path, options: PackOptions) -> None:
+    if differing := _differing(Manifest.load(base), options):
         raise UnusableInput(
-            f"{dst} was packed with other options: {differing}. Repeat them to append to it "
+            f"{to.name} was packed with other options: {differing}. Repeat them to append to it "
             "(dataset.json names them)."
         )
 
 
-def already_packed(dst: Path, work: Work) -> bool:
-    """Whether an earlier run of the same command has committed `dst`.
+def already_packed(to: Destination, work: Work) -> Path | None:
+    """The folder of `to.committed`, if an earlier run of the same command has committed it.
 
     Raises:
-        UnusableInput: `dst` is a dataset of other options or another source.
+        UnusableInput: it is a dataset of other options or another source.
     """
-    committed = dst / manifest.FILENAME
-    if not committed.exists():
-        return False
-    content = Manifest.load(dst)
+    if (there := to.committed) is None:
+        return None
+    content = Manifest.load(there)
     classes = work.scanned.classes
     if differing := _differing(content, work.options):
         made, add = f"made with other options: {differing}", ""
     elif (
         content.source != work.scanned.fingerprint
         or (classes and content.classes != classes)
-        or work.scanned.listing.newest_ns > committed.stat().st_mtime_ns
+        or work.scanned.listing.newest_ns > (there / manifest.FILENAME).stat().st_mtime_ns
     ):
         made = "made with the same options from another source, or the source has changed since"
         add = ", give --append to add what is new"
     else:
-        return True
+        return there
     raise UnusableInput(
-        f"{dst} already holds a dataset, {made}. Choose another destination{add}, or give "
+        f"{to.name} already holds a dataset, {made}. Choose another destination{add}, or give "
         "--overwrite to replace it."
     )
 

@@ -15,14 +15,13 @@ from packer.planning.part import Part
 from packer.planning.prepare import prepare
 from packer.planning.work import Work, tars
 from packer.progress import Progress
-from packer.writing import lock, parts
+from packer.writing import parts
+from packer.writing.destination import Destination
 from packer.writing.fill import fill
 from packer.writing.jobs import Rejections
 from packer.writing.report import Written
 from packer.writing.run import Run
 from packer.writing.runners.connect import connected
-from packer.writing.shard_writer import is_finished
-from reader.format import manifest
 
 
 @dataclass(frozen=True)
@@ -53,7 +52,7 @@ class PartReport:
 
 def pack_part(
     src: Path,
-    dst: Path,
+    dst: Path | Destination,
     options: PackOptions,
     jobs: int,
     part: Part,
@@ -74,8 +73,8 @@ def pack_part(
     """
     began = time.monotonic()
     progress = progress or Progress(quiet=True)
-    dst = Path(os.path.realpath(dst))
-    src = apart(src, dst)
+    to = dst if isinstance(dst, Destination) else Destination(Path(os.path.realpath(dst)))
+    src = apart(src, to.folder)
 
     def scan() -> Work:
         work = prepare(src, options, progress, classes)
@@ -91,35 +90,35 @@ def pack_part(
         return PartReport(
             reading=work.reading,
             part=str(part),
-            dataset=str(dst),
+            dataset=to.name,
             samples=sum(len(work.plan.shard(number)) for number in shards),
             shards=len(shards),
             shards_written=count,
-            missing=sum(not is_finished(path) for path in tars(work, dst)),
-            committed=(dst / manifest.FILENAME).exists(),
+            missing=0 if is_committed else to.missing(tars(work, to.folder)),
+            committed=is_committed,
             seconds=time.monotonic() - began,
             rejected=sorted(written.rejected) if written else [],
             untiled=sorted(written.untiled) if written else [],
         )
 
-    if (dst / manifest.FILENAME).exists() and not (dst / lock.JOURNAL).exists():
+    if is_committed := to.is_done:
         work = prepare(src, options, progress, classes)
-        already_packed(dst, work)  # else it is another dataset
+        already_packed(to, work)  # else it is another dataset
         announce(work.reading)
         return reported(work)
     asked = Run.asked(str(src), options, classes)
     with (
         connected(executor) as engine,
-        parts.sharing(dst, part, asked, scan, progress.note) as (work, journal),
+        to.sharing(part, asked, scan, progress.note) as (work, journal),
     ):
         announce(work.reading)
         mandate = Mandate(journal, asked.versions)
         numbers = part.shards(len(work.plan))
         try:
             refuse(work, work.scanned.listing.rejected, written=False)
-            filled = fill(work, dst, numbers, mandate, jobs, engine, skip_rejected, progress)
+            filled = fill(work, to, numbers, mandate, jobs, engine, skip_rejected, progress)
             refuse(work, sorted(filled.written.rejected + filled.unread), written=True)
         except Rejected:
-            parts.scan_again(dst)  # the source is to be mended
+            parts.scan_again(to.folder)  # the source is to be mended
             raise
     return reported(work, filled.count, filled.written)

@@ -1,16 +1,17 @@
 """Packing from a loop: `packer.Writer`."""
 
 import os
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from types import TracebackType
 from typing import Any
 
-from packer.arguments import checked, in_pythons_words, path_of, shaping
+from packer.arguments import checked, in_pythons_words, path_of, place_of, shaping
 from packer.errors import UnusableInput
 from packer.planning.chosen import chosen
 from packer.progress import Progress
 from packer.sources.options import PYTHON
+from packer.writing.publish import destination
 from packer.writing.report import PackReport
 from packer.writing.session import Request, Session
 from reader.system import usable_cores
@@ -24,7 +25,7 @@ class Writer:
     for each wait at a time. Shards are in the order of the writes.
 
     Args:
-        dst: folder of the dataset.
+        dst: folder of the dataset, or its URL in a store.
         classes: class names in label order; None: labels are numbers.
         image_column, label_column, split_column: fields that hold the image, the label and the
             name of the split; None: ``image``, ``label`` and ``split``.
@@ -34,6 +35,8 @@ class Writer:
         shard_samples: most samples in a shard.
         on_error: "stop" or "skip", for a sample that is not sound.
         jobs: threads; None: the cores that this process may use.
+        scratch: folder for what goes into a store: all shards, until they are uploaded in the end.
+        storage_options, credential_provider: of that store, as `reader.Dataset` takes them.
         progress: show on standard error how far it is.
         jpeg, png, check, max_side, quality, raw, max_pixels, max_bytes, append, overwrite: as
             `packer.pack` has them.
@@ -81,12 +84,17 @@ class Writer:
         append: bool = False,
         overwrite: bool = False,
         jobs: int | None = None,
+        scratch: str | os.PathLike[str] | None = None,
+        storage_options: Mapping[str, Any] | None = None,
+        credential_provider: Callable[..., Any] | None = None,
         progress: bool = True,
     ) -> None:
         given = locals()
         with in_pythons_words():
             asked = checked(given)
-            self._folder = Path(os.path.realpath(path_of("dst", dst)))
+            built = None if scratch is None else path_of("scratch", scratch)
+            store = storage_options, credential_provider
+            self._destination = destination(place_of("dst", dst), built, *store)
             self._options = chosen(None, **shaping(asked), shuffle=False, kind=PYTHON)
         self._request = Request(
             classes=asked.get("classes", ()),
@@ -102,8 +110,10 @@ class Writer:
     def __enter__(self) -> "Writer":
         if self._session is not None or self.report is not None:
             raise UnusableInput("A Writer is used once: make another one.")
-        with in_pythons_words():
-            self._session = Session(self._folder, self._options, self._request)
+        with in_pythons_words(), ExitStack() as stack:
+            to = stack.enter_context(self._destination)
+            self._session = Session(to, self._options, self._request)
+            self._stack = stack.pop_all()
         return self
 
     def write(self, sample: Any) -> None:
@@ -135,7 +145,7 @@ class Writer:
         session, self._session = self._session, None
         if session is None or session.process != os.getpid():
             return  # a fork of the process has left the block, too
-        with in_pythons_words():
+        with in_pythons_words(), self._stack:
             if error is not None:
                 session.discard()
             else:

@@ -31,13 +31,13 @@ class StoreServer(ThreadingHTTPServer):
     request_queue_size = 512
 
     def __init__(self, folder: Path) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
+        super().__init__(("127.0.0.1", 0), Handler)
         self.folder = folder
         self.url = f"http://127.0.0.1:{self.server_address[1]}"
         self._connections: set[socket.socket] = set()
         self.asked: list[tuple[str, int, int]] = []
         self.headers: list[dict[str, str]] = []
-        self.fault: Callable[[_Handler], Any] = lambda _: None
+        self.fault: Callable[[Handler], Any] = lambda _: None
         self.version = 1
         self.tag: str | None = "{}"
         self.latency = 0.0
@@ -56,7 +56,7 @@ class StoreServer(ThreadingHTTPServer):
         self._connections.discard(request)
         super().shutdown_request(request)
 
-    def stall(self, handler: "_Handler") -> None:
+    def stall(self, handler: "Handler") -> None:
         """Answer nothing."""
         self.closing.wait()
 
@@ -71,7 +71,7 @@ class StoreServer(ThreadingHTTPServer):
         """A client that hangs up is none of ours."""
 
 
-class _Handler(BaseHTTPRequestHandler):
+class Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     server: StoreServer
     wbufsize = 1 << 16
@@ -93,7 +93,7 @@ class _Handler(BaseHTTPRequestHandler):
         path = self.server.folder / name.lstrip("/")
         if not path.is_file():
             return self.answer(404, b"")
-        tag = (self.server.tag or "").format(f'"{self.server.version}-{path.stat().st_size}"')
+        tag = self.tag_of(path)
         if (known := self.headers.get("If-Match")) and (known != tag or known.startswith("W/")):
             return self.answer(412, b"")
         size = path.stat().st_size
@@ -106,6 +106,9 @@ class _Handler(BaseHTTPRequestHandler):
             content = change(file.read(stop - first))
         self.server.asked.append((name, first, stop))
         return self.answer(status, content, headers)
+
+    def tag_of(self, path: Path) -> str:
+        return (self.server.tag or "").format(f'"{self.server.version}-{path.stat().st_size}"')
 
     def answer(self, status: int, content: bytes, headers: dict[str, str] | None = None) -> None:
         self.send_response(status)

@@ -28,6 +28,7 @@ SECTIONS = {
         "jobs",
         "executor",
         "part",
+        "scratch",
         "append",
         "overwrite",
         "dry_run",
@@ -41,7 +42,7 @@ SECTIONS = {
 
 @click.command(cls=Sectioned, sections=SECTIONS)
 @click.argument("src", type=click.Path(exists=True, path_type=Path))
-@click.argument("dst", type=click.Path(file_okay=False, path_type=Path), required=False)
+@click.argument("dst", type=options.Place(file_okay=False, path_type=Path), required=False)
 @options.jobs
 @click.option(
     "--executor",
@@ -54,6 +55,12 @@ SECTIONS = {
     metavar="I/N|slurm",
     help="Write one of N parts, by a command on each machine, and commit nothing: the command "
     "without --part does that in the end. slurm: the part of this task of a job array.",
+)
+@click.option(
+    "--scratch",
+    type=click.Path(file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Where shards are built if DST is a URL, some at a time, before they are uploaded.",
 )
 @click.option(
     "--shard-size",
@@ -176,10 +183,11 @@ SECTIONS = {
 @options.quiet
 def pack(
     src: Path,
-    dst: Path | None,
+    dst: Path | str | None,
     jobs: int,
     executor: str,
     part: str | None,
+    scratch: Path | None,
     shard_size: int | None,
     shard_samples: int | None,
     shuffle: bool,
@@ -225,6 +233,7 @@ def pack(
     from packer.packing import pack as run
     from packer.planning.chosen import WITHOUT_TILER, chosen
     from packer.progress import Progress
+    from packer.writing.publish import destination
 
     if dst is None and not explain:
         raise click.UsageError("Missing argument 'DST'.")
@@ -268,54 +277,54 @@ def pack(
     names = None if classes is None else _class_names(classes)
     if dst is None or explain:
         return say_explained(src, asked, names, as_json, Progress(quiet))
-    if dry_run:
-        with json_of_errors(as_json):
-            return say_plan(src, dst, asked, names, append, as_json, Progress(quiet))
+    if part is not None and (append or overwrite):
+        raise click.UsageError("--part is for a new dataset: no --append or --overwrite.")
     announce = (lambda _: None) if as_json or quiet else partial(say, err=False)
     printed = sys.stderr if as_json else sys.stdout  # by a library, such as Ray
-    if part is not None:
-        if append or overwrite:
-            raise click.UsageError("--part is for a new dataset: no --append or --overwrite.")
-        from packer.part import pack_part
-        from packer.planning.part import Part
-
-        with json_of_errors(as_json), redirect_stdout(printed):
-            its = Part.of(part, os.environ)
-            done = pack_part(
-                src,
-                dst,
-                asked,
-                jobs,
-                its,
-                classes=names,
-                skip_rejected=on_error == "skip",
-                executor=executor,
-                progress=Progress(quiet),
-                announce=announce,
-            )
-        say_part(done, as_json, quiet)
-        return 1 if done.rejected else 0
     told: list[tuple[str, str]] = []
 
     def tell(files: list[tuple[str, str]]) -> None:
         told.extend(files)
         name_files("rejected", files)
 
-    with json_of_errors(as_json), redirect_stdout(printed):
-        report = run(
-            src,
-            dst,
-            asked,
-            jobs,
-            classes=names,
-            append=append,
-            skip_rejected=on_error == "skip",
-            overwrite=overwrite,
-            executor=executor,
-            progress=Progress(quiet),
-            announce=announce,
-            tell=tell,
-        )
+    with destination(dst, scratch) as to, json_of_errors(as_json):
+        if dry_run:
+            return say_plan(src, to, asked, names, append, as_json, Progress(quiet))
+        if part is not None:
+            from packer.part import pack_part
+            from packer.planning.part import Part
+
+            its = Part.of(part, os.environ)
+            with redirect_stdout(printed):
+                done = pack_part(
+                    src,
+                    to,
+                    asked,
+                    jobs,
+                    its,
+                    classes=names,
+                    skip_rejected=on_error == "skip",
+                    executor=executor,
+                    progress=Progress(quiet),
+                    announce=announce,
+                )
+            say_part(done, as_json, quiet)
+            return 1 if done.rejected else 0
+        with redirect_stdout(printed):
+            report = run(
+                src,
+                to,
+                asked,
+                jobs,
+                classes=names,
+                append=append,
+                skip_rejected=on_error == "skip",
+                overwrite=overwrite,
+                executor=executor,
+                progress=Progress(quiet),
+                announce=announce,
+                tell=tell,
+            )
     name_files("rejected", sorted(set(report.rejected).difference(told)))
     say_report(report, as_json, quiet)
     code = 1 if report.rejected else 0

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from packer.part import PartReport
     from packer.planning.options import PackOptions
     from packer.progress import Progress
+    from packer.writing.destination import Destination
     from packer.writing.report import PackReport
 
 
@@ -77,7 +78,7 @@ def json_of_errors(as_json: bool) -> Iterator[None]:
 
 def say_plan(
     src: Path,
-    dst: Path,
+    to: "Destination",
     chosen: "PackOptions",
     names: list[str] | None,
     append: bool,
@@ -90,10 +91,9 @@ def say_plan(
     from packer.planning.work import outline as outlined
     from packer.writing.unpacked import unpacked
 
-    dst = Path(os.path.realpath(dst))
-    whole = unpacked(Path(os.path.realpath(src)), dst, progress)
-    work = prepare(whole, chosen, progress, names, onto=dst if append else None)
-    outline = outlined(work, dst)
+    whole = unpacked(Path(os.path.realpath(src)), to.folder, progress)
+    work = prepare(whole, chosen, progress, names, onto=to.base() if append else None)
+    outline = outlined(work, to.folder)
     if as_json:
         print_json(outline)
         return 1 if outline["rejected"] else 0

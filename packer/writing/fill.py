@@ -10,10 +10,10 @@ from packer.errors import UnusableInput
 from packer.planning.mandate import Mandate
 from packer.planning.work import Work, bytes_needed, shard_job, tars
 from packer.progress import Progress
+from packer.writing.destination import Destination
 from packer.writing.jobs import Rejections, Unfinished, run_jobs, tell_of_compiling
 from packer.writing.report import Written
 from packer.writing.runners.futures import run_in
-from packer.writing.shard_writer import is_finished
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Filled:
 
 def fill(
     work: Work,
-    dst: Path,
+    to: Destination,
     numbers: Sequence[int],
     mandate: Mandate,
     jobs: int,
@@ -48,16 +48,23 @@ def fill(
         PackingFailed: a shard cannot be written, or the source is gone.
         ProcessDied: a process was killed, or the executor has lost a job.
     """
-    paths = tars(work, dst)
-    missing = [number for number in numbers if not is_finished(paths[number])]
-    _refuse_full_disk(work, dst, missing)
+    paths = tars(work, to.folder)
+    finished = to.finished([paths[number] for number in numbers])
+    missing = [number for number in numbers if paths[number] not in finished]
+    processes = min(jobs, max(len(missing), 1))
+    _refuse_full_disk(work, to.folder, to.at_a_time(missing, processes))
     for folder in {path.parent for path in paths}:
         folder.mkdir(exist_ok=True)
     written, unread = Written(), Unfinished()
+
+    def take(shard: Written) -> None:
+        written.add(shard)
+        if skip_rejected or not shard.rejected:  # else it is still to be mended
+            to.take(shard)
+
     for number in sorted({*numbers}.difference(missing)):
-        written.add(Written.of(paths[number], work.plan.splits[number]))
+        take(Written.of(paths[number], work.plan.splits[number]))
     total, todo = (sum(len(work.plan.shard(n)) for n in some) for some in (numbers, missing))
-    processes = min(jobs, max(len(missing), 1))
     threads = -(-jobs // processes) if executor is None else 1
     tell_of_compiling(work.options.policy, progress)
     with progress.phase("pack", total, "samples", total - todo) as advance:
@@ -73,7 +80,8 @@ def fill(
             if isinstance(outcome, Unfinished):
                 unread += outcome
             else:
-                written.add(outcome)
+                take(outcome)
+    to.wait(progress)
     return Filled(written, len(missing), unread)
 
 

@@ -136,10 +136,10 @@ def add_split(
     return wider
 
 
-def discard(folder: Path, run: Run, keep: Manifest | None) -> None:
-    """Remove what `run` has written, and its journal: it will not be continued."""
-    remove_temporaries(folder, run.splits)
-    _remove_shards(folder, run.splits, keep)
+def discard(folder: Path, splits: Iterable[str], keep: Manifest | None) -> None:
+    """Remove what a run has written, and its journal: it will not be continued."""
+    remove_temporaries(folder, splits)
+    _remove_shards(folder, splits, keep)
     remove_state(folder)
 
 
@@ -151,7 +151,7 @@ def _remove_shards(folder: Path, splits: Iterable[str], keep: Manifest | None) -
             path.unlink()
 
 
-def not_this(folder: Path, found: Run, run: Run) -> UnusableInput:
+def not_this(folder: Path | str, found: Run, run: Run) -> UnusableInput:
     """The error for a destination in which `run` cannot continue what is `found`."""
     return UnusableInput(
         f"{folder} holds an unfinished run {run.difference(found)}, or give --overwrite to discard "
@@ -198,10 +198,10 @@ def read(file: Any) -> Run | None:
     """What the open journal says; None if nothing was begun."""
     with naming(Path(file.name)):
         file.seek(0)
-        return _parse(file.readall())
+        return parsed(file.readall())
 
 
-def _parse(text: bytes) -> Run | None:
+def parsed(text: bytes) -> Run | None:
     """What the last whole line of a journal says; None, if a crash cut short the first one."""
     for line in reversed(text.splitlines()):
         with contextlib.suppress(TypeError, ValueError, RecursionError):

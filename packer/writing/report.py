@@ -126,10 +126,10 @@ def manifest_of(
     )
 
 
-def report(folder: Path, content: Manifest, written: Written, **told: Any) -> PackReport:
+def report(name: str, content: Manifest, written: Written, **told: Any) -> PackReport:
     """The report on a dataset that is committed, with what else is `told`."""
     return PackReport(
-        dataset=str(folder),
+        dataset=name,
         samples=sum(shard.samples for shard in content.shards),
         classes=len(content.classes),
         splits={name: count for name, count in content.split_samples.items() if name},

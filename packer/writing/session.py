@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import xxhash
@@ -23,6 +22,7 @@ from packer.progress import Progress
 from packer.sources.python.items import Fields, Item
 from packer.sources.records import Content, SourceSample
 from packer.writing import journal
+from packer.writing.destination import Destination
 from packer.writing.jobs import tell_of_compiling
 from packer.writing.report import PackReport, manifest_of, report, without_labels
 from packer.writing.run import Run
@@ -57,10 +57,10 @@ class Request:
 
 
 def pushed(
-    samples: Iterable[Any], folder: Path, options: PackOptions, request: Request
+    samples: Iterable[Any], to: Destination, options: PackOptions, request: Request
 ) -> PackReport:
     """Write all `samples`, and commit them; an error of theirs discards what was written."""
-    session = Session(folder, options, request)
+    session = Session(to, options, request)
     try:
         for sample in samples:
             session.write(sample)
@@ -73,10 +73,11 @@ def pushed(
 class Session:
     """A Writer at work: it holds the destination until it commits or discards."""
 
-    def __init__(self, folder: Path, options: PackOptions, request: Request) -> None:
+    def __init__(self, to: Destination, options: PackOptions, request: Request) -> None:
         self.process = os.getpid()
         self._began = time.monotonic()
-        self._folder, self._options, self._request = folder, options, request
+        self._to, self._options, self._request = to, options, request
+        self._folder = folder = to.folder
         self._failure: BaseException | None = None
         self._made = [path for path in (folder, *folder.parents) if not path.exists()][::-1]
         self._base = self._opened_base() if request.append else None
@@ -85,11 +86,11 @@ class Session:
         self._keys = KeySet(keys)
         self._next = 1 + max((int(key) for key in keys if key.isdigit()), default=-1)
         self._has_keys: bool | None = None
-        self._run = replace(Run.asked(str(folder), options, request.classes), pushed=True)
+        self._run = replace(Run.asked(to.name, options, request.classes), pushed=True)
         self._stack = ExitStack()
         try:
             self._stack.enter_context(
-                journal.packing(folder, self._run, request.overwrite, keep=self._base)
+                to.packing(self._run, request.overwrite, self._base, request.progress.note)
             )
             tell_of_compiling(options.policy, request.progress)
             phase = request.progress.phase("pack", None, "samples")
@@ -135,14 +136,14 @@ class Session:
                 raise self._failure
             self._stream.finish()
             content = self._manifest()
-            journal.commit(self._folder, content)
+            self._to.commit(content, self._request.progress)
         except BaseException:
             self.discard()
             raise
         self._stack.close()
         written = self._stream.written
         return report(
-            self._folder,
+            self._to.name,
             content,
             written,
             reading=content.reading,
@@ -157,7 +158,7 @@ class Session:
         """Leave the destination as it was."""
         self._stream.close()
         with suppress(OSError):  # what is left is discarded by who comes next
-            journal.discard(self._folder, self._run, self._base)
+            self._to.discard(self._run.splits, self._base)
         self._stack.close()
         self._remove_folders()
 
@@ -168,11 +169,11 @@ class Session:
 
     def _opened_base(self) -> Manifest:
         """The dataset that is added to, if its images were stored as these will be."""
-        base = Manifest.load(self._folder)
+        base = Manifest.load(self._to.base())
         options = self._options.dump()
         if others := [name for name in _OF_IMAGES if base.options.get(name) != options[name]]:
             raise UnusableInput(
-                f"{self._folder} was packed with another {others[0]}, "
+                f"{self._to.name} was packed with another {others[0]}, "
                 f"{base.options.get(others[0])!r}. Repeat that to append to it."
             )
         return base
@@ -258,7 +259,7 @@ class Session:
             splits[entry.split] += entry.samples
         count = splits.total()
         if not count and base is None:
-            raise NothingToPack(f"Nothing was written to {self._folder}.", written.rejected)
+            raise NothingToPack(f"Nothing was written to {self._to.name}.", written.rejected)
         there = base.classes if base else ()
         classes = self._fields.classes or max(there, numbered(written.labels), key=len)
         images = written.fields.difference(FORMATS, ("cls",))

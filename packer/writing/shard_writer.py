@@ -158,6 +158,11 @@ def index_of(path: Path) -> Path:
     return path.with_suffix(".safetensors")
 
 
+def index_name(file: str) -> str:
+    """The same for names below a URL."""
+    return index_of(Path(file)).as_posix()
+
+
 def is_finished(path: Path) -> bool:
     """Whether the shard at `path` was committed: the index comes last, so it speaks for both."""
     return index_of(path).exists() and path.exists()

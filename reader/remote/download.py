@@ -36,7 +36,19 @@ def download(
         FormatError: there is no dataset.
         StoreError: the store does not give it.
     """
-    asyncio.run(_Download(Store(checked(url), {}, None), folder, advance).run(is_whole))
+    store = Store(checked(url), {}, None)
+    asyncio.run(fetch_dataset(store, folder, is_whole=is_whole, advance=advance))
+
+
+async def fetch_dataset(
+    store: Store,
+    folder: Path,
+    *,
+    is_whole: bool,
+    advance: Callable[[int], object] = lambda count: None,
+) -> None:
+    """The same, of a store that is open."""
+    await _Download(store, folder, advance).run(is_whole)
 
 
 class _Download:

@@ -1,4 +1,4 @@
-"""A store as this process sees it; the only module that knows a network library.
+"""A store as this process sees it; it and `writable` alone ask a network library.
 
 Purpose: bytes of an object, or the reason why not, in words that hold no credentials: what the
 library says may quote URLs and headers, so nothing of it is passed on but a status and a kind.
@@ -14,7 +14,8 @@ import pickle
 import random
 import sys
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -33,7 +34,9 @@ _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 5.0  # seconds between two tries
 _UNKNOWN_PLACE_SECONDS = 8.0  # in which a store that has never answered has to
 _TRIES = 3  # of an answer that is wrong
 _RETRY_TIMEOUT = 60.0
-_CLIENT = {"connect_timeout": "5s", "read_timeout": "15s", "timeout": "180s"}
+_CONNECT = {"connect_timeout": "5s"}
+_TIMES = {"read_timeout": "15s", "timeout": "180s"}
+_ENDPOINTS = "AWS_ENDPOINT_URL", "AWS_ENDPOINT", "AZURE_STORAGE_ENDPOINT"  # in the environment
 _HUGGING_FACE = "https://huggingface.co"
 
 T = TypeVar("T")
@@ -91,9 +94,9 @@ class Store:
         self._is_accepted = False  # whether what it was opened with was found to be right
         self._store = self._opened()
 
-    def _opened(self) -> Any:
+    def _opened(self, times: Mapping[str, str] = _TIMES) -> Any:
         try:
-            return _opened(self.url, dict(self._options), self._provider)
+            return _opened(self.url, dict(self._options), self._provider, times)
         except Exception as error:  # the library may raise anything, and quote what it was given
             names = ", ".join(sorted(map(str, self._options))) or "none"
             raise StoreError(
@@ -131,13 +134,24 @@ class Store:
         return content
 
     async def _get(self, name: str, options: dict[str, Any], size: int | None = None) -> memoryview:
-        began, store = time.monotonic(), self._store
-        self._add(requests=1, in_flight=1)
-        try:
+        began = time.monotonic()
+        with self._asking(name) as store:
             meta, content = await self._got(store, name, options)
             if size is not None:
                 self._check_version(name, Version(meta["e_tag"], meta["size"]), size)
-        except StoreError:
+        self._add(fetched_bytes=len(content))
+        self._note_latency(time.monotonic() - began)
+        self.gate.passed()
+        return content
+
+    @contextmanager
+    def _asking(self, name: str) -> Iterator[Any]:
+        """A request to the library's store, counted; what fails becomes an error of ours."""
+        began, store = time.monotonic(), self._store
+        self._add(requests=1, in_flight=1)
+        try:
+            yield store
+        except (StoreError, Passing):
             raise
         except Exception as error:  # the library's, and whatever a provider of credentials does
             raise self._meaning(name, store, meaning(error)) from None
@@ -145,10 +159,6 @@ class Store:
             self._add(in_flight=-1, asking=time.monotonic() - began)
         self._has_answered = True
         self._is_accepted |= store is self._store
-        self._add(fetched_bytes=len(content))
-        self._note_latency(time.monotonic() - began)
-        self.gate.passed()
-        return content
 
     async def _got(self, store: Any, name: str, options: dict[str, Any]) -> tuple[Any, memoryview]:
         """What the library knows of an object, and its bytes, or some of them."""
@@ -188,9 +198,9 @@ class Store:
                 return Passing(str(failure), is_answer=True)
         return self._error(name, str(failure))
 
-    async def _persisting(self, name: str, call: Callable[[], Awaitable[T]]) -> T:
-        """What `call` gives, tried again while it fails in passing."""
-        began, pause, tries = time.monotonic(), _FIRST_PAUSE, 0
+    async def _persisting(self, name: str, call: Callable[[], Awaitable[T]], least: int = 1) -> T:
+        """What `call` gives, tried again while it fails in passing; `least` times at least."""
+        began, pause, tries, wrong = time.monotonic(), _FIRST_PAUSE, 0, 0
         while True:
             try:
                 return await call()
@@ -201,8 +211,9 @@ class Store:
                 if not self._has_answered:
                     patience = min(patience, _UNKNOWN_PLACE_SECONDS)
                 waited = time.monotonic() - began
-                tries += failed.is_answer
-                if waited + pause > patience or tries >= _TRIES:
+                tries += 1
+                wrong += failed.is_answer
+                if (waited + pause > patience and tries >= least) or wrong >= _TRIES:
                     raise self._error(
                         name,
                         f"{failed}, also after {waited:.0f} seconds. Is the store there, and can "
@@ -224,10 +235,13 @@ class Store:
         self.counts = self.counts._replace(**grown)
 
 
-def _opened(url: str, options: dict[str, Any], provider: bytes | None) -> Any:
+def _opened(
+    url: str, options: dict[str, Any], provider: bytes | None, times: Mapping[str, str]
+) -> Any:
     options.pop("retry_timeout", None)
-    client = {**_CLIENT, **options.pop("client_options", {})}
-    if url.startswith("http://") or str(options.get("endpoint", "")).startswith("http://"):
+    client = {**_CONNECT, **times, **options.pop("client_options", {})}
+    places = url, options.get("endpoint"), *map(os.environ.get, _ENDPOINTS)
+    if any(str(place).startswith("http://") for place in places):
         client["allow_http"] = True
     retry = {"max_retries": 0}  # the library's own would hide that it is too much for the store
     if url.startswith("hf://"):

@@ -1,0 +1,180 @@
+"""A store that is written to: objects that appear whole, and never in place of others.
+
+Purpose: what `packer` needs of a store beside reading it. Beside `store` the only module that knows
+the network library.
+
+Guarantees: `create` replaces nothing where the store heeds conditions (If-None-Match); where it
+does not, `create` looks first, which another writer of the same moment may slip through. An object
+is written by one request, so it is there whole or not at all, and a process that is killed leaves
+nothing in the store. What fails in passing is tried again, as in reading.
+
+Assumption: an object has no more than `MOST_BYTES`, which one request may bring.
+"""
+
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+import obstore
+from obstore import exceptions
+
+from reader.remote.failures import Missing, Passing
+from reader.remote.store import Store
+
+MOST_BYTES = 4 * 10**9  # the stores allow 5 GiB (S3) or 5000 MiB (Azure)
+
+_SLOWEST = 250_000  # bytes a second, of one request
+_TRIES = 3  # at least, however long each takes
+_LISTED = 1000  # names at a time
+
+
+@dataclass(frozen=True)
+class Listed:
+    """An object as a list of the store has it.
+
+    Attributes:
+        size: in bytes.
+        tag: of its content; None where the store tells none.
+        mtime_ns: when it was written.
+    """
+
+    size: int
+    tag: str | None
+    mtime_ns: int
+
+
+class WritableStore(Store):
+    """Reads and writes the objects below a URL.
+
+    Attributes:
+        heeds_conditions: whether it refuses to create what is there; taken for granted until
+            `create` was seen to replace something.
+    """
+
+    def __init__(self, url: str, options: dict[str, Any], provider: bytes | None) -> None:
+        super().__init__(url, options, provider)
+        self.heeds_conditions = True
+        self._patient: dict[int, tuple[Any, Any]] = {}
+
+    async def create(self, name: str, content: bytes | memoryview) -> bool:
+        """Write an object; False if there is one of this name, which stays.
+
+        It may be this very content: the answer to an earlier try may have been lost.
+
+        Raises:
+            StoreError: the store does not take it.
+        """
+        return await self._persisting(name, lambda: self._create(name, content), _TRIES)
+
+    async def replace(self, name: str, content: bytes, tag: str | None) -> bool:
+        """Write an object in place of the one with this tag; False if that is not there any more.
+
+        Raises:
+            StoreError: the store does not take it.
+        """
+        return await self._persisting(name, lambda: self._replace(name, content, tag))
+
+    async def remove(self, name: str) -> None:
+        """Remove an object, if it is there.
+
+        Raises:
+            StoreError: the store does not.
+        """
+        with suppress(Missing):
+            await self._persisting(name, lambda: self._remove(name))
+
+    async def look(self, name: str) -> Listed | None:
+        """What is there under this name."""
+        try:
+            return await self._persisting(name, lambda: self._look(name))
+        except Missing:
+            return None
+
+    async def names(self) -> dict[str, Listed]:
+        """All objects below the URL.
+
+        Raises:
+            StoreError: the store does not list them.
+        """
+        try:
+            return await self._persisting("", self._names)
+        except Missing:
+            raise self._no_place() from None
+
+    async def _got(self, store: Any, name: str, options: dict[str, Any]) -> tuple[Any, memoryview]:
+        """As the library gives it: little is read here, and no thread is to stay."""
+        found = await obstore.get_async(store, name, options=options)
+        return found.meta, memoryview(await found.bytes_async())
+
+    async def _create(self, name: str, content: bytes | memoryview) -> bool:
+        if not self.heeds_conditions and await self._is_there(name):
+            return False
+        with self._asking(name) as store:
+            mode = "create" if self.heeds_conditions else "overwrite"
+            try:
+                await self._put(store, name, content, mode)
+            except exceptions.AlreadyExistsError:
+                return False
+            except FileNotFoundError:
+                raise self._no_place() from None
+            except NotImplementedError:
+                self.heeds_conditions = False
+                raise Passing("it takes no conditions") from None
+        return True
+
+    async def _is_there(self, name: str) -> bool:
+        try:
+            await self._look(name)
+        except Missing:
+            return False
+        return True
+
+    async def _replace(self, name: str, content: bytes, tag: str | None) -> bool:
+        with self._asking(name) as store:
+            mode = {"e_tag": tag} if self.heeds_conditions else "overwrite"
+            try:
+                await self._put(store, name, content, mode)
+            except (exceptions.PreconditionError, FileNotFoundError):
+                return False
+            except NotImplementedError:  # by a folder
+                await self._put(store, name, content, "overwrite")
+        return True
+
+    async def _put(self, store: Any, name: str, content: bytes | memoryview, mode: Any) -> None:
+        """Write by one request, for as long as that many bytes may take.
+
+        The library counts sending as waiting for the answer.
+        """
+        seconds = 60
+        while len(content) > seconds * _SLOWEST:
+            seconds *= 2
+        known, patient = self._patient.get(seconds, (None, None))
+        if known is not store:  # it was opened anew meanwhile, with other credentials
+            patient = self._opened({"timeout": f"{seconds}s", "read_timeout": f"{seconds}s"})
+            self._patient[seconds] = store, patient
+        await obstore.put_async(patient, name, content, mode=mode, use_multipart=False)
+
+    async def _remove(self, name: str) -> None:
+        with self._asking(name) as store:
+            await obstore.delete_async(store, name)
+
+    async def _look(self, name: str) -> Listed:
+        with self._asking(name) as store:
+            return _listed(await obstore.head_async(store, name))
+
+    async def _names(self) -> dict[str, Listed]:
+        found: dict[str, Listed] = {}
+        with self._asking("") as store:
+            chunks: AsyncIterator[Any] = obstore.list(store, chunk_size=_LISTED)
+            async for chunk in chunks:
+                found |= {meta["path"]: _listed(meta) for meta in chunk}
+        return found
+
+    def _no_place(self) -> Exception:
+        return self._error("", "there is no such bucket or container. Make it first.")
+
+
+def _listed(meta: Any) -> Listed:
+    written = meta["last_modified"].timestamp()
+    return Listed(meta["size"], meta["e_tag"], round(written * 1_000_000) * 1000)

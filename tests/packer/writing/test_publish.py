@@ -1,0 +1,260 @@
+"""A dataset in a store is what it would be in a folder, whatever happens on the way."""
+
+import shutil
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from s3_server import S3Server
+
+import packer
+import reader
+from packer import PackReport
+
+Upload = Callable[..., PackReport]
+FilesOf = Callable[[Path], dict[str, bytes]]
+
+
+def test_a_dataset_in_a_store_has_the_bytes_of_one_in_a_folder_and_nothing_else(
+    store: S3Server, upload: Upload, packed: Path, files_of: FilesOf, tmp_path: Path
+) -> None:
+    report = upload()
+    assert (report.dataset, report.samples, report.shards_written) == ("s3://bucket/shards", 39, 4)
+    assert store.objects("shards") == files_of(packed)
+    assert not list((tmp_path / "scratch").iterdir())
+    assert upload().shards_written == 0
+    assert set(store.written.values()) == {1}
+
+
+def test_dataset_json_comes_last_and_each_index_after_its_tar(
+    store: S3Server, upload: Upload
+) -> None:
+    upload()
+    order = [name for name in store.written if not name.endswith(".packing.json")]
+    assert order[-1] == "shards/dataset.json"
+    for name in order[:-1]:
+        if name.endswith(".safetensors"):
+            assert order.index(name.replace("safetensors", "tar")) < order.index(name)
+
+
+@pytest.mark.parametrize("lost", [False, True], ids=["scratch is kept", "scratch is lost"])
+@pytest.mark.parametrize("at", range(1, 10))
+def test_a_run_that_is_cut_off_continues_and_uploads_nothing_anew(
+    store: S3Server,
+    upload: Upload,
+    packed: Path,
+    files_of: FilesOf,
+    tmp_path: Path,
+    at: int,
+    lost: bool,
+) -> None:
+    left = [at + 1]  # what says which run it is comes first
+
+    def cut(handler: Any) -> int | None:
+        left[0] -= handler.command == "PUT"
+        return 403 if left[0] < 0 else None
+
+    store.fault = cut
+    with pytest.raises(packer.ShardfeedError, match="the store refuses it"):
+        upload()
+    assert "dataset.json" not in store.objects("shards")
+    store.fault = lambda handler: None
+    if lost:
+        shutil.rmtree(tmp_path / "scratch")
+    before = {name for name in store.written if name.endswith(".safetensors")}
+    report = upload()
+    assert report.shards_written <= 4 - (len(before) if lost else 0)
+    assert store.objects("shards") == files_of(packed)
+    assert max(n for name, n in store.written.items() if not name.endswith(".json")) == 1
+
+
+def test_a_lost_answer_to_a_create_is_no_failure(
+    store: S3Server, upload: Upload, packed: Path, files_of: FilesOf
+) -> None:
+    lost: set[str] = set()
+
+    def once(name: str) -> bool:
+        return name not in lost and lost.add(name) is None
+
+    store.lost = once
+    upload()
+    assert store.objects("shards") == files_of(packed)
+    assert set(store.written.values()) == {1}
+    assert len(lost) == 10  # four shards, dataset.json and what says which run it is
+
+
+def test_another_run_is_refused_by_name_before_anything_is_written(
+    store: S3Server, upload: Upload, tmp_path: Path
+) -> None:
+    store.fault = lambda handler: 403 if handler.path.endswith("2.tar") else None
+    with pytest.raises(packer.PackingFailed, match="run the same call again to go on"):
+        upload()
+    store.fault = lambda handler: None
+    before = store.objects("shards")
+    other = tmp_path / "other"
+    with pytest.raises(packer.UnusableInput, match=r"s3://.* unfinished run with other options"):
+        upload(shard_samples=5, scratch=other)
+    assert store.objects("shards") == before
+    assert not list(other.iterdir())
+    upload()
+    with pytest.raises(packer.UnusableInput, match=r"s3://bucket/shards already holds a dataset"):
+        upload(shard_samples=5)
+
+
+def test_what_nobody_of_ours_has_written_stays(store: S3Server, upload: Upload) -> None:
+    (store.folder / "shards").mkdir()
+    (store.folder / "shards" / "shard-000001.tar").write_bytes(b"mine")
+    with pytest.raises(packer.UnusableInput, match=r"already holds shard-000001\.tar"):
+        upload()
+    assert store.objects("shards") == {"shard-000001.tar": b"mine"}
+
+
+def test_a_shard_that_another_has_written_meanwhile_stays_and_is_named(
+    store: S3Server, upload: Upload
+) -> None:
+    def write(handler: Any) -> None:
+        if handler.command == "PUT" and handler.path.endswith("1.tar"):
+            (store.folder / "shards" / "shard-000001.tar").write_bytes(b"theirs")
+
+    store.fault = write
+    with pytest.raises(packer.UnusableInput, match=r"shard-000001\.tar is there already, and is"):
+        upload()
+    assert store.objects("shards")["shard-000001.tar"] == b"theirs"
+
+
+def test_overwrite_removes_the_dataset_and_nothing_else(
+    store: S3Server, upload: Upload, packed: Path, files_of: FilesOf
+) -> None:
+    upload(shard_samples=3)
+    (store.folder / "shards" / "notes.txt").write_text("mine")
+    upload(overwrite=True)
+    assert store.objects("shards") == files_of(packed) | {"notes.txt": b"mine"}
+
+
+def test_append_adds_shards_and_replaces_dataset_json(
+    store: S3Server,
+    upload: Upload,
+    make_folder: Callable[..., Path],
+    tmp_path: Path,
+    files_of: FilesOf,
+) -> None:
+    images = make_folder(tmp_path / "images", classes=2, images=4)
+    upload(images)
+    before = store.objects("shards")
+    local = tmp_path / "local"
+    packer.pack(images, local, shard_samples=10, jobs=1, progress=False)
+    shutil.copy(images / "class0" / "image000.jpg", images / "class1" / "new.jpg")
+    assert upload(images, append=True).samples == 9
+    packer.pack(images, local, shard_samples=10, jobs=1, append=True, progress=False)
+    after = store.objects("shards")
+    assert after == files_of(local)
+    assert {name: after[name] for name in before if name != "dataset.json"} == {
+        name: content for name, content in before.items() if name != "dataset.json"
+    }
+    assert upload(images, append=True).shards_written == 0
+
+
+def test_a_store_that_ignores_conditions_is_said_and_nothing_is_replaced_in_it(
+    store: S3Server,
+    upload: Upload,
+    packed: Path,
+    files_of: FilesOf,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    store.heeds_conditions = False
+    upload(progress=True)
+    assert "takes no conditional writes" in capsys.readouterr().err
+    assert store.objects("shards") == files_of(packed)
+    with pytest.raises(packer.UnusableInput, match="already holds a dataset"):
+        upload(shard_samples=5)
+    assert store.objects("shards") == files_of(packed)
+
+
+def test_what_is_rejected_is_uploaded_when_it_is_mended(
+    store: S3Server, upload: Upload, make_folder: Callable[..., Path], tmp_path: Path
+) -> None:
+    images = make_folder(tmp_path / "images", classes=1, images=6)
+    bad = images / "class0" / "image003.jpg"
+    good = bad.read_bytes()
+    bad.write_bytes(good[:300])
+    with pytest.raises(packer.Rejected, match=r"image003\.jpg"):
+        upload(images, shard_samples=2)
+    assert sum(name.endswith(".tar") for name in store.objects("shards")) == 2
+    bad.write_bytes(good)
+    assert upload(images, shard_samples=2).shards_written == 1
+    assert set(store.written.values()) == {1}
+
+
+def test_a_writer_uploads_in_the_end_or_leaves_nothing(store: S3Server, tmp_path: Path) -> None:
+    options = {"scratch": tmp_path / "scratch", "storage_options": store.options}
+    pixels = np.zeros((16, 16, 3), np.uint8)
+    with suppress(KeyError), packer.Writer("s3://bucket/w", progress=False, **options) as writer:
+        writer.write({"image": pixels, "label": 1})
+        raise KeyError
+    assert store.objects() == {}
+    with packer.Writer("s3://bucket/w", progress=False, **options) as writer:
+        for number in range(5):
+            writer.write({"image": pixels + number, "label": number, "split": "ab"[number % 2]})
+    assert sorted(store.objects("w")) == [
+        *("a/shard-000000.safetensors", "a/shard-000000.tar"),
+        *("b/shard-000000.safetensors", "b/shard-000000.tar", "dataset.json"),
+    ]
+    assert not list((tmp_path / "scratch").iterdir())
+    cached = reader.Dataset(
+        "s3://bucket/w", "b", cache_dir=tmp_path / "cache", storage_options=store.options
+    )
+    assert len(cached) == 2
+    cached.fetching.close()
+
+
+def test_parts_on_machines_that_share_no_disk_are_joined_by_a_command_without_part(
+    store: S3Server,
+    source: Path,
+    packed: Path,
+    files_of: FilesOf,
+    tmp_path: Path,
+    run_packer: Callable[..., Any],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name, value in store.environment.items():
+        monkeypatch.setenv(name, value)
+    command = (
+        "pack",
+        source,
+        "s3://bucket/shards",
+        "--shard-samples",
+        10,
+        "--jobs",
+        1,
+        "--scratch",
+    )
+    for part in ("1/2", "2/2"):
+        done = run_packer(*command, tmp_path / part.replace("/", "-"), "--part", part, "--json")
+        assert done.returncode == 0, done.stderr
+    assert '"missing": 0' in done.stdout
+    done = run_packer(*command, tmp_path / "joined")
+    assert "(0 written now)" in done.stdout, done.stderr
+    assert store.objects("shards") == files_of(packed)
+    assert set(store.written.values()) == {1}
+
+
+@pytest.mark.parametrize(
+    ("dst", "options", "told"),
+    [
+        ("s3://bucket/x", {"scratch": None}, r"give scratch="),
+        ("https://example.org/x", {}, r"are written to s3://, gs://, az:// and file://"),
+        ("ftp://example.org/x", {}, r"names no store that is known"),
+        ("folder", {}, r"scratch= is for what goes into a store"),
+        ("s3://bucket/x", {"storage_options": {"no_such": "S3CR3T"}}, r"\(no_such\)"),
+        ("s3://bucket/x", {"storage_options": ["S3CR3T"]}, r"storage_options is a dict"),
+    ],
+)
+def test_a_place_that_cannot_be_written_to_is_a_sentence(
+    upload: Upload, dst: str, options: dict[str, Any], told: str
+) -> None:
+    with pytest.raises(packer.ShardfeedError, match=told) as raised:
+        upload(dst=dst, **options)
+    assert "S3CR3T" not in str(raised.value)
