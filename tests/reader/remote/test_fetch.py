@@ -189,7 +189,7 @@ def test_statistics_tell_what_the_store_gave(server: StoreServer, opened: Opened
     assert first.waiting > 0
     assert (second.requests, second.fetched) == (0, 0)
     assert first.asking >= asked * server.latency
-    assert re.search(rf"store: .* in {asked} requests, .* workers waited", str(first))
+    assert re.search(rf"(?s)store .* in {asked} requests, .*workers waited", str(first))
 
 
 def test_a_loop_that_waits_for_the_network_is_told_so_once(
