@@ -94,6 +94,7 @@ class Fetcher:
         self._victims: list[tuple[int, int]] = []  # the one that is needed last at the end
         self._wholes: Counter[int] = Counter()  # bytes that came of shards that come whole
         self._fetched = self._hits = 0
+        self._begun = 0  # plans
 
     def listen(self, listener: socket.socket) -> None:
         """Take clients from now on."""
@@ -152,6 +153,7 @@ class Fetcher:
         except StoreError as error:
             return Lost(str(error), False)
         self._plans[connection, message.number] = plan
+        self._begun += 1
         return Here()
 
     def _want(self, waiter: Waiter, message: Want) -> None:
@@ -232,8 +234,8 @@ class Fetcher:
         self._pump()
 
     async def _brought(self, shard: MirroredShard, part: Part) -> dict[int, Lost] | None:
-        """Which rows of a part cannot be had, and why; None where there is no room for it yet."""
-        text, is_sample = "", False
+        """Which rows of a part cannot be had, and why; None where it may be had in another try."""
+        text, is_sample, begun = "", False, self._begun
         try:
             await self._claim(shard, part)
             if shard.rows.there(part.first, part.stop).all():
@@ -247,6 +249,8 @@ class Fetcher:
                 return None
             text = str(error)
         except StoreError as error:
+            if self._begun > begun:  # the store may be well again since an epoch ended in this
+                return None
             text = str(error)
         except Exception as error:  # whatever it is, nobody is to wait for it
             text = f"{shard.entry.file} cannot be fetched: {type(error).__name__}: {error}."

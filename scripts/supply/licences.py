@@ -31,6 +31,7 @@ PERMISSIVE = {
 BY_FILE = {"MPL-2.0"}  # copyleft of its own files alone
 # How packages say it that use no SPDX expression.
 OTHER_WORDS = {
+    "2-clause BSD License": "BSD-2-Clause",
     "Apache 2.0": "Apache-2.0",
     "Apache Software License": "Apache-2.0",
     "BSD License": "BSD",
