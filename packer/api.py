@@ -18,7 +18,7 @@ from packer.sources.python.known import is_map_style, know
 from packer.sources.python.values import described
 from packer.sources.reading import Reading
 from packer.writing.destination import Destination
-from packer.writing.publish import destination
+from packer.writing.place import destination
 from packer.writing.report import PackReport
 from packer.writing.session import Request, pushed
 from reader.system import usable_cores

@@ -11,7 +11,7 @@ from packer.errors import UnusableInput
 from packer.planning.chosen import chosen
 from packer.progress import Progress
 from packer.sources.options import PYTHON
-from packer.writing.publish import destination
+from packer.writing.place import destination
 from packer.writing.report import PackReport
 from packer.writing.session import Request, Session
 from reader.system import usable_cores

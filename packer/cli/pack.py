@@ -233,7 +233,7 @@ def pack(
     from packer.packing import pack as run
     from packer.planning.chosen import WITHOUT_TILER, chosen
     from packer.progress import Progress
-    from packer.writing.publish import destination
+    from packer.writing.place import destination
 
     if dst is None and not explain:
         raise click.UsageError("Missing argument 'DST'.")

@@ -7,6 +7,7 @@ from pathlib import Path
 import xxhash
 
 from packer.files.transfer import read_span
+from reader.format.checksum import checksum
 from reader.format.files import open_regular
 
 _CHUNK = 1 << 22
@@ -61,12 +62,7 @@ class HashedFile:
     @property
     def checksum(self) -> str:
         """Of all that was read."""
-        return f"xxh3-128:{self._hash.hexdigest()}"
-
-
-def checksum_of(content: bytes) -> str:
-    """The checksum of a file with this content."""
-    return f"xxh3-128:{xxhash.xxh3_128_hexdigest(content)}"
+        return checksum(self._hash)
 
 
 def measure(path: Path) -> tuple[int, str]:

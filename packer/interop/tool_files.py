@@ -7,11 +7,12 @@ from pathlib import Path
 
 from packer.errors import UnusableInput, cannot_write, naming
 from packer.files.atomic import remove_leavings, sync_folder, write_file
-from packer.files.hashed_file import checksum_of, measure
+from packer.files.hashed_file import measure
 from packer.progress import Advance
 from packer.sources.archive.tar_reader import Member, members, samples
 from packer.sources.records import Skipped
 from reader.format import FORMATS, FormatError, Index, Manifest, ShardEntry, tar
+from reader.format.checksum import checksum_of
 
 
 @dataclass

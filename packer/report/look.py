@@ -12,7 +12,7 @@ from packer.progress import Progress
 from packer.report.annotations import Reading
 from packer.report.batches import of_each
 from packer.report.masks import values_of
-from packer.report.sample import TEXTS, Sample, is_mask
+from packer.report.sample import Sample, is_mask
 
 if TYPE_CHECKING:
     from reader import Dataset
@@ -151,9 +151,3 @@ def _members(sample: Sample, reading: Reading) -> OfMembers:
         return OfMembers(None, np.zeros(0, np.int64), values, [], str(error))
     captions = [len(text.strip()) for text in found.captions]
     return OfMembers(found.boxes, found.labels, values, captions, "")
-
-
-def texts_of(sample: Sample) -> list[tuple[str, bytes, tuple[int, int]]]:
-    """The members that may hold boxes, with the image's (width, height)."""
-    height, width = sample.size
-    return [(ext, sample.read(ext), (width, height)) for ext in sample.members if ext in TEXTS]

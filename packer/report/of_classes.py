@@ -20,10 +20,7 @@ def class_counts(table: Table, looked: Looked) -> tuple[NDArray[np.int64], str]:
     """How many each class has, (classes, splits), and of what: samples, or boxes."""
     if table.has_labels or not len(looked.box_label):
         return table.counts, "sample"
-    known = (looked.box_label >= 0) & (looked.box_label < len(table.classes))
-    splits = len(table.splits)
-    places = looked.box_label[known] * splits + table.split[looked.box_sample[known]]
-    return np.bincount(places, minlength=len(table.classes) * splits).reshape(-1, splits), "box"
+    return table.tally(looked.box_label, table.split[looked.box_sample]), "box"
 
 
 def of_classes(table: Table, looked: Looked) -> Iterator[Finding]:

@@ -16,7 +16,7 @@ _LARGE = 16  # times the usual pixels
 _LARGE_PIXELS = 4_000_000  # fewer are not huge
 _LONG = 4.0  # width to height, or the other way
 _LONGER = 2.5  # times the usual ratio
-_UNIFORM = 2.5  # standard deviation of values from 0 to 255
+UNIFORM = 2.5  # standard deviation of values from 0 to 255
 _GREY = 1.0  # mean distance of the channels
 _FEW = 0.2  # of all: so many are an exception
 
@@ -99,7 +99,7 @@ def _part(numbers: NDArray[np.int64], table: Table) -> str:
 
 def _pixels(table: Table, looked: Looked) -> Iterator[Finding]:
     count = len(looked.numbers)
-    uniform = looked.spread < _UNIFORM
+    uniform = looked.spread < UNIFORM
     if uniform.any():
         yield Finding(
             "uniform",

@@ -3,6 +3,7 @@
 import time
 from dataclasses import asdict, dataclass, replace
 from importlib.util import find_spec
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +19,10 @@ from packer.report.charts import charts
 from packer.report.choice import chosen, gallery
 from packer.report.finding import WEIGHTS, Finding
 from packer.report.likeness import Groups, alike, same
-from packer.report.look import Looked, look, texts_of
+from packer.report.look import Looked, look
 from packer.report.of_annotations import of_annotations
 from packer.report.of_classes import of_classes
-from packer.report.of_images import of_images
+from packer.report.of_images import UNIFORM, of_images
 from packer.report.of_pairs import of_pairs
 from packer.report.page import MARK, Shown, page
 from packer.report.sample import TEXTS, Sample
@@ -143,9 +144,14 @@ def _reading(dataset: Any, table: Table, jobs: int, box_format: str | None) -> R
     with_texts = [flags for ext, flags in table.members.items() if ext in TEXTS]
     having = np.flatnonzero(np.any(with_texts, axis=0)) if with_texts else np.zeros(0, np.int64)
     few = having[:: max(len(having) // _PROBED, 1)][:_PROBED].tolist()
-    done = of_each(dataset, few, texts_of, jobs, Progress(quiet=True), "probe")
+    done = of_each(dataset, few, _texts, jobs, Progress(quiet=True), "probe")
     found = reading_of(text for texts in done.results.values() for text in texts)
     return replace(found, format=box_format, is_told=True) if box_format else found
+
+
+def _texts(sample: Sample) -> list[tuple[str, bytes, tuple[int, int]]]:
+    """The members that may hold boxes, with the image's (width, height)."""
+    return [(ext, content, sample.size[::-1]) for ext, content in sample.texts]
 
 
 def _box_note(reading: Reading) -> str:
@@ -160,19 +166,15 @@ def _exact(dataset: Any, table: Table, most: int, jobs: int, progress: Progress)
     """The samples of the same bytes: candidates by their checksums, compared by reading them."""
     groups = same(table.crc32, table.size, table.height, table.width)
     few = groups.where(groups.starts < most)
-    done = of_each(dataset, few.members.tolist(), _digest, jobs, progress, "compare")
+    done = of_each(dataset, few.members.tolist(), attrgetter("digest"), jobs, progress, "compare")
     numbers = np.array(sorted(done.results), np.int64)
     digests = np.array([done.results[number] for number in numbers.tolist()], np.uint64)
     return same(digests.view(np.int64), samples=numbers)
 
 
-def _digest(sample: Sample) -> int:
-    return sample.digest
-
-
 def _near(table: Table, looked: Looked) -> Groups:
     """The samples that look the same, and have not all the same bytes; one colour says nothing."""
-    varied = looked.spread > 4 * 2.5
+    varied = looked.spread > 4 * UNIFORM
     groups = alike(looked.numbers[varied], looked.hash[varied], looked.tiny[varied])
     return groups.where(groups.differ(table.crc32))
 

@@ -103,17 +103,17 @@ class Sample:
         Raises:
             ValueError, SampleError: a member is not what it should be.
         """
-        texts = [ext for ext in self.members if ext in TEXTS]
-        found = annotated([(ext, self._shard.read(self._row, ext)) for ext in texts], reading)
+        found = annotated(self.texts, reading)
         if found.is_upright or not (len(found.boxes) or found.outlines):
             return found
         view = plan(self._image, Geometry.of(*self.size))
         scale = (self._image.width, self._image.height) if reading.normalized else (1, 1)
         return found.carried(lambda points: view.carry(points * scale) / view.size[::-1])
 
-    def read(self, ext: str) -> bytes:
-        """The bytes of a member."""
-        return self._shard.read(self._row, ext)
+    @property
+    def texts(self) -> list[tuple[str, bytes]]:
+        """The members that may hold boxes, by extension."""
+        return [(ext, self._shard.read(self._row, ext)) for ext in self.members if ext in TEXTS]
 
     def mask(self, ext: str) -> NDArray[Any]:
         """The values of a picture of classes, upright, (height, width[, channels]).

@@ -66,8 +66,12 @@ class Table:
     @property
     def counts(self) -> NDArray[np.int64]:
         """Samples of each class, (classes, splits)."""
-        known = (self.label >= 0) & (self.label < len(self.classes))
-        places = self.label[known] * len(self.splits) + self.split[known]
+        return self.tally(self.label, self.split)
+
+    def tally(self, label: NDArray[np.int64], split: NDArray[np.int64]) -> NDArray[np.int64]:
+        """How often each class occurs in each split, (classes, splits)."""
+        known = (label >= 0) & (label < len(self.classes))
+        places = label[known] * len(self.splits) + split[known]
         size = len(self.classes) * len(self.splits)
         return np.bincount(places, minlength=size).reshape(-1, len(self.splits))
 

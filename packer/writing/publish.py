@@ -9,16 +9,13 @@ folder, and which is not, is in the store.
 """
 
 import os
-import pickle
-import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import cloudpickle
 import xxhash
 
 from packer.errors import PackingFailed, UnusableInput
@@ -35,65 +32,13 @@ from packer.writing.shard_writer import index_name, index_of
 from packer.writing.uploads import AT_ONCE, Uploads, failed
 from reader.errors import StoreError
 from reader.format import FormatError, Index, Manifest, manifest
-from reader.remote.url import check_signed, checked, is_url, need
 
-if TYPE_CHECKING:
-    pass
-
-_WRITABLE = ("s3://", "gs://", "az://", "file://")
 _TOLD_TO = 10**9  # ns: stores tell whole seconds
 _INDEXES = 64  # fetched at a time
 _WITHOUT_CONDITIONS = (
     "packer: {} takes no conditional writes. Each name is looked for before it is written, so "
     "nothing is replaced; but let no other packer write there at the same time."
 )
-
-
-@contextmanager
-def destination(
-    place: Path | str,
-    scratch: Path | None = None,
-    options: Mapping[str, Any] | None = None,
-    provider: Any = None,
-) -> Iterator[Destination]:
-    """Where `place` is: a folder, or a URL.
-
-    Args:
-        place: a path, or the URL of a dataset.
-        scratch: where shards are built before they are uploaded.
-        options: of the store, by obstore's names.
-        provider: of credentials, as obstore's are.
-
-    Raises:
-        ArgumentError: it is not the URL of a dataset.
-        UnusableInput: nothing can be written there, or `scratch` is missing or of no use.
-        StoreError: the options are not of this store.
-    """
-    if not is_url(place):
-        if scratch is not None:
-            raise UnusableInput("--scratch is for what goes into a store, or comes from one.")
-        yield Destination(Path(os.path.realpath(place)))
-        return
-    url = checked(str(place))
-    if not url.startswith(_WRITABLE):
-        raise UnusableInput(
-            f"{url}: datasets are written to s3://, gs://, az:// and file://. Pack into a folder, "
-            "and upload that."
-        )
-    if scratch is None:
-        raise UnusableInput(
-            f"{url}: give --scratch DIR, a folder in which shards are built before they are "
-            "uploaded. It takes some shards at a time; the same one again continues best."
-        )
-    if not isinstance(options or {}, Mapping):
-        raise UnusableInput("storage_options is a dict of names and values of the store's.")
-    need("obstore", url)
-    sent = None
-    if provider is not None:
-        check_signed(url)
-        sent = pickle.dumps((sys.path, cloudpickle.dumps(provider)))
-    with StoreDestination(url, scratch, dict(options or {}), sent) as found:
-        yield found
 
 
 class StoreDestination(Destination):

@@ -17,6 +17,7 @@ from packer.images.members import EncodedMember
 from packer.sources.records import SourceSample
 from reader.format import Index, ShardEntry, index, tar
 from reader.format.bands import BandTable, band_columns
+from reader.format.checksum import checksum, checksum_of
 from reader.format.columns import MemberRow, Rows
 from reader.format.tiles import TileTable, tile_columns
 
@@ -99,8 +100,8 @@ class ShardWriter:
         self._write(tar.END)
         self._file.flush()
         os.fsync(self._file.fileno())
-        checksum = f"xxh3-128:{self._checksum.hexdigest()}"
-        metadata = index.metadata_of(self._end, checksum, rejected, self._untiled, self._unbanded)
+        found = checksum(self._checksum)
+        metadata = index.metadata_of(self._end, found, rejected, self._untiled, self._unbanded)
         columns = self._rows.columns() | tile_columns(self._tiles)
         for ext, tables in self._bands.items():
             columns |= band_columns(tables, len(self._rows), ext)
@@ -149,7 +150,7 @@ def entry_of(shard: Index, split: str) -> ShardEntry:
         bytes=shard.tar_bytes,
         checksum=shard.tar_checksum,
         index_bytes=len(shard.content),
-        index_checksum=f"xxh3-128:{xxhash.xxh3_128_hexdigest(shard.content)}",
+        index_checksum=checksum_of(shard.content),
     )
 
 

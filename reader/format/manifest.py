@@ -9,9 +9,8 @@ from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-import xxhash
-
 from reader.format import tar
+from reader.format.checksum import checksum_of
 from reader.format.errors import FormatError
 from reader.format.files import open_regular
 
@@ -101,7 +100,7 @@ class Manifest:
     def dump(self) -> str:
         """The file's text."""
         content = {"format": KIND, **asdict(self)}
-        return json.dumps({**content, "checksum": checksum_of(content)}, indent=1) + "\n"
+        return json.dumps({**content, "checksum": own_checksum(content)}, indent=1) + "\n"
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str]) -> "Manifest":
@@ -137,7 +136,7 @@ class Manifest:
                 f"{path} is of version {content.get('version')}; this reader knows {VERSION}."
             )
         try:
-            if content.pop("checksum", None) != checksum_of(content):
+            if content.pop("checksum", None) != own_checksum(content):
                 raise ValueError("its content does not match its checksum")
             del content["format"]
             shards = tuple(_shard(entry) for entry in content.pop("shards"))
@@ -184,10 +183,10 @@ def _why_missing(folder: Path) -> str:
     )
 
 
-def checksum_of(content: Mapping[str, Any]) -> str:
+def own_checksum(content: Mapping[str, Any]) -> str:
     """What ``checksum`` must be, for the content without it, however the file is laid out."""
     canonical = json.dumps(content, sort_keys=True, separators=(",", ":")).encode()
-    return f"xxh3-128:{xxhash.xxh3_128_hexdigest(canonical)}"
+    return checksum_of(canonical)
 
 
 def _shard(entry: dict[str, Any]) -> ShardEntry:

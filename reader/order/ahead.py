@@ -141,7 +141,7 @@ class Ahead:
         """What is read of the windows that begin in a step; for the first step, also its own."""
         assert isinstance(self.order, (BlockShuffled, Streamed))
         begin, end = self.position(step), min(self.position(step + 1), self.steps.stop)
-        ends, count, pieces = np.cumsum(self.sizes), self.order.count, []
+        ends, count, pieces = self.ends, self.order.count, []
         for epoch in range(begin // count, (end - 1) // count + 1):
             blocks = self.order.blocks(epoch)
             first, last = epoch * count + blocks.first, epoch * count + blocks.last

@@ -13,7 +13,6 @@ Assumptions: Linux.
 import contextlib
 import fcntl
 import os
-import pickle
 import secrets
 import socket
 import subprocess
@@ -47,7 +46,8 @@ from reader.remote.messages import (
     receive,
     send,
 )
-from reader.remote.url import check_signed, checked, need
+from reader.remote.provider import sent
+from reader.remote.url import checked, need
 
 _CONNECTIONS = 4096
 _DYING_SECONDS = 0.1
@@ -68,12 +68,8 @@ def fetching(
         ArgumentError: it is not the URL of a dataset.
         StoreError, FormatError: the dataset cannot be opened.
     """
-    url, provider = checked(url), None
-    if credential_provider is not None:
-        check_signed(url)
-        import cloudpickle  # few need it
-
-        provider = pickle.dumps((sys.path, cloudpickle.dumps(credential_provider)))
+    url = checked(url)
+    provider = sent(credential_provider, url)
     if cache_dir is None:
         cache_dir = _user_cache_dir(url)
     options = dict(storage_options or {})

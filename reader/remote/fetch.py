@@ -33,6 +33,7 @@ import xxhash
 from reader.errors import StoreError
 from reader.executed import end_with_parent
 from reader.format import ShardfeedError
+from reader.format.checksum import PREFIX, checksum
 from reader.remote.cache import Full, Space
 from reader.remote.failures import Missing
 from reader.remote.messages import (
@@ -314,7 +315,7 @@ class Fetcher:
         del self._wholes[part.shard]
         found = await asyncio.to_thread(_checksum, shard.file)
         # Where something was evicted meanwhile, its rows say so.
-        is_known = shard.entry.checksum.startswith("xxh3-128:")
+        is_known = shard.entry.checksum.startswith(PREFIX)
         if is_known and found != shard.entry.checksum and shard.rows.there().all():
             for row in range(shard.entry.samples):
                 shard.rows.clear(row)
@@ -409,7 +410,7 @@ def _checksum(file: int) -> str:
     while content := os.pread(file, PART, at):
         found.update(content)
         at += len(content)
-    return f"xxh3-128:{found.hexdigest()}"
+    return checksum(found)
 
 
 async def _serve(control: Connection, listener: socket.socket) -> None:

@@ -12,9 +12,8 @@ import contextlib
 import os
 from pathlib import Path
 
-import xxhash
-
 from reader.format import Manifest, ShardEntry
+from reader.format.checksum import checksum_of
 from reader.format.manifest import FILENAME
 from reader.remote.cache import locked
 from reader.remote.rows import Rows, path_beside
@@ -31,7 +30,7 @@ def is_there(folder: Path, shard: ShardEntry) -> bool:
 
 def is_index(shard: ShardEntry, content: bytes) -> bool:
     """Whether this is a shard's index, as dataset.json describes it."""
-    return f"xxh3-128:{xxhash.xxh3_128_hexdigest(content)}" == shard.index_checksum
+    return checksum_of(content) == shard.index_checksum
 
 
 def remove_unsound(folder: Path, manifest: Manifest, text: bytes) -> None:

@@ -10,9 +10,7 @@ ask for that one (If-Match), and where a store does not heed that, its answers a
 
 import asyncio
 import os
-import pickle
 import random
-import sys
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -27,6 +25,7 @@ from reader.remote.calls import Calls
 from reader.remote.failures import Failure, Missing, Passing, Refused, Replaced, meaning
 from reader.remote.messages import Counts
 from reader.remote.parts import MOST_IN_FLIGHT
+from reader.remote.provider import received
 
 _FIRST_IN_FLIGHT = 64
 _CALM_SECONDS = 1.0  # between two halvings: the requests of one moment fail together
@@ -259,8 +258,7 @@ def _opened(
     if url.startswith("http"):
         return from_url(url, client_options=client, retry_config=retry, **options)
     if provider is not None:
-        sys.path[:], content = pickle.loads(provider)
-        options["credential_provider"] = pickle.loads(content)
+        options["credential_provider"] = received(provider)
     return from_url(url, client_options=client, retry_config=retry, **options)
 
 

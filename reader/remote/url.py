@@ -7,7 +7,6 @@ from urllib.parse import urlsplit
 from reader.errors import ArgumentError, StoreError
 
 _SCHEMES = ("s3", "gs", "az", "https", "http", "hf", "file")
-_SIGNED = ("s3", "gs", "az")
 _HUGGING_FACE = re.compile(r"datasets/[^/]+/[^/]+")
 _URL = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 
@@ -40,19 +39,6 @@ def checked(url: str) -> str:
     if scheme == "hf" and not _HUGGING_FACE.match(rest):
         raise ArgumentError(f"{url}: of Hugging Face, hf://datasets/OWNER/NAME/FOLDER is read.")
     return url.rstrip("/")
-
-
-def check_signed(url: str) -> None:
-    """Refuse what provides credentials to a store that asks for none.
-
-    Raises:
-        ArgumentError: it is such a store.
-    """
-    if url.partition("://")[0] not in _SIGNED:
-        raise ArgumentError(
-            f"credential_provider= is for {', '.join(f'{known}://' for known in _SIGNED)}; {url} "
-            "takes what storage_options= says."
-        )
 
 
 def need(module: str, url: str) -> None:

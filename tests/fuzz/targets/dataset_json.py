@@ -17,7 +17,7 @@ from pathlib import Path
 
 from reader import Dataset
 from reader.format import Manifest, ShardfeedError
-from reader.format.manifest import checksum_of
+from reader.format.manifest import own_checksum
 from targets.making import dataset, folder
 
 _SAMPLES = 3  # looked at
@@ -75,7 +75,7 @@ def _sealed(data: bytes) -> bytes:
     try:
         content = json.loads(data.decode("utf-8"))
         content.pop("checksum", None)
-        return json.dumps({**content, "checksum": checksum_of(content)}).encode()
+        return json.dumps({**content, "checksum": own_checksum(content)}).encode()
     except (ValueError, AttributeError, TypeError, RecursionError):
         return data
 

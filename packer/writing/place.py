@@ -1,0 +1,58 @@
+"""Where a dataset is to be written, of what a person gave."""
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from packer.errors import UnusableInput
+from packer.writing.destination import Destination
+from packer.writing.publish import StoreDestination
+from reader.remote.provider import sent
+from reader.remote.url import checked, is_url, need
+
+_WRITABLE = ("s3://", "gs://", "az://", "file://")
+
+
+@contextmanager
+def destination(
+    place: Path | str,
+    scratch: Path | None = None,
+    options: Mapping[str, Any] | None = None,
+    provider: Any = None,
+) -> Iterator[Destination]:
+    """Where `place` is: a folder, or a URL.
+
+    Args:
+        place: a path, or the URL of a dataset.
+        scratch: where shards are built before they are uploaded.
+        options: of the store, by obstore's names.
+        provider: of credentials, as obstore's are.
+
+    Raises:
+        ArgumentError: it is not the URL of a dataset.
+        UnusableInput: nothing can be written there, or `scratch` is missing or of no use.
+        StoreError: the options are not of this store.
+    """
+    if not is_url(place):
+        if scratch is not None:
+            raise UnusableInput("--scratch is for what goes into a store, or comes from one.")
+        yield Destination(Path(os.path.realpath(place)))
+        return
+    url = checked(str(place))
+    if not url.startswith(_WRITABLE):
+        raise UnusableInput(
+            f"{url}: datasets are written to s3://, gs://, az:// and file://. Pack into a folder, "
+            "and upload that."
+        )
+    if scratch is None:
+        raise UnusableInput(
+            f"{url}: give --scratch DIR, a folder in which shards are built before they are "
+            "uploaded. It takes some shards at a time; the same one again continues best."
+        )
+    if not isinstance(options or {}, Mapping):
+        raise UnusableInput("storage_options is a dict of names and values of the store's.")
+    need("obstore", url)
+    with StoreDestination(url, scratch, dict(options or {}), sent(provider, url)) as found:
+        yield found

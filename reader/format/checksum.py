@@ -1,0 +1,17 @@
+"""The checksums that dataset.json and the indexes hold: XXH3 of 128 bits, and its name."""
+
+from mmap import mmap
+
+import xxhash
+
+PREFIX = "xxh3-128:"
+
+
+def checksum_of(content: bytes | mmap) -> str:
+    """Of this content."""
+    return PREFIX + xxhash.xxh3_128_hexdigest(content)
+
+
+def checksum(state: xxhash.xxh3_128) -> str:
+    """Of all that was put into `state`."""
+    return PREFIX + state.hexdigest()
