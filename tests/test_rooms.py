@@ -33,7 +33,7 @@ FLOORS = {
         {"cuda"},
     ],
     "packer": [
-        {"errors", "keys", "progress"},
+        {"errors", "keys", "progress", "words"},
         {"files", "processes"},
         {"images"},
         {"sources"},

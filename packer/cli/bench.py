@@ -7,8 +7,9 @@ from typing import Any
 import click
 
 from packer.cli import params as options
-from packer.cli.output import counted, print_json, say
+from packer.cli.output import print_json, say
 from packer.estimate.decoding import Point, measure
+from packer.words import many
 from reader.system import usable_cores
 
 _TRANSFORMS = ("rrc", "center")
@@ -109,7 +110,7 @@ def verdict(points: list[Point]) -> str:
     """What to choose, and why: what more workers gave where that was measured, else would give."""
     best = max(point.rate for point in points)
     chosen = next(point for point in points if point.rate >= _CLOSE * best)
-    gave = f"{counted(chosen.workers, 'workers')} gave {chosen.rate:.0f} images/s"
+    gave = f"{many(chosen.workers, 'worker')} gave {chosen.rate:.0f} images/s"
     largest = points[-1]
     if chosen is largest:
         return f"{gave}. {chosen.statistics.bottleneck}"

@@ -5,7 +5,8 @@ from pathlib import Path
 import click
 
 from packer.cli import params as options
-from packer.cli.output import counted, print_json, say
+from packer.cli.output import print_json, say
+from packer.words import many
 
 
 @click.command()
@@ -50,5 +51,5 @@ def export(
         print_json({"dataset": str(place), "files": files})
     elif not quiet:
         shown = ", ".join(files[:3]) + (", ..." if len(files) > 3 else "")
-        say(f"{out or place}: {counted(len(files), 'files')} for {tool}: {shown}", err=False)
+        say(f"{out or place}: {many(len(files), 'file')} for {tool}: {shown}", err=False)
     return 0

@@ -6,7 +6,8 @@ from pathlib import Path
 import click
 
 from packer.cli import params as options
-from packer.cli.output import counted, name_files, print_json, say
+from packer.cli.output import name_files, print_json, say
+from packer.words import many
 
 
 @click.command()
@@ -41,22 +42,22 @@ def extract(
     if as_json:
         print_json(asdict(report))
     elif not quiet:
-        transcoded = ((report.tiled, "tiled JPEGs"), (report.banded, "banded PNGs"))
+        transcoded = ((report.tiled, "tiled JPEG"), (report.banded, "banded PNG"))
         notes = [
-            f"; {counted(number, what)} with the original's pixels in other bytes"
+            f"; {many(number, what)} with the original's pixels in other bytes"
             for number, what in transcoded
             if number
         ]
         if report.raw:
-            notes.append(f"; {counted(report.raw, 'raw images')} written as PNG")
+            notes.append(f"; {many(report.raw, 'raw image')} written as PNG")
         if report.unlabelled:
-            notes.append(f"; no name tells the class of {counted(report.unlabelled, 'samples')}")
+            notes.append(f"; no name tells the class of {many(report.unlabelled, 'sample')}")
         if report.unsplit:
-            notes.append(f"; no name tells the split of {counted(report.unsplit, 'samples')}")
+            notes.append(f"; no name tells the split of {many(report.unsplit, 'sample')}")
         if report.reencoded:
             notes.append("; images were resized or re-encoded when they were packed")
         say(
-            f"{report.out}: {counted(report.written, 'files')} written, "
+            f"{report.out}: {many(report.written, 'file')} written, "
             f"{report.present} were there, "
             f"{len(report.refused)} not written, {report.bytes / 1e6:.1f} MB, "
             f"{report.seconds:.1f} s{''.join(notes)}",

@@ -6,7 +6,8 @@ from pathlib import Path
 import click
 
 from packer.cli import params as options
-from packer.cli.output import counted, name_files, print_json, say
+from packer.cli.output import name_files, print_json, say
+from packer.words import many
 
 
 @click.command()
@@ -38,11 +39,11 @@ def index(
         print_json(asdict(report))
     elif not quiet:
         say(
-            f"{report.dataset}: {counted(report.samples, 'samples')} in "
-            f"{counted(report.classes, 'classes')}, "
-            f"{counted(report.shards, 'tars')}, {report.bytes / 1e6:.1f} MB, "
-            f"{report.seconds:.1f} s; {counted(len(report.rejected), 'members')} rejected, "
-            f"{counted(report.renamed, 'keys')} made unique",
+            f"{report.dataset}: {many(report.samples, 'sample')} in "
+            f"{many(report.classes, 'class')}, "
+            f"{many(report.shards, 'tar')}, {report.bytes / 1e6:.1f} MB, "
+            f"{report.seconds:.1f} s; {many(len(report.rejected), 'member')} rejected, "
+            f"{many(report.renamed, 'key')} made unique",
             err=False,
         )
     return 1 if report.rejected else 0

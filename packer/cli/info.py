@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from packer.cli import params as options
-from packer.cli.output import counted, in_bytes, print_json, say
+from packer.cli.output import print_json, say
+from packer.words import in_bytes, many
 
 if TYPE_CHECKING:
     from packer.checking.info import Info
@@ -38,16 +39,16 @@ def info(place: Path | str, as_json: bool) -> int:
 
 def _lines(found: "Info") -> Iterator[str]:
     yield (
-        f"{found.dataset}: {counted(found.samples, 'samples')} in "
-        f"{counted(found.shards, 'shards')}, "
+        f"{found.dataset}: {many(found.samples, 'sample')} in "
+        f"{many(found.shards, 'shard')}, "
         f"{in_bytes(found.bytes)} and {in_bytes(found.index_bytes)} of indexes; "
-        f"{counted(found.rejected, 'files')} rejected; packed by version {found.packer}"
+        f"{many(found.rejected, 'file')} rejected; packed by version {found.packer}"
     )
     if list(found.splits) != [""]:
         for name, split in found.splits.items():
             yield (
-                f"split {name or '(none)'}: {counted(split.samples, 'samples')} in "
-                f"{counted(split.shards, 'shards')}, "
+                f"split {name or '(none)'}: {many(split.samples, 'sample')} in "
+                f"{many(split.shards, 'shard')}, "
                 f"{in_bytes(split.bytes)}"
             )
     formats = ", ".join(f"{count} {name}" for name, count in found.formats.items())
@@ -65,13 +66,13 @@ def _lines(found: "Info") -> Iterator[str]:
 
 def _classes(found: "Info") -> Iterator[str]:
     """How many samples each class has, where these are the samples' own."""
-    title = counted(len(found.classes), "classes")
+    title = many(len(found.classes), "class")
     if found.samples and found.classes and not any(found.classes.values()):
         names = ", ".join(list(found.classes)[:_MOST_CLASSES])
         names += ", ..." * (len(found.classes) > _MOST_CLASSES)
         yield f"{title}, those of boxes: {names}; no sample has one of its own"
         return
-    title += f", {counted(found.unlabeled, 'samples')} without one"
+    title += f", {many(found.unlabeled, 'sample')} without one"
     counts = sorted(found.classes.items(), key=lambda item: -item[1])
     yield from _chart(title, dict(counts[:_MOST_CLASSES]))
     if rest := [count for _, count in counts[_MOST_CLASSES:]]:

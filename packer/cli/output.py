@@ -46,21 +46,6 @@ def name_files(what: str, files: Iterable[tuple[str, str]]) -> None:
         say(line)
 
 
-def counted(number: int, noun: str) -> str:
-    """``1 shard``, ``2 shards``; `noun` is in the plural."""
-    if number == 1:
-        noun = noun.removesuffix("es") if noun == "classes" else noun.removesuffix("s")
-    return f"{number} {noun}"
-
-
-def in_bytes(count: float) -> str:
-    """Bytes in the unit that leaves up to three digits before the point."""
-    for unit, factor in (("TB", 10**12), ("GB", 10**9), ("MB", 10**6), ("kB", 10**3)):
-        if count >= factor:
-            return f"{count / factor:.4g} {unit}"
-    return f"{count:.0f} bytes"
-
-
 def print_json(report: Mapping[str, Any]) -> None:
     """The report as one line of JSON, in which each (file, reason) is an object."""
     say(json.dumps({name: _named(value) for name, value in report.items()}), err=False)

@@ -6,7 +6,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from packer.cli.output import counted, name_files, print_json, say
+from packer.cli.output import name_files, print_json, say
+from packer.words import many
 
 if TYPE_CHECKING:
     from packer.part import PartReport
@@ -27,15 +28,15 @@ def say_report(report: "PackReport", as_json: bool, quiet: bool) -> None:
         name_files("not tiled", report.untiled)
         name_files("not banded", report.unbanded)
         splits = "".join(f"{name} {count}, " for name, count in report.splits.items())
-        kept = f", {counted(len(report.untiled), 'JPEGs')} not tiled" if report.untiled else ""
+        kept = f", {many(len(report.untiled), 'JPEG')} not tiled" if report.untiled else ""
         if report.unbanded:
-            kept += f", {counted(len(report.unbanded), 'PNGs')} not banded"
+            kept += f", {many(len(report.unbanded), 'PNG')} not banded"
         say(
-            f"{report.dataset}: {counted(report.samples, 'samples')} in "
-            f"{counted(report.classes, 'classes')}, {splits}"
-            f"{counted(report.shards, 'shards')} ({report.shards_written} written now), "
+            f"{report.dataset}: {many(report.samples, 'sample')} in "
+            f"{many(report.classes, 'class')}, {splits}"
+            f"{many(report.shards, 'shard')} ({report.shards_written} written now), "
             f"{report.bytes / 1e6:.1f} MB, {report.seconds:.1f} s; "
-            f"{counted(len(report.rejected), 'files')} rejected, "
+            f"{many(len(report.rejected), 'file')} rejected, "
             f"{len(report.ignored)} ignored{kept}",
             err=False,
         )
@@ -48,15 +49,15 @@ def say_part(report: "PartReport", as_json: bool, quiet: bool) -> None:
         print_json(vars(report))
     elif not quiet:
         name_files("not tiled", report.untiled)
-        left = f"{counted(report.missing, 'shards')} of the whole still missing"
+        left = f"{many(report.missing, 'shard')} of the whole still missing"
         if report.committed:
             left = "the dataset is committed"
         elif not report.missing:
             left = "all shards are there: the same command without --part commits them"
         say(
-            f"{report.dataset}: part {report.part}, {counted(report.samples, 'samples')} in "
-            f"{counted(report.shards, 'shards')} ({report.shards_written} written now), "
-            f"{report.seconds:.1f} s; {counted(len(report.rejected), 'files')} rejected; {left}",
+            f"{report.dataset}: part {report.part}, {many(report.samples, 'sample')} in "
+            f"{many(report.shards, 'shard')} ({report.shards_written} written now), "
+            f"{report.seconds:.1f} s; {many(len(report.rejected), 'file')} rejected; {left}",
             err=False,
         )
 
@@ -101,17 +102,17 @@ def say_plan(
     for remark in outline["remarks"]:
         say(remark, err=False)
     for split, count in outline["splits"].items():
-        say(f"split {split}: {counted(count, 'samples')}", err=False)
+        say(f"split {split}: {many(count, 'sample')}", err=False)
     classes = outline["classes"] if any(outline["classes"].values()) else {}
     for name in list(classes)[:EXAMPLES]:
-        say(f"class {name}: {counted(classes[name], 'samples')}", err=False)
+        say(f"class {name}: {many(classes[name], 'sample')}", err=False)
     if more := len(classes) - min(len(classes), EXAMPLES):
-        say(f"and {more} more, {counted(len(classes), 'classes')} in all", err=False)
+        say(f"and {more} more, {many(len(classes), 'class')} in all", err=False)
     name_files("rejected", outline["rejected"])
     needed = outline["bytes_needed"]
     nothing = "Nothing was" if whole == Path(os.path.realpath(src)) else "Nothing else was"
     say(
-        f"{counted(outline['samples'], 'samples')}, {counted(len(outline['shards']), 'shards')}, "
+        f"{many(outline['samples'], 'sample')}, {many(len(outline['shards']), 'shard')}, "
         f"{'an unknown size' if needed is None else f'{needed / 1e6:.1f} MB'} on a disk with "
         f"{outline['bytes_free'] / 1e9:.1f} GB free. {nothing} written, and no image opened.",
         err=False,

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from packer.cli import params as options
-from packer.cli.output import counted, print_json, say
-from packer.cli.plan_output import compared, told
+from packer.cli.output import print_json, say
+from packer.cli.plan_output import compared, lines
 from packer.cli.sections import Sectioned
+from packer.words import many
 from reader.system import usable_cores
 
 if TYPE_CHECKING:
@@ -167,7 +168,7 @@ def plan(place: Path | str, as_json: bool, **given: Any) -> int:
         changed = [{"change": name, **(other.content() if other else {})} for name, other in others]
         print_json({"rates": sources, **found.content(), "alternatives": changed})
         return 0
-    for line in (*told(str(place), stored, setting, found), "", *compared(found, others)):
+    for line in (*lines(str(place), stored, setting, found), "", *compared(found, others)):
         say(line, err=False)
     return 0
 
@@ -224,7 +225,7 @@ def _measured_rate(place: Path | str, given: dict[str, Any], workers: int) -> "K
         place, given["split"], given["batch_size"], _SECONDS, here, "rrc", given["size"]
     )
     source = (
-        f"measured here with {counted(here, 'workers')} for {_SECONDS:.0f} s, "
+        f"measured here with {many(here, 'worker')} for {_SECONDS:.0f} s, "
         f"{point.statistics.bound_by}-bound"
     )
     if here < workers:

@@ -6,7 +6,8 @@ from pathlib import Path
 import click
 
 from packer.cli import params as options
-from packer.cli.output import counted, name_files, print_json, say
+from packer.cli.output import name_files, print_json, say
+from packer.words import many
 
 
 @click.command()
@@ -43,8 +44,8 @@ def repair(place: Path | str, src: Path, jobs: int, as_json: bool, quiet: bool) 
         print_json(asdict(report))
     elif not quiet:
         say(
-            f"{report.dataset}: {counted(len(report.damages), 'damages')}, "
-            f"{counted(len(report.repaired), 'files')} repaired, {len(report.failed)} not, "
+            f"{report.dataset}: {many(len(report.damages), 'damage')}, "
+            f"{many(len(report.repaired), 'file')} repaired, {len(report.failed)} not, "
             f"{report.seconds:.1f} s",
             err=False,
         )

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 import click
 
 from packer.cli import params as options
-from packer.cli.output import counted, print_json, say
+from packer.cli.output import print_json, say
+from packer.words import many
 
 if TYPE_CHECKING:
     from packer.report.report import Reported
@@ -75,8 +76,8 @@ def say_reported(made: "Reported", as_json: bool, quiet: bool) -> int:
         for finding in made.findings:
             say(f"{finding.weight}: {finding.title}: {finding.sentence}", err=False)
         say(
-            f"{made.page}: {counted(made.samples, 'samples')}, {made.looked} looked at, "
-            f"{counted(len(made.findings), 'findings')}, {made.bytes / 1e6:.1f} MB, "
+            f"{made.page}: {many(made.samples, 'sample')}, {made.looked} looked at, "
+            f"{many(len(made.findings), 'finding')}, {made.bytes / 1e6:.1f} MB, "
             f"{made.seconds:.1f} s",
             err=False,
         )

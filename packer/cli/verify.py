@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import click
 
 from packer.cli import params as options
-from packer.cli.output import counted, print_json, say
+from packer.cli.output import print_json, say
+from packer.words import many
 
 if TYPE_CHECKING:
     from packer.checking.verify import VerifyReport
@@ -44,8 +45,8 @@ def verify(
         print_json(asdict(report) | {"damaged_samples": len(report.damaged)})
     elif not quiet:
         say(
-            f"{report.dataset}: {counted(report.samples, 'samples')} in "
-            f"{counted(report.shards, 'shards')}, "
+            f"{report.dataset}: {many(report.samples, 'sample')} in "
+            f"{many(report.shards, 'shard')}, "
             f"{report.bytes / 1e6:.1f} MB checked in {report.seconds:.1f} s; "
             f"{_told(report)}",
             err=False,
@@ -60,7 +61,7 @@ def _told(report: "VerifyReport") -> str:
     parts = []
     if samples := len(report.damaged):
         shards = len({file for file, _ in report.damaged})
-        parts = [f"{counted(samples, 'samples')} damaged in {counted(shards, 'shards')}"]
+        parts = [f"{many(samples, 'sample')} damaged in {many(shards, 'shard')}"]
     if others := sum(damage.key is None for damage in report.damages):
-        parts.append(f"{counted(others, 'findings')} of no single sample")
+        parts.append(f"{many(others, 'finding')} of no single sample")
     return ", ".join(parts)

@@ -14,7 +14,7 @@ from packer.report.annotations import Annotated, Reading
 from packer.report.batches import of_each
 from packer.report.masks import shown
 from packer.report.sample import Sample, is_mask
-from packer.report.words import shortened
+from packer.words import shortened
 from reader.format import ShardfeedError
 from reader.format.errors import DecodeError
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from packer.report.look import Looked
 from packer.report.of_classes import class_counts
 from packer.report.table import Table
-from packer.report.words import many, size
+from packer.words import in_bytes, many
 
 _BINS = 40
 _TEXT, _MARK, _LINE = "#010203", "#040506", "#070809"  # become the page's own colours
@@ -71,7 +71,7 @@ def _charts(table: Table, looked: Looked) -> Iterator[Chart]:
     yield _histogram("Longer side", table.long, pixels, "pixels", is_log=True)
     aspect = table.width / table.height.clip(1)
     yield _histogram("Width to height", aspect, "{:.2f}".format, "width / height", is_log=True)
-    yield _histogram("Bytes of an image", table.size, size, "bytes", is_log=True)
+    yield _histogram("Bytes of an image", table.size, in_bytes, "bytes", is_log=True)
     counts, unit = class_counts(table, looked)
     total = np.sort(counts.sum(axis=1))[::-1]
     if len(total) > 1 and total.any():

@@ -9,7 +9,7 @@ from packer.report.finding import SHOWN, Finding, examples
 from packer.report.look import Looked
 from packer.report.masks import VOID
 from packer.report.table import Table
-from packer.report.words import listed, many
+from packer.words import listed, many
 
 _OUTSIDE = 1.5  # pixels beyond the image, for roundings
 _OUTSIDE_PART = 0.005  # of its side, for fractions

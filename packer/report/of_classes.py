@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from packer.report.finding import Finding
 from packer.report.look import Looked
 from packer.report.table import Table
-from packer.report.words import NAMED, have, listed, many, shortened
+from packer.words import NAMED, have, listed, many, shortened
 
 _FEW = 5  # samples: no class can be learned of fewer
 _RARE = 0.1  # of the usual number

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from packer.report.finding import Finding, examples
 from packer.report.look import Looked
 from packer.report.table import Table
-from packer.report.words import are, have, many, share
+from packer.words import are, have, many, share
 
 _SMALL = 0.25  # of the usual shorter side
 _SMALL_PIXELS = 64  # a larger one is not tiny

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from packer.report.finding import SHOWN_GROUPS, SHOWN_OF_GROUP, Finding
 from packer.report.likeness import Groups
 from packer.report.table import Table
-from packer.report.words import many
+from packer.words import many
 
 
 def of_pairs(table: Table, exact: Groups, near: Groups, looked: int) -> Iterator[Finding]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
-from packer.report import words
+from packer import words
 from packer.report.cards import Card
 from packer.report.charts import Chart
 from packer.report.finding import WEIGHTS, Finding
@@ -36,6 +36,7 @@ class Shown:
         seed: of what was sampled.
         gallery: numbers of the samples in the grid.
         cards: of these and of the findings' samples.
+        costs: what a plan says, and what that is about.
         box_note: how the boxes were read, a sentence; "" where there are none.
         made: when, and by which version.
     """
@@ -48,6 +49,7 @@ class Shown:
     gallery: Sequence[int]
     cards: dict[int, Card]
     charts: Sequence[Chart]
+    costs: Sequence[tuple[str, str]]
     box_note: str
     made: str
 
@@ -72,7 +74,7 @@ def page(shown: Shown) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"size": words.size, "shortened": words.shortened, "coded": coded}
+    environment.filters |= {"size": words.in_bytes, "shortened": words.shortened, "coded": coded}
     environment.globals |= {"many": words.many, "share": words.share}
     style, script = (_own(f"page.{kind}") for kind in ("css", "js"))
     return MARK + environment.get_template("page.html").render(

@@ -17,6 +17,7 @@ from packer.report.batches import of_each
 from packer.report.cards import cards
 from packer.report.charts import charts
 from packer.report.choice import chosen, gallery
+from packer.report.costs import costs
 from packer.report.finding import WEIGHTS, Finding
 from packer.report.likeness import Groups, alike, same
 from packer.report.look import Looked, look
@@ -129,6 +130,7 @@ def report(
             sorted(shown),
             drawn,
             charts(table, looked),
+            costs(dataset.folder, is_far=dataset.fetching is not None),
             _box_note(reading) if len(looked.boxes) else "",
             f"{time.strftime('%Y-%m-%d %H:%M')} by shardfeed {__version__}",
         )

@@ -86,6 +86,7 @@ def test_the_same_dataset_and_seed_give_the_same_page(planted: Path, reported: R
 def test_a_page_of_some_samples_says_so(planted: Path, reported: Reporting) -> None:
     made, page = reported(planted, samples=30)
     assert made.looked == 30
+    assert "the images of 30 samples of 80 by their checksums: all right" in page
     assert re.search(r"30 of 80 samples, chosen by the seed 0, were read", page)
 
 
@@ -101,6 +102,7 @@ def test_damaged_samples_are_named_and_the_others_shown(
     [finding] = [finding for finding in made.findings if finding.kind == "damaged"]
     assert finding.count == 1
     assert "its bytes are not those that were packed" in page
+    assert "by their checksums: 1 sample damaged" in page
 
 
 @pytest.mark.usefixtures("extra")
@@ -125,6 +127,7 @@ def test_a_dataset_in_a_store_is_shown_as_one_in_a_folder(
     assert (there.samples, there.looked) == (80, 9)
     assert fetched > 0
     assert server.url in page
+    assert "<dt>opening</dt>" in page
 
 
 @pytest.mark.usefixtures("extra")
@@ -146,3 +149,20 @@ def test_packing_ends_with_a_report(
     assert done.returncode == 0
     assert "39 samples, 39 looked at" in done.stdout
     assert "<h1>" in out.read_text("utf-8")
+
+
+def test_a_page_says_what_reading_takes_as_a_plan_does(
+    run_packer: Callable[..., Any], planted: Path, of_planted: tuple[Reported, str]
+) -> None:
+    page = html.unescape(of_planted[1]).split('id="costs"')[1].split("</section>")[0]
+    shown = dict(re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", page))
+    done = run_packer("plan", planted, "--split", "train")
+    planned = dict(
+        re.split(r"\s{2,}", line, maxsplit=1)
+        for line in done.stdout.split("\n\n")[0].splitlines()
+        if "  " in line
+    )
+    assert shown.pop("read") == "the split train"
+    assert {"an epoch", "mixing", "a rank", "a GPU"} < shown.keys()
+    assert "opening" not in shown  # it lies in a folder
+    assert {about: planned[about] for about in shown if about in planned} == shown

@@ -6,11 +6,11 @@ _UNITS = (("TB", 10**12), ("GB", 10**9), ("MB", 10**6), ("kB", 10**3))
 NAMED = 5
 
 
-def size(count: float) -> str:
+def in_bytes(count: float) -> str:
     """Bytes in the unit that leaves up to three digits before the point."""
     for unit, factor in _UNITS:
         if count >= factor:
-            return f"{count / factor:.3g} {unit}"
+            return f"{count / factor:.4g} {unit}"
     return f"{count:.0f} bytes"
 
 

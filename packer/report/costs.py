@@ -1,0 +1,31 @@
+"""What reading the dataset will take, as `packer plan` counts it for one GPU."""
+
+from pathlib import Path
+
+from packer.estimate.estimate import estimate
+from packer.estimate.setting import Setting
+from packer.estimate.stored import Stored
+from packer.estimate.told import Line, told
+from reader.format import Manifest
+from reader.system import usable_cores
+
+_SPLIT = "train"  # where there is one, it is what is read epoch after epoch
+
+
+def costs(folder: Path, *, is_far: bool) -> list[Line]:
+    """The plan of a Loader with its usual batches; nothing of a dataset without samples.
+
+    Args:
+        folder: of dataset.json and the indexes.
+        is_far: it is read from a store.
+
+    Raises:
+        FormatError: an index is damaged.
+    """
+    split = _SPLIT if _SPLIT in Manifest.load(folder).splits else None
+    stored = Stored.of(folder, split)
+    if not len(stored):
+        return []
+    setting = Setting(workers=usable_cores())
+    what = f"the split {split}" if split else "all samples"
+    return [("read", what), *told(stored, setting, estimate(stored, setting), is_far=is_far)]
