@@ -101,20 +101,32 @@ def packed(
     return dst
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call() -> Iterator[object]:
+    """A test's name is not in its environment: by another one, workers are started anew."""
+    name = os.environ.pop("PYTEST_CURRENT_TEST", None)
+    try:
+        return (yield)
+    finally:
+        if name is not None:
+            os.environ["PYTEST_CURRENT_TEST"] = name
+
+
 @pytest.fixture
 def no_leftovers() -> Iterator[None]:
     """Fails a test that leaves processes or descriptors behind."""
     gc.collect(0)
     gc.freeze()  # what is there already need not be looked through for garbage
-    starter.end()
     before = _held()
     yield
     gc.collect()
     gc.unfreeze()
-    starter.end()
     assert _held() == before
 
 
 def _held() -> tuple[set[int], int]:
+    """Processes and descriptors, but for what is kept for the next loader."""
     this = psutil.Process()
-    return {child.pid for child in this.children(recursive=True)}, this.num_fds()
+    kept = [other for other in starter.living if other.is_alive()]
+    processes = {child.pid for child in this.children(recursive=True)}
+    return processes - {other.process for other in kept}, this.num_fds() - 2 * len(kept)

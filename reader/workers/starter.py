@@ -46,6 +46,7 @@ class Starter:
 
     Attributes:
         inherited: what it has of its parent.
+        process: its number.
         close: ends it; again, no error.
         asked: how many workers it was to start.
         pids: of those that it has started, by their numbers.
@@ -62,6 +63,7 @@ class Starter:
         except BaseException:
             self._socket.close()
             raise
+        self.process = self._process.pid
         self.close = weakref.finalize(self, _close, self._process, self._socket, self._life)
         living.add(self)
         self._lock = threading.Lock()
@@ -85,7 +87,7 @@ class Starter:
     def pid(self, number: int) -> int:
         """The process of a worker; before that is forked, the one that it will be forked from."""
         self.is_alive()
-        return self.pids.get(number, self._process.pid)
+        return self.pids.get(number, self.process)
 
     def code(self, number: int, timeout: float) -> int | None:
         """The exit status of a worker that ends within `timeout` seconds; else None."""

@@ -29,6 +29,7 @@ _BEFORE: set[int] = set()
 
 @pytest.fixture(autouse=True)
 def _what_was_there_before() -> None:
+    starter.end()
     _BEFORE.clear()
     _BEFORE.update(child.pid for child in psutil.Process().children())
 
