@@ -5,6 +5,7 @@ which the indexes know; of those alike to the eye, at least one of five parts of
 hashes is the same, as these differ in four bits at most.
 """
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -65,23 +66,30 @@ def same(*columns: NDArray[np.int64], samples: NDArray[np.int64] | None = None) 
 
 
 def alike(
-    numbers: NDArray[np.int64], hashes: NDArray[np.uint64], tiny: NDArray[np.uint8]
+    numbers: NDArray[np.int64],
+    hashes: NDArray[np.uint64],
+    mirrored: NDArray[np.uint64],
+    tiny: NDArray[np.uint8],
 ) -> Groups:
-    """The groups of samples that look the same, each like one other at least.
+    """The groups of samples that look the same, or mirrored, each like one other at least.
 
     Args:
         numbers: of the samples, (N,).
-        hashes: perceptual, (N,).
-        tiny: grey values, (N, pixels).
+        hashes, mirrored: perceptual, (N,), of each as it is and of its mirror image.
+        tiny: grey values of a square image, (N, pixels).
     """
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    pairs = np.concatenate([np.zeros((0, 2), np.int64), *_candidates(hashes)])
+    count, side = len(numbers), math.isqrt(tiny.shape[1])
+    flipped = tiny.reshape(count, side, side)[:, :, ::-1].reshape(tiny.shape)
+    both, shown = np.concatenate([hashes, mirrored]), np.concatenate([tiny, flipped])
+    pairs = np.concatenate([np.zeros((0, 2), np.int64), *_candidates(both)])
+    pairs = pairs[(pairs < count).any(axis=1)]  # two mirror images are alike as their images are
     first, second = pairs.T
-    far = np.abs(tiny[first].astype(np.int16) - tiny[second]).mean(axis=1)
-    first, second = pairs[far <= _APART].T
-    links = coo_array((np.ones(len(first)), (first, second)), (len(numbers), len(numbers)))
+    far = np.abs(shown[first].astype(np.int16) - shown[second]).mean(axis=1)
+    first, second = pairs[far <= _APART].T % max(count, 1)
+    links = coo_array((np.ones(len(first)), (first, second)), (count, count))
     _, component = connected_components(links, directed=False)
     return same(component.astype(np.int64), samples=numbers)
 

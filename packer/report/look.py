@@ -15,9 +15,12 @@ from packer.report.masks import values_of
 from packer.report.sample import Sample, is_mask
 
 if TYPE_CHECKING:
+    from PIL.Image import Image
+
     from reader import Dataset
 
 _DRAWN = 128  # pixels of the longer side, at which an image is looked at
+_LACKING = 128  # in all channels
 TINY = 16  # pixels, squared: what near duplicates are compared by
 
 
@@ -27,13 +30,17 @@ class Pixels(NamedTuple):
     Attributes:
         spread: the standard deviation of its values, of the channel that varies most.
         tint: how far its channels lie apart on average; 0: it is grey.
-        hash: a perceptual one, of 64 bits.
+        cut_off: how much of its height, at the bottom, is the grey of which a decoder makes what
+            a file lacks; 0 to 1.
+        hash, mirrored: a perceptual one, of 64 bits, and that of its mirror image.
         tiny: its grey values, (TINY * TINY,).
     """
 
     spread: float
     tint: float
+    cut_off: float
     hash: int
+    mirrored: int
     tiny: NDArray[np.uint8]
 
 
@@ -60,8 +67,8 @@ class Looked:
 
     Attributes:
         numbers: int64 (N,), ascending.
-        spread, tint: float64 (N,).
-        hash: uint64 (N,).
+        spread, tint, cut_off: float64 (N,).
+        hash, mirrored: uint64 (N,).
         tiny: uint8 (N, TINY * TINY).
         boxes: float64 (M, 4), corners in fractions of the upright image.
         box_sample, box_label: int64 (M,).
@@ -74,7 +81,9 @@ class Looked:
     numbers: NDArray[np.int64]
     spread: NDArray[np.float64]
     tint: NDArray[np.float64]
+    cut_off: NDArray[np.float64]
     hash: NDArray[np.uint64]
+    mirrored: NDArray[np.uint64]
     tiny: NDArray[np.uint8]
     boxes: NDArray[np.float64]
     box_sample: NDArray[np.int64]
@@ -108,7 +117,9 @@ def look(
         np.array([number for number, _ in found], np.int64),
         np.array([seen.spread for seen in pixels], np.float64),
         np.array([seen.tint for seen in pixels], np.float64),
+        np.array([seen.cut_off for seen in pixels], np.float64),
         np.array([seen.hash for seen in pixels], np.uint64),
+        np.array([seen.mirrored for seen in pixels], np.uint64),
         np.array([seen.tiny for seen in pixels], np.uint8).reshape(-1, TINY * TINY),
         np.concatenate([np.zeros((0, 4)), *(of.boxes for _, of in boxed if of.boxes is not None)]),
         np.repeat([n for n, _ in boxed], [len(of.labels) for _, of in boxed]).astype(np.int64),
@@ -128,19 +139,31 @@ def _look(sample: Sample, reading: Reading) -> tuple[Pixels, OfMembers]:
 
 
 def _pixels(drawn: NDArray[np.uint8]) -> Pixels:
-    import imagehash
-    from PIL import Image
+    from PIL import Image, ImageOps
 
     values = drawn.reshape(-1, 3).astype(np.float32)
     grey = Image.fromarray(drawn).convert("L")
-    bits = imagehash.phash(grey).hash
     tiny = grey.resize((TINY, TINY), Image.Resampling.BOX)
     return Pixels(
         float(values.std(axis=0).max()),
         float(np.ptp(values, axis=1).mean()),
-        int.from_bytes(np.packbits(bits).tobytes(), "big"),
+        _cut_off(drawn),
+        _hash(grey),
+        _hash(ImageOps.mirror(grey)),
         np.asarray(tiny).ravel(),
     )
+
+
+def _hash(grey: "Image") -> int:
+    import imagehash
+
+    return int.from_bytes(np.packbits(imagehash.phash(grey).hash).tobytes(), "big")
+
+
+def _cut_off(drawn: NDArray[np.uint8]) -> float:
+    """See `Pixels.cut_off`."""
+    distance = np.abs(drawn.astype(np.int16) - _LACKING).max(axis=(1, 2))
+    return int(np.argmax([*distance[::-1], 256] > np.int16(1))) / len(drawn)
 
 
 def _members(sample: Sample, reading: Reading) -> OfMembers:

@@ -9,13 +9,14 @@ from packer.report.finding import SHOWN, Finding, examples
 from packer.report.look import Looked
 from packer.report.masks import VOID
 from packer.report.table import Table
-from packer.words import listed, many
+from packer.words import have, listed, many, share
 
 _OUTSIDE = 1.5  # pixels beyond the image, for roundings
 _OUTSIDE_PART = 0.005  # of its side, for fractions
 _EMPTY = 1.0  # pixels of the shorter side
 _CORNER = 0.75  # of the image: if no box of many reaches beyond, they belong to smaller images
 _MANY = 50  # boxes, masks
+_FEW = 0.2  # of the images: so many are an exception
 _RARE = 0.02  # of the masks
 
 
@@ -36,6 +37,7 @@ def of_annotations(table: Table, looked: Looked, reading: Reading) -> Iterator[F
         )
     if len(looked.boxes):
         yield from _boxes(table, looked, reading)
+        yield from _without(looked)
     yield from _masks(table, looked)
     empty = np.unique(looked.captions[looked.captions[:, 1] == 0, 0])
     if len(empty):
@@ -107,6 +109,22 @@ def _boxes(table: Table, looked: Looked, reading: Reading) -> Iterator[Finding]:
             "smaller images, or fractions taken for pixels.",
             len(np.unique(of)),
             examples(np.unique(of)),
+        )
+
+
+def _without(looked: Looked) -> Iterator[Finding]:
+    read = np.setdiff1d(looked.numbers, list(looked.unread))
+    lacking = np.setdiff1d(read, looked.box_sample)
+    if 0 < len(lacking) <= _FEW * len(read):
+        yield Finding(
+            "without_boxes",
+            "notable",
+            "Images without boxes",
+            f"{many(len(lacking), 'image')} ({share(len(lacking), len(read))} of those looked at) "
+            f"{have(len(lacking))} no box, where the others have some: they show nothing of the "
+            "classes, or nobody has annotated them.",
+            len(lacking),
+            examples(lacking),
         )
 
 

@@ -18,6 +18,7 @@ _LONG = 4.0  # width to height, or the other way
 _LONGER = 2.5  # times the usual ratio
 UNIFORM = 2.5  # standard deviation of values from 0 to 255
 _GREY = 1.0  # mean distance of the channels
+_LACKING = 1 / 16  # of the height
 _FEW = 0.2  # of all: so many are an exception
 
 
@@ -109,6 +110,19 @@ def _pixels(table: Table, looked: Looked) -> Iterator[Finding]:
             "looked at) of nothing but one colour: a failed download, or a frame that is black.",
             int(uniform.sum()),
             examples(looked.numbers[uniform]),
+        )
+    cut_off = (looked.cut_off >= _LACKING) & ~uniform
+    if cut_off.any():
+        order = np.argsort(-looked.cut_off[cut_off], kind="stable")
+        yield Finding(
+            "cut_off",
+            "doubtful",
+            "Images that end in grey",
+            f"{many(int(cut_off.sum()), 'image')} ({share(int(cut_off.sum()), count)} of those "
+            "looked at) whose lower part is the even grey that decoders put in the place of what "
+            "a file lacks: a download that broke off.",
+            int(cut_off.sum()),
+            examples(looked.numbers[cut_off][order]),
         )
     grey = looked.tint < _GREY
     rest = grey & ~uniform

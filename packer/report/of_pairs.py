@@ -20,7 +20,10 @@ def of_pairs(table: Table, exact: Groups, near: Groups, looked: int) -> Iterator
         near: those that look the same, and have not all the same bytes.
         looked: how many were compared for `near`.
     """
-    both = (("", exact, "byte for byte the same"), ("near_", near, "alike to the eye"))
+    both = (
+        ("", exact, "byte for byte the same"),
+        ("near_", near, "alike to the eye, or each other's mirror image"),
+    )
     for prefix, groups, how in both:
         across = groups.differ(table.split)
         compared = f" among the {looked:,} samples looked at" if prefix else ""

@@ -6,7 +6,7 @@ is fetched, whatever names, captions and classes hold.
 
 import base64
 import hashlib
-import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
@@ -15,6 +15,7 @@ from typing import Any
 from packer import words
 from packer.report.cards import Card
 from packer.report.charts import Chart
+from packer.report.facts import facts
 from packer.report.finding import WEIGHTS, Finding
 from packer.report.look import Looked
 from packer.report.of_classes import class_counts
@@ -24,7 +25,7 @@ from reader.format import FORMATS
 MARK = "<!doctype html>\n<!-- shardfeed report -->\n"  # how such a file begins
 _CLASSES = 2000  # with a row of their own
 _SHARDS = 40
-_OPTION = 200  # characters
+_TURNING = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
 @dataclass(frozen=True)
@@ -63,18 +64,28 @@ def page(shown: Shown) -> str:
         """What stands between backticks as code."""
         parts = text.split("`")
         return Markup("").join(
-            Markup("<code>{}</code>").format(part) if at % 2 else escape(part)
+            Markup("<code>{}</code>").format(_readable(part)) if at % 2 else escape(_readable(part))
             for at, part in enumerate(parts)
         )
+
+    def exact(text: str) -> Markup:
+        """What is copied: with whatever characters it has."""
+        return escape(text)
 
     environment = Environment(
         loader=PackageLoader("packer.report", "."),
         autoescape=True,
+        finalize=lambda value: value if isinstance(value, Markup) else _readable(value),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"size": words.in_bytes, "shortened": words.shortened, "coded": coded}
+    environment.filters |= {
+        "size": words.in_bytes,
+        "shortened": words.shortened,
+        "coded": coded,
+        "exact": exact,
+    }
     environment.globals |= {"many": words.many, "share": words.share}
     style, script = (_own(f"page.{kind}") for kind in ("css", "js"))
     return MARK + environment.get_template("page.html").render(
@@ -89,13 +100,20 @@ def page(shown: Shown) -> str:
         formats=_formats(shown.table),
         classes=_classes(shown.table, shown.looked),
         splits=_splits(shown.table),
-        facts=_facts(shown.table),
+        facts=facts(shown.table),
         shards=shown.table.manifest.shards[:_SHARDS],
         filters=_filters(shown),
         has_overlays=any(
             card.boxes or card.masks or card.outlines for card in shown.cards.values()
         ),
     )
+
+
+def _readable(value: Any) -> Any:
+    """A text without the characters that turn the direction of what stands around them."""
+    if not isinstance(value, str):
+        return value
+    return _TURNING.sub(lambda found: found[0].encode("unicode_escape").decode(), value)
 
 
 def _own(name: str) -> str:
@@ -148,22 +166,4 @@ def _splits(table: Table) -> list[dict[str, Any]]:
                 "bytes": sum(shard.bytes for shard in shards),
             }
         )
-    return found
-
-
-def _facts(table: Table) -> list[tuple[str, str]]:
-    """What dataset.json says of how it was made."""
-    manifest = table.manifest
-    found = [("Packed by", f"shardfeed {manifest.packer}")]
-    if manifest.reading:
-        found.append(("Read as", manifest.reading))
-    if table.members:
-        members = (f"{flags.sum():,} .{ext}" for ext, flags in sorted(table.members.items()))
-        found.append(("Members", ", ".join(members)))
-    found.append(("Tiled JPEGs, banded PNGs", f"{table.tiled:,}, {table.banded:,}"))
-    for name, value in manifest.options.items():
-        text = value if isinstance(value, str) else json.dumps(value)
-        found.append((f"Option {name}", words.shortened(text, _OPTION)))
-    found += [(f"Version of {name}", text) for name, text in manifest.transcoders.items()]
-    found.append(("Fingerprint of the source", manifest.source or "none"))
     return found

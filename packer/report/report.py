@@ -109,10 +109,10 @@ def report(
     exact = _exact(dataset, table, samples, jobs, progress)
     near = _near(table, looked)
     findings = [
+        *of_pairs(table, exact, near, len(looked.numbers)),  # leakage comes first of all
         *of_images(table, looked),
         *of_annotations(table, looked, reading),
         *of_classes(table, looked),
-        *of_pairs(table, exact, near, len(looked.numbers)),
     ]
     findings.sort(key=lambda finding: WEIGHTS.index(finding.weight))
     shown = gallery(table, _GALLERY, seed)
@@ -177,7 +177,8 @@ def _exact(dataset: Any, table: Table, most: int, jobs: int, progress: Progress)
 def _near(table: Table, looked: Looked) -> Groups:
     """The samples that look the same, and have not all the same bytes; one colour says nothing."""
     varied = looked.spread > 4 * UNIFORM
-    groups = alike(looked.numbers[varied], looked.hash[varied], looked.tiny[varied])
+    hashes, mirrored = looked.hash[varied], looked.mirrored[varied]
+    groups = alike(looked.numbers[varied], hashes, mirrored, looked.tiny[varied])
     return groups.where(groups.differ(table.crc32))
 
 

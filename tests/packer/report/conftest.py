@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from PIL import Image
+from PIL import Image, ImageOps
 
 from packer.report.report import Reported, report
 
@@ -61,7 +61,14 @@ def planted(
     }
     count = 0
 
-    def add(split: str, name: str, image: Image.Image, box: list[float] | None = None) -> None:
+    def add(
+        split: str,
+        name: str,
+        image: Image.Image,
+        box: list[float] | None = None,
+        *,
+        is_boxed: bool = True,
+    ) -> None:
         nonlocal count
         count += 1
         path = source / f"{split}2017" / name
@@ -71,8 +78,9 @@ def planted(
         entry = {"id": count, "file_name": name, "width": width, "height": height}
         splits[split]["images"].append(entry)
         box = box or [width * 0.5, height * 0.5, width * 0.4, height * 0.4]
-        note = {"id": count, "image_id": count, "category_id": 1 + count % 2, "bbox": box}
-        splits[split]["annotations"].append({**note, "area": 1, "iscrowd": 0})
+        note = {"id": count, "image_id": count, "category_id": 1 + count % 3 % 2, "bbox": box}
+        if is_boxed:
+            splits[split]["annotations"].append({**note, "area": 1, "iscrowd": 0})
 
     for seed in range(60):
         add("train" if seed % 4 else "val", f"{seed:03d}.jpg", photograph(seed))
@@ -85,6 +93,11 @@ def planted(
         add("train", f"copy{at}.jpg", photograph(1 + at))
         add("val", f"leak{at}.jpg", photograph(5 + at))
         add("train", f"near{at}.jpg", photograph(9 + at).resize((200, 150)))
+        add("train", f"mirror{at}.jpg", ImageOps.mirror(photograph(13 + at)))
+        half = photograph(170 + at)
+        half.paste((128, 128, 128), (0, 130, 320, 240))
+        add("train", f"half{at}.jpg", half)
+        add("train", f"bare{at}.jpg", photograph(180 + at), is_boxed=False)
         add("train", f"outside{at}.jpg", photograph(140 + at), [200, 100, 200, 90])
         add("train", f"empty{at}.jpg", photograph(150 + at), [100, 100, 0, 50])
         add("train", f"damaged{at}.jpg", photograph(160 + at))

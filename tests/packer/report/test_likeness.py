@@ -22,7 +22,17 @@ def test_a_group_tells_whether_its_samples_differ_in_something_else() -> None:
 def test_no_samples_are_no_groups() -> None:
     nothing = np.zeros(0, np.int64)
     assert len(same(nothing)) == 0
-    assert len(alike(nothing, np.zeros(0, np.uint64), np.zeros((0, 256), np.uint8))) == 0
+    assert (
+        len(
+            alike(
+                nothing,
+                np.zeros(0, np.uint64),
+                np.zeros(0, np.uint64),
+                np.zeros((0, 256), np.uint8),
+            )
+        )
+        == 0
+    )
 
 
 def test_every_pair_that_differs_in_four_bits_is_found() -> None:
@@ -33,10 +43,23 @@ def test_every_pair_that_differs_in_four_bits_is_found() -> None:
         for bit in rng.choice(64, 4, replace=False).tolist():
             copies[at] ^= np.uint64(1 << bit)
     both = np.concatenate([hashes, copies])
-    groups = alike(np.arange(800), both, np.zeros((800, 256), np.uint8))
+    groups = alike(np.arange(800), both, ~both, np.zeros((800, 256), np.uint8))
     assert sorted(sorted(group.tolist()) for group in groups) == [[n, n + 400] for n in range(400)]
 
 
 def test_equal_hashes_of_different_pictures_are_not_alike() -> None:
     tiny = np.stack([np.zeros(256, np.uint8), np.full(256, 90, np.uint8)])
-    assert len(alike(np.arange(2), np.zeros(2, np.uint64), tiny)) == 0
+    same = np.zeros(2, np.uint64)
+    assert len(alike(np.arange(2), same, ~same, tiny)) == 0
+
+
+def test_a_mirror_image_is_alike_and_one_that_is_like_its_own_is_no_pair() -> None:
+    rng = np.random.default_rng(0)
+    tiny = rng.integers(0, 255, (3, 16, 16)).astype(np.uint8)
+    tiny[1], tiny[2, :, 8:] = tiny[0, :, ::-1], tiny[2, :, 7::-1]
+    hashes, mirrored = (
+        np.array([7, 2**40, 2**60], np.uint64),
+        np.array([2**40, 7, 2**60], np.uint64),
+    )
+    groups = alike(np.arange(3), hashes, mirrored, tiny.reshape(3, -1))
+    assert [sorted(group.tolist()) for group in groups] == [[0, 1]]

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 from collections.abc import Callable, Iterator
 from html.parser import HTMLParser
@@ -109,6 +110,25 @@ def test_markup_of_a_dataset_stays_text(of_hostile: tuple[Reported, str]) -> Non
     assert page.count("document.title=&#39;hostile&#39;") >= 8  # classes, names and captions
 
 
+def test_what_turns_the_direction_of_writing_is_shown_as_an_escape_and_copied_as_it_is(
+    photograph: Callable[..., Any],
+    run_pack: Callable[..., object],
+    tmp_path: Path,
+    reported: Reporting,
+) -> None:
+    turning = "\N{RIGHT-TO-LEFT OVERRIDE}gnp.exe"
+    for at in range(2):
+        folder = tmp_path / "images" / ("train", "val")[at] / (turning, "plain")[at]
+        folder.mkdir(parents=True)
+        photograph(at).save(folder / f"{turning}{at}.jpg")
+    run_pack(tmp_path / "images", tmp_path / "shards")
+    _, page = reported(tmp_path / "shards")
+    assert "has no sample in the split val and some in another: \\u202egnp.exe." in page
+    without = re.sub('data-copy="[^"]*"', "", page)
+    assert turning in page
+    assert turning not in without
+
+
 def test_a_browser_runs_nothing_of_a_dataset(
     of_hostile: tuple[Reported, str], opened: Open
 ) -> None:
@@ -151,7 +171,7 @@ def test_more_samples_are_shown_when_asked_for(of_planted: Reported, opened: Ope
     more = page.find_element("id", "more")
     page.execute_script("arguments[0].focus()", more)
     press(page, "\ue007")  # Enter
-    assert len(visible(page)) == 80
+    assert len(visible(page)) == 86
     assert not more.is_displayed()
     assert page.switch_to.active_element.get_attribute("data-copy")  # goes on at the first new one
 

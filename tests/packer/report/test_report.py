@@ -38,7 +38,8 @@ def names(made: Reported, page: str, kind: str) -> set[str]:
         ("grey", "grey"),
         ("duplicates", "copy"),
         ("leakage", "leak"),
-        ("near_duplicates", "near"),
+        ("cut_off", "half"),
+        ("without_boxes", "bare"),
         ("boxes_outside", "outside"),
         ("empty_boxes", "empty"),
     ],
@@ -48,8 +49,37 @@ def test_both_images_of_a_fault_are_found_and_shown(
 ) -> None:
     made, page = of_planted
     [finding] = [finding for finding in made.findings if finding.kind == kind]
-    assert finding.count == (4 if "duplicates" in kind or kind == "leakage" else 2)
+    assert finding.count == (4 if kind in ("duplicates", "leakage") else 2)
     assert names(made, page, kind) == {name}
+
+
+def test_near_copies_are_found_also_if_they_are_mirrored(of_planted: tuple[Reported, str]) -> None:
+    made, page = of_planted
+    [finding] = [finding for finding in made.findings if finding.kind == "near_duplicates"]
+    assert finding.count == 8
+    assert names(made, page, "near_duplicates") == {"near", "mirror"}
+
+
+def test_leakage_comes_first(of_planted: tuple[Reported, str]) -> None:
+    assert of_planted[0].findings[0].kind == "leakage"
+
+
+def test_options_are_told_in_words_if_somebody_chose_them(
+    of_planted: tuple[Reported, str],
+    run_pack: Callable[..., object],
+    source: Path,
+    tmp_path: Path,
+    reported: Reporting,
+) -> None:
+    run_pack(source, tmp_path / "shards", shard_samples=7, split={"a": 0.5, "b": 0.5})
+    about = html.unescape(reported(tmp_path / "shards")[1]).split('id="about"')[1]
+    shown = dict(re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", about))
+    assert shown["Order"] == "shuffled by the seed 0"
+    assert shown["Samples of a shard, at most"] == "7"
+    assert shown["Split into shares"] == "a: 0.5, b: 0.5"
+    usual = html.unescape(of_planted[1]).split('id="about"')[1]
+    assert "Split into shares" not in usual
+    assert "Pixels of an image" not in usual
 
 
 def test_an_empty_class_and_rejected_files_are_named(of_planted: tuple[Reported, str]) -> None:
@@ -65,7 +95,7 @@ def test_an_empty_class_and_rejected_files_are_named(of_planted: tuple[Reported,
 
 def test_nothing_else_is_found(of_planted: tuple[Reported, str]) -> None:
     kinds = sorted(finding.kind for finding in of_planted[0].findings)
-    assert len(kinds) == len(set(kinds)) == 12
+    assert len(kinds) == len(set(kinds)) == 14
 
 
 def test_the_page_is_one_file_that_names_no_other(of_planted: tuple[Reported, str]) -> None:
@@ -86,8 +116,8 @@ def test_the_same_dataset_and_seed_give_the_same_page(planted: Path, reported: R
 def test_a_page_of_some_samples_says_so(planted: Path, reported: Reporting) -> None:
     made, page = reported(planted, samples=30)
     assert made.looked == 30
-    assert "the images of 30 samples of 80 by their checksums: all right" in page
-    assert re.search(r"30 of 80 samples, chosen by the seed 0, were read", page)
+    assert "the images of 30 samples of 86 by their checksums: all right" in page
+    assert re.search(r"30 of 86 samples, chosen by the seed 0, were read", page)
 
 
 def test_damaged_samples_are_named_and_the_others_shown(
@@ -124,7 +154,7 @@ def test_a_dataset_in_a_store_is_shown_as_one_in_a_folder(
         there, page = reported(server.url, samples=9)
         fetched = sum(stop - start for _, start, stop in server.tars)
     assert there.findings == here.findings
-    assert (there.samples, there.looked) == (80, 9)
+    assert (there.samples, there.looked) == (86, 9)
     assert fetched > 0
     assert server.url in page
     assert "<dt>opening</dt>" in page

@@ -1,0 +1,85 @@
+"""How a dataset was packed, in words: what dataset.json says of it (pure)."""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from packer.planning.options import PackOptions
+from packer.report.table import Table
+from packer.words import in_bytes, shortened
+
+_LONGEST = 200  # characters of an option
+
+# What a person may choose, by its name in dataset.json; that of a group stands before a dot.
+_OPTIONS = {
+    "shard_size": "Bytes of a shard, at most",
+    "shard_samples": "Samples of a shard, at most",
+    "jpeg": "JPEGs",
+    "png": "PNGs",
+    "max_side": "Pixels of the longer side, at most",
+    "quality": "Quality of images that were encoded anew",
+    "check": "Every image decoded when it was packed",
+    "raw": "Stored raw, height and width",
+    "split": "Split into shares",
+    "dedupe": "Copies left out",
+    "source.kind": "Source taken for",
+    "source.pairs": "Folders that belong to the images",
+    "source.root": "Folder of the images",
+    "source.class_depth": "Levels of folders that name a class",
+    "source.label_separator": "Labels divided by",
+    "source.box_format": "Boxes taken for",
+    "source.image_column": "Column of images",
+    "source.label_column": "Column of labels",
+    "source.split_column": "Column of splits",
+    "limits.pixels": "Pixels of an image, at most",
+    "limits.bytes": "Bytes of an image, at most",
+}
+
+
+def facts(table: Table) -> Iterator[tuple[str, str]]:
+    """What is told, and the text: of options those that somebody chose."""
+    manifest = table.manifest
+    yield "Packed by", f"shardfeed {manifest.packer}"
+    if manifest.reading:
+        yield "Read as", manifest.reading
+    if table.members:
+        members = (f"{flags.sum():,} .{ext}" for ext, flags in sorted(table.members.items()))
+        yield "Members", ", ".join(members)
+    yield "Tiled JPEGs, banded PNGs", f"{table.tiled:,}, {table.banded:,}"
+    if "seed" in manifest.options:
+        seed = manifest.options["seed"]
+        yield "Order", "that of the source" if seed is None else f"shuffled by the seed {seed}"
+    yield from _chosen(manifest.options)
+    if manifest.transcoders:
+        versions = ", ".join(f"{name} {text}" for name, text in manifest.transcoders.items())
+        yield "Made with", versions
+    yield "Fingerprint of the source", manifest.source or "none"
+
+
+def _chosen(options: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    given, usual = _flat(options), _flat(PackOptions().dump())
+    for name, title in _OPTIONS.items():
+        value = given.get(name)
+        if value is not None and value != usual.get(name):
+            yield title, shortened(_said(title, value), _LONGEST)
+
+
+def _flat(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Those of a group by the group's name and their own."""
+    found = dict(options)
+    for group in ("source", "limits"):
+        inner = found.pop(group, None)
+        if isinstance(inner, dict):
+            found |= {f"{group}.{name}": value for name, value in inner.items()}
+    return found
+
+
+def _said(title: str, value: Any) -> str:
+    """A value as people say it; whatever a stranger's dataset.json holds is shown as JSON."""
+    if value is True:
+        return "yes"
+    if isinstance(value, int):
+        return in_bytes(value) if title.startswith("Bytes") else f"{value:,}"
+    if isinstance(value, dict):
+        return ", ".join(f"{name}: {part}" for name, part in value.items())
+    return value if isinstance(value, str) else json.dumps(value)
