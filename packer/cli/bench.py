@@ -1,12 +1,12 @@
 """`packer bench`: how many images a second a dataset gives, by number of workers."""
 
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import click
 
 from packer.cli import params as options
+from packer.cli.bench_plot import check, draw
 from packer.cli.output import print_json, say
 from packer.estimate.decoding import Point, measure
 from packer.words import many
@@ -64,7 +64,7 @@ class Workers(click.ParamType[list[int]]):
 @click.option(
     "--plot",
     type=click.Path(dir_okay=False, path_type=Path),
-    metavar="FILE.png",
+    metavar="FILE.png|svg|pdf",
     help="Draw images/s by workers, with the limit; needs shardfeed[report].",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the points and the verdict as JSON.")
@@ -81,8 +81,8 @@ def bench(
     quiet: bool,
 ) -> int:
     """Measure how fast a dataset is read, by number of worker processes."""
-    if plot is not None and find_spec("matplotlib") is None:
-        raise click.UsageError("--plot needs matplotlib: pip install 'shardfeed[report]'.")
+    if plot is not None:
+        check(plot)
     points: list[Point] = []
     for number in numbers:
         points.append(measure(place, split, batch_size, seconds, number, transform))
@@ -90,8 +90,6 @@ def bench(
             line = points[-1].line()
             say(line if points[1:] else f"{_HEADER}\n{line}", err=False, lines=True)
     if plot is not None:
-        from packer.cli.bench_plot import draw
-
         draw(points, verdict(points), plot)
     if as_json:
         found = [point.content() for point in points]

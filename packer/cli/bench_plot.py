@@ -2,11 +2,29 @@
 
 import textwrap
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
+
+import click
 
 from packer.estimate.decoding import Point
 
+_SUFFIXES = (".png", ".svg", ".pdf")
 _WIDTH = 88  # characters of the sentence beneath
+
+
+def check(path: Path) -> None:
+    """See that a plot can be drawn and written, before anything is measured.
+
+    Raises:
+        UsageError: matplotlib is missing, or `path` is no file that it writes.
+    """
+    if find_spec("matplotlib") is None:
+        raise click.UsageError("--plot needs matplotlib: pip install 'shardfeed[report]'.")
+    if path.suffix.lower() not in _SUFFIXES:
+        raise click.UsageError(f"--plot {path}: its name ends in none of {', '.join(_SUFFIXES)}.")
+    if not path.absolute().parent.is_dir():
+        raise click.UsageError(f"--plot {path}: there is no folder {path.parent}.")
 
 
 def draw(points: Sequence[Point], verdict: str, path: Path) -> None:
@@ -48,4 +66,4 @@ def draw(points: Sequence[Point], verdict: str, path: Path) -> None:
     axes.set_ylim(0, max(best.rate, first.rate / first.workers * most) * 1.15)
     axes.legend(loc="lower right")
     figure.supxlabel("\n".join(textwrap.wrap(verdict, _WIDTH)), fontsize=8)
-    figure.savefig(path, format="png", dpi=150)
+    figure.savefig(path, dpi=150)

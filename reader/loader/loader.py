@@ -356,7 +356,7 @@ class Loader(LikeDataLoader):
         the loop gets stays as it is. See `reader.show`.
 
         Args:
-            path: where to write it, as a PNG; None: nowhere.
+            path: where to write it, as `Sheet.save` does; None: nowhere.
 
         Raises:
             ArgumentError: the batch has no images.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from reader.look.sheet import Sheet
 
+_WIDE = "max-width: 100%"  # of a notebook that may be narrow
 _CELL = "padding: 1px 10px 1px 0; text-align: left"
 
 
@@ -20,5 +21,8 @@ def table(title: str, rows: Iterable[tuple[str, str]], sheet: "Sheet | None" = N
     picture = ""
     if sheet is not None:
         data = base64.b64encode(sheet.png()).decode("ascii")
-        picture = f'<img alt="some of its samples" src="data:image/png;base64,{data}">'
-    return f"<div><b>{escape(title)}</b><table>{cells}</table>{picture}</div>"
+        picture = (
+            f'<img alt="some of its samples" style="{_WIDE}" src="data:image/png;base64,{data}">'
+        )
+    parts = f"<b>{escape(title)}</b><table>{cells}</table>{picture}"
+    return f'<div style="{_WIDE}; overflow-x: auto; overflow-wrap: anywhere">{parts}</div>'

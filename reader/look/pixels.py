@@ -62,8 +62,8 @@ def shown(
     scale, shift, how = _scale_of(images, mean, std)
     found = []
     for image in images:
-        values = np.nan_to_num(image.astype(np.float32) * scale + shift)
-        found.append(_rgb((values * 255).round().clip(0, 255).astype(np.uint8)))
+        values = np.nan_to_num(image.astype(np.float32) * scale + shift).clip(0, 1)
+        found.append(_rgb((values * 255).round().astype(np.uint8)))
     if not all(np.isfinite(image).all() for image in images if image.dtype.kind == "f"):
         how += ", WITH VALUES THAT ARE NO NUMBERS"
     return found, f"{kind}, {how}"
@@ -75,10 +75,12 @@ def _scale_of(
     """What to multiply values by, and what to add then, for values from 0 to 1."""
     if mean is not None and std is not None:
         return np.array(std, np.float32), np.array(mean, np.float32), "brought back by mean and std"
-    pixels = [image.reshape(-1, image.shape[-1]) for image in images if image.size]
-    with np.errstate(invalid="ignore"):
-        low = np.nanmin([each.min(axis=0) for each in pixels], axis=0).astype(np.float64)
-        high = np.nanmax([each.max(axis=0) for each in pixels], axis=0).astype(np.float64)
+    numbers = [image[np.isfinite(image).all(axis=-1)] for image in images]
+    pixels = [each.astype(np.float32) for each in numbers if each.size]
+    if not pixels:
+        return 1.0, 0.0, "of no numbers"
+    low = np.min([each.min(axis=0) for each in pixels], axis=0).astype(np.float64)
+    high = np.max([each.max(axis=0) for each in pixels], axis=0).astype(np.float64)
     if low.min() >= -_SLACK and high.max() <= 1 + _SLACK:
         return 1.0, 0.0, "from 0 to 1"
     if low.min() >= 0 and high.max() <= 255:

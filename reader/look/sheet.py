@@ -8,13 +8,17 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image, ImageDraw, ImageFont
+from PIL import Image, ImageDraw
+
+from reader.errors import ArgumentError
+from reader.look.font import fitted, font
 
 SIDE = 192  # pixels of a tile, which an image is fitted into
 _GAP = 8
 _LINE = 15
 _COLUMNS = 8
-_TEXT = 28  # characters of a line beneath a tile
+_FORMATS = {"": "PNG", ".png": "PNG", ".jpg": "JPEG", ".jpeg": "JPEG", ".webp": "WEBP"}
+_QUALITY = 92
 _PAPER, _INK, _FAINT = (250, 250, 250), (20, 20, 20), (110, 110, 110)
 
 
@@ -53,8 +57,15 @@ class Sheet:
         self.image = _drawn(tiles, head)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write it to `path`, as a PNG whatever that is called."""
-        self.image.save(path, "PNG")
+        """Write it to `path`: as a PNG, or what its name ends in (.jpg, .jpeg, .webp).
+
+        Raises:
+            ArgumentError: it ends in something else.
+        """
+        suffix = os.path.splitext(os.fspath(path))[1].lower()
+        if suffix not in _FORMATS:
+            raise ArgumentError(f"{path}: a sheet is written as .png, .jpg or .webp, not {suffix}.")
+        self.image.save(path, _FORMATS[suffix], quality=_QUALITY)
 
     def png(self) -> bytes:
         """Its bytes, as a PNG."""
@@ -85,21 +96,20 @@ def _drawn(tiles: Sequence[Tile], head: str) -> Image.Image:
     height = 2 * _GAP + _LINE + rows * (SIDE + lines * _LINE + _GAP)
     sheet = Image.new("RGB", (width, height), _PAPER)
     draw = ImageDraw.Draw(sheet)
-    font = ImageFont.load_default(12)
-    draw.text((_GAP, _GAP // 2), head, _FAINT, font)
+    draw.text((_GAP, _GAP // 2), fitted(head, width - 2 * _GAP), _FAINT, font())
     for number, tile in enumerate(tiles):
         left = _GAP + number % columns * (SIDE + _GAP)
         top = _GAP + _LINE + number // columns * (SIDE + lines * _LINE + _GAP)
-        picture = _tile(tile, font)
+        picture = _tile(tile)
         at = left + (SIDE - picture.width) // 2, top + (SIDE - picture.height) // 2
         sheet.paste(picture, at)
         for line, text in enumerate(tile.lines):
-            cut = text if len(text) <= _TEXT else text[: _TEXT - 1] + "…"
-            draw.text((left, top + SIDE + line * _LINE), _printable(cut), _INK, font)
+            place = left, top + SIDE + line * _LINE
+            draw.text(place, fitted(text, SIDE), _INK, font())
     return sheet
 
 
-def _tile(tile: Tile, font: "ImageFont.FreeTypeFont | ImageFont.ImageFont") -> Image.Image:
+def _tile(tile: Tile) -> Image.Image:
     """The image in the size of a tile, with mask and boxes."""
     height, width = tile.pixels.shape[:2]
     if not (height and width):
@@ -120,8 +130,27 @@ def _tile(tile: Tile, font: "ImageFont.FreeTypeFont | ImageFont.ImageFont") -> I
         color = color_of(label)
         draw.rectangle((left, top, right, bottom), outline=color, width=2)
         if name:
-            draw.text((left + 3, top + 1), _printable(name[:_TEXT]), color, font)
+            _label(draw, fitted(name, 2 * picture.width // 3), (left, top), color, picture.size)
     return picture
+
+
+def _label(
+    draw: ImageDraw.ImageDraw,
+    name: str,
+    corner: tuple[float, float],
+    color: tuple[int, int, int],
+    size: tuple[int, int],
+) -> None:
+    """A box's name on a plate of the box's colour, at its upper left corner inside the image."""
+    _, _, width, height = draw.textbbox((0, 0), name, font())
+    left, top = (
+        min(max(at, 0), max(most - length, 0))
+        for at, length, most in zip(corner, (width + 4, height + 2), size, strict=True)
+    )
+    draw.rectangle((left, top, left + width + 3, top + height + 1), fill=color)
+    red, green, blue = color
+    is_bright = 3 * red + 6 * green + blue > 10 * 128
+    draw.text((left + 2, top), name, _INK if is_bright else _PAPER, font())
 
 
 def _under_mask(pixels: NDArray[np.uint8], mask: NDArray[np.int64]) -> NDArray[np.uint8]:
@@ -132,7 +161,3 @@ def _under_mask(pixels: NDArray[np.uint8], mask: NDArray[np.int64]) -> NDArray[n
             here = mask == number
             found[here] = found[here] // 2 + np.array(color_of(int(number)), np.uint8) // 2
     return found
-
-
-def _printable(text: str) -> str:
-    return "".join(c if c.isprintable() else "�" for c in text.replace("\n", " "))

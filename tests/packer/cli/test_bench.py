@@ -103,7 +103,7 @@ def test_points_are_drawn_with_their_limit(packed: Path, tmp_path: Path) -> None
 def test_without_matplotlib_a_plot_is_refused_with_what_to_install(
     packed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("packer.cli.bench.find_spec", lambda name: None)
+    monkeypatch.setattr("packer.cli.bench_plot.find_spec", lambda name: None)
     found = run(packed, "--plot", tmp_path / "rates.png")
     assert found.exit_code == 2
     assert "pip install 'shardfeed[report]'" in found.stderr
@@ -134,6 +134,16 @@ def test_a_split_that_is_not_there_is_named(packed: Path) -> None:
     found = run(packed, "--split", "nope")
     assert found.exit_code == 2
     assert "nope" in found.stderr
+
+
+@pytest.mark.parametrize("name", ["rates.jpg", "rates", "nowhere/rates.png"])
+def test_a_plot_that_cannot_be_written_is_refused_before_anything_is_measured(
+    packed: Path, tmp_path: Path, name: str
+) -> None:
+    pytest.importorskip("matplotlib", reason="the extra `report` is not installed")
+    found = run(packed, "--seconds", 600, "--plot", tmp_path / name)
+    assert found.exit_code == 2
+    assert name in found.stderr
 
 
 def test_bench_prints_a_table_and_a_verdict(packed: Path, run_packer: RunPacker) -> None:

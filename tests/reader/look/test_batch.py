@@ -74,6 +74,15 @@ def test_normalised_images_are_brought_back(mean: Any, std: Any, dtype: torch.dt
         assert np.abs(np.subtract(center(found), RED)).max() <= 3
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("value", [torch.nan, torch.inf, -torch.inf])
+@pytest.mark.parametrize("where", [slice(None), 0], ids=["all", "one channel"])
+def test_values_that_are_no_numbers_are_named_and_do_no_harm(value: float, where: Any) -> None:
+    odd = torch.randn(2, 3, 8, 8)
+    odd[0, where] = value
+    assert reader.show(odd[:1]).image.size == reader.show(odd).image.size
+
+
 def test_what_is_normalised_in_another_way_is_stretched_and_nan_does_no_harm() -> None:
     odd = torch.randn(2, 3, 8, 8) * 50
     odd[0, 0, 0, 0] = torch.nan
@@ -106,6 +115,44 @@ def test_masks_are_drawn_over_images_and_the_background_is_left() -> None:
 def test_a_batch_without_images_is_refused(batch: Any) -> None:
     with pytest.raises(ArgumentError, match="no images"):
         reader.show(batch)
+
+
+@pytest.mark.parametrize(
+    ("name", "form"), [("a.jpg", "JPEG"), ("a.JPEG", "JPEG"), ("a.webp", "WEBP"), ("a.png", "PNG")]
+)
+def test_what_is_written_is_what_its_name_ends_in(tmp_path: Path, name: str, form: str) -> None:
+    reader.show(images()).save(tmp_path / name)
+    with Image.open(tmp_path / name) as written:
+        assert written.format == form
+
+
+def test_a_name_that_ends_in_no_format_of_pictures_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ArgumentError, match=r"as \.png, \.jpg or \.webp, not \.svg"):
+        reader.show(images()).save(tmp_path / "sheet.svg")
+    assert not list(tmp_path.iterdir())
+
+
+def test_names_of_boxes_stay_inside_their_images_and_can_be_read() -> None:
+    box = {"boxes": torch.tensor([[60.0, 60.0, 63.0, 63.0]]), "labels": torch.tensor([0])}
+    named, plain = (
+        np.array(reader.show((images(1), [box]), classes=[name]).image)[23:215, 8:200]
+        for name in ("zebra", "")
+    )
+    changed = (named != plain).any(axis=2)
+    assert changed.sum() > 200  # a plate
+    assert {RED} < {tuple(pixel) for pixel in named.reshape(-1, 3).tolist()}
+    colours, counts = np.unique(named[changed], axis=0, return_counts=True)
+    plate, ink = colours[np.argsort(-counts)[:2]].astype(int)
+    assert np.abs(plate - ink).sum() > 250
+
+
+def test_letters_that_the_font_lacks_are_escapes() -> None:
+    from reader.look.font import fitted
+
+    assert fitted("caf\u00e9 \x1b", 200) == "caf\u00e9 \\x1b"
+    assert fitted("\U000f0000", 200) == "\\U000f0000"
+    assert fitted("\u0436\u03bb", 200) in ("\u0436\u03bb", "\\u0436\\u03bb")  # as the font has them
+    assert fitted("W" * 500, 100).endswith("W…")
 
 
 def test_what_is_written_is_a_png(tmp_path: Path) -> None:

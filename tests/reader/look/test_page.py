@@ -19,6 +19,7 @@ def test_a_dataset_shows_its_numbers_and_some_samples(packed: Path) -> None:
     assert "39 in 4 shards" in page
     assert "class0 13" in page
     assert "data:image/png;base64," in page
+    assert page.count("max-width: 100%") == 2  # of the whole, and of the picture
     assert len(page) < 2_000_000
     assert "39 in" in Dataset(packed, channels=1)._repr_html_()
 
