@@ -159,7 +159,7 @@ def plan(place: Path | str, as_json: bool, **given: Any) -> int:
             raise click.UsageError(f"{place} has no samples to plan for.")
         setting = _setting(place, stored, is_url(place), given)
         found = estimate(stored, setting)
-        others = list(alternatives(stored, setting))
+        others = list(alternatives(stored, setting, found))
     if as_json:
         sources = {
             name: vars(getattr(setting, name))
@@ -181,13 +181,18 @@ def _setting(
 
     ranks = given["ranks"]
     workers = given["workers"] or max(usable_cores() // ranks, 1)
-    latency, bandwidth = given["latency"], given["bandwidth"]
     probed = None
-    if is_remote and (latency is None or bandwidth is None):
+    if is_remote and None in (given["latency"], given["bandwidth"]):
         from packer.estimate.probe import probe
 
         probed = probe(str(place), stored.shards, _SECONDS)
-    source = f"measured in {probed.seconds:.0f} s" if probed else ""
+
+    def known(name: str) -> Known:
+        """Of the store: as it was given, or measured."""
+        if probed is None or given[name] is not None:
+            return Known(given[name], "given")
+        return Known(getattr(probed, name), f"measured in {probed.seconds:.0f} s")
+
     rate: Known = Known(given["rate"], "given")
     if given["rate"] == "measured":
         rate = _measured_rate(place, given, workers * ranks)
@@ -202,14 +207,8 @@ def _setting(
         epochs=given["epochs"],
         cache_limit=given["cache_limit"],
         size=given["size"],
-        latency=Known(probed.latency, source)
-        if probed and latency is None
-        else Known(latency, "given"),
-        bandwidth=(
-            Known(probed.bandwidth, source)
-            if probed and bandwidth is None
-            else Known(bandwidth, "given")
-        ),
+        latency=known("latency"),
+        bandwidth=known("bandwidth"),
         rate=rate,
         gpu_rate=Known(given["gpu_rate"], "given"),
         vram=given["vram"],

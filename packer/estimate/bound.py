@@ -10,7 +10,8 @@ from packer.estimate.traffic import Traffic
 class Times:
     """Seconds of an epoch, by who needs them: decode, store (its bytes, its requests), consumer.
 
-    What is not known is left out. All work at a time, so the longest is the epoch's.
+    What is not known is left out, and the store where nothing is asked of it. All work at a time,
+    so the longest is the epoch's.
     """
 
     seconds: dict[str, float]
@@ -36,10 +37,11 @@ def times(setting: Setting, samples: int, traffic: Traffic) -> Times:
     found = {}
     if rate := setting.rate.value:
         found["decode"] = samples / rate
-    if bandwidth := setting.bandwidth.value:
+    if traffic.requests and (bandwidth := setting.bandwidth.value):
         found["store, bytes"] = traffic.bytes / bandwidth
-    if latency := setting.latency.value:
-        found["store, requests"] = traffic.requests * latency / max(traffic.in_flight, 1)
+    if traffic.requests and (latency := setting.latency.value):
+        rounds = max(traffic.requests / max(traffic.in_flight, 1), 1)  # no answer comes sooner
+        found["store, requests"] = rounds * latency
     if gpu_rate := setting.gpu_rate.value:
         found["consumer"] = samples / (gpu_rate * setting.ranks)
     return Times(found)

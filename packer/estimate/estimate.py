@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
+from itertools import chain
 from typing import Any
 
 from packer.estimate.bound import Times, times
@@ -68,9 +69,9 @@ def estimate(stored: Stored, setting: Setting) -> Estimate:
         StoreError: the cache is too small for what is read at a time.
     """
     order = order_of(stored, setting)
-    readings = [Reading(stored, setting, order, epoch) for epoch in range(setting.epochs)]
-    first, held = readings[0], memory(stored, setting)
-    moved = tuple(traffic(iter(readings), setting.cache_limit, held.depth))
+    first, held = Reading(stored, setting, order, 0), memory(stored, setting)
+    others = (Reading(stored, setting, order, epoch) for epoch in range(1, setting.epochs))
+    moved = tuple(traffic(chain([first], others), setting.cache_limit, held.depth))
     return Estimate(
         first.steps,
         first.aheads[0].steps.samples,
@@ -85,16 +86,21 @@ def estimate(stored: Stored, setting: Setting) -> Estimate:
     )
 
 
-def alternatives(stored: Stored, setting: Setting) -> Iterator[tuple[str, Estimate | None]]:
-    """What one change would make of it: another shuffle, cache, or number of workers.
+def alternatives(
+    stored: Stored, setting: Setting, found: Estimate
+) -> Iterator[tuple[str, Estimate | None]]:
+    """What one change would make of what was `found`: another shuffle, cache, number of workers.
 
-    None where the cache would be too small for it.
+    None where the cache would be too small for it; what would change nothing is left out.
     """
     for name, changed in _changed(stored, setting):
         try:
-            yield name, estimate(stored, changed)
+            other = estimate(stored, changed)
         except StoreError:
             yield name, None
+            continue
+        if (other.mixing, other.traffic, other.times) != (found.mixing, found.traffic, found.times):
+            yield name, other
 
 
 def _changed(stored: Stored, setting: Setting) -> Iterator[tuple[str, Setting]]:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from packer.estimate.setting import Setting
 from packer.estimate.stored import Stored
-from reader.order.ahead import Ahead, runs
+from reader.order.ahead import Ahead, Rows, runs
 from reader.order.blocks import BlockShuffle
 from reader.order.shuffle import GlobalShuffle, Order, Sequential
 from reader.order.steps import Steps
@@ -123,17 +123,19 @@ class Reading:
         """Different shards in a batch, on average over the node's batches."""
         distinct, shards = 0, len(self.stored.shards)
         at_once = max(_CELLS // shards, 1)
-        for ahead in self.aheads:
+        for rows in self._rows if self.steps else ():
             for first in range(0, self.steps, at_once):
-                rows = ahead.rows(first, min(first + at_once, self.steps))
-                seen = np.zeros((min(at_once, self.steps - first), shards), bool)
-                seen[rows.step - first, self.stored.shard_of[rows.place]] = True
+                stop = min(first + at_once, self.steps)
+                some = slice(*np.searchsorted(rows.step, (first, stop)))
+                seen = np.zeros((stop - first, shards), bool)
+                seen[rows.step[some] - first, self.stored.shard_of[rows.place[some]]] = True
                 distinct += int(np.count_nonzero(seen))
         return distinct / max(self.steps * len(self.aheads), 1)
 
     def parts(self) -> Parts:
         """What its ranks ask the store for, cut into requests, as if nothing were there yet."""
-        found = [self._parts_of(ahead) for ahead in self.aheads]
+        both = zip(self.aheads, self._rows, strict=True)
+        found = [self._parts_of(ahead, rows) for ahead, rows in both]
         step, begin, end = (np.concatenate(of) for of in zip(*found, strict=True))
         if len(found) == 1:
             return Parts(step, begin, end)
@@ -160,7 +162,12 @@ class Reading:
         positions = np.arange(count)
         return self.order.samples(positions, self.epoch), self.epoch * count + positions
 
-    def _parts_of(self, ahead: Ahead) -> Sequence[NDArray[np.int64]]:
+    @cached_property
+    def _rows(self) -> tuple[Rows, ...]:
+        """What each rank of the node reads."""
+        return tuple(ahead.rows(0, self.steps) for ahead in self.aheads)
+
+    def _parts_of(self, ahead: Ahead, rows: Rows) -> Sequence[NDArray[np.int64]]:
         """The same of one rank: step, begin and end of each request."""
         if ahead.is_by_shard:
             starts = ahead.ends - ahead.sizes
@@ -171,11 +178,11 @@ class Reading:
             ]
             if ahead.steps[self.steps - 1].valid < ahead.steps[self.steps - 1].rows:
                 # What pads may be of a shard that another rank reads.
-                place = int(ahead.rows(self.steps - 1, self.steps).place[-1])
+                place = int(rows.place[-1])
                 pieces.append((place, place + 1, self.steps - 1))
             begin, end, step = np.array(pieces, np.int64).reshape(-1, 3).T
         else:
-            begin, end, step = runs(ahead.rows(0, self.steps), ahead.ends)
+            begin, end, step = runs(rows, ahead.ends)
         spans = self.stored.spans
         counts = np.ones(len(begin), np.int64)
         cut = {}

@@ -28,8 +28,8 @@ def told(stored: Stored, setting: Setting, found: Estimate, *, is_far: bool) -> 
     yield "mixing", f"{found.mixing:.1f} of {many(found.shards, 'shard')} in a batch"
     if is_far:
         yield from _asked(found)
-    if found.seconds is not None:
-        parts = [f"{name} {in_time(each)}" for name, each in found.times[-1].seconds.items()]
+    if needed := found.times[-1].seconds:
+        parts = [f"{name} {in_time(each)}" for name, each in needed.items()]
         yield "time", f"of epoch {len(found.times)}: {', '.join(parts)}, all at a time"
     yield from _rates(setting)
     yield from _memory(found.memory)

@@ -145,6 +145,9 @@ class _Cache:
         return _Fetched(places, places[begins], places[lasts])
 
     def _add(self, places: Places) -> None:
+        if self._room is None:  # nobody asks what they take
+            self._present[places] = True
+            return
         own, shared = self._stored.blocks
         left = shared[places - 1][self._present[places - 1]].sum()  # the last one shares nothing
         self._present[places] = True

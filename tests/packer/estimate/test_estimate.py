@@ -153,9 +153,28 @@ def test_what_a_full_cache_gives_is_what_is_needed_last_given_up(
 def test_alternatives_say_what_does_not_fit(packed: Path) -> None:
     stored = Stored.of(packed, None)
     plan = setting(cache_limit=kept_bytes(stored.shards) + 80_000)
-    others = dict(alternatives(stored, plan))
+    others = dict(alternatives(stored, plan, estimate(stored, plan)))
     assert others["--shuffle block:4"] is None
-    assert others["--workers 2"].traffic == estimate(stored, plan).traffic
+
+
+def test_what_would_change_nothing_is_no_alternative(packed: Path) -> None:
+    stored = Stored.of(packed, None)
+    plan = setting()
+    found = estimate(stored, plan)
+    assert "--workers 2" not in dict(alternatives(stored, plan, found))  # nobody said how fast
+    known = setting(rate=Known(10.0))
+    others = dict(alternatives(stored, known, estimate(stored, known)))
+    assert others["--workers 2"].seconds == pytest.approx(len(stored) / 10)
+    alone = setting(shuffle=BlockShuffle(4))
+    assert list(dict(alternatives(stored, alone, estimate(stored, alone)))) == ["--shuffle global"]
+
+
+def test_an_epoch_takes_a_request_at_least_and_none_where_all_is_cached(packed: Path) -> None:
+    plan = setting(latency=Known(7.0), bandwidth=Known(1e12))
+    cold, warm = estimate(Stored.of(packed, None), plan).times
+    assert cold.longest is not None
+    assert cold.longest >= 7
+    assert warm.seconds == {}
 
 
 def test_the_longest_of_what_is_known_bounds_the_time(packed: Path) -> None:
@@ -167,3 +186,10 @@ def test_the_longest_of_what_is_known_bounds_the_time(packed: Path) -> None:
     assert slow.seconds == pytest.approx(2 * len(stored) / 10)
     far = estimate(stored, setting(**{**known, "latency": Known(1e6)})).times
     assert [took.bound_by for took in far] == ["store, requests", "decode"]  # it is all cached
+
+
+def test_fewer_samples_than_a_batch_are_no_step_where_the_last_is_dropped(packed: Path) -> None:
+    plan = setting(batch_size=1000, drop_last=True)
+    found = estimate(Stored.of(packed, None), plan)
+    assert (found.steps, found.samples, found.mixing, found.dropped) == (0, 0, 0, 39)
+    assert [moved.requests for moved in found.traffic] == [0, 0]
