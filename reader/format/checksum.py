@@ -7,7 +7,7 @@ import xxhash
 PREFIX = "xxh3-128:"
 
 
-def checksum_of(content: bytes | mmap) -> str:
+def checksum_of(content: "bytes | mmap") -> str:
     """Of this content."""
     return PREFIX + xxhash.xxh3_128_hexdigest(content)
 

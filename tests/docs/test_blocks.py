@@ -11,6 +11,7 @@ A block of ``text`` is a drawing, or what a command prints. The Python of docs/c
 tests/reader/peers/test_coming_from.py.
 """
 
+import gc
 import os
 import re
 import subprocess
@@ -89,6 +90,8 @@ def test_every_block_runs_or_says_why_not(page: Path, folder: Path) -> None:
             assert ran.returncode == 0, f"{block.where}: {ran.stdout}{ran.stderr}"
         else:
             assert not block.is_run, f"{block.where}: how is {block.language or 'this'} to be run?"
+    names.clear()
+    gc.collect()  # so that the loaders that a page leaves open end with it
 
 
 def run_shell(code: str) -> "subprocess.CompletedProcess[str]":
