@@ -25,26 +25,30 @@ def lines(place: str, stored: "Stored", setting: "Setting", found: "Estimate") -
 
 
 def compared(found: "Estimate", others: Iterable[tuple[str, "Estimate | None"]]) -> Iterator[str]:
-    """A table of the last epoch, as it is planned and with one change each."""
-    from packer.estimate.told import in_time
-
-    rows: list[tuple[str, Estimate | None]] = [("as planned", found), *others]
+    """A table of the last epoch, as it is planned and with one change each, if it changes it."""
+    rows = [("as planned", _row(found))]
+    for name, other in others:
+        row = _row(other) if other else "  the cache is too small for it"
+        if row != rows[0][1]:  # it may differ in an epoch before
+            rows.append((name, row))
     widest = max(len(name) for name, _ in rows) + 1
     heads = "".join(f"{name:>{width}}" for name, width in _COLUMNS)
     yield f"{f'epoch {len(found.traffic)}':<{widest}}{heads}  bound by"
-    for name, each in rows:
-        if each is None:
-            yield f"{name:<{widest}}  the cache is too small for it"
-            continue
-        moved, took = each.traffic[-1], each.times[-1]
-        cells = (
-            f"{each.mixing:.1f}",
-            f"{moved.requests:,}",
-            in_bytes(moved.bytes),
-            f"{moved.hit_share:.1%}",
-            "-" if took.longest is None else in_time(took.longest),
-        )
-        shown = "".join(
-            f"{cell:>{width}}" for cell, (_, width) in zip(cells, _COLUMNS, strict=True)
-        )
-        yield f"{name:<{widest}}{shown}  {took.bound_by or '-'}"
+    for name, row in rows:
+        yield f"{name:<{widest}}{row}"
+
+
+def _row(each: "Estimate") -> str:
+    """What the last epoch takes."""
+    from packer.estimate.told import in_time
+
+    moved, took = each.traffic[-1], each.times[-1]
+    cells = (
+        f"{each.mixing:.1f}",
+        f"{moved.requests:,}",
+        in_bytes(moved.bytes),
+        f"{moved.hit_share:.1%}",
+        "-" if took.longest is None else in_time(took.longest),
+    )
+    shown = "".join(f"{cell:>{width}}" for cell, (_, width) in zip(cells, _COLUMNS, strict=True))
+    return f"{shown}  {took.bound_by or '-'}"

@@ -1,10 +1,12 @@
 """`packer plan`: what it prints, takes and refuses."""
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from store_server import serving
 
 from packer.cli.main import main
 
@@ -27,6 +29,12 @@ def test_a_plan_says_steps_traffic_memory_and_what_a_change_would_do(packed: Pat
     assert "--shuffle block:4" in table
 
 
+def test_a_change_that_shows_no_other_numbers_has_no_row(packed: Path) -> None:
+    table = run(packed, "--epochs", 2).output.split("\n\n")[1]
+    assert "as planned" in table
+    assert "--shuffle" not in table  # a batch is of all shards, and the cache holds them
+
+
 def test_a_plan_comes_as_json_with_the_sources_of_its_rates(packed: Path) -> None:
     found = run(packed, "--json", "--latency", "100ms", "--shuffle", "block:2", "--epochs", 3)
     assert found.exit_code == 0, found.output
@@ -40,6 +48,23 @@ def test_a_rate_is_measured_here_and_says_so(packed: Path) -> None:
     found = run(packed, "--rate", "measured", "--batch-size", 8, "--workers", 1)
     assert found.exit_code == 0, found.output
     assert "measured here with 1 worker for 3 s" in found.output
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reading from a store needs Linux")
+def test_a_store_is_measured_where_its_rates_are_not_given(
+    packed: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    pytest.importorskip("obstore", reason="the extra `remote` is not installed")
+    monkeypatch.setattr("packer.cli.plan._SECONDS", 0.5)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    with serving(packed) as server:
+        server.latency = 0.05
+        found = run(server.url, "--bandwidth", "1GB", "--json")
+    assert found.exit_code == 0, found.output
+    rates = json.loads(found.stdout)["rates"]
+    assert rates["latency"]["value"] >= 0.05
+    assert rates["latency"]["source"].startswith("measured in")
+    assert rates["bandwidth"] == {"value": 1e9, "source": "given"}
 
 
 @pytest.mark.parametrize(
