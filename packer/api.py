@@ -9,6 +9,8 @@ from typing import Any
 from packer import packing
 from packer.arguments import checked, in_pythons_words, path_of, place_of, shaping
 from packer.errors import UnusableInput
+from packer.fetching.place import source
+from packer.fetching.source import StoreSource
 from packer.planning.chosen import WITHOUT_TILER, chosen
 from packer.planning.options import PackOptions
 from packer.progress import Progress
@@ -21,6 +23,7 @@ from packer.writing.destination import Destination
 from packer.writing.place import destination
 from packer.writing.report import PackReport
 from packer.writing.session import Request, pushed
+from reader.remote.url import is_url
 from reader.system import usable_cores
 
 _OF_PATHS = ("kind", "class_depth", "pairs", "root", "dedupe")
@@ -63,6 +66,8 @@ def pack(
     scratch: str | os.PathLike[str] | None = None,
     storage_options: Mapping[str, Any] | None = None,
     credential_provider: Callable[..., Any] | None = None,
+    source_storage_options: Mapping[str, Any] | None = None,
+    source_credential_provider: Callable[..., Any] | None = None,
     progress: bool = True,
 ) -> PackReport:
     """Pack `src` into the dataset `dst`, or finish what an earlier call began.
@@ -70,7 +75,7 @@ def pack(
     The arguments are the options of `packer pack`, which describes them. Those that differ:
 
     Args:
-        src: the path of what the command packs.
+        src: the path of what the command packs, or its URL in a store.
         dst: folder of the dataset, or its URL in a store.
         jobs: packing processes; None: the cores that this one may use.
         shard_size: bytes, or text such as "1GB".
@@ -82,8 +87,10 @@ def pack(
         classes: class names in label order; None: sorted.
         on_error: "stop" or "skip".
         executor: where shards are packed; None: in processes of this machine.
-        scratch: folder for what goes into a store.
+        scratch: folder for what goes into a store, or comes from one.
         storage_options, credential_provider: of that store, as `reader.Dataset` takes them.
+        source_storage_options, source_credential_provider: of the source's, where that is
+            another one.
         progress: show on standard error what the source is understood as, and how far it is.
 
     Returns:
@@ -105,6 +112,13 @@ def pack(
         asked = checked(arguments)
         built = None if scratch is None else path_of("scratch", scratch)
         store = storage_options, credential_provider
+        if is_url(src):
+            own = source_storage_options, source_credential_provider
+            theirs = own if any(part is not None for part in own) else store
+            there = stack.enter_context(source(src, built, *theirs))
+            built = built if is_url(dst) else None
+            to = stack.enter_context(destination(place_of("dst", dst), built, *store))
+            return _pack(there, to, chosen(None, **shaping(asked)), asked, executor)
         to = stack.enter_context(destination(place_of("dst", dst), built, *store))
         if isinstance(src, (str, os.PathLike)):
             place = path_of("src", src)
@@ -129,7 +143,7 @@ def pack(
 
 
 def _pack(
-    src: Path | Reading,
+    src: Path | StoreSource | Reading,
     to: Destination,
     options: PackOptions,
     asked: Mapping[str, Any],

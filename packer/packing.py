@@ -1,16 +1,17 @@
 """`packer pack`: scan, plan, write, commit."""
 
-import json
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
+from packer.already import already_packed, packed_from, read, refuse_other_options
 from packer.errors import EXAMPLES, NothingToPack, Rejected, UnusableInput
+from packer.fetching.place import brought, whole
+from packer.fetching.source import StoreSource
 from packer.planning.mandate import Mandate
 from packer.planning.options import PackOptions
 from packer.planning.prepare import prepare
@@ -18,6 +19,7 @@ from packer.planning.scan import numbered
 from packer.planning.work import Work
 from packer.progress import Progress
 from packer.sources.folder.shape import listed
+from packer.sources.given import Given
 from packer.sources.python.dataset import DatasetSource
 from packer.sources.reading import Reading
 from packer.writing.destination import Destination
@@ -28,12 +30,12 @@ from packer.writing.report import PackReport, Written, manifest_of, report, with
 from packer.writing.run import Run
 from packer.writing.runners.connect import connected
 from packer.writing.shard_writer import remove_shard
-from packer.writing.unpacked import forget_unpacked, unpacked
-from reader.format import Manifest, manifest
+from packer.writing.unpacked import forget_unpacked
+from reader.format import Manifest
 
 
 def pack(
-    src: Path | Reading,
+    src: Path | StoreSource | Reading,
     dst: Path | Destination,
     options: PackOptions,
     jobs: int,
@@ -50,7 +52,7 @@ def pack(
     """Pack `src` into the dataset `dst`, or finish what an earlier run began.
 
     Args:
-        src: a path; or what is understood already.
+        src: a path, or a place in a store; or what is understood already.
         dst: a folder, or a place in a store.
         jobs: processes; with an executor that does not tell its workers, their number.
         executor: where shards are packed, see `connected`; None: in processes of this machine.
@@ -67,18 +69,21 @@ def pack(
     began = time.monotonic()
     progress = progress or Progress(quiet=True)
     to = dst if isinstance(dst, Destination) else Destination(Path(os.path.realpath(dst)))
-    name = apart(src, to.folder) if isinstance(src, Path) else src.what
-    if isinstance(name, Path):
-        src = unpacked(name, to.folder, progress)
+    if isinstance(src, StoreSource) and not (append or overwrite):
+        done = packed_from(src, to, options, classes, began)
+        if done is not None:
+            return done
+    given = src if isinstance(src, Reading) else brought(src, to, progress)
+    name = given.name if isinstance(given, Given) else given.what
     base = to.base() if append else None
     if base is not None:
-        _refuse_other_options(to, base, options)
-    work = prepare(src, options, progress, classes, onto=base)
+        refuse_other_options(to, base, options)
+    work = prepare(whole(given, to, progress), options, progress, classes, onto=base)
     there = base if append else None if overwrite else already_packed(to, work)
     if there is not None and not (append and len(work.plan)):
         announce(work.reading)
         content = Manifest.load(there)
-        count, written = 0, _read(there, content)
+        count, written = 0, read(there, content)
         to.forget(content)
         rejected = _rejected(work, written)
     else:
@@ -109,8 +114,10 @@ def pack(
                 refuse_repeated_keys(to.folder, written.entries)
             content = _manifest(work, written, len(rejected))
             to.commit(content, progress)
-    if isinstance(name, Path):
-        forget_unpacked(name, to.folder)
+    if isinstance(given, Given):
+        forget_unpacked(given.path, to.folder)
+    if isinstance(src, StoreSource):
+        src.forget()
     unlabelled = []
     if isinstance(work.scanned.source, DatasetSource):  # of others the scan has told it
         unlabelled = without_labels(written.labels)
@@ -125,81 +132,6 @@ def pack(
         rejected=rejected,
         ignored=[(item.name, item.reason) for item in work.scanned.listing.skipped if item.ignored],
     )
-
-
-def apart(src: Path, dst: Path) -> Path:
-    """The source without links.
-
-    Raises:
-        UnusableInput: the destination lies in it.
-    """
-    src = Path(os.path.realpath(src))
-    if dst == src or src in dst.parents:
-        raise UnusableInput(
-            f"{dst} lies inside {src}, the folder to be packed. Choose another place."
-        )
-    return src
-
-
-def _refuse_other_options(to: Destination, base: Path, options: PackOptions) -> None:
-    if differing := _differing(Manifest.load(base), options):
-        raise UnusableInput(
-            f"{to.name} was packed with other options: {differing}. Repeat them to append to it "
-            "(dataset.json names them)."
-        )
-
-
-def already_packed(to: Destination, work: Work) -> Path | None:
-    """The folder of `to.committed`, if an earlier run of the same command has committed it.
-
-    Raises:
-        UnusableInput: it is a dataset of other options or another source.
-    """
-    if (there := to.committed) is None:
-        return None
-    content = Manifest.load(there)
-    classes = work.scanned.classes
-    if differing := _differing(content, work.options):
-        made, add = f"made with other options: {differing}", ""
-    elif (
-        content.source != work.scanned.fingerprint
-        or (classes and content.classes != classes)
-        or work.scanned.listing.newest_ns > (there / manifest.FILENAME).stat().st_mtime_ns
-    ):
-        made = "made with the same options from another source, or the source has changed since"
-        add = ", give --append to add what is new"
-    else:
-        return there
-    raise UnusableInput(
-        f"{to.name} already holds a dataset, {made}. Choose another destination{add}, or give "
-        "--overwrite to replace it."
-    )
-
-
-def _differing(content: Manifest, options: PackOptions) -> str:
-    """Each option that is not as in a dataset, with both values; "" if all are the same."""
-    there, now = _flat(content.options), _flat(options.dump())
-    return ", ".join(
-        f"{name} ({json.dumps(there.get(name))} there, {json.dumps(now.get(name))} now)"
-        for name in sorted(there.keys() | now.keys())
-        if there.get(name) != now.get(name)
-    )
-
-
-def _flat(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Options by name, those of the source and the limits among the others."""
-    found: dict[str, Any] = {}
-    for name, value in options.items():
-        is_group = name in ("source", "limits") and isinstance(value, Mapping)
-        found |= value if is_group else {name: value}
-    return found
-
-
-def _read(dst: Path, content: Manifest) -> Written:
-    written = Written()
-    for shard in content.shards:
-        written.add(Written.of(dst / shard.file, shard.split))
-    return written
 
 
 def _rejected(work: Work, written: Written | None = None) -> Rejections:

@@ -7,8 +7,11 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
 
+from packer.already import already_packed
 from packer.errors import Rejected
-from packer.packing import already_packed, apart, refusal
+from packer.fetching.place import brought
+from packer.fetching.source import StoreSource
+from packer.packing import refusal
 from packer.planning.mandate import Mandate
 from packer.planning.options import PackOptions
 from packer.planning.part import Part
@@ -51,7 +54,7 @@ class PartReport:
 
 
 def pack_part(
-    src: Path,
+    src: Path | StoreSource,
     dst: Path | Destination,
     options: PackOptions,
     jobs: int,
@@ -74,10 +77,10 @@ def pack_part(
     began = time.monotonic()
     progress = progress or Progress(quiet=True)
     to = dst if isinstance(dst, Destination) else Destination(Path(os.path.realpath(dst)))
-    src = apart(src, to.folder)
+    given = brought(src, to, progress)
 
     def scan() -> Work:
-        work = prepare(src, options, progress, classes)
+        work = prepare(given, options, progress, classes)
         refuse(work, work.scanned.listing.rejected, written=False)
         return work
 
@@ -102,11 +105,11 @@ def pack_part(
         )
 
     if is_committed := to.is_done:
-        work = prepare(src, options, progress, classes)
+        work = prepare(given, options, progress, classes)
         already_packed(to, work)  # else it is another dataset
         announce(work.reading)
         return reported(work)
-    asked = Run.asked(str(src), options, classes)
+    asked = Run.asked(given.name, options, classes)
     with (
         connected(executor) as engine,
         to.sharing(part, asked, scan, progress.note) as (work, journal),

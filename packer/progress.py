@@ -23,7 +23,10 @@ class Progress:
 
     @contextmanager
     def phase(self, name: str, total: int | None, unit: str, done: int = 0) -> Iterator[Advance]:
-        """A phase of `total` items (None: not known), of which `done` need no more work."""
+        """A phase of `total` items (None: not known), of which `done` need no more work.
+
+        Bytes, "B", are shown as kB, MB and so on.
+        """
         if self._quiet:
             yield lambda count: None
         elif self._stream.isatty():
@@ -38,7 +41,8 @@ class Progress:
                 total=total,
                 initial=done,
                 desc=name,
-                unit=f" {unit}",
+                unit=unit if unit == "B" else f" {unit}",
+                unit_scale=unit == "B",
                 file=self._stream,
                 smoothing=0.1,
             )
@@ -61,13 +65,16 @@ class Progress:
 
     def _lines(self, name: str, total: int | None, unit: str, done: int) -> Iterator[Advance]:
         began = last = time.monotonic()
-        first = done
+        first, noun = done, "MB" if unit == "B" else unit
+
+        def told(count: float) -> str:
+            return f"{count / 1e6:.1f}" if unit == "B" else f"{count:.0f}"
 
         def write() -> None:
             rate = (done - first) / max(time.monotonic() - began, 1e-9)
-            whole = "" if total is None else f" of {total}"
+            whole = "" if total is None else f" of {told(total)}"
             left = "" if total is None or not rate else f", {(total - done) / rate:.0f} s left"
-            self._write(f"{name}: {done}{whole} {unit}, {rate:.0f}/s{left}\n")
+            self._write(f"{name}: {told(done)}{whole} {noun}, {told(rate)}/s{left}\n")
 
         def advance(count: int) -> None:
             nonlocal done, last

@@ -12,7 +12,7 @@ from urllib.parse import parse_qs, unquote, urlsplit
 from xml.sax.saxutils import escape, unescape
 
 import xxhash
-from store_server import Handler, StoreServer
+from store_server import Handler, StoreServer, running
 
 
 class S3Server(StoreServer):
@@ -22,6 +22,7 @@ class S3Server(StoreServer):
         options, environment: that open it as a store.
         heeds_conditions: whether it looks at If-None-Match and If-Match of what is written.
         written: how often each object was written.
+        listed_besides: bytes of objects that a list shows, and which are not there.
         lost: called with each object's name once it is written: whether the answer is lost.
     """
 
@@ -42,6 +43,7 @@ class S3Server(StoreServer):
         self.heeds_conditions = True
         self.written: Counter[str] = Counter()
         self.removed: list[str] = []
+        self.listed_besides: dict[str, int] = {}
         self.lost: Callable[[str], bool] = lambda name: False
         self.lock = threading.Lock()
 
@@ -67,22 +69,7 @@ class S3Handler(Handler):
         if "list-type" in query:
             fault = self.server.fault(self)
             return self.answer(fault, b"") if fault else self.list(query.get("prefix", [""])[0])
-        self.path = "/" + str(self.place.relative_to(self.server.folder))
         return super().do_GET()
-
-    def do_HEAD(self) -> None:
-        path = self.place
-        if not path.is_file():
-            return self.answer(404, b"")
-        self.send_response(200)
-        for name, value in {
-            "ETag": self.tag_of(path),
-            "Content-Length": path.stat().st_size,
-        }.items():
-            self.send_header(name, str(value))
-        self.send_header("Last-Modified", "Wed, 21 Oct 2026 07:28:00 GMT")
-        self.end_headers()
-        return None
 
     def do_PUT(self) -> None:
         content = self.rfile.read(int(self.headers["Content-Length"]))
@@ -132,6 +119,11 @@ class S3Handler(Handler):
             for name, content in self.server.objects().items()
             if name.startswith(prefix) and not re.search(r"\.unfinished$", name)
         )
+        found += "".join(
+            f"<Contents><Key>{escape(name)}</Key><Size>{size}</Size>"
+            "<LastModified>2026-01-01T00:00:00.000Z</LastModified></Contents>"
+            for name, size in self.server.listed_besides.items()
+        )
         text = f"<ListBucketResult><IsTruncated>false</IsTruncated>{found}</ListBucketResult>"
         self.answer(200, text.encode(), {"Content-Type": "application/xml"})
 
@@ -140,12 +132,6 @@ class S3Handler(Handler):
 def bucket(folder: Path) -> Iterator[S3Server]:
     """A bucket over a folder, meanwhile."""
     folder.mkdir(exist_ok=True)
-    with S3Server(folder) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-        thread.start()
-        try:
-            yield server
-        finally:
-            server.shutdown()
-            thread.join()
-            server.hang_up()
+    server = S3Server(folder)
+    with running(server):
+        yield server

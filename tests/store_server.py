@@ -11,6 +11,9 @@ from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
+
+LAST_MODIFIED = "Wed, 21 Oct 2026 07:28:00 GMT"
 
 
 class StoreServer(ThreadingHTTPServer):
@@ -76,6 +79,22 @@ class Handler(BaseHTTPRequestHandler):
     server: StoreServer
     wbufsize = 1 << 16
 
+    def do_HEAD(self) -> None:
+        path = self.place
+        if not path.is_file():
+            return self.answer(404, b"")
+        self.send_response(200)
+        headers = {"ETag": self.tag_of(path), "Content-Length": path.stat().st_size}
+        for name, value in headers.items():
+            self.send_header(name, str(value))
+        self.send_header("Last-Modified", LAST_MODIFIED)
+        return self.end_headers()
+
+    @property
+    def place(self) -> Path:
+        """The file that a request is about."""
+        return self.server.folder / unquote(self.path.partition("?")[0]).lstrip("/")
+
     def do_GET(self) -> None:
         if self.server.latency:
             self.server.closing.wait(self.server.latency)
@@ -89,8 +108,8 @@ class Handler(BaseHTTPRequestHandler):
             self.serve()
 
     def serve(self, change: Callable[[bytes], bytes] = lambda content: content) -> None:
-        name = self.path.partition("?")[0]
-        path = self.server.folder / name.lstrip("/")
+        name = f"/{self.place.relative_to(self.server.folder).as_posix()}"
+        path = self.place
         if not path.is_file():
             return self.answer(404, b"")
         tag = self.tag_of(path)
@@ -116,7 +135,7 @@ class Handler(BaseHTTPRequestHandler):
             self.send_header(name, value)
         if "Transfer-Encoding" not in (headers or {}):
             self.send_header("Content-Length", str(len(content)))
-        self.send_header("Last-Modified", "Wed, 21 Oct 2026 07:28:00 GMT")
+        self.send_header("Last-Modified", LAST_MODIFIED)
         self.end_headers()
         self.wfile.write(content)
 
@@ -131,17 +150,25 @@ class Handler(BaseHTTPRequestHandler):
 
 
 @contextlib.contextmanager
-def serving(folder: Path, context: ssl.SSLContext | None = None) -> Iterator[StoreServer]:
-    """Serve a folder meanwhile, by TLS if there is a `context`."""
-    with StoreServer(folder) as server:
-        if context is not None:
-            server.socket = context.wrap_socket(server.socket, server_side=True)
-            server.url = server.url.replace("http", "https")
+def running(server: StoreServer) -> Iterator[None]:
+    """Have a server serve, in a thread, meanwhile."""
+    with server:
         thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
         thread.start()
         try:
-            yield server
+            yield
         finally:
             server.shutdown()
             thread.join()
             server.hang_up()
+
+
+@contextlib.contextmanager
+def serving(folder: Path, context: ssl.SSLContext | None = None) -> Iterator[StoreServer]:
+    """Serve a folder meanwhile, by TLS if there is a `context`."""
+    server = StoreServer(folder)
+    if context is not None:
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+        server.url = server.url.replace("http", "https")
+    with running(server):
+        yield server

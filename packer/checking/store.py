@@ -31,6 +31,6 @@ def as_folder(place: Path | str, progress: Progress, *, is_whole: bool) -> Itera
     from reader.remote.download import download
 
     with tempfile.TemporaryDirectory(prefix="shardfeed-") as folder:
-        with progress.phase("fetch", None, "bytes") as advance:
+        with progress.phase("fetch", None, "B") as advance:
             download(str(place), Path(folder), is_whole=is_whole, advance=advance)
         yield Path(folder)

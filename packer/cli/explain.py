@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from packer.cli.output import name_files, print_json, say
 
 if TYPE_CHECKING:
+    from packer.fetching.source import StoreSource
     from packer.planning.options import PackOptions
     from packer.progress import Progress
     from packer.sources.records import Source, SourceSample
@@ -16,7 +17,7 @@ _LONGEST = 300  # characters of a member
 
 
 def say_explained(
-    src: Path,
+    src: "Path | StoreSource",
     chosen: "PackOptions",
     names: list[str] | None,
     as_json: bool,
@@ -25,7 +26,8 @@ def say_explained(
     """Print what `src` is read as, and some samples from all over it; the exit code."""
     from packer.planning.prepare import prepare
 
-    work = prepare(Path(os.path.realpath(src)), chosen, progress, names)
+    given = Path(os.path.realpath(src)) if isinstance(src, Path) else src.fetched(progress)
+    work = prepare(given, chosen, progress, names)
     source, listing, classes = work.scanned.source, work.scanned.listing, work.scanned.classes
     count = min(_SHOWN, len(listing))
     numbers = [(2 * shown + 1) * len(listing) // (2 * count) for shown in range(count)]

@@ -41,7 +41,7 @@ SECTIONS = {
 
 
 @click.command(cls=Sectioned, sections=SECTIONS)
-@click.argument("src", type=click.Path(exists=True, path_type=Path))
+@click.argument("src", type=options.Place(exists=True, path_type=Path))
 @click.argument("dst", type=options.Place(file_okay=False, path_type=Path), required=False)
 @options.jobs
 @click.option(
@@ -60,7 +60,7 @@ SECTIONS = {
     "--scratch",
     type=click.Path(file_okay=False, path_type=Path),
     metavar="DIR",
-    help="Where shards are built if DST is a URL, some at a time, before they are uploaded.",
+    help="For what is fetched if SRC is a URL, and for shards before they are uploaded if DST is.",
 )
 @click.option(
     "--shard-size",
@@ -182,7 +182,7 @@ SECTIONS = {
 @options.as_json
 @options.quiet
 def pack(
-    src: Path,
+    src: Path | str,
     dst: Path | str | None,
     jobs: int,
     executor: str,
@@ -228,8 +228,12 @@ def pack(
     become members of its sample. Or SRC is a manifest that names the images (.csv, .tsv, .jsonl,
     .parquet), a COCO annotation file (.json) or COCO's folder, or Parquet files that hold the
     images, as Hugging Face has them. Or a tar or zip of such folders, WebDataset tars, the archives
-    of CIFAR, the files of MNIST. The same command finishes an interrupted run.
+    of CIFAR, the files of MNIST. Or SRC is the URL of any of these in a store, such as
+    s3://bucket/images or s3://bucket/train-{000..146}.tar. The same command finishes an interrupted
+    run.
     """
+    from packer.checking.store import is_url
+    from packer.fetching.place import source
     from packer.packing import pack as run
     from packer.planning.chosen import WITHOUT_TILER, chosen
     from packer.progress import Progress
@@ -248,7 +252,7 @@ def pack(
             raise click.UsageError("--report shows a dataset that is packed: leave it out here.")
         check_extra(page)
     asked = chosen(
-        src,
+        src if isinstance(src, Path) else None,
         shard_size=shard_size,
         shard_samples=shard_samples,
         shuffle=shuffle,
@@ -276,7 +280,8 @@ def pack(
         say(f"packer: {WITHOUT_TILER}")
     names = None if classes is None else _class_names(classes)
     if dst is None or explain:
-        return say_explained(src, asked, names, as_json, Progress(quiet))
+        with source(src, scratch) as given:
+            return say_explained(given, asked, names, as_json, Progress(quiet))
     if part is not None and (append or overwrite):
         raise click.UsageError("--part is for a new dataset: no --append or --overwrite.")
     announce = (lambda _: None) if as_json or quiet else partial(say, err=False)
@@ -287,9 +292,10 @@ def pack(
         told.extend(files)
         name_files("rejected", files)
 
-    with destination(dst, scratch) as to, json_of_errors(as_json):
+    built = scratch if is_url(dst) or not is_url(src) else None
+    with source(src, scratch) as given, destination(dst, built) as to, json_of_errors(as_json):
         if dry_run:
-            return say_plan(src, to, asked, names, append, as_json, Progress(quiet))
+            return say_plan(given, to, asked, names, append, as_json, Progress(quiet))
         if part is not None:
             from packer.part import pack_part
             from packer.planning.part import Part
@@ -297,7 +303,7 @@ def pack(
             its = Part.of(part, os.environ)
             with redirect_stdout(printed):
                 done = pack_part(
-                    src,
+                    given,
                     to,
                     asked,
                     jobs,
@@ -312,7 +318,7 @@ def pack(
             return 1 if done.rejected else 0
         with redirect_stdout(printed):
             report = run(
-                src,
+                given,
                 to,
                 asked,
                 jobs,

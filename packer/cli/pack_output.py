@@ -1,6 +1,5 @@
 """What `packer pack` prints: its report, its plan, and why nothing was committed."""
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,6 +9,7 @@ from packer.cli.output import name_files, print_json, say
 from packer.words import many
 
 if TYPE_CHECKING:
+    from packer.fetching.source import StoreSource
     from packer.part import PartReport
     from packer.planning.options import PackOptions
     from packer.progress import Progress
@@ -78,7 +78,7 @@ def json_of_errors(as_json: bool) -> Iterator[None]:
 
 
 def say_plan(
-    src: Path,
+    src: "Path | StoreSource",
     to: "Destination",
     chosen: "PackOptions",
     names: list[str] | None,
@@ -88,12 +88,14 @@ def say_plan(
 ) -> int:
     """Print what would be written; the exit code."""
     from packer.errors import EXAMPLES
+    from packer.fetching.place import brought, whole
     from packer.planning.prepare import prepare
     from packer.planning.work import outline as outlined
-    from packer.writing.unpacked import unpacked
+    from packer.sources.given import Given
 
-    whole = unpacked(Path(os.path.realpath(src)), to.folder, progress)
-    work = prepare(whole, chosen, progress, names, onto=to.base() if append else None)
+    given = brought(src, to, progress)
+    read = whole(given, to, progress)
+    work = prepare(read, chosen, progress, names, onto=to.base() if append else None)
     outline = outlined(work, to.folder)
     if as_json:
         print_json(outline)
@@ -110,7 +112,7 @@ def say_plan(
         say(f"and {more} more, {many(len(classes), 'class')} in all", err=False)
     name_files("rejected", outline["rejected"])
     needed = outline["bytes_needed"]
-    nothing = "Nothing was" if whole == Path(os.path.realpath(src)) else "Nothing else was"
+    nothing = "Nothing was" if read == Given.at(given.path) else "Nothing else was"
     say(
         f"{many(outline['samples'], 'sample')}, {many(len(outline['shards']), 'shard')}, "
         f"{'an unknown size' if needed is None else f'{needed / 1e6:.1f} MB'} on a disk with "

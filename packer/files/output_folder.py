@@ -50,7 +50,7 @@ class OutputFolder:
             Refused: the name leads outside, or something else has it.
             OSError: the file cannot be written.
         """
-        *folders, base = _parts(name)
+        *folders, base = parts(name)
         folder = self._enter(tuple(folders))
         if self._is_there(folder, base, size, chunks):
             return False
@@ -112,7 +112,7 @@ class OutputFolder:
         return False
 
 
-def _parts(name: bytes) -> list[bytes]:
+def parts(name: bytes) -> list[bytes]:
     """Folders and file name.
 
     Raises:

@@ -33,7 +33,7 @@ def chosen(
     """The options of `packer pack`, by the names that Python has for them.
 
     Args:
-        src: what is packed; None if it does not lie anywhere.
+        src: what is packed; None if it does not lie at a path.
         shuffle, seed: of the shuffle.
         jpeg: None: tiled where that is possible.
         png: None: banded.
@@ -49,12 +49,17 @@ def chosen(
         raise UnusableInput(
             "--check compares what is transcoded: nothing by --jpeg verbatim and --png verbatim."
         )
+    if src is None and (pairs or root):
+        raise UnusableInput(
+            "--pair and --root name folders here, and go with what lies at a path: of what lies in "
+            "a store give the folder that holds all of it."
+        )
     resized = others.get("max_side") is not None or others.get("quality") is not None
     if raw is not None and (jpeg is not None or png is not None or resized):
         raise UnusableInput("--raw stores pixels: no --jpeg, --png, --max-side or --quality.")
     if jpeg == "tiled" and not can_tile():
         raise UnusableInput(f"--jpeg tiled needs numba, or jpegtran: {_REMEDY}.")
-    below = {} if src is None else {n: _relative(path, src) for n, path in (pairs or {}).items()}
+    below = {name: _relative(path, src) for name, path in (pairs or {}).items() if src}
     beside = None if src is None or root is None else Path(os.path.realpath(src)).parent
     of_source = SourceOptions.__dataclass_fields__.keys() & others.keys()
     return PackOptions(

@@ -2,7 +2,10 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+
+import xxhash
 
 from packer.errors import NothingToPack, UnusableInput
 from packer.planning.options import PackOptions
@@ -16,6 +19,7 @@ from packer.progress import Progress
 from packer.sources.coco.coco import CocoSource
 from packer.sources.detect import read
 from packer.sources.folder.files import NO_FILE
+from packer.sources.given import Given
 from packer.sources.python.dataset import DatasetSource
 from packer.sources.reading import Reading
 from packer.sources.records import Source
@@ -25,7 +29,7 @@ from reader.format import Manifest
 
 
 def prepare(
-    src: Path | Reading,
+    src: Path | Given | Reading,
     options: PackOptions,
     progress: Progress,
     classes: Sequence[str] | None = None,
@@ -48,7 +52,8 @@ def prepare(
         OSError: the disk fails.
     """
     base = None if onto is None else Manifest.load(onto)
-    reading = read(src, options.source) if isinstance(src, Path) else src
+    given = Given.at(src) if isinstance(src, Path) else src
+    reading = _reading(given, options) if isinstance(given, Given) else given
     source = reading.open(classes)
     if base is not None and source.classes:
         known = set(base.classes)
@@ -56,16 +61,20 @@ def prepare(
         source = reading.open([*base.classes, *added])
     if isinstance(source, DatasetSource) and source.probed.keyed:
         _refuse_what_keys_decide(reading.what, onto, options.split)
-    origin = _origin(src, source) if isinstance(src, Path) else None
+    origin = _origin(given.path, source) if isinstance(given, Given) else None
     there = None if onto is None or base is None else There(onto, base)
     fixed = len(base.classes if base else classes or ())
     scanned = scan(source, options, progress, there, fixed, reading.beside)
     if origin is not None:
         origin.check()  # else it has gone while it was listed
+    if isinstance(given, Given) and given.version:
+        version = version_of(given.version, classes)
+        scanned = replace(scanned, fingerprint=scanned.fingerprint + version)
     listing = scanned.listing
     if not len(listing) and base is None:
         files = [(item.name, item.reason) for item in listing.skipped]
-        what = f"{src}, read as {reading.what}, holds no file to pack."
+        name = given.name if isinstance(given, Given) else given.what
+        what = f"{name}, read as {reading.what}, holds no file to pack."
         raise NothingToPack(f"{what}{_hint(source, files)}", files)
     plan = plan_shards(
         listing,
@@ -86,6 +95,21 @@ def prepare(
         probed = None
     sentence = told(reading.what, listing, scanned.classes, probed)
     return Work(origin, scanned, plan, options, base, scanned.remarks + further, sentence)
+
+
+def version_of(listed: str, classes: Sequence[str] | None) -> str:
+    """How the fingerprint of a source in a store ends: it tells that nothing need be fetched.
+
+    Args:
+        listed: checksum of what the store lists.
+        classes: as they were given.
+    """
+    return xxhash.xxh3_128_hexdigest(repr((listed, classes and tuple(classes))).encode())
+
+
+def _reading(given: Given, options: PackOptions) -> Reading:
+    reading = read(given.path, options.source)
+    return replace(reading, beside=(*reading.beside, *given.lacking))
 
 
 def _refuse_what_keys_decide(what: str, onto: Path | None, split: object) -> None:

@@ -22,7 +22,8 @@ from packer.writing.uploads import Uploads
 from reader.format import Manifest, manifest
 
 if TYPE_CHECKING:
-    from reader.remote.writable import Listed, WritableStore
+    from reader.remote.listing import Listed
+    from reader.remote.writable import WritableStore
 
 _SHARD = re.compile(r"(?:([^/]+)/)?shard-\d{6,}\.(?:tar|safetensors)")
 

@@ -14,6 +14,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import TracebackType
 from typing import Any
 
 import xxhash
@@ -68,13 +69,31 @@ class StoreDestination(Destination):
         self._stack = ExitStack()
         self._claim = Claim(self._store, self._uploads)
         self._tag: str | None = None  # of the dataset.json that is added to
+        self._is_base = self._is_begun = False
 
     def __enter__(self) -> "StoreDestination":
         self._stack.enter_context(self._uploads)
         return self
 
-    def __exit__(self, *error: Any) -> None:
-        self._stack.__exit__(*error)
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._is_base and not self._is_begun:  # it was refused
+            self._forget_base()
+            if isinstance(error, UnusableInput):
+                error.args = (str(error).replace(str(self.folder), self.name),)
+        self._stack.__exit__(kind, error, trace)
+
+    def _forget_base(self) -> None:
+        """Leave nothing of it in the folder, unless an unfinished run goes on with it."""
+        if not (self.folder / lock.JOURNAL).exists():
+            splits: tuple[str, ...] = ()
+            with suppress(FormatError):
+                splits = Manifest.load(self.folder).splits
+            self._discard(splits)
 
     @cached_property
     def committed(self) -> Path | None:
@@ -84,6 +103,7 @@ class StoreDestination(Destination):
 
     def base(self) -> Path:
         """A copy of what is there, without tars, in the folder until it is committed."""
+        self._is_base = True
         self.folder.mkdir(parents=True, exist_ok=True)
         if not self._fetch(self.folder):
             raise FormatError(f"{self.name} is not a dataset: it has no {manifest.FILENAME}.")
@@ -126,6 +146,7 @@ class StoreDestination(Destination):
             UnusableInput: another run is at work or unfinished there, or something else is there.
             StoreError: the store refuses.
         """
+        self._is_begun = True
         with journal.packing(self.folder, run, overwrite, keep, note) as watched:
             self._begin_here(run, overwrite, keep, note)
             yield watched

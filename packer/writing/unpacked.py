@@ -69,7 +69,7 @@ def _unpack(src: Path, path: Path, progress: Progress) -> None:
     with (
         open(src, "rb") as packed,
         open(path, "wb") as file,
-        progress.phase("unpack", os.fstat(packed.fileno()).st_size >> 20, "MB") as advance,
+        progress.phase("unpack", os.fstat(packed.fileno()).st_size, "B") as advance,
     ):
         done = 0
         content = decompressed(packed)
@@ -81,7 +81,7 @@ def _unpack(src: Path, path: Path, progress: Progress) -> None:
             if not chunk:
                 break
             file.write(chunk)
-            advance((packed.tell() >> 20) - done)
-            done = packed.tell() >> 20
+            advance(packed.tell() - done)
+            done = packed.tell()
         file.flush()
         os.fsync(file.fileno())

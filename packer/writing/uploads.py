@@ -7,12 +7,10 @@ is raised by the next call, and all that is under way is given up when the block
 that is there already is compared: with this content it is as good as written, which covers an
 answer that was lost and another packer of the same; with other content it stays, and is an error.
 
-The network library runs in a thread of its own; it is loaded with this module's first use.
+The network library runs in the thread of an `EventLoop`; it is loaded with this module's first use.
 """
 
-import asyncio
 import mmap
-import threading
 from collections.abc import Coroutine
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from pathlib import Path
@@ -22,6 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import xxhash
 
 from packer.errors import PackingFailed, UnusableInput
+from packer.event_loop import EventLoop
 from reader.errors import StoreError
 from reader.format import ShardEntry
 
@@ -45,13 +44,12 @@ class Uploads:
 
     def __init__(self, store: "WritableStore") -> None:
         self._store = store
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        self._loop = EventLoop()
         self._under_way: set[Future[None]] = set()
         self.created: list[str] = []
 
     def __enter__(self) -> "Uploads":
-        self._thread.start()
+        self._loop.__enter__()
         return self
 
     def __exit__(
@@ -60,14 +58,12 @@ class Uploads:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self.give_up()
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
+        self._under_way.clear()
+        self._loop.__exit__(kind, error, trace)
 
     def give_up(self) -> None:
         """End all that is under way."""
-        asyncio.run_coroutine_threadsafe(_end(), self._loop).result()
+        self._loop.give_up()
         self._under_way.clear()
 
     def do(self, what: "Coroutine[Any, Any, T]") -> T:
@@ -76,12 +72,7 @@ class Uploads:
         Raises:
             StoreError: it does not.
         """
-        future = asyncio.run_coroutine_threadsafe(what, self._loop)
-        try:
-            return future.result()
-        except BaseException:
-            future.cancel()
-            raise
+        return self._loop.do(what)
 
     def start(self, shard: ShardEntry, folder: Path) -> None:
         """Bring a shard of `folder` into the store, its index last; then its tar is removed here.
@@ -92,8 +83,7 @@ class Uploads:
         """
         while len(self._under_way) >= AT_ONCE:
             self.settle()
-        shard_there = asyncio.run_coroutine_threadsafe(self._shard(shard, folder), self._loop)
-        self._under_way.add(shard_there)
+        self._under_way.add(self._loop.start(self._shard(shard, folder)))
 
     def settle(self) -> int:
         """Wait until an upload has ended; how many are still under way.
@@ -154,14 +144,6 @@ class Uploads:
         for start in range(0, size, _PART):
             state.update(await self._store.part(name, start, min(start + _PART, size), size))
         return state.hexdigest()
-
-
-async def _end() -> None:
-    """Give up all that the loop is at."""
-    others = asyncio.all_tasks() - {asyncio.current_task()}
-    for task in others:
-        task.cancel()
-    await asyncio.gather(*others, return_exceptions=True)
 
 
 def failed(error: StoreError) -> PackingFailed:

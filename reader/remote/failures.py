@@ -20,6 +20,7 @@ _KINDS = {
 }
 _CERTIFICATE = re.compile(r"InvalidCertificate\([\s()]*(?:Other\w*[\s()]*)*(\w+)")
 _HEADER = re.compile(r"(\S+) Header missing from response")
+_NAME = re.compile(r'[Pp]ath "([^"\n]{1,300})"')
 _RAISED = re.compile(r"source: PyErr \{\s*type: <class '([\w.]+)'>")
 
 
@@ -55,6 +56,13 @@ def meaning(error: Exception) -> Failure:
         return Missing()
     if isinstance(error, exceptions.PreconditionError):
         return Replaced()
+    if isinstance(error, exceptions.InvalidPathError):
+        found = _NAME.search(said)
+        named = f" ({found[1]!r})" if found else ""
+        return Failure(
+            f"it holds an object whose name no file can have{named}: a part of it is empty, `.`, "
+            "`..` or holds a control character. Rename it."
+        )
     if isinstance(error, exceptions.NotSupportedError) or "non-partial response" in said:
         what = "the server gives the whole file where a part is asked for"
         return Passing(what, is_answer=True)

@@ -1,4 +1,4 @@
-"""A store as this process sees it; it and `writable` alone ask a network library.
+"""A store as this process sees it; it, `listing` and `writable` alone ask a network library.
 
 Purpose: bytes of an object, or the reason why not, in words that hold no credentials: what the
 library says may quote URLs and headers, so nothing of it is passed on but a status and a kind.

@@ -1,7 +1,7 @@
 """A store that is written to: objects that appear whole, and never in place of others.
 
-Purpose: what `packer` needs of a store beside reading it. Beside `store` the only module that knows
-the network library.
+Purpose: what `packer` needs of a store beside reading it. Beside `store` and `listing` the only
+module that knows the network library.
 
 Guarantees: `create` replaces nothing where the store heeds conditions (If-None-Match); where it
 does not, `create` looks first, which another writer of the same moment may slip through. An object
@@ -11,40 +11,22 @@ nothing in the store. What fails in passing is tried again, as in reading.
 Assumption: an object has no more than `MOST_BYTES`, which one request may bring.
 """
 
-from collections.abc import AsyncIterator
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 
 import obstore
 from obstore import exceptions
 
 from reader.remote.failures import Missing, Passing
-from reader.remote.store import Store
+from reader.remote.listing import ListingStore
 
 MOST_BYTES = 4 * 10**9  # the stores allow 5 GiB (S3) or 5000 MiB (Azure)
 
 _SLOWEST = 250_000  # bytes a second, of one request
 _TRIES = 3  # at least, however long each takes
-_LISTED = 1000  # names at a time
 
 
-@dataclass(frozen=True)
-class Listed:
-    """An object as a list of the store has it.
-
-    Attributes:
-        size: in bytes.
-        tag: of its content; None where the store tells none.
-        mtime_ns: when it was written.
-    """
-
-    size: int
-    tag: str | None
-    mtime_ns: int
-
-
-class WritableStore(Store):
+class WritableStore(ListingStore):
     """Reads and writes the objects below a URL.
 
     Attributes:
@@ -84,28 +66,13 @@ class WritableStore(Store):
         with suppress(Missing):
             await self._persisting(name, lambda: self._remove(name))
 
-    async def look(self, name: str) -> Listed | None:
-        """What is there under this name."""
-        try:
-            return await self._persisting(name, lambda: self._look(name))
-        except Missing:
-            return None
-
-    async def names(self) -> dict[str, Listed]:
-        """All objects below the URL.
-
-        Raises:
-            StoreError: the store does not list them.
-        """
-        try:
-            return await self._persisting("", self._names)
-        except Missing:
-            raise self._no_place() from None
-
     async def _got(self, store: Any, name: str, options: dict[str, Any]) -> tuple[Any, memoryview]:
         """As the library gives it: little is read here, and no thread is to stay."""
         found = await obstore.get_async(store, name, options=options)
         return found.meta, memoryview(await found.bytes_async())
+
+    def _no_place(self) -> Exception:
+        return self._error("", "there is no such bucket or container. Make it first.")
 
     async def _create(self, name: str, content: bytes | memoryview) -> bool:
         if not self.heeds_conditions and await self._is_there(name):
@@ -158,23 +125,3 @@ class WritableStore(Store):
     async def _remove(self, name: str) -> None:
         with self._asking(name) as store:
             await obstore.delete_async(store, name)
-
-    async def _look(self, name: str) -> Listed:
-        with self._asking(name) as store:
-            return _listed(await obstore.head_async(store, name))
-
-    async def _names(self) -> dict[str, Listed]:
-        found: dict[str, Listed] = {}
-        with self._asking("") as store:
-            chunks: AsyncIterator[Any] = obstore.list(store, chunk_size=_LISTED)
-            async for chunk in chunks:
-                found |= {meta["path"]: _listed(meta) for meta in chunk}
-        return found
-
-    def _no_place(self) -> Exception:
-        return self._error("", "there is no such bucket or container. Make it first.")
-
-
-def _listed(meta: Any) -> Listed:
-    written = meta["last_modified"].timestamp()
-    return Listed(meta["size"], meta["e_tag"], round(written * 1_000_000) * 1000)

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 import xxhash
 from PIL import Image
+from s3_server import S3Server, bucket
 
 import packer
 from packer.images.probe import ImageInfo, probe
@@ -132,6 +133,14 @@ def samples_of() -> Callable[[Path], list[Packed]]:
         return found
 
     return samples
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[S3Server]:
+    """An empty bucket of this test's."""
+    pytest.importorskip("obstore", reason="what is about stores needs shardfeed[remote]")
+    with bucket(tmp_path / "bucket") as server:
+        yield server
 
 
 @pytest.fixture

@@ -39,6 +39,15 @@ def test_piped_progress_is_plain_lines() -> None:
     assert re.fullmatch(r"pack: 10 of 10 samples, \d+/s, 0 s left\n", stream.getvalue())
 
 
+def test_bytes_are_told_in_megabytes_and_scaled_on_a_terminal() -> None:
+    stream, terminal = io.StringIO(), Terminal()
+    for each in (stream, terminal):
+        with Progress(stream=each).phase("fetch", 147_300_000, "B") as advance:
+            advance(147_300_000)
+    assert re.fullmatch(r"fetch: 147\.3 of 147\.3 MB, [\d.]+/s, 0 s left\n", stream.getvalue())
+    assert "147M/147M" in terminal.getvalue()
+
+
 def test_a_phase_of_unknown_length_counts_alone() -> None:
     stream = io.StringIO()
     with Progress(stream=stream).phase("scan", None, "files") as advance:

@@ -6,15 +6,15 @@ these hold.
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+
+from packer.sources.braces import expanded
 
 _ENERGON = ".nv-meta/split.yaml"
 _TIMM = ("_info.json", "info.json")
 _MAX_BYTES = 1 << 24
-_RANGE = re.compile(r"\{(\d+)\.\.(\d+)\}")
-_MOST = 1_000_000  # shards
 
 
 def told_splits(folder: Path) -> dict[str, str]:
@@ -30,7 +30,7 @@ def told_splits(folder: Path) -> dict[str, str]:
                 name.rpartition("/")[2]: split
                 for split, patterns in parts.items()
                 for pattern in patterns
-                for name in _expanded(pattern)
+                for name in expanded(pattern)
             }
     return {}
 
@@ -61,14 +61,3 @@ def _of_yaml(text: str) -> dict[str, list[str]]:
         elif inside and split and (match := re.fullmatch(r"\s*-\s+['\"]?(.+?)['\"]?\s*", line)):
             found.setdefault(split, []).append(match[1])
     return found
-
-
-def _expanded(pattern: str) -> Iterator[str]:
-    """The names that a pattern such as ``shard_{000..009}.tar`` means."""
-    match = _RANGE.search(pattern)
-    if not match or int(match[2]) - int(match[1]) > _MOST:
-        yield pattern
-        return
-    for number in range(int(match[1]), int(match[2]) + 1):
-        told = str(number).zfill(len(match[1]))
-        yield from _expanded(pattern[: match.start()] + told + pattern[match.end() :])

@@ -1,24 +1,16 @@
 """A bucket to pack into."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from s3_server import S3Server, bucket
+from s3_server import S3Server
 
 import packer
 from packer import PackReport
 
 URL = "s3://bucket/shards"
-
-
-@pytest.fixture
-def store(tmp_path: Path) -> Iterator[S3Server]:
-    """An empty bucket of this test's."""
-    pytest.importorskip("obstore", reason="writing into a store needs shardfeed[remote]")
-    with bucket(tmp_path / "bucket") as server:
-        yield server
 
 
 @pytest.fixture

@@ -157,6 +157,26 @@ def test_append_adds_shards_and_replaces_dataset_json(
     assert upload(images, append=True).shards_written == 0
 
 
+@pytest.mark.parametrize("what", ["other options", "other splits", "no dataset", "a loop"])
+def test_an_append_that_is_refused_names_the_url_and_leaves_nothing_here(
+    store: S3Server, upload: Upload, source: Path, tmp_path: Path, what: str
+) -> None:
+    if what != "no dataset":
+        upload()
+    before = store.objects("shards") if what != "no dataset" else {}
+    given: dict[str, Any] = {"seed": 1} if what == "other options" else {}
+    if what == "a loop":
+        given = {"src": iter([1]), "quality": 9}
+    if what == "other splits":
+        shutil.copytree(source, tmp_path / "divided" / "train")
+        given = {"src": tmp_path / "divided"}
+    with pytest.raises(packer.ShardfeedError, match="s3://bucket/shards") as refused:
+        upload(append=True, **given)
+    assert str(tmp_path / "scratch") not in str(refused.value)
+    assert not list((tmp_path / "scratch").glob("*"))
+    assert what == "no dataset" or store.objects("shards") == before
+
+
 def test_a_store_that_ignores_conditions_is_said_and_nothing_is_replaced_in_it(
     store: S3Server,
     upload: Upload,

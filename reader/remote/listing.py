@@ -1,0 +1,83 @@
+"""A store whose objects are listed before they are read, each in the version that was listed.
+
+Purpose: what a command needs that is not told beforehand what there is. Beside `store` and
+`writable` the only module that knows the network library.
+"""
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Any
+
+import obstore
+
+from reader.errors import StoreError
+from reader.remote.failures import Missing
+from reader.remote.store import Store, Version
+
+_LISTED = 1000  # names at a time
+
+
+@dataclass(frozen=True)
+class Listed:
+    """An object as a list of the store has it.
+
+    Attributes:
+        size: in bytes.
+        tag: of its content, in quotes; None where the store tells none.
+        mtime_ns: when it was written.
+    """
+
+    size: int
+    tag: str | None
+    mtime_ns: int
+
+
+class ListingStore(Store):
+    """Lists the objects below a URL, and reads them."""
+
+    async def look(self, name: str) -> Listed | None:
+        """What is there under this name."""
+        try:
+            return await self._persisting(name, lambda: self._look(name))
+        except Missing:
+            return None
+
+    async def names(self) -> dict[str, Listed]:
+        """All objects below the URL.
+
+        Raises:
+            StoreError: the store does not list them.
+        """
+        try:
+            return await self._persisting("", self._names)
+        except Missing:
+            raise self._no_place() from None
+
+    def expect(self, name: str, listed: Listed) -> None:
+        """Have `part` give this version of an object and no other."""
+        self._versions[name] = Version(listed.tag, listed.size)
+
+    def _replaced(self, name: str) -> StoreError:
+        return self._error(name, "it was replaced since it was listed. Run the same command again.")
+
+    async def _look(self, name: str) -> Listed:
+        with self._asking(name) as store:
+            return _listed(await obstore.head_async(store, name))
+
+    async def _names(self) -> dict[str, Listed]:
+        found: dict[str, Listed] = {}
+        with self._asking("") as store:
+            chunks: AsyncIterator[Any] = obstore.list(store, chunk_size=_LISTED)
+            async for chunk in chunks:
+                found |= {meta["path"]: _listed(meta) for meta in chunk}
+        return found
+
+    def _no_place(self) -> Exception:
+        return self._error("", "there is no such bucket or container.")
+
+
+def _listed(meta: Any) -> Listed:
+    written, tag = meta["last_modified"].timestamp(), meta["e_tag"]
+    if tag and not tag.endswith('"'):  # Azure lists them bare, and answers with quotes
+        tag = f'"{tag}"'
+    return Listed(meta["size"], tag, round(written * 1_000_000) * 1000)
