@@ -10,6 +10,13 @@ import numpy as np
 
 from reader.errors import ReaderError
 
+# Rows of four numbers (N, 4), of boxes of a format, times this are corners x, y, x, y.
+CORNERS_OF = {
+    "xyxy": np.eye(4),
+    "xywh": np.array([[1, 0, 1, 0], [0, 1, 0, 1], [0, 0, 1, 0], [0, 0, 0, 1]], np.float64),
+    "cxcywh": np.array([[1, 0, 1, 0], [0, 1, 0, 1], [-0.5, 0, 0.5, 0], [0, -0.5, 0, 0.5]]),
+}
+
 HALF_PIXEL = 0.5  # of the source: a box that reaches over its edge by less is taken to lie within
 
 

@@ -7,12 +7,11 @@ import click
 
 from packer.cli import params as options
 from packer.cli.output import print_json, say
+from packer.report import SAMPLES
 from packer.words import many
 
 if TYPE_CHECKING:
     from packer.report.report import Reported
-
-_SAMPLES = 20_000
 
 
 @click.command()
@@ -29,7 +28,7 @@ _SAMPLES = 20_000
 @click.option(
     "--samples",
     type=click.IntRange(1),
-    default=_SAMPLES,
+    default=SAMPLES,
     show_default=True,
     help="Most samples whose pixels, boxes and masks are looked at; indexes tell the rest of all.",
 )

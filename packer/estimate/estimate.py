@@ -7,12 +7,13 @@ from typing import Any
 
 from packer.estimate.bound import Times, times
 from packer.estimate.memory import Memory, memory
-from packer.estimate.reading import Reading, order_of
+from packer.estimate.reading import Reading
 from packer.estimate.setting import Setting
 from packer.estimate.stored import Stored
 from packer.estimate.traffic import Traffic, traffic
 from reader.errors import StoreError
 from reader.order.blocks import BlockShuffle
+from reader.order.samplers import plain_order
 from reader.remote.parts import kept_bytes
 
 _SHARDS = 8  # of a BlockShuffle that is proposed
@@ -68,7 +69,7 @@ def estimate(stored: Stored, setting: Setting) -> Estimate:
     Raises:
         StoreError: the cache is too small for what is read at a time.
     """
-    order = order_of(stored, setting)
+    order = plain_order(setting.shuffle, setting.seed, stored.sizes)
     first, held = Reading(stored, setting, order, 0), memory(stored, setting)
     others = (Reading(stored, setting, order, epoch) for epoch in range(1, setting.epochs))
     moved = tuple(traffic(chain([first], others), setting.cache_limit, held.depth))

@@ -10,24 +10,12 @@ from numpy.typing import NDArray
 from packer.estimate.setting import Setting
 from packer.estimate.stored import Stored
 from reader.order.ahead import Ahead, Rows, runs
-from reader.order.blocks import BlockShuffle
-from reader.order.shuffle import GlobalShuffle, Order, Sequential
+from reader.order.shuffle import Order
 from reader.order.steps import Steps
-from reader.order.streams import in_blocks, residue_of
+from reader.order.streams import residue_of
 from reader.remote.parts import PART, Part
 
 _CELLS = 1 << 26  # of batches times shards, that are counted at a time
-
-
-def order_of(stored: Stored, setting: Setting) -> Order:
-    """The order of the samples, as `reader.order.samplers.build_order` makes it."""
-    if isinstance(setting.shuffle, BlockShuffle):
-        return in_blocks(stored.sizes, setting.shuffle, setting.seed)
-    return (GlobalShuffle if setting.shuffle else _in_turn)(len(stored), setting.seed)
-
-
-def _in_turn(count: int, _: int) -> Order:
-    return Sequential(count)
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from packer.sources.table.boxes import possible
+from reader.geometry import CORNERS_OF
 
 _CAPTIONS = ("captions", "caption", "text")
 _BOX = 5  # numbers of a line: a class and a box; an outline has more, and an odd number
@@ -124,10 +125,8 @@ def _captions(content: dict[str, Any]) -> list[str]:
 
 def _of_objects(content: dict[str, Any], reading: Reading) -> Annotated:
     boxes = _fours(content.get("boxes", []))
-    if reading.format == "xywh":
-        boxes = np.hstack([boxes[:, :2], boxes[:, :2] + boxes[:, 2:]])
-    elif reading.format == "cxcywh":
-        boxes = np.hstack([boxes[:, :2] - boxes[:, 2:] / 2, boxes[:, :2] + boxes[:, 2:] / 2])
+    if len(boxes):
+        boxes = boxes @ CORNERS_OF[reading.format]
     given: Any = next((content[name] for name in ("categories", "labels") if name in content), [])
     labels = np.full(len(boxes), -1, np.int64)
     if isinstance(given, list) and len(given) == len(boxes):
@@ -148,8 +147,7 @@ def _of_lines(rows: list[list[float]]) -> Annotated:
             outlines.append(np.array(row[1:]).reshape(-1, 2))
             boxes.append([*outlines[-1].min(axis=0), *outlines[-1].max(axis=0)])
         else:
-            x, y, width, height = row[1:_BOX]
-            boxes.append([x - width / 2, y - height / 2, x + width / 2, y + height / 2])
+            boxes.append((row[1:_BOX] @ CORNERS_OF["cxcywh"]).tolist())
     labels = np.array([row[0] for row in rows]).astype(np.int64)
     return Annotated(np.reshape(boxes, (-1, 4)), labels, outlines, is_upright=True)
 

@@ -12,6 +12,7 @@ import numpy as np
 from packer.errors import UnusableInput
 from packer.files.atomic import write_file
 from packer.progress import Progress
+from packer.report import SAMPLES
 from packer.report.annotations import Reading, reading_of
 from packer.report.batches import of_each
 from packer.report.cards import cards
@@ -29,7 +30,6 @@ from packer.report.page import MARK, Shown, page
 from packer.report.sample import TEXTS, Sample
 from packer.report.table import Table, gather
 
-SAMPLES = 20_000
 _GALLERY = 600  # samples
 _ROOM = 6_000_000  # characters of the page that they may take
 _PROBED = 64  # samples, of which the reading of boxes is guessed

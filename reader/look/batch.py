@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reader.errors import ArgumentError
+from reader.geometry import CORNERS_OF
 from reader.look.pixels import array_of, images_of, shown
 from reader.look.sheet import Sheet, Tile
 
@@ -42,7 +43,7 @@ def show(
         most: images that are shown.
 
     Raises:
-        ArgumentError: there are no images in it.
+        ArgumentError: there are no images in it, or no such format of boxes.
 
     Example:
         >>> with reader.Loader("shards", batch_size=4, transforms=[reader.Resize(64)]) as loader:
@@ -50,6 +51,8 @@ def show(
         >>> sheet
         <reader.Sheet of 4 images, ... pixels>
     """
+    if boxes not in CORNERS_OF:
+        raise ArgumentError(f"boxes={boxes!r}: a format of boxes is {', '.join(CORNERS_OF)}.")
     named = list(_named(batch, fields))
     views = next((views for views in map(_views, (value for _, value in named)) if views), None)
     if views is None:
@@ -176,19 +179,11 @@ def _tile(
     found = [part for part in parts if part.boxes is not None]
     boxes = []
     for part in found[number : number + 1] or found[:1]:
-        for at, box in enumerate(np.asarray(part.boxes, np.float64).reshape(-1, 4)):
+        corners = np.asarray(part.boxes, np.float64).reshape(-1, 4) @ CORNERS_OF[form]
+        for at, (left, top, right, bottom) in enumerate(corners.tolist()):
             label = int(part.labels[at]) if part.labels is not None else at
             known = part.labels is not None and 0 <= label < len(classes)
             name = classes[label] if known else "" if part.labels is None else str(label)
-            boxes.append((_corners(box, form), label, name))
+            boxes.append(((left, top, right, bottom), label, name))
     mask = (masks[number : number + 1] or masks[:1] or [None])[0]
     return Tile(pixels, tuple(lines), tuple(boxes), mask)
-
-
-def _corners(box: NDArray[np.float64], form: str) -> tuple[float, float, float, float]:
-    first, second, third, fourth = box.tolist()
-    if form == "xywh":
-        return first, second, first + third, second + fourth
-    if form == "cxcywh":
-        return first - third / 2, second - fourth / 2, first + third / 2, second + fourth / 2
-    return first, second, third, fourth

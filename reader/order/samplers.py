@@ -147,10 +147,27 @@ def build_order(
         return Sampled(sampler, len(dataset))
     if isinstance(shuffle, BlockShuffle):
         numbers, sizes = dataset.places.by_shard()
-        return in_blocks(sizes, shuffle, seed, numbers)
+        return plain_order(shuffle, seed, sizes, numbers)
     if isinstance(shuffle, AspectBuckets):
         return Bucketed(aspect_ratios(dataset), shuffle, seed)
-    return GlobalShuffle(len(dataset), seed) if shuffle else Sequential(len(dataset))
+    return plain_order(shuffle, seed, [len(dataset)])
+
+
+def plain_order(
+    shuffle: bool | BlockShuffle,
+    seed: int,
+    sizes: Sequence[int],
+    numbers: NDArray[np.int64] | None = None,
+) -> Order:
+    """The order of all samples, by where they lie alone.
+
+    Args:
+        sizes: samples of each shard.
+        numbers: what they are called, shard after shard; None: by their place. For blocks.
+    """
+    if isinstance(shuffle, BlockShuffle):
+        return in_blocks(sizes, shuffle, seed, numbers)
+    return GlobalShuffle(sum(sizes), seed) if shuffle else Sequential(sum(sizes))
 
 
 def _balanced(dataset: "Dataset") -> NDArray[np.float64]:

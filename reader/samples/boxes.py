@@ -12,6 +12,7 @@ from reader.decode.plan import View
 from reader.decode.stored import StoredImage, from_upright
 from reader.errors import ArgumentError
 from reader.format.members import kind_of
+from reader.geometry import CORNERS_OF
 
 _BEYOND = 0.5  # of the image's size: fractions may lie so far outside, pixels lie farther
 
@@ -253,10 +254,4 @@ def _whole(found: Any, path: str) -> NDArray[np.int64]:
     return numbers.astype(np.int64)
 
 
-# Rows of four numbers times the first matrix are corners x, y, x, y; times the second, back again.
-_CORNERS_OF = {
-    "xyxy": np.eye(4),
-    "xywh": np.array([[1, 0, 1, 0], [0, 1, 0, 1], [0, 0, 1, 0], [0, 0, 0, 1]], np.float64),
-    "cxcywh": np.array([[1, 0, 1, 0], [0, 1, 0, 1], [-0.5, 0, 0.5, 0], [0, -0.5, 0, 0.5]]),
-}
-_FORMATS = {name: (into, np.linalg.inv(into)) for name, into in _CORNERS_OF.items()}
+_FORMATS = {name: (into, np.linalg.inv(into)) for name, into in CORNERS_OF.items()}

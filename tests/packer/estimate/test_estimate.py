@@ -12,10 +12,11 @@ from store_server import StoreServer, serving
 
 import reader
 from packer.estimate.estimate import alternatives, estimate
-from packer.estimate.reading import Reading, order_of
+from packer.estimate.reading import Reading
 from packer.estimate.setting import Known, Setting
 from packer.estimate.stored import Stored
 from reader import BlockShuffle, Dataset, Loader
+from reader.order.samplers import plain_order
 from reader.remote.parts import kept_bytes
 from reader.remote.rows import Rows, path_beside
 
@@ -93,7 +94,7 @@ def test_requests_and_bytes_are_those_that_a_server_counts_and_batches_those_of_
 def is_fetched(dataset: Dataset, plan: Setting, step: int) -> bool:
     """Whether all that the first rank reads in a step of the first epoch is in the cache."""
     stored = Stored.of(dataset.folder, None)
-    ahead = Reading(stored, plan, order_of(stored, plan), 0).aheads[0]
+    ahead = Reading(stored, plan, plain_order(plan.shuffle, plan.seed, stored.sizes), 0).aheads[0]
     places = ahead.rows(step, step + 1).place
     maps = [Rows(path_beside(dataset.folder / s.file), s.samples) for s in dataset.shards]
     return bool(np.concatenate([rows.there() for rows in maps])[places].all())

@@ -104,6 +104,11 @@ def test_boxes_are_drawn_where_they_are_in_each_format() -> None:
     assert not (plain == found[0]).all()
 
 
+def test_a_format_of_boxes_that_there_is_not_is_refused() -> None:
+    with pytest.raises(ArgumentError, match="xyxy, xywh, cxcywh"):
+        reader.show(images(), boxes="yxyx")
+
+
 def test_masks_are_drawn_over_images_and_the_background_is_left() -> None:
     mask = torch.zeros(1, SIDE, SIDE, dtype=torch.uint8)
     assert center(reader.show((images(1), mask))) == RED
