@@ -87,6 +87,8 @@ class StorePlans:
     def counts(self) -> Counts:
         """What was fetched since the loader was made, and what is under way."""
         now, before = self._counted(), self._before
+        if now.requests < before.requests:  # of a process that has died since
+            before = Counts()
         grown = {
             name: getattr(now, name) - getattr(before, name)
             for name in ("fetched_bytes", "requests", "retries", "fetched", "hits", "asking")

@@ -3,9 +3,10 @@
 Purpose: no network library in these; one fetching process for a dataset, whoever reads it.
 
 Guarantees: a wait ends when the rows are there, or with an error, also when the fetching process
-dies. That ends with the process that started it, however that ends. A process that was forked, or
-received the dataset pickled, goes to the same one as long as that is there, and starts its own
-then. Credentials go to the fetching process by a socket pair, and nowhere else.
+dies; another one takes its place, for all who went to it, when the process that started it begins
+an epoch or waits itself. It ends with the process that started it, however that ends. A process
+that was forked, or received the dataset pickled, goes to the same one as long as that is there, and
+starts its own then. Credentials go to the fetching process by a socket pair, and nowhere else.
 
 Assumptions: Linux.
 """
@@ -77,6 +78,10 @@ def fetching(
     return Fetching(Setup(url, split, options, provider, place, cache_limit))
 
 
+class _Taken(Exception):
+    """Another process that has the dataset has started one meanwhile."""
+
+
 class Damaged(Exception):
     """The store has other bytes of a sample than were packed."""
 
@@ -97,6 +102,7 @@ class Fetching:
         """
         self.url = setup.url
         self._setup: Setup | None = setup
+        self._address = b"\0shardfeed-fetch-" + secrets.token_hex(16).encode()
         self._init_own()
         self._start()
 
@@ -136,7 +142,7 @@ class Fetching:
 
     def plans(self) -> "Plans":
         """What tells it the order in which the dataset is read."""
-        return Plans(_Line(self.lent()))
+        return Plans(_Line(self))
 
     def close(self) -> None:
         """End the process, if it is this one's; who asks again has a new one."""
@@ -167,7 +173,10 @@ class Fetching:
     def _start(self) -> None:
         """Start a process of this one's, and wait until it has opened the dataset."""
         assert self._setup is not None
-        self._process, self._address = _Process.started(self.url)
+        try:
+            self._process = _Process.started(self.url, self._address)
+        except _Taken:
+            return
         try:
             self.folder = self._process.opened(self._setup)
         except BaseException:
@@ -300,15 +309,23 @@ class _Process:
         _processes.add(self)
 
     @classmethod
-    def started(cls, url: str) -> tuple["_Process", bytes]:
-        """A new one, and the address at which it listens."""
+    def started(cls, url: str, address: bytes) -> "_Process":
+        """A new one that listens at an address.
+
+        Raises:
+            _Taken: another one listens there.
+            StoreError: it cannot be started.
+        """
         if not hasattr(fcntl, "F_OFD_SETLK"):
             raise StoreError(f"{url}: reading from a store needs Linux.")
         need("obstore", url)
-        address = b"\0shardfeed-fetch-" + secrets.token_hex(16).encode()
         ours, theirs = socket.socketpair()
         with theirs, socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
-            listener.bind(address)
+            try:
+                listener.bind(address)
+            except OSError:
+                ours.close()
+                raise _Taken from None
             listener.listen(_CONNECTIONS)
             try:
                 fds = (theirs.fileno(), listener.fileno())
@@ -316,7 +333,7 @@ class _Process:
             except OSError as error:
                 ours.close()
                 raise StoreError(f"{sys.executable} cannot be started: {error}.") from error
-        return cls(process, life, Connection(ours.detach())), address
+        return cls(process, life, Connection(ours.detach()))
 
     def opened(self, setup: Setup) -> str:
         """The folder in which it has opened the dataset."""

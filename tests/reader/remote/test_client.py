@@ -55,7 +55,7 @@ def test_a_timeout_covers_a_store_that_does_not_answer(server: StoreServer, open
         list(loader)
 
 
-def test_a_fetching_process_that_dies_ends_an_epoch_with_an_error(
+def test_a_fetching_process_that_dies_ends_an_epoch_with_an_error_and_the_next_one_is_whole(
     server: StoreServer, opened: Opened
 ) -> None:
     dataset = opened()
@@ -66,3 +66,7 @@ def test_a_fetching_process_that_dies_ends_an_epoch_with_an_error(
         os.kill(dataset.fetching.pid, signal.SIGKILL)
         with pytest.raises(reader.StoreError, match=r"sample '.*' of shard.* has died. Start"):
             list(iterator)
+        server.fault = lambda _: None
+        assert sum(len(images) for images, _ in loader) == COUNT
+    with Loader(dataset, batch_size=2, workers=2, transforms=[CROP]) as another:
+        assert sum(len(images) for images, _ in another) == COUNT
