@@ -61,7 +61,8 @@ def _rates(setting: Setting) -> Iterator[Line]:
         if rate.value is not None:
             yield name, f"{words(rate.value)} ({rate.source})"
     if lacking := [f"--{name}" for name, (rate, _) in known.items() if rate.value is None]:
-        yield "not known", f"{', '.join(lacking)}: the time is without it"
+        which = "the time is without it" if len(lacking) < len(known) else "so no time is told"
+        yield "not known", f"{', '.join(lacking)}: {which}"
 
 
 def _memory(held: Memory) -> Iterator[Line]:

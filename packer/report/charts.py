@@ -138,9 +138,10 @@ def _plain_ticks(axis: Any, low: float, high: float, say: Callable[[float], str]
 
 
 def _tail(total: NDArray[np.int64], unit: str) -> Chart:
+    half = _half(total)
     told = (
         f"{many(len(total), 'class')}, from {many(int(total[0]), unit)} down to {total[-1]:,}; "
-        f"half of all lie in the first {many(_half(total), 'class')}"
+        f"half of all lie in the first {many(half, 'class') if half > 1 else 'one'}"
     )
 
     def draw(axes: Any) -> None:
