@@ -75,7 +75,7 @@ def say_reported(made: "Reported", as_json: bool, quiet: bool) -> int:
         for finding in made.findings:
             say(f"{finding.weight}: {finding.title}: {finding.sentence}", err=False)
         say(
-            f"{made.page}: {many(made.samples, 'sample')}, {made.looked} looked at, "
+            f"{made.page}: {many(made.samples, 'sample')}, {made.looked:,} looked at, "
             f"{many(len(made.findings), 'finding')}, {made.bytes / 1e6:.1f} MB, "
             f"{made.seconds:.1f} s",
             err=False,

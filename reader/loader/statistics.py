@@ -40,7 +40,8 @@ class Flows:
         dropped_boxes: too small for `Boxes.min_size` before any crop, or outside of their image.
         waiting: of `busy`, spent by the workers waiting for a store.
         fetched, hits: samples that were fetched from the store, and that were in its cache.
-        fetched_bytes, requests, retries: what the store gave, was asked for, and was asked again.
+        fetched_bytes, requests, retries: what the store gave, was asked for, and was asked again,
+            also for what will be read later.
         asking: of all requests to it, added up.
     """
 

@@ -20,8 +20,9 @@ def rows_of(seen: "Statistics") -> list[tuple[str, str]]:
         ),
         (
             "workers",
-            f"{seen.workers} on {counted(seen.cores, 'core')}, busy {seen.busy:.2f} s of "
-            f"{seen.worker_seconds:.2f} s ({seen.busy_share:.0%})",
+            # Of it, what was done ahead before the loop asked is no share of the loop's time.
+            f"{seen.workers} on {counted(seen.cores, 'core')}, busy {seen.busy_share:.0%} of "
+            f"{seen.worker_seconds:.2f} s",
         ),
         (
             "their work",

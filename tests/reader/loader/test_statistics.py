@@ -35,7 +35,7 @@ def test_statistics_print_as_a_table_that_ends_with_the_bottleneck() -> None:
     assert str(seen).splitlines() == [
         "read        800 samples in 100 batches, 80 images/s",
         "consumer    waited 0.00 s of 10.00 s (0%)",
-        "workers     4 on 64 cores, busy 39.00 s of 40.00 s (98%)",
+        "workers     4 on 64 cores, busy 98% of 40.00 s",
         "their work  decode 30.00 s, transforms 6.00 s, reading 3.00 s (88.0 MB)",
         "ready       0 of 6 batches, of 1.0 MB each",
         seen.bottleneck,
@@ -44,6 +44,11 @@ def test_statistics_print_as_a_table_that_ends_with_the_bottleneck() -> None:
     assert troubled[5:-1] == [
         "besides     samples that could not be read: 2; boxes dropped: 1,234; workers replaced: 1"
     ]
+
+
+def test_workers_are_never_busier_than_the_whole_time() -> None:
+    # Of a store, most is done ahead while nobody asks: then no loop's time is counted.
+    assert "busy 100% of 40.00 s" in str(statistics(busy=70.0))
 
 
 def test_a_notebook_shows_them_as_a_table() -> None:
