@@ -237,7 +237,7 @@ def main(arguments: list[str]) -> None:
         if noticed in descriptors:
             os.read(noticed, 1 << 10)
             for pid, code in _ended(numbers):
-                requests.sendall(_NEWS.pack(numbers.pop(pid), pid, code))
+                _tell(requests, numbers.pop(pid), pid, code)
         if requests.fileno() in descriptors:
             content, own, *_ = socket.recv_fds(
                 requests, _REQUEST.size, _DESCRIPTORS, socket.MSG_CMSG_CLOEXEC
@@ -248,7 +248,7 @@ def main(arguments: list[str]) -> None:
             try:
                 pid = os.fork()
             except OSError:
-                requests.sendall(_NEWS.pack(number, os.getpid(), 1))
+                _tell(requests, number, os.getpid(), 1)
             else:
                 if not pid:
                     signal.set_wakeup_fd(-1)
@@ -259,9 +259,14 @@ def main(arguments: list[str]) -> None:
                     worker.main([*own, place])
                     return
                 numbers[pid] = number
-                requests.sendall(_NEWS.pack(number, pid, _BEGUN))
+                _tell(requests, number, pid, _BEGUN)
             for descriptor in own:
                 os.close(descriptor)
+
+
+def _tell(requests: socket.socket, number: int, pid: int, news: int) -> None:
+    with contextlib.suppress(ConnectionError):  # the parent is gone, which is noticed elsewhere
+        requests.sendall(_NEWS.pack(number, pid, news))
 
 
 def _ended(pids: Iterable[int]) -> list[tuple[int, int]]:
