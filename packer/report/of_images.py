@@ -87,7 +87,7 @@ def _sizes(table: Table) -> Iterator[Finding]:
             "doubtful",
             "Extreme shapes",
             f"{_part(long_ones, table)} {are(len(long_ones))} more than {limit:.3g} times "
-            f"as long as wide, up to {ratio.max():.3g}: a square crop shows little of them.",
+            f"as long as wide, up to {ratio.max():,.1f}: a square crop shows little of them.",
             len(long_ones),
             examples(order),
         )

@@ -1,0 +1,43 @@
+"""Numbers as people say them."""
+
+import pytest
+
+from packer.words import in_bytes, listed, many, share
+
+
+@pytest.mark.parametrize(
+    ("count", "said"),
+    [
+        (999, "999 bytes"),
+        (1000, "1 kB"),
+        (999_950, "1000 kB"),
+        (1_234_000, "1.234 MB"),
+        (5 * 10**15, "5000 TB"),
+    ],
+)
+def test_bytes_come_in_the_unit_that_people_would_choose(count: int, said: str) -> None:
+    assert in_bytes(count) == said
+
+
+def test_nouns_follow_their_number() -> None:
+    assert [many(count, "class") for count in (0, 1, 2000)] == [
+        "0 classes",
+        "1 class",
+        "2,000 classes",
+    ]
+    assert many(2, "box") == "2 boxes"
+    assert many(1, "shard") == "1 shard"
+
+
+def test_a_share_of_what_is_there_is_never_nothing() -> None:
+    assert [share(0, 9), share(1, 10**6), share(1, 30), share(1, 2)] == [
+        "0%",
+        "less than 0.1%",
+        "3.3%",
+        "50%",
+    ]
+
+
+def test_of_many_names_the_first_are_told() -> None:
+    assert listed(list("abcde")) == "a, b, c, d, e"
+    assert listed(list("abcdefg")) == "a, b, c, d, e and 2 more"
