@@ -22,6 +22,7 @@ class S3Server(StoreServer):
         options, environment: that open it as a store.
         heeds_conditions: whether it looks at If-None-Match and If-Match of what is written.
         written: how often each object was written.
+        lists_bare_tags: whether a list has ETags without quotes.
         listed_besides: bytes of objects that a list shows, and which are not there.
         lost: called with each object's name once it is written: whether the answer is lost.
     """
@@ -43,6 +44,7 @@ class S3Server(StoreServer):
         self.heeds_conditions = True
         self.written: Counter[str] = Counter()
         self.removed: list[str] = []
+        self.lists_bare_tags = False
         self.listed_besides: dict[str, int] = {}
         self.lost: Callable[[str], bool] = lambda name: False
         self.lock = threading.Lock()
@@ -111,10 +113,14 @@ class S3Handler(Handler):
     def tag_of(self, path: Path) -> str:
         return f'"{xxhash.xxh3_64_hexdigest(path.read_bytes())}"'
 
+    def listed_tag(self, name: str) -> str:
+        tag = self.tag_of(self.server.folder / name)
+        return tag.strip('"') if self.server.lists_bare_tags else tag
+
     def list(self, prefix: str) -> None:
         found = "".join(
             f"<Contents><Key>{escape(name)}</Key><Size>{len(content)}</Size><ETag>"
-            f"{escape(self.tag_of(self.server.folder / name))}</ETag>"
+            f"{escape(self.listed_tag(name))}</ETag>"
             f"<LastModified>{self.written(name)}</LastModified></Contents>"
             for name, content in self.server.objects().items()
             if name.startswith(prefix) and not re.search(r"\.unfinished$", name)

@@ -60,6 +60,11 @@ class ListingStore(Store):
     def _replaced(self, name: str) -> StoreError:
         return self._error(name, "it was replaced since it was listed. Run the same command again.")
 
+    async def _got(self, store: Any, name: str, options: dict[str, Any]) -> tuple[Any, memoryview]:
+        """As the library gives it: this may be a user's process, in which no thread is to stay."""
+        found = await obstore.get_async(store, name, options=options)
+        return found.meta, memoryview(await found.bytes_async())
+
     async def _look(self, name: str) -> Listed:
         with self._asking(name) as store:
             return _listed(await obstore.head_async(store, name))

@@ -31,7 +31,7 @@ def checked(url: str) -> str:
     parts = urlsplit(url)
     if parts.query or parts.fragment or "@" in parts.netloc:
         raise ArgumentError(
-            f"The URL of a dataset is {scheme}://PLACE/FOLDER alone: credentials go into "
+            f"A URL is {scheme}://PLACE/FOLDER alone here: credentials go into "
             "storage_options=, or into the environment, where they are not shown."
         )
     if not rest.strip("/"):

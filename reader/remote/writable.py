@@ -66,11 +66,6 @@ class WritableStore(ListingStore):
         with suppress(Missing):
             await self._persisting(name, lambda: self._remove(name))
 
-    async def _got(self, store: Any, name: str, options: dict[str, Any]) -> tuple[Any, memoryview]:
-        """As the library gives it: little is read here, and no thread is to stay."""
-        found = await obstore.get_async(store, name, options=options)
-        return found.meta, memoryview(await found.bytes_async())
-
     def _no_place(self) -> Exception:
         return self._error("", "there is no such bucket or container. Make it first.")
 

@@ -1,8 +1,13 @@
 """What lies in a store is packed as what lies in a folder, fetched once, whatever happens."""
 
+import asyncio
 import json
 import os
 import shutil
+import signal
+import subprocess
+import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -53,7 +58,13 @@ def test_what_is_packed_is_neither_fetched_nor_packed_again(
 
 @pytest.mark.parametrize("at", [0, 1, 20, 38])
 def test_a_run_that_is_cut_off_fetches_only_what_is_missing(
-    store: S3Server, raw: Path, fetch: Fetch, is_packed: Any, tmp_path: Path, at: int
+    store: S3Server,
+    raw: Path,
+    fetch: Fetch,
+    is_packed: Any,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    at: int,
 ) -> None:
     left = [at]
 
@@ -66,9 +77,8 @@ def test_a_run_that_is_cut_off_fetches_only_what_is_missing(
         fetch()
     kept = len(list((tmp_path / "scratch").glob("raw-*/raw/*/*")))
     store.fault = lambda handler: None
-    store.asked.clear()
-    fetch()
-    assert len(store.asked) == 39 - kept
+    fetch(progress=True)
+    assert f"({39 - kept} of 39 objects, {kept} are there)" in capsys.readouterr().err
     assert is_packed()
     assert not list((tmp_path / "scratch").iterdir())
 
@@ -84,6 +94,46 @@ def test_another_machine_with_another_scratch_folder_goes_on_with_the_shards(
     broken.write_bytes(content)
     assert fetch(scratch=tmp_path / "other").shards_written < 4
     assert is_packed()
+
+
+def test_a_command_that_is_killed_while_it_fetches_goes_on(
+    store: S3Server,
+    raw: Path,
+    start_packer: Callable[..., "subprocess.Popen[str]"],
+    run_packer: Callable[..., Any],
+    is_packed: Any,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name, value in store.environment.items():
+        monkeypatch.setenv(name, value)
+    command = ["pack", "s3://bucket/raw", tmp_path / "shards", "--scratch", tmp_path / "scratch"]
+    command += ["--jobs", "1", "--shard-samples", "10", "--jpeg", "tiled"]
+    is_served = threading.Semaphore(20)
+
+    def stall(handler: Any) -> Callable[[Any], None] | None:
+        is_list = "list-type" in handler.path
+        return None if is_list or is_served.acquire(blocking=False) else store.stall
+
+    store.fault = stall
+    with start_packer(*command) as process:
+        while len(list((tmp_path / "scratch").glob("*/raw/*/*"))) < 20:
+            assert process.poll() is None
+            time.sleep(0.01)
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
+    store.fault = lambda handler: None
+    done = run_packer(*command)
+    assert "19 of 39 objects, 20 are there" in done.stderr
+    assert is_packed()
+    assert not list((tmp_path / "scratch").iterdir())
+
+
+def test_a_notebook_whose_event_loop_runs_may_pack_too(raw: Path, fetch: Fetch) -> None:
+    async def cell() -> int:
+        return fetch().samples
+
+    assert asyncio.run(cell()) == 39
 
 
 @pytest.mark.parametrize("change", ["replaced", "replaced by as many bytes", "removed"])
