@@ -220,19 +220,27 @@ class Fetcher:
         try:
             lost = await self._brought(shard, part)
         finally:
-            shard.rows.release(part.first, part.stop)
+            self._release(shard, rows)
             shard.busy -= 1
             self._running -= 1
-            self._busy.subtract(rows)
-            for row in rows:
-                if not self._busy[row]:
-                    del self._busy[row]
         if lost is None:
             waiting = [row for row in rows if row in self._wanted]
             self._urgent.extend(Part(number, row, row + 1) for number, row in waiting)
         else:
             self._answer(part, lost)
         self._pump()
+
+    def _release(self, shard: MirroredShard, rows: list[tuple[int, int]]) -> None:
+        """Give up the claim of rows, but of those that lie in another part as well."""
+        self._busy.subtract(rows)
+        free = [row for row in rows if not self._busy[row]]
+        for row in free:
+            del self._busy[row]
+        if len(free) == len(rows):
+            shard.rows.release(rows[0][1], rows[-1][1] + 1)
+        else:
+            for _, row in free:
+                shard.rows.release(row, row + 1)
 
     async def _brought(self, shard: MirroredShard, part: Part) -> dict[int, Lost] | None:
         """Which rows of a part cannot be had, and why; None where it may be had in another try."""

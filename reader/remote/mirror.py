@@ -120,23 +120,26 @@ class MirroredShard:
         first = int(np.searchsorted(end, outer[0], side="right"))
         last = int(np.searchsorted(begin, outer[1], side="left"))
         is_idle = not any(map(is_busy, range(first, last)))
-        if not (is_idle and self._claim_alone(first, last)):
+        if not (is_idle and self._claim_alone(row, first, last)):
             first, last, outer = row, row + 1, (start, stop)
             if not self.rows.claim(first, last):
                 return 0
-        self.rows.clear(row)
-        given = space.give_up(self.file, *outer)
+        given = 0
+        if self.rows.holds(row, row + 1):  # else another process gave it up meanwhile
+            self.rows.clear(row)
+            given = space.give_up(self.file, *outer)
         self.rows.release(first, last)
         return given
 
-    def _claim_alone(self, first: int, last: int) -> bool:
-        """Claim these rows, none of which is fetched here, if no more than one is there.
+    def _claim_alone(self, row: int, first: int, last: int) -> bool:
+        """Claim the rows from `first` to `last`, none of which is fetched here.
 
-        That is looked at under the claim: before it, another process may just have filled one.
+        Only if none but `row` is there, which is looked at under the claim: before it, another
+        process may just have filled one, or given up `row`.
         """
         if not self.rows.claim(first, last):
             return False
-        if int((self.rows.values[first:last] & 1).sum()) <= 1:
+        if not self.rows.holds(first, row) and not self.rows.holds(row + 1, last):
             return True
         self.rows.release(first, last)
         return False

@@ -81,6 +81,10 @@ class Rows:
         """Of each row, or of each of these, whether it is there."""
         return (self.values[first:stop] & (_UNPROVEN | _THERE)) == _THERE
 
+    def holds(self, first: int, stop: int) -> bool:
+        """Whether the tar has bytes of one of these rows, proven or not."""
+        return bool((self.values[first:stop] & _THERE).any())
+
     def unproven(self, first: int, stop: int) -> NDArray[np.bool_]:
         """Of each of these rows, whether its bytes have to be checked first."""
         return (self.values[first:stop] & (_UNPROVEN | _THERE)) == (_UNPROVEN | _THERE)
