@@ -239,8 +239,8 @@ class Fetcher:
         if len(free) == len(rows):
             shard.rows.release(rows[0][1], rows[-1][1] + 1)
         else:
-            for _, row in free:
-                shard.rows.release(row, row + 1)
+            for _, alone in free:
+                shard.rows.release(alone, alone + 1)
 
     async def _brought(self, shard: MirroredShard, part: Part) -> dict[int, Lost] | None:
         """Which rows of a part cannot be had, and why; None where it may be had in another try."""
