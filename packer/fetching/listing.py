@@ -15,9 +15,8 @@ if TYPE_CHECKING:
     from reader.remote.listing import Listed, ListingStore
 
 _LISTING = ("s3://", "gs://", "az://", "file://")
-_ALONE = (  # which hold their images; beside any other file lies what it names
-    *(".tar", ".zip", ".tgz", ".tbz", ".tbz2", ".txz", ".gz", ".bz2", ".xz", ".parquet"),
-)
+# Archives hold their images; beside any other file lies what it names.
+_ALONE = (".tar", ".zip", ".tgz", ".tbz", ".tbz2", ".txz", ".gz", ".bz2", ".xz", ".parquet")
 _AT_ONCE = 64  # requests
 
 
