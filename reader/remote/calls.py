@@ -1,11 +1,12 @@
-"""Blocking calls in threads, awaited by an event loop.
+"""A store that is asked by blocking calls in threads, awaited by an event loop.
 
 Purpose: to ask a store costs two thirds of the processor's time that the network library's own
 coroutines take, which hand every answer through three threads.
 
 Guarantees: a call begins at once, however many are under way, and what it gives or raises arrives.
 
-Assumptions: the threads end with the process. A call that nobody awaits any more runs to its end.
+Assumptions: the threads end with the process, which has nothing else to do than this. A call that
+nobody awaits any more runs to its end.
 """
 
 import asyncio
@@ -14,6 +15,10 @@ import threading
 from collections import deque
 from collections.abc import Callable
 from typing import Any, TypeVar
+
+import obstore
+
+from reader.remote.store import Store
 
 T = TypeVar("T")
 
@@ -64,3 +69,20 @@ class Calls:
                 future.set_result(result)
             else:
                 future.set_exception(error)
+
+
+class CallingStore(Store):
+    """Reads the objects of one dataset by such calls."""
+
+    def __init__(self, url: str, options: dict[str, Any], provider: bytes | None) -> None:
+        super().__init__(url, options, provider)
+        self._calls = Calls()
+
+    async def _got(self, store: Any, name: str, options: dict[str, Any]) -> tuple[Any, memoryview]:
+        def got() -> tuple[Any, memoryview]:
+            found = obstore.get(store, name, options=options)
+            return found.meta, memoryview(found.bytes())
+
+        if self._provider is not None:  # it may be a coroutine
+            return await super()._got(store, name, options)
+        return await self._calls.run(got)

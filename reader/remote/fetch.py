@@ -35,6 +35,7 @@ from reader.executed import end_with_parent
 from reader.format import ShardfeedError
 from reader.format.checksum import PREFIX, checksum
 from reader.remote.cache import Full, Space
+from reader.remote.calls import CallingStore
 from reader.remote.failures import Missing
 from reader.remote.messages import (
     Begin,
@@ -432,7 +433,7 @@ async def _serve(control: Connection, listener: socket.socket) -> None:
             control.send(Coming(done, total))
 
     try:
-        store = Store(setup.url, setup.options, setup.provider)
+        store = CallingStore(setup.url, setup.options, setup.provider)
         space = Space(Path(setup.cache_dir), setup.limit)
         mirror = await mirrored(store, space, setup.split, coming)
     except ShardfeedError as error:

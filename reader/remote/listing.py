@@ -1,7 +1,7 @@
 """A store whose objects are listed before they are read, each in the version that was listed.
 
-Purpose: what a command needs that is not told beforehand what there is. Beside `store` and
-`writable` the only module that knows the network library.
+Purpose: what a command needs that is not told beforehand what there is. It knows the
+network library, as `store` does.
 """
 
 from collections.abc import AsyncIterator
@@ -59,11 +59,6 @@ class ListingStore(Store):
 
     def _replaced(self, name: str) -> StoreError:
         return self._error(name, "it was replaced since it was listed. Run the same command again.")
-
-    async def _got(self, store: Any, name: str, options: dict[str, Any]) -> tuple[Any, memoryview]:
-        """As the library gives it: this may be a user's process, in which no thread is to stay."""
-        found = await obstore.get_async(store, name, options=options)
-        return found.meta, memoryview(await found.bytes_async())
 
     async def _look(self, name: str) -> Listed:
         with self._asking(name) as store:

@@ -1,4 +1,4 @@
-"""A store as this process sees it; it, `listing` and `writable` alone ask a network library.
+"""A store as this process sees it; it, `calls`, `listing` and `writable` ask a network library.
 
 Purpose: bytes of an object, or the reason why not, in words that hold no credentials: what the
 library says may quote URLs and headers, so nothing of it is passed on but a status and a kind.
@@ -21,7 +21,6 @@ import obstore
 from obstore.store import HTTPStore, from_url
 
 from reader.errors import StoreError
-from reader.remote.calls import Calls
 from reader.remote.failures import Failure, Missing, Passing, Refused, Replaced, meaning
 from reader.remote.messages import Counts
 from reader.remote.parts import MOST_IN_FLIGHT
@@ -89,7 +88,6 @@ class Store:
         self._versions: dict[str, Version] = {}
         self._is_redirected = url.startswith("hf://")  # where each answer is another server's
         self._options, self._provider = options, provider
-        self._calls = Calls()
         self._is_accepted = False  # whether what it was opened with was found to be right
         self._store = self._opened()
 
@@ -161,14 +159,7 @@ class Store:
 
     async def _got(self, store: Any, name: str, options: dict[str, Any]) -> tuple[Any, memoryview]:
         """What the library knows of an object, and its bytes, or some of them."""
-
-        def got() -> tuple[Any, memoryview]:
-            found = obstore.get(store, name, options=options)
-            return found.meta, memoryview(found.bytes())
-
-        if self._provider is None:
-            return await self._calls.run(got)
-        found = await obstore.get_async(store, name, options=options)  # it may be a coroutine too
+        found = await obstore.get_async(store, name, options=options)
         return found.meta, memoryview(await found.bytes_async())
 
     def _check_version(self, name: str, found: Version, size: int) -> None:

@@ -1,7 +1,7 @@
 """A store that is written to: objects that appear whole, and never in place of others.
 
-Purpose: what `packer` needs of a store beside reading it. Beside `store` and `listing` the only
-module that knows the network library.
+Purpose: what `packer` needs of a store beside reading it. It knows the network library, as
+`store` does.
 
 Guarantees: `create` replaces nothing where the store heeds conditions (If-None-Match); where it
 does not, `create` looks first, which another writer of the same moment may slip through. An object

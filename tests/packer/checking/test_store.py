@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import threading
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,14 @@ def test_info_tells_the_same_of_a_url_and_loads_no_tar(packed: Path) -> None:
         assert (code, server.tars) == (0, [])
     _, local = run("info", packed, "--json")
     assert json.loads(said) == json.loads(local) | {"dataset": server.url}
+
+
+def test_a_process_that_has_asked_a_store_keeps_no_threads_of_it(packed: Path) -> None:
+    with serving(packed) as server:
+        before = set(threading.enumerate())
+        assert run("verify", server.url, "--quiet", "-j1") == (0, "")
+        server.hang_up()
+    assert set(threading.enumerate()) <= before
 
 
 def test_verify_names_what_is_damaged_in_a_store(packed: Path) -> None:
