@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # The linters, the type checker and the pages; then the tests on all cores, but for the slowest.
-# --all: the slowest too, as CI does. Other arguments go to pytest, which runs as it is then: in one
-# process, whatever tests they name.
+# --all: the slowest too, as before a release. Other arguments go to pytest, which runs as it is
+# then: in one process, whatever tests they name.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/environment.sh
+unset PYTHONDONTWRITEBYTECODE # each of the many processes that the tests start would compile anew
 
 on_all_cores=(--numprocesses=logical --dist=worksteal)
 case "${1-}" in

@@ -274,7 +274,8 @@ def tell(sample):
 list(reader.Loader({str(shards)!r}, batch_size=2, workers=1, map_sample=tell))
 os.remove(f"{told}-{{os.getpid()}}")
 """
-    subprocess.run([sys.executable, "-c", script], check=True)
+    plain = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    subprocess.run([sys.executable, "-c", script], check=True, env=plain)
     [worker] = tmp_path.glob("told-*")
     modules = set(worker.read_text().split())
     assert "reader.workers.worker" in modules

@@ -28,6 +28,7 @@ import reader
 
 ROOT = Path(__file__).parents[2]
 PAGES = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
+TASKS = ROOT / "docs" / "tasks"  # which take the longest
 SCRIPTS = sorted((ROOT / "docs" / "tasks").glob("*.py"))
 PEERS = ROOT / "docs" / "coming-from"
 
@@ -76,7 +77,11 @@ def blocks_of(page: Path) -> Iterator[Block]:
         comment = token.content.strip() if token.type == "html_block" else ""
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(page, marks=[pytest.mark.slow] * (page.parent == TASKS)) for page in PAGES],
+    ids=[str(page.relative_to(ROOT)) for page in PAGES],
+)
 def test_every_block_runs_or_says_why_not(page: Path, folder: Path) -> None:
     names = {"__name__": page.stem, "reader": reader, "torch": torch, "train": lambda *batch: None}
     for block in blocks_of(page):
@@ -99,7 +104,7 @@ def run_shell(code: str) -> "subprocess.CompletedProcess[str]":
     torchrun = 'torchrun() { python -m torch.distributed.run "$@"; }\n'  # of this very environment
     return subprocess.run(
         ["bash", "-euo", "pipefail", "-c", torchrun + code],
-        env={**os.environ, "PATH": path, "PYTHONPATH": str(ROOT)},
+        env={**os.environ, "PATH": path, "PYTHONPATH": f"{ROOT}:{os.environ['PYTHONPATH']}"},
         capture_output=True,
         text=True,
         timeout=100,

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from limits import limited_memory
 from mutations import mutated
 
-_EXAMPLES = 150
+_EXAMPLES = 80
 _MEMORY = 1 << 30
 
 

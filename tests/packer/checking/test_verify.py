@@ -20,7 +20,7 @@ from reader.format import FORMATS, FormatError, Index, Manifest, tar
 
 MANY = settings(
     deadline=None,
-    max_examples=60,
+    max_examples=25,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 RunPacker = Callable[..., "subprocess.CompletedProcess[str]"]

@@ -166,6 +166,7 @@ def test_bench_of_what_is_no_dataset_exits_2(tmp_path: Path, run_packer: RunPack
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("number", "send"),
     [

@@ -123,6 +123,7 @@ def test_steps_and_padding_are_those_of_the_loaders_of_all_ranks(
     assert expected.dropped == len(Dataset(packed)) - sum(map(sum, valid))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("needs_store")
 @pytest.mark.parametrize("shuffle", [True, False], ids=["global", "none"])
 def test_what_a_full_cache_gives_is_what_is_needed_last_given_up(

@@ -75,13 +75,13 @@ def shards(dst: Path) -> int:
     ("jobs", "number", "send"),
     [
         (1, signal.SIGTERM, os.kill),
-        (2, signal.SIGTERM, os.kill),
-        (1, signal.SIGINT, os.killpg),  # Ctrl-C goes to all processes of a terminal
-        (2, signal.SIGINT, os.killpg),
-        (1, signal.SIGHUP, os.kill),
-        (2, signal.SIGHUP, os.kill),
+        pytest.param(2, signal.SIGTERM, os.kill, marks=pytest.mark.slow),
+        pytest.param(1, signal.SIGINT, os.killpg, marks=pytest.mark.slow),
+        (2, signal.SIGINT, os.killpg),  # Ctrl-C goes to all processes of a terminal
+        pytest.param(1, signal.SIGHUP, os.kill, marks=pytest.mark.slow),
+        pytest.param(2, signal.SIGHUP, os.kill, marks=pytest.mark.slow),
         (1, signal.SIGHUP, os.killpg),  # so does the end of a terminal
-        (2, signal.SIGHUP, os.killpg),
+        pytest.param(2, signal.SIGHUP, os.killpg, marks=pytest.mark.slow),
     ],
 )
 def test_an_interrupted_run_exits_130_and_is_finished_by_the_next(

@@ -115,6 +115,7 @@ def test_each_list_is_packed_with_its_images_and_json(
         assert all(item == {"text": f"image {number}"} for number, item in found.items())
 
 
+@pytest.mark.slow
 @every_source
 def test_two_processes_write_what_one_writes(
     tmp_path: Path, images: Path, run_pack: Callable[..., Any], files_of: FilesOf, write: Write
@@ -125,6 +126,7 @@ def test_two_processes_write_what_one_writes(
     assert files_of(tmp_path / "one") == files_of(tmp_path / "two")
 
 
+@pytest.mark.slow
 @every_source
 def test_a_run_that_is_killed_goes_on_to_the_same_bytes(
     tmp_path: Path,

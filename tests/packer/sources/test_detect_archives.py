@@ -68,6 +68,7 @@ def sources(
     return root
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_killed_run_is_finished_by_the_same_command(
     tmp_path: Path,

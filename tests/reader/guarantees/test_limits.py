@@ -246,6 +246,7 @@ def test_pillows_own_limit_is_neither_in_the_way_nor_changed(
     assert Image.MAX_IMAGE_PIXELS == 100
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "options", "more"),
     [

@@ -1,16 +1,15 @@
 """Slots of batches: lent to the consumer, taken back, and never mixed up."""
 
 import gc
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from delivered import AUGMENT, COUNT, CROP, digest, in_a_worker, indexes, slow
+from delivered import AUGMENT, COUNT, CROP, digest, indexes, slow
 from live_workers import workers
 
-from reader import Geometry, Loader
+from reader import Loader
 
 pytestmark = pytest.mark.usefixtures("no_leftovers")
 
@@ -80,15 +79,6 @@ def test_iterators_that_the_garbage_collector_drops_at_any_moment_do_no_harm(pac
         finally:
             gc.set_threshold(*thresholds)
             gc.enable()
-
-
-def test_workers_do_not_import_torch(packed: Path) -> None:
-    def look(geometry: Geometry) -> None:
-        if "torch" in sys.modules:
-            raise AssertionError("torch is imported")
-
-    with Loader(packed, batch_size=8, workers=2, transforms=[in_a_worker(look), CROP]) as loader:
-        assert len(list(loader)) == 5
 
 
 def test_the_batches_lie_in_memory_without_a_name(packed: Path) -> None:

@@ -87,7 +87,9 @@ def epochs(dataset: Any, world_size: int, order: dict[str, Any], count: int = 2)
 
 
 @by_order
-@pytest.mark.parametrize("world_size", [1, 2, 3, 4])
+@pytest.mark.parametrize(
+    "world_size", [1, 2, *(pytest.param(n, marks=pytest.mark.slow) for n in (3, 4))]
+)
 def test_batches_are_the_same_from_a_folder_a_store_and_a_cache_in_part_and_whole(
     folder: Path, server: StoreServer, tmp_path: Path, world_size: int, order: dict[str, Any]
 ) -> None:
