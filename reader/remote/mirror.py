@@ -119,29 +119,36 @@ class MirroredShard:
         # The blocks at both ends may hold others' bytes, which are there, or are just coming.
         first = int(np.searchsorted(end, outer[0], side="right"))
         last = int(np.searchsorted(begin, outer[1], side="left"))
-        is_idle = not any(map(is_busy, range(first, last)))
-        if not (is_idle and self._claim_alone(row, first, last)):
-            first, last, outer = row, row + 1, (start, stop)
-            if not self.rows.claim(first, last):
-                return 0
-        given = 0
-        if self.rows.holds(row, row + 1):  # else another process gave it up meanwhile
-            self.rows.clear(row)
-            given = space.give_up(self.file, *outer)
+        if not self.rows.claim(row, row + 1):
+            return 0
+        if not self.rows.holds(row, row + 1):  # another process gave it up meanwhile
+            self.rows.release(row, row + 1)
+            return 0
+        if self._claim_empty(first, row, is_busy):
+            start = outer[0]
+        else:
+            first = row
+        if self._claim_empty(row + 1, last, is_busy):
+            stop = outer[1]
+        else:
+            last = row + 1
+        self.rows.clear(row)
+        given = space.give_up(self.file, start, stop)
         self.rows.release(first, last)
         return given
 
-    def _claim_alone(self, row: int, first: int, last: int) -> bool:
-        """Claim the rows from `first` to `last`, none of which is fetched here.
+    def _claim_empty(self, first: int, stop: int, is_busy: Callable[[int], bool]) -> bool:
+        """Claim rows, if nobody here fetches one and none is there.
 
-        Only if none but `row` is there, which is looked at under the claim: before it, another
-        process may just have filled one, or given up `row`.
+        That is looked at under the claim: before it, another process may just have filled one.
         """
-        if not self.rows.claim(first, last):
-            return False
-        if not self.rows.holds(first, row) and not self.rows.holds(row + 1, last):
+        if first == stop:
             return True
-        self.rows.release(first, last)
+        if any(map(is_busy, range(first, stop))) or not self.rows.claim(first, stop):
+            return False
+        if not self.rows.holds(first, stop):
+            return True
+        self.rows.release(first, stop)
         return False
 
 

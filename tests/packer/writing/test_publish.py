@@ -1,6 +1,7 @@
 """A dataset in a store is what it would be in a folder, whatever happens on the way."""
 
 import shutil
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -86,6 +87,15 @@ def test_a_lost_answer_to_a_create_is_no_failure(
     assert len(lost) == 10  # four shards, dataset.json and what says which run it is
 
 
+def settled(store: S3Server) -> dict[str, bytes]:
+    """Its objects when what a run that ended had sent has come to its end, too."""
+    before = None
+    while before != (now := store.objects("shards")):
+        before = now
+        time.sleep(0.3)
+    return now
+
+
 def test_another_run_is_refused_by_name_before_anything_is_written(
     store: S3Server, upload: Upload, tmp_path: Path
 ) -> None:
@@ -93,7 +103,7 @@ def test_another_run_is_refused_by_name_before_anything_is_written(
     with pytest.raises(packer.PackingFailed, match="run the same call again to go on"):
         upload()
     store.fault = lambda handler: None
-    before = store.objects("shards")
+    before = settled(store)
     other = tmp_path / "other"
     with pytest.raises(packer.UnusableInput, match=r"s3://.* unfinished run with other options"):
         upload(shard_samples=5, scratch=other)
