@@ -13,9 +13,9 @@ from packer.progress import Progress
 from packer.sources.given import Given
 from packer.sources.reading import Reading
 from packer.writing.destination import Destination
+from packer.writing.place import access
 from packer.writing.unpacked import unpacked
-from reader.remote.provider import sent
-from reader.remote.url import checked, is_url, need
+from reader.remote.url import checked, is_url
 
 
 @contextmanager
@@ -47,10 +47,7 @@ def source(
             f"{url}: give --scratch DIR, a folder with room for what lies there: it is fetched "
             "first, and removed when it is packed. The same one again continues."
         )
-    if not isinstance(options or {}, Mapping):
-        raise UnusableInput("storage_options is a dict of names and values of the store's.")
-    need("obstore", url)
-    with StoreSource(url, scratch, dict(options or {}), sent(provider, url)) as found:
+    with StoreSource(url, scratch, *access(url, options, provider)) as found:
         yield found
 
 

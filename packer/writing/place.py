@@ -51,8 +51,21 @@ def destination(
             f"{url}: give --scratch DIR, a folder in which shards are built before they are "
             "uploaded. It takes some shards at a time; the same one again continues best."
         )
+    with StoreDestination(url, scratch, *access(url, options, provider)) as found:
+        yield found
+
+
+def access(
+    url: str, options: Mapping[str, Any] | None, provider: Any
+) -> tuple[dict[str, Any], bytes | None]:
+    """How a store is opened: its options, and the provider of credentials, pickled.
+
+    Raises:
+        ArgumentError: the store takes no such provider.
+        UnusableInput: the options are none.
+        StoreError: what reads from stores is not installed.
+    """
     if not isinstance(options or {}, Mapping):
         raise UnusableInput("storage_options is a dict of names and values of the store's.")
     need("obstore", url)
-    with StoreDestination(url, scratch, dict(options or {}), sent(provider, url)) as found:
-        yield found
+    return dict(options or {}), sent(provider, url)
