@@ -2,13 +2,12 @@
 
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from packer.errors import UnusableInput
 from packer.fetching.source import StoreSource
-from packer.planning.options import PackOptions
+from packer.planning.options import PackOptions, by_name
 from packer.planning.prepare import version_of
 from packer.planning.work import Work
 from packer.writing.destination import Destination
@@ -96,21 +95,12 @@ def _refuse_other(to: Destination, content: Manifest, options: PackOptions, is_s
 
 def _differing(content: Manifest, options: PackOptions) -> str:
     """Each option that is not as in a dataset, with both values; "" if all are the same."""
-    there, now = _flat(content.options), _flat(options.dump())
+    there, now = by_name(content.options), by_name(options.dump())
     return ", ".join(
         f"{name} ({json.dumps(there.get(name))} there, {json.dumps(now.get(name))} now)"
         for name in sorted(there.keys() | now.keys())
         if there.get(name) != now.get(name)
     )
-
-
-def _flat(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Options by name, those of the source and the limits among the others."""
-    found: dict[str, Any] = {}
-    for name, value in options.items():
-        is_group = name in ("source", "limits") and isinstance(value, Mapping)
-        found |= value if is_group else {name: value}
-    return found
 
 
 def read(dst: Path, content: Manifest) -> Written:

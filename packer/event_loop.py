@@ -9,7 +9,6 @@ import asyncio
 import threading
 from collections.abc import Coroutine
 from concurrent.futures import Future
-from types import TracebackType
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -26,12 +25,7 @@ class EventLoop:
         self._thread.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.give_up()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()

@@ -106,3 +106,12 @@ class PackOptions:
         sides = len(self.raw or (1, 1))
         if min(counts) < 1 or (self.quality or 1) > 100 or not shares or sides != 2:
             raise ValueError("an option is beyond its bounds")
+
+
+def by_name(options: Mapping[str, Any]) -> dict[str, Any]:
+    """What `PackOptions.dump` gave by name, those of the source and the limits among the others."""
+    found: dict[str, Any] = {}
+    for name, value in options.items():
+        is_group = name in ("source", "limits") and isinstance(value, Mapping)
+        found |= value if is_group else {name: value}
+    return found

@@ -4,13 +4,13 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from packer.planning.options import PackOptions
+from packer.planning.options import PackOptions, by_name
 from packer.report.table import Table
 from packer.words import in_bytes, shortened
 
 _LONGEST = 200  # characters of an option
 
-# What a person may choose, by its name in dataset.json; that of a group stands before a dot.
+# What a person may choose, by its name in dataset.json.
 _OPTIONS = {
     "shard_size": "Bytes of a shard, at most",
     "shard_samples": "Samples of a shard, at most",
@@ -22,17 +22,17 @@ _OPTIONS = {
     "raw": "Stored raw, height and width",
     "split": "Split into shares",
     "dedupe": "Copies left out",
-    "source.kind": "Source taken for",
-    "source.pairs": "Folders that belong to the images",
-    "source.root": "Folder of the images",
-    "source.class_depth": "Levels of folders that name a class",
-    "source.label_separator": "Labels divided by",
-    "source.box_format": "Boxes taken for",
-    "source.image_column": "Column of images",
-    "source.label_column": "Column of labels",
-    "source.split_column": "Column of splits",
-    "limits.pixels": "Pixels of an image, at most",
-    "limits.bytes": "Bytes of an image, at most",
+    "kind": "Source taken for",
+    "pairs": "Folders that belong to the images",
+    "root": "Folder of the images",
+    "class_depth": "Levels of folders that name a class",
+    "label_separator": "Labels divided by",
+    "box_format": "Boxes taken for",
+    "image_column": "Column of images",
+    "label_column": "Column of labels",
+    "split_column": "Column of splits",
+    "pixels": "Pixels of an image, at most",
+    "bytes": "Bytes of an image, at most",
 }
 
 
@@ -57,21 +57,11 @@ def facts(table: Table) -> Iterator[tuple[str, str]]:
 
 
 def _chosen(options: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    given, usual = _flat(options), _flat(PackOptions().dump())
+    given, usual = by_name(options), by_name(PackOptions().dump())
     for name, title in _OPTIONS.items():
         value = given.get(name)
         if value is not None and value != usual.get(name):
             yield title, shortened(_said(title, value), _LONGEST)
-
-
-def _flat(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of a group by the group's name and their own."""
-    found = dict(options)
-    for group in ("source", "limits"):
-        inner = found.pop(group, None)
-        if isinstance(inner, dict):
-            found |= {f"{group}.{name}": value for name, value in inner.items()}
-    return found
 
 
 def _said(title: str, value: Any) -> str:

@@ -163,7 +163,7 @@ def _hash(grey: "Image") -> int:
 def _cut_off(drawn: NDArray[np.uint8]) -> float:
     """See `Pixels.cut_off`."""
     distance = np.abs(drawn.astype(np.int16) - _LACKING).max(axis=(1, 2))
-    return int(np.argmax([*distance[::-1], 256] > np.int16(1))) / len(drawn)
+    return int(np.argmax(np.append(distance[::-1], 256) > 1)) / len(drawn)
 
 
 def _members(sample: Sample, reading: Reading) -> OfMembers:

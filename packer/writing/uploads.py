@@ -14,7 +14,6 @@ import mmap
 from collections.abc import Coroutine
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import xxhash
@@ -52,14 +51,9 @@ class Uploads:
         self._loop.__enter__()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._under_way.clear()
-        self._loop.__exit__(kind, error, trace)
+        self._loop.__exit__(*error)
 
     def give_up(self) -> None:
         """End all that is under way."""

@@ -12,6 +12,7 @@ Assumptions: Linux.
 """
 
 import contextlib
+import errno
 import fcntl
 import os
 import secrets
@@ -323,8 +324,10 @@ class _Process:
         with theirs, socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
             try:
                 listener.bind(address)
-            except OSError:
+            except OSError as error:
                 ours.close()
+                if error.errno != errno.EADDRINUSE:
+                    raise
                 raise _Taken from None
             listener.listen(_CONNECTIONS)
             try:

@@ -1,7 +1,7 @@
 """A store whose objects are listed before they are read, each in the version that was listed.
 
-Purpose: what a command needs that is not told beforehand what there is. It knows the
-network library, as `store` does.
+Purpose: what a command needs that is not told beforehand what there is. It knows the network
+library, as `store` does.
 """
 
 from collections.abc import AsyncIterator
