@@ -14,6 +14,7 @@ from packer.words import NAMED, have, listed, many, shortened
 _FEW = 5  # samples: no class can be learned of fewer
 _RARE = 0.1  # of the usual number
 _LINES = 200
+_PICTURES = 12
 
 
 def class_counts(table: Table, looked: Looked) -> tuple[NDArray[np.int64], str]:
@@ -28,10 +29,9 @@ def of_classes(table: Table, looked: Looked) -> Iterator[Finding]:
     counts, unit = class_counts(table, looked)
     total = counts.sum(axis=1)
     if total.any():
-        is_all = unit == "sample" or looked.count == len(table)
-        yield from _few(table, total, unit, is_all)
-        if is_all:
-            yield from _missing(table, counts, unit)
+        yield from _few(table, looked, total, unit)
+        if unit == "sample" or looked.count == len(table):
+            yield from _missing(table, looked, counts, unit)
     if table.rejected:
         reasons = Counter(reason.split(" (")[0] for _, reason in table.rejected)
         told = "; ".join(
@@ -49,7 +49,8 @@ def of_classes(table: Table, looked: Looked) -> Iterator[Finding]:
         )
 
 
-def _few(table: Table, total: NDArray[np.int64], unit: str, is_all: bool) -> Iterator[Finding]:
+def _few(table: Table, looked: Looked, total: NDArray[np.int64], unit: str) -> Iterator[Finding]:
+    is_all = unit == "sample" or looked.count == len(table)
     among = "" if is_all else " among the samples looked at"
     empty = np.flatnonzero(total == 0)
     if len(empty):
@@ -70,7 +71,6 @@ def _few(table: Table, total: NDArray[np.int64], unit: str, is_all: bool) -> Ite
     if len(rare):
         order = rare[np.argsort(total[rare], kind="stable")]
         lines = [(table.class_name(label), many(int(total[label]), unit)) for label in order]
-        sample = _of_classes(table, order) if unit == "sample" else []
         yield Finding(
             "rare_classes",
             "doubtful",
@@ -80,7 +80,7 @@ def _few(table: Table, total: NDArray[np.int64], unit: str, is_all: bool) -> Ite
             f"{usual:,.0f}: {listed([shortened(name, 60) for name, _ in lines])}. "
             "`reader.ClassBalanced()` draws them more often.",
             len(rare),
-            [sample] if sample else [],
+            [_shown(table, looked, order, unit)],
             _unsaid(lines),
         )
 
@@ -90,13 +90,16 @@ def _unsaid(lines: list[tuple[str, str]]) -> list[tuple[str, str]]:
     return lines[:_LINES] if len(lines) > NAMED else []
 
 
-def _of_classes(table: Table, labels: NDArray[np.int64]) -> list[int]:
+def _shown(table: Table, looked: Looked, labels: NDArray[np.int64], unit: str) -> list[int]:
     """A sample of each of the first classes."""
-    found = [np.flatnonzero(table.label == label)[:1] for label in labels[:12].tolist()]
-    return [int(number) for numbers in found for number in numbers]
+    of_all = table.label if unit == "sample" else looked.box_label
+    first = [int(np.argmax(of_all == label)) for label in labels[:_PICTURES].tolist()]
+    return first if unit == "sample" else list(dict.fromkeys(looked.box_sample[first].tolist()))
 
 
-def _missing(table: Table, counts: NDArray[np.int64], unit: str) -> Iterator[Finding]:
+def _missing(
+    table: Table, looked: Looked, counts: NDArray[np.int64], unit: str
+) -> Iterator[Finding]:
     """Classes that a split lacks and another one has."""
     if len(table.splits) < 2:
         return
@@ -113,6 +116,6 @@ def _missing(table: Table, counts: NDArray[np.int64], unit: str) -> Iterator[Fin
             f"{many(len(lacking), 'class')} {have(len(lacking))} no {unit} in the split {split} "
             f"and some in another: {listed(names)}.",
             len(lacking),
-            [],
+            [_shown(table, looked, lacking, unit)],
             _unsaid([(name, f"no {unit} in {split}") for name in names]),
         )

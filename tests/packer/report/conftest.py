@@ -68,6 +68,7 @@ def planted(
         box: list[float] | None = None,
         *,
         is_boxed: bool = True,
+        category: int | None = None,
     ) -> None:
         nonlocal count
         count += 1
@@ -78,7 +79,8 @@ def planted(
         entry = {"id": count, "file_name": name, "width": width, "height": height}
         splits[split]["images"].append(entry)
         box = box or [width * 0.5, height * 0.5, width * 0.4, height * 0.4]
-        note = {"id": count, "image_id": count, "category_id": 1 + count % 3 % 2, "bbox": box}
+        category = category or 1 + count % 3 % 2
+        note = {"id": count, "image_id": count, "category_id": category, "bbox": box}
         if is_boxed:
             splits[split]["annotations"].append({**note, "area": 1, "iscrowd": 0})
 
@@ -100,11 +102,12 @@ def planted(
         add("train", f"bare{at}.jpg", photograph(180 + at), is_boxed=False)
         add("train", f"outside{at}.jpg", photograph(140 + at), [200, 100, 200, 90])
         add("train", f"empty{at}.jpg", photograph(150 + at), [100, 100, 0, 50])
+        add("train", f"rare{at}.jpg", photograph(190 + at), category=4)
         add("train", f"damaged{at}.jpg", photograph(160 + at))
         path = source / "train2017" / f"damaged{at}.jpg"
         path.write_bytes(path.read_bytes()[:1500])
     for split, content in splits.items():
-        content["categories"] = [{"id": at + 1, "name": n} for at, n in enumerate(("a", "b", "c"))]
+        content["categories"] = [{"id": at + 1, "name": n} for at, n in enumerate("abcd")]
         path = source / "annotations" / f"instances_{split}2017.json"
         path.parent.mkdir(exist_ok=True)
         path.write_text(json.dumps(content))

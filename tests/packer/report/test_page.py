@@ -171,7 +171,7 @@ def test_more_samples_are_shown_when_asked_for(of_planted: Reported, opened: Ope
     more = page.find_element("id", "more")
     page.execute_script("arguments[0].focus()", more)
     press(page, "\ue007")  # Enter
-    assert len(visible(page)) == 86
+    assert len(visible(page)) == 88
     assert not more.is_displayed()
     assert page.switch_to.active_element.get_attribute("data-copy")  # goes on at the first new one
 

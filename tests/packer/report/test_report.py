@@ -93,9 +93,20 @@ def test_an_empty_class_and_rejected_files_are_named(of_planted: tuple[Reported,
     assert "damaged0.jpg" in page
 
 
+def test_a_class_that_is_rare_or_that_a_split_lacks_is_shown_by_a_sample(
+    of_planted: tuple[Reported, str],
+) -> None:
+    made, page = of_planted
+    by_kind = {finding.kind: finding for finding in made.findings}
+    assert ": d." in by_kind["rare_classes"].sentence
+    assert ": d." in by_kind["class_missing_in_split"].sentence
+    assert names(made, page, "rare_classes") == {"rare"}
+    assert names(made, page, "class_missing_in_split") == {"rare"}
+
+
 def test_nothing_else_is_found(of_planted: tuple[Reported, str]) -> None:
     kinds = sorted(finding.kind for finding in of_planted[0].findings)
-    assert len(kinds) == len(set(kinds)) == 14
+    assert len(kinds) == len(set(kinds)) == 16
 
 
 def test_the_page_is_one_file_that_names_no_other(of_planted: tuple[Reported, str]) -> None:
@@ -116,8 +127,8 @@ def test_the_same_dataset_and_seed_give_the_same_page(planted: Path, reported: R
 def test_a_page_of_some_samples_says_so(planted: Path, reported: Reporting) -> None:
     made, page = reported(planted, samples=30)
     assert made.looked == 30
-    assert "the images of 30 samples of 86 by their checksums: all right" in page
-    assert re.search(r"30 of 86 samples, chosen by the seed 0, were read", page)
+    assert "the images of 30 samples of 88 by their checksums: all right" in page
+    assert re.search(r"30 of 88 samples, chosen by the seed 0, were read", page)
 
 
 def test_damaged_samples_are_named_and_the_others_shown(
@@ -154,7 +165,7 @@ def test_a_dataset_in_a_store_is_shown_as_one_in_a_folder(
         there, page = reported(server.url, samples=9)
         fetched = sum(stop - start for _, start, stop in server.tars)
     assert there.findings == here.findings
-    assert (there.samples, there.looked) == (86, 9)
+    assert (there.samples, there.looked) == (88, 9)
     assert fetched > 0
     assert server.url in page
     assert "<dt>opening</dt>" in page
