@@ -3,13 +3,14 @@
 from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
 from packer.report.annotations import Reading
 from packer.report.finding import SHOWN, Finding, examples
 from packer.report.look import Looked
 from packer.report.masks import VOID
 from packer.report.table import Table
-from packer.words import have, listed, many, share
+from packer.words import have, listed, many, share, shortened
 
 _OUTSIDE = 1.5  # pixels beyond the image, for roundings
 _OUTSIDE_PART = 0.005  # of its side, for fractions
@@ -97,18 +98,36 @@ def _boxes(table: Table, looked: Looked, reading: Reading) -> Iterator[Finding]:
             len(samples),
             examples(samples),
         )
-    reach = high[~outside].max(axis=0) if (~outside).any() else np.ones(2)
-    if len(of) >= _MANY and (reach < _CORNER).all():
+    yield from _in_corner(table, looked, reading, ~outside)
+
+
+def _in_corner(
+    table: Table, looked: Looked, reading: Reading, inside: NDArray[np.bool_]
+) -> Iterator[Finding]:
+    """By split: one may come from another tool than the others."""
+    of, far = looked.box_sample, looked.boxes[:, 2:]
+    found, names = np.zeros_like(inside), []
+    for place, split in enumerate(table.splits):
+        boxes = table.split[of] == place
+        reach = far[boxes & inside].max(axis=0, initial=0)
+        if boxes.sum() >= _MANY and 0 < reach.max() < _CORNER:
+            found |= boxes
+            names.append(split)
+    if found.any():
+        reach = far[found & inside].max(axis=0)
+        samples = np.unique(of[found])
         told = "as was told" if reading.is_told else "as their numbers suggest"
         yield Finding(
             "boxes_in_corner",
             "doubtful",
             "Boxes in the upper left alone",
-            f"Of {many(len(of), 'box')}, none reaches beyond {reach[0]:.0%} of the width and "
-            f"{reach[1]:.0%} of the height. Read as {reading.format}, {told}, they may be those of "
-            "smaller images, or fractions taken for pixels.",
-            len(np.unique(of)),
-            examples(np.unique(of)),
+            f"Of {many(int(found.sum()), 'box')}"
+            + f" in {listed([shortened(name, 60) for name in names])}" * (not found.all())
+            + f", none reaches beyond {reach[0]:.0%} of the width and {reach[1]:.0%} of the "
+            f"height. Read as {reading.format}, {told}, they may be those of smaller images, or "
+            "fractions taken for pixels.",
+            len(samples),
+            examples(samples),
         )
 
 

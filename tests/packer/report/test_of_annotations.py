@@ -1,5 +1,6 @@
 """Rules about boxes and masks, on numbers alone."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -26,9 +27,20 @@ NOTHING = Looked(
 )
 
 
-def found(looked: Looked, classes: tuple[str, ...] = ()) -> dict[str, Finding]:
-    sides = np.full(COUNT, 100)
-    table: Any = SimpleNamespace(width=sides, height=sides, classes=classes, has_labels=False)
+def found(
+    looked: Looked, classes: tuple[str, ...] = (), val: Sequence[int] = ()
+) -> dict[str, Finding]:
+    """Findings of samples of the split train, but for those of `val`."""
+    sides, split = np.full(COUNT, 100), np.zeros(COUNT, np.int64)
+    split[list(val)] = 1
+    table: Any = SimpleNamespace(
+        width=sides,
+        height=sides,
+        classes=classes,
+        has_labels=False,
+        split=split,
+        splits=("train", "val"),
+    )
     findings = of_annotations(table, looked, Reading("json", "xywh"))
     return {finding.kind: finding for finding in findings}
 
@@ -75,6 +87,16 @@ def test_boxes_of_smaller_images_are_found_by_where_none_lies() -> None:
     boxes = np.hstack([low, low + 0.1]).tolist()
     assert "boxes_in_corner" in found(with_boxes(*boxes), ("a",))
     assert "boxes_in_corner" not in found(with_boxes(*boxes, [0.8, 0.8, 0.9, 0.9]), ("a",))
+
+
+def test_boxes_of_smaller_images_are_found_in_one_split_too() -> None:
+    rng = np.random.default_rng(0)
+    low = np.vstack([rng.uniform(0, 0.3, (60, 2)), rng.uniform(0, 0.9, (20, 2))])
+    boxes = with_boxes(*np.hstack([low, low + 0.1]).tolist())
+    assert "boxes_in_corner" not in found(boxes, ("a",))
+    finding = found(boxes, ("a",), range(60))["boxes_in_corner"]
+    assert finding.sentence.startswith("Of 60 boxes in val, none reaches beyond 40% of the width")
+    assert finding.count == 60
 
 
 def test_mask_values_beyond_the_classes_are_found() -> None:
