@@ -1,6 +1,5 @@
 """LitData: chunks written by `optimize`, read by its own dataset and loader."""
 
-import os
 from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
@@ -45,10 +44,12 @@ def _decode(row: dict[str, Any], crop: str) -> tuple[Any, int]:
 def build(task: Task) -> Iterable[Any]:
     """A StreamingDataset that decodes with simplejpeg and OpenCV."""
     import litdata
+    from litdata.streaming import downloader
 
     place: dict[str, Any] = {"input_dir": str(task.cache / _FOLDER)}
     if task.stored is not None:
-        os.environ["AWS_ALLOW_HTTP"] = "true"  # for the library that fetches for it
+        # Of the libraries that fetch for it, the one that is usual refuses a server without TLS.
+        downloader._OBSTORE_CLIENT_OPTIONS["allow_http"] = True
         place = {
             "input_dir": f"s3://{task.stored.bucket}/{_FOLDER}",
             "cache_dir": str(task.stored.cache),
