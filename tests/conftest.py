@@ -7,6 +7,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +26,7 @@ if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:  # by nohup: not for their
     signal.signal(signal.SIGHUP, lambda *_: None)
 os.environ.pop("PYTHONUNBUFFERED", None)  # which few users have: their output is buffered
 _preloaded = str(Path(__file__).parent / "preloaded")
+os.environ["PRELOADED_FOR"] = str(os.getpid())
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [_preloaded, os.environ.get("PYTHONPATH")]))
 
 
@@ -105,11 +107,25 @@ def packed(
 
 
 @pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup() -> Iterator[object]:
+    """A fixture may read a dataset too."""
+    with _no_test_in_environment():
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
 def pytest_pyfunc_call() -> Iterator[object]:
-    """A test's name is not in its environment: by another one, workers are started anew."""
+    """Call a test."""
+    with _no_test_in_environment():
+        return (yield)
+
+
+@contextmanager
+def _no_test_in_environment() -> Iterator[None]:
+    """By another environment, such as with the name of each test, workers are started anew."""
     name = os.environ.pop("PYTEST_CURRENT_TEST", None)
     try:
-        return (yield)
+        yield
     finally:
         if name is not None:
             os.environ["PYTEST_CURRENT_TEST"] = name

@@ -37,7 +37,7 @@ _ENDING_SECONDS = 2.0
 _REQUEST = struct.Struct("=qq")  # number and place of a worker
 _NEWS = struct.Struct("=qqq")  # its number, its process, and exit status or `_BEGUN`
 _BEGUN = 1 << 32
-_DESCRIPTORS = 6  # of a request: see `reader.workers.worker.main`
+_DESCRIPTORS = 7  # of a request: the working directory, then see `reader.workers.worker.main`
 _LIMITS = [getattr(resource, name) for name in dir(resource) if name.startswith("RLIMIT_")]
 
 
@@ -80,8 +80,13 @@ class Starter:
     def fork(self, descriptors: Sequence[int], place: int) -> "Forked":
         """Have it start a worker; where it has just ended, one that has ended too."""
         number, self.asked = self.asked, self.asked + 1
-        with contextlib.suppress(ConnectionError):
-            socket.send_fds(self._socket, [_REQUEST.pack(number, place)], descriptors)
+        folder = os.open(".", os.O_PATH)
+        try:
+            with contextlib.suppress(ConnectionError):
+                request = [_REQUEST.pack(number, place)]
+                socket.send_fds(self._socket, request, [folder, *descriptors])
+        finally:
+            os.close(folder)
         return Forked(self, number)
 
     def pid(self, number: int) -> int:
@@ -206,12 +211,9 @@ def _inherited() -> tuple[Any, ...]:
         with contextlib.suppress(OSError):  # it is closed
             found = os.fstat(descriptor)
             output.append((descriptor, found.st_dev, found.st_ino))
-    folder = ""
-    with contextlib.suppress(OSError):  # it was removed
-        folder = os.getcwd()
     limits = [resource.getrlimit(limit) for limit in _LIMITS]
     priority = os.getpriority(os.PRIO_PROCESS, 0)
-    return sys.executable, environment(), folder, os.sched_getaffinity(0), output, limits, priority
+    return sys.executable, environment(), os.sched_getaffinity(0), output, limits, priority
 
 
 def main(arguments: list[str]) -> None:
@@ -239,7 +241,7 @@ def main(arguments: list[str]) -> None:
             for pid, code in _ended(numbers):
                 _tell(requests, numbers.pop(pid), pid, code)
         if requests.fileno() in descriptors:
-            content, own, *_ = socket.recv_fds(
+            content, received, *_ = socket.recv_fds(
                 requests, _REQUEST.size, _DESCRIPTORS, socket.MSG_CMSG_CLOEXEC
             )
             if not content:
@@ -253,14 +255,16 @@ def main(arguments: list[str]) -> None:
                 if not pid:
                     signal.set_wakeup_fd(-1)
                     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-                    for descriptor in (noticed, notice, life, requests.detach()):
+                    folder, *own = received
+                    os.fchdir(folder)
+                    for descriptor in (noticed, notice, life, requests.detach(), folder):
                         os.close(descriptor)
                     np.random.seed()  # as in a process of its own
                     worker.main([*own, place])
                     return
                 numbers[pid] = number
                 _tell(requests, number, pid, _BEGUN)
-            for descriptor in own:
+            for descriptor in received:
                 os.close(descriptor)
 
 

@@ -1,10 +1,12 @@
-"""Imports torch once for all workers of the tests, whose own modules nearly all import it.
+"""Imports torch once for all workers of the tests' own process, as nearly all of its modules do.
 
-It takes seconds, and without this each worker would take them. So what a worker loads of itself is
-to be tested in an environment without this folder.
+It takes seconds, and without this each worker would take them. Workers of the processes that tests
+start need none. What a worker loads of itself is to be tested in such a process.
 """
 
+import os
 import sys
 
-if "reader.workers.starter" in sys.orig_argv:
+is_started_by_tests = os.environ.get("PRELOADED_FOR") == str(os.getppid())
+if is_started_by_tests and "reader.workers.starter" in sys.orig_argv:
     import torch  # noqa: F401

@@ -116,6 +116,19 @@ def test_a_worker_is_as_if_its_process_were_executed_now(
     ]
 
 
+def test_one_process_serves_all_folders_also_one_that_somebody_removed(
+    packed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with load(packed) as loader:
+        assert indexes(loader) == list(range(COUNT))
+    (tmp_path / "removed").mkdir()
+    monkeypatch.chdir(tmp_path / "removed")
+    (tmp_path / "removed").rmdir()
+    with load(packed.absolute()) as loader:
+        assert indexes(loader) == list(range(COUNT))
+        assert len(starters()) == 1
+
+
 def test_workers_do_not_draw_the_same_random_numbers(packed: Path, tmp_path: Path) -> None:
     def drawn_there() -> float:
         return np.random.random()
