@@ -43,8 +43,16 @@ class Refused(Failure):
 class Passing(Failure):
     """A failure that may not be there the next time."""
 
-    def __init__(self, what: str, *, is_throttle: bool = False, is_answer: bool = False) -> None:
+    def __init__(
+        self,
+        what: str,
+        advice: str = "Is the store there, and can this machine reach it?",
+        *,
+        is_throttle: bool = False,
+        is_answer: bool = False,
+    ) -> None:
         super().__init__(what)
+        self.advice = advice  # if it does not pass
         self.is_throttle = is_throttle
         self.is_answer = is_answer  # wrong, which seldom passes
 
@@ -67,7 +75,10 @@ def meaning(error: Exception) -> Failure:
         what = "the server gives the whole file where a part is asked for"
         return Passing(what, is_answer=True)
     if raised := _RAISED.search(said):
-        return Passing(f"credential_provider= gives no credentials: it raises {raised[1]}")
+        return Passing(
+            f"credential_provider= gives no credentials: it raises {raised[1]}",
+            "Call it by itself, to see why.",
+        )
     if status := _STATUS.search(said):
         code = _CODE.search(said)
         return _of_status(int(status[1]), code[1] if code else "")

@@ -204,11 +204,8 @@ class Store:
                 tries += 1
                 wrong += failed.is_answer
                 if (waited + pause > patience and tries >= least) or wrong >= _TRIES:
-                    raise self._error(
-                        name,
-                        f"{failed}, also after {waited:.0f} seconds. Is the store there, and can "
-                        "this machine reach it?",
-                    ) from None
+                    told = f"{failed}, also after {waited:.0f} seconds. {failed.advice}"
+                    raise self._error(name, told) from None
                 self._add(retries=1)
             await asyncio.sleep(pause * random.uniform(0.5, 1.5))
             pause = min(2 * pause, _LONGEST_PAUSE)
