@@ -110,7 +110,9 @@ def test_a_provider_that_fails_is_named_with_the_kind_of_its_error_alone(
     assert SECRET not in str(told.value)
     dataset = opened(bucket, tmp_path, Provider(tmp_path / "others", None, fails_at=2))
     bucket.keys = set()
-    with pytest.raises(StoreError, match=r"raises RuntimeError, also after .* Call it by itself") as told:
+    with pytest.raises(
+        StoreError, match=r"raises RuntimeError, also after .* Call it by itself"
+    ) as told:
         dataset[0]
     assert SECRET not in str(told.value)
     dataset.fetching.close()
