@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from packer.images.tiling.compiling import Array, kernel
+from packer.images.tiling.compiling import Array, helper, kernel
 from packer.images.tiling.scan import swapped
 
 
-@kernel("int64(uint32[::1], int64, int64, uint64[::1], uint64[:])")
+@helper
 def _packed(records: Array, at: int, stop: int, codes: Array, words: Array) -> int:
     """Write the records from `at` to `stop`, without stuffing; ones fill the last byte.
 
@@ -39,7 +39,7 @@ def _packed(records: Array, at: int, stop: int, codes: Array, words: Array) -> i
     return to
 
 
-@kernel("int64(uint8[::1], uint64[:], int64, uint8[::1], uint64[:], int64)")
+@helper
 def _stuffed(
     source: Array, source_words: Array, size: int, out: Array, words: Array, to: int
 ) -> int:

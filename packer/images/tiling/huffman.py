@@ -11,7 +11,7 @@ bit 26 on), 0 where the record has them already. The entry 0 says that there is 
 
 import numpy as np
 
-from packer.images.tiling.compiling import Array, kernel
+from packer.images.tiling.compiling import Array, helper, kernel
 
 PEEK = 11  # bits that are looked up at once
 RECORD = (1 << 21) - 1
@@ -67,7 +67,7 @@ def build_lookup(spec: Array, most: int, short: Array, longer: Array) -> bool:
     return at == spec.size
 
 
-@kernel("uint32(uint64, uint8[::1], int64[:, ::1])")
+@helper
 def find_long(bits: int, spec: Array, longer: Array) -> int:
     """The entry of a code that is longer than `PEEK`; 0 if it is none."""
     for length in range(PEEK + 1, 17):
@@ -87,7 +87,7 @@ def count(records: Array, used: int, histogram: Array) -> None:
         histogram[records[i] & np.uint32(1023)] += 1
 
 
-@kernel("int64[::1](int64[::1])")
+@helper
 def _code_lengths(counts: Array) -> Array:
     """By symbol; the symbol 256 is there to get the last code (figures K.1 and K.2)."""
     weights, symbols = np.empty(257, np.int64), np.empty(257, np.int64)

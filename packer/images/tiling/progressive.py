@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from packer.images.tiling.compiling import Array, kernel
+from packer.images.tiling.compiling import Array, helper, kernel
 from packer.images.tiling.huffman import PEEK, find_long
 from packer.images.tiling.scan import bits_at
 from packer.images.tiling.sequential import (
@@ -16,21 +16,19 @@ from packer.images.tiling.sequential import (
 )
 
 
-@kernel("int64(uint64[:], int64)")
+@helper
 def _bit(words: Array, position: int) -> int:
     """The next bit."""
     return np.int64(words[position >> 3] >> np.uint64(7 - (position & 7))) & 1
 
 
-@kernel("int64(uint64[:], int64, int64)")
+@helper
 def _number(words: Array, position: int, size: int) -> int:
     """The next `size` bits, 16 at most."""
     return np.int64((bits_at(words, position) >> np.uint64(1)) >> np.uint64(63 - size))
 
 
-@kernel(
-    "UniTuple(int64, 2)(uint64[:], int64, int64, uint8[:, ::1], uint32[:, ::1], int64[:, :, ::1])"
-)
+@helper
 def _symbol(
     words: Array, position: int, table: int, specs: Array, shorts: Array, longers: Array
 ) -> tuple[int, int]:
@@ -46,19 +44,13 @@ def _symbol(
     return symbol, position + (used if left else used - (symbol & 15))
 
 
-@kernel("int64(int64, int64)")
+@helper
 def _extended(bits: int, size: int) -> int:
     """The number that these additional bits stand for (figure F.12)."""
     return bits - (1 << size) + 1 if size and bits >> (size - 1) == 0 else bits
 
 
-_PASS = (
-    "UniTuple(int64, 3)(uint64[:], int64, int64, int64[::1], int64, "
-    "uint8[:, ::1], uint32[:, ::1], int64[:, :, ::1], int16[:, ::1], int64)"
-)
-
-
-@kernel(_PASS)
+@helper
 def _first_pass(
     words: Array,
     position: int,
@@ -97,7 +89,7 @@ def _first_pass(
     return DONE, position, run
 
 
-@kernel(_PASS)
+@helper
 def _later_pass(
     words: Array,
     position: int,

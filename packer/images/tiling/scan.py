@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from packer.images.tiling.compiling import Array, kernel
+from packer.images.tiling.compiling import Array, helper, kernel
 
 PADDING = 256  # zeros behind a scan: more than a block takes
 
@@ -51,7 +51,7 @@ def unstuff(content: Array, words: Array, size: int, ends: Array) -> int:
     return part + 1
 
 
-@kernel("uint64(uint64)")
+@helper
 def swapped(word: int) -> int:
     """Its 8 bytes in reverse order."""
     one, two, four = np.uint64(0x00FF00FF00FF00FF), np.uint64(0x0000FFFF0000FFFF), np.uint64(32)
@@ -60,7 +60,7 @@ def swapped(word: int) -> int:
     return word << four | word >> four
 
 
-@kernel("uint64(uint64[:], int64)")
+@helper
 def bits_at(words: Array, position: int) -> int:
     """The bits from `position` on, the first one highest: 57 at least, with zeros behind them."""
     return swapped(words[position >> 3]) << np.uint64(position & 7)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from packer.images.tiling.compiling import Array, kernel
+from packer.images.tiling.compiling import Array, helper, kernel
 from packer.images.tiling.huffman import PEEK, RECORD, find_long
 from packer.images.tiling.scan import bits_at
 
@@ -16,7 +16,7 @@ FAULTS = {
 }
 
 
-@kernel("int64(int64)")
+@helper
 def new_record(value: int) -> int:
     """A number's category and additional bits (T.81, F.1.2.1), as a record without its table."""
     size, magnitude = 0, abs(value)
