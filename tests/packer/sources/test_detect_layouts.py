@@ -207,7 +207,9 @@ def labels_of(found: Any) -> dict[str, set[str | None]]:
 CHANGED = [r for r in ROWS if not (r.src or "root" in r.options or "folder" in r.options.values())]
 
 
-@pytest.mark.parametrize("seed", range(240))
+@pytest.mark.parametrize(
+    "seed", [*range(80), *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(80, 240))]
+)
 def test_what_is_made_of_layouts_by_chance_is_right_or_not_packed(
     seed: int, tmp_path: Path, lay_out: Write, write_files: Write, scan: Callable[..., Any]
 ) -> None:

@@ -3,11 +3,13 @@
 import os
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+import cloudpickle
 import numpy as np
 import psutil
 import pytest
@@ -24,12 +26,14 @@ pytestmark = [
 ]
 
 
+cloudpickle.register_pickle_by_value(sys.modules[__name__])  # its imports are not for workers
 _BEFORE: set[int] = set()
 
 
 @pytest.fixture(autouse=True)
-def _what_was_there_before() -> None:
+def _what_was_there_before(monkeypatch: pytest.MonkeyPatch) -> None:
     starter.end()
+    monkeypatch.delenv("PRELOADED_FOR")
     _BEFORE.clear()
     _BEFORE.update(child.pid for child in psutil.Process().children())
 
