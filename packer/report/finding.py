@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 Weight = Literal["wrong", "doubtful", "notable"]
 WEIGHTS: tuple[Weight, ...] = ("wrong", "doubtful", "notable")
 
-SHOWN = 12  # samples of a finding
+SHOWN = 12  # samples of a finding, as pictures
 SHOWN_GROUPS = 8
 SHOWN_OF_GROUP = 4
+_ALIKE = ("leakage", "contradicting", "duplicates")
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,8 @@ class Finding:
         title: a few words.
         sentence: what was found, how much of it, and what to do.
         count: samples, classes or files that it is about.
-        groups: numbers of samples that show it; of likeness a group each, else one group.
+        groups: numbers of all samples that show it, of classes one each; of samples that are
+            alike a group each, else one group.
         lines: (name, text) of what has no picture.
     """
 
@@ -43,7 +45,24 @@ class Finding:
         """All samples that show it."""
         return [number for group in self.groups for number in group]
 
+    @property
+    def is_of_groups(self) -> bool:
+        """Whether it is about samples that are alike."""
+        return self.kind.endswith(_ALIKE)
+
+    @property
+    def shown(self) -> list[list[int]]:
+        """The first of its samples, by group, of which there are pictures."""
+        most = SHOWN_OF_GROUP if self.is_of_groups else SHOWN
+        return [group[:most] for group in self.groups[:SHOWN_GROUPS]]
+
+
+def gravest_first(finding: Finding) -> tuple[int, bool, int]:
+    """Sorts by weight; then leakage comes first, as no result can be trusted, then by count."""
+    is_leakage = finding.kind.endswith("leakage")
+    return WEIGHTS.index(finding.weight), not is_leakage, -finding.count
+
 
 def examples(numbers: NDArray[np.int64] | Sequence[int]) -> list[list[int]]:
-    """The first of these samples, as one group."""
-    return [[int(number) for number in numbers[:SHOWN]]] if len(numbers) else []
+    """These samples as one group."""
+    return [[int(number) for number in numbers]] if len(numbers) else []

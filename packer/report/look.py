@@ -98,6 +98,14 @@ class Looked:
         """How many samples were looked at, the damaged ones as well."""
         return len(self.numbers) + len(self.damages)
 
+    def are_mirrored(self, first: int, second: int) -> bool:
+        """Whether one is rather the other's mirror image, of two that are alike."""
+        if not np.isin([first, second], self.numbers).all():
+            return False
+        one, other = self.tiny[np.searchsorted(self.numbers, [first, second])].astype(np.int16)
+        mirror = other.reshape(TINY, TINY)[:, ::-1].ravel()
+        return bool(np.abs(one - mirror).sum() < np.abs(one - other).sum())
+
 
 def look(
     dataset: "Dataset", numbers: Sequence[int], reading: Reading, jobs: int, progress: Progress

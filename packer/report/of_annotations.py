@@ -110,22 +110,29 @@ def _in_corner(
     for place, split in enumerate(table.splits):
         boxes = table.split[of] == place
         reach = far[boxes & inside].max(axis=0, initial=0)
-        if boxes.sum() >= _MANY and 0 < reach.max() < _CORNER:
+        begin = looked.boxes[boxes & inside, :2].min(axis=0, initial=1)
+        is_aside = (1 - reach > 2 * begin).all()  # what is centred is not
+        if boxes.sum() >= _MANY and 0 < reach.max() < _CORNER and is_aside:
             found |= boxes
             names.append(split)
     if found.any():
         reach = far[found & inside].max(axis=0)
         samples = np.unique(of[found])
         told = "as was told" if reading.is_told else "as their numbers suggest"
+        wider, higher = (
+            f"{1 / part:,.1f}".removesuffix(".0") for part in reach.clip(1e-6).tolist()
+        )
+        larger = f"{wider} times" if wider == higher else f"{wider} times as wide, {higher} times"
         yield Finding(
             "boxes_in_corner",
-            "doubtful",
+            "wrong",
             "Boxes in the upper left alone",
             f"Of {many(int(found.sum()), 'box')}"
             + f" in {listed([shortened(name, 60) for name in names])}" * (not found.all())
             + f", none reaches beyond {reach[0]:.0%} of the width and {reach[1]:.0%} of the "
-            f"height. Read as {reading.format}, {told}, they may be those of smaller images, or "
-            "fractions taken for pixels.",
+            f"height; {larger} as {'large' if wider == higher else 'high'} they would fill it. "
+            f"Read as {reading.format}, {told}, they may be those of smaller images, or fractions "
+            "taken for pixels.",
             len(samples),
             examples(samples),
         )

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from packer.report.finding import Finding
 from packer.report.look import Looked
 from packer.report.table import Table
-from packer.words import NAMED, have, listed, many, shortened
+from packer.words import NAMED, are, have, listed, many, shortened
 
 _FEW = 5  # samples: no class can be learned of fewer
 _RARE = 0.1  # of the usual number
@@ -35,14 +35,14 @@ def of_classes(table: Table, looked: Looked) -> Iterator[Finding]:
     if table.rejected:
         reasons = Counter(reason.split(" (")[0] for _, reason in table.rejected)
         told = "; ".join(
-            f"{count:,} because {shortened(reason, 160)}"
-            for reason, count in reasons.most_common(5)
+            f"{shortened(reason, 160)} ({count:,})" for reason, count in reasons.most_common(5)
         )
         yield Finding(
             "rejected",
             "doubtful",
             "Files that were rejected",
-            f"{many(len(table.rejected), 'file')} of the source, not in the dataset: {told}.",
+            f"{many(len(table.rejected), 'file')} of the source {are(len(table.rejected))} not in "
+            f"the dataset. Why: {told}.",
             len(table.rejected),
             [],
             table.rejected[:_LINES],
@@ -71,13 +71,14 @@ def _few(table: Table, looked: Looked, total: NDArray[np.int64], unit: str) -> I
     if len(rare):
         order = rare[np.argsort(total[rare], kind="stable")]
         lines = [(table.class_name(label), many(int(total[label]), unit)) for label in order]
+        named = [f"{shortened(table.class_name(at), 60)} ({total[at]:,})" for at in order]
         yield Finding(
             "rare_classes",
             "doubtful",
             "Rare classes",
             f"{many(len(rare), 'class')} of {len(total):,} {have(len(rare))} {limit:.0f} or fewer "
             f"{'samples' if unit == 'sample' else 'boxes'}{among}, where the usual one has "
-            f"{usual:,.0f}: {listed([shortened(name, 60) for name, _ in lines])}. "
+            f"{usual:,.0f}: {listed(named)}. "
             "`reader.ClassBalanced()` draws them more often.",
             len(rare),
             [_shown(table, looked, order, unit)],

@@ -1,7 +1,9 @@
 """`packer report`: gather, look, judge, draw; one screen."""
 
 import time
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from importlib.util import find_spec
 from operator import attrgetter
 from pathlib import Path
@@ -13,13 +15,13 @@ from packer.errors import UnusableInput
 from packer.files.atomic import write_file
 from packer.progress import Progress
 from packer.report import SAMPLES
-from packer.report.annotations import Reading, reading_of
+from packer.report.annotations import Annotated, Reading, reading_of
 from packer.report.batches import of_each
 from packer.report.cards import cards
 from packer.report.charts import charts
 from packer.report.choice import chosen, gallery
 from packer.report.costs import costs
-from packer.report.finding import WEIGHTS, Finding
+from packer.report.finding import Finding, gravest_first
 from packer.report.likeness import Groups, alike, same
 from packer.report.look import Looked, look
 from packer.report.of_annotations import of_annotations
@@ -108,15 +110,17 @@ def report(
     looked = look(dataset, chosen(len(table), samples, seed).tolist(), reading, jobs, progress)
     exact = _exact(dataset, table, samples, jobs, progress)
     near = _near(table, looked)
+    told = _told(dataset, (exact, near), reading, jobs, progress)
     findings = [
-        *of_pairs(table, exact, near, len(looked.numbers)),  # leakage comes first of all
+        *of_pairs(table, exact, near, looked, told),
         *of_images(table, looked),
         *of_annotations(table, looked, reading),
         *of_classes(table, looked),
     ]
-    findings.sort(key=lambda finding: WEIGHTS.index(finding.weight))
+    findings.sort(key=gravest_first)
     shown = gallery(table, _GALLERY, seed)
-    wanted = {*shown, *(number for finding in findings for number in finding.samples)}
+    groups = (group for finding in findings for group in finding.shown)
+    wanted = {*shown, *(number for group in groups for number in group)}
     drawn = cards(dataset, sorted(wanted), reading, jobs, progress)
     room = np.cumsum([drawn[number].weight for number in shown])
     shown = shown[: int((room <= _ROOM).sum())]
@@ -180,6 +184,25 @@ def _near(table: Table, looked: Looked) -> Groups:
     hashes, mirrored = looked.hash[varied], looked.mirrored[varied]
     groups = alike(looked.numbers[varied], hashes, mirrored, looked.tiny[varied])
     return groups.where(groups.differ(table.crc32))
+
+
+def _told(
+    dataset: Any, alike: Sequence[Groups], reading: Reading, jobs: int, progress: Progress
+) -> dict[int, Annotated]:
+    """The boxes of the samples of these groups, without those that cannot be read."""
+    members = np.unique(np.concatenate([groups.members for groups in alike]))
+    act = partial(_annotated, reading=reading)
+    done = of_each(
+        dataset, members.tolist() if reading.ext else [], act, jobs, progress, "compare boxes"
+    )
+    return {number: told for number, told in done.results.items() if told is not None}
+
+
+def _annotated(sample: Sample, reading: Reading) -> Annotated | None:
+    try:
+        return sample.annotated(reading)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _begins(path: Path) -> bytes:

@@ -96,7 +96,21 @@ def test_boxes_of_smaller_images_are_found_in_one_split_too() -> None:
     assert "boxes_in_corner" not in found(boxes, ("a",))
     finding = found(boxes, ("a",), range(60))["boxes_in_corner"]
     assert finding.sentence.startswith("Of 60 boxes in val, none reaches beyond 40% of the width")
+    assert "2.5 times as large they would fill it" in finding.sentence
+    assert finding.weight == "wrong"
     assert finding.count == 60
+
+
+def test_boxes_in_the_middle_are_not_those_of_smaller_images() -> None:
+    rng = np.random.default_rng(0)
+    low = rng.uniform(0.3, 0.5, (60, 2))
+    assert "boxes_in_corner" not in found(with_boxes(*np.hstack([low, low + 0.2]).tolist()), ("a",))
+
+
+def test_a_finding_has_all_samples_and_shows_some() -> None:
+    finding = found(with_boxes(*[[0.5, 0.5, 1.1, 0.9]] * 30), ("a",))["boxes_outside"]
+    assert finding.samples == list(range(30))
+    assert finding.shown == [list(range(12))]
 
 
 def test_mask_values_beyond_the_classes_are_found() -> None:

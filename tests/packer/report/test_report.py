@@ -11,6 +11,7 @@ import pytest
 from store_server import serving
 
 from packer.errors import UnusableInput
+from packer.report.finding import WEIGHTS
 from packer.report.report import Reported, report
 
 Reporting = Callable[..., tuple[Reported, str]]
@@ -60,8 +61,24 @@ def test_near_copies_are_found_also_if_they_are_mirrored(of_planted: tuple[Repor
     assert names(made, page, "near_duplicates") == {"near", "mirror"}
 
 
-def test_leakage_comes_first(of_planted: tuple[Reported, str]) -> None:
-    assert of_planted[0].findings[0].kind == "leakage"
+def test_of_copies_it_is_said_whether_their_boxes_agree(of_planted: tuple[Reported, str]) -> None:
+    by_kind = {finding.kind: finding for finding in of_planted[0].findings}
+    assert "What differs: the classes of the boxes in 1 group." in by_kind["leakage"].sentence
+    mirrored = by_kind["near_duplicates"]  # whose boxes lie where they lay before
+    assert "What differs: the boxes in 2 groups" in mirrored.sentence
+    assert mirrored.weight == "doubtful"
+
+
+def test_within_a_weight_leakage_comes_first_and_then_what_concerns_most(
+    of_planted: tuple[Reported, str],
+) -> None:
+    findings = of_planted[0].findings
+    assert findings[0].kind == "leakage"
+    weights = [finding.weight for finding in findings]
+    assert weights == sorted(weights, key=WEIGHTS.index)
+    for weight in WEIGHTS:
+        counts = [each.count for each in findings[1:] if each.weight == weight]
+        assert counts == sorted(counts, reverse=True)
 
 
 def test_options_are_told_in_words_if_somebody_chose_them(
@@ -98,7 +115,7 @@ def test_a_class_that_is_rare_or_that_a_split_lacks_is_shown_by_a_sample(
 ) -> None:
     made, page = of_planted
     by_kind = {finding.kind: finding for finding in made.findings}
-    assert ": d." in by_kind["rare_classes"].sentence
+    assert ": d (2)." in by_kind["rare_classes"].sentence
     assert ": d." in by_kind["class_missing_in_split"].sentence
     assert names(made, page, "rare_classes") == {"rare"}
     assert names(made, page, "class_missing_in_split") == {"rare"}
