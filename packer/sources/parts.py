@@ -1,20 +1,24 @@
 """A dataset whose splits lie apart: ``train.tar`` beside ``val.tar``, or folders of tars."""
 
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from packer.sources.archive.webdataset import is_index
 from packer.sources.folder.layout import SPLITS
+from packer.sources.folder.walk import look, with_parents
 from packer.sources.records import Content, Skipped, Source, SourceSample
 
 _ARCHIVES = (".tar", ".zip")
 
 
 def split_parts(folder: Path) -> dict[str, Path]:
-    """The archives and folders in `folder`, by split; empty if they are not named as splits are."""
-    names = [name for name in sorted(os.listdir(folder)) if not is_index(name)]
+    """The archives and folders in `folder`, by split; empty if they are not named as splits are.
+
+    Folders that are passed over, such as hidden ones, are none of them.
+    """
+    inside = look(str(folder), with_parents(folder))
+    names = sorted(name for name in (*inside.folders, *inside.files) if not is_index(name))
     parts = {_without_extension(name): folder / name for name in names}
     return parts if len(parts) == len(names) and SPLITS.issuperset(parts) else {}
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from packer.sources.archive.tar_reader import is_tar
 from packer.sources.archive.webdataset import WebDatasetSource, packed_classes
+from packer.sources.folder.walk import not_entered
 from packer.sources.labels import class_order
 from packer.sources.parts import PartsSource, split_parts
 from packer.sources.reading import Place, Reading
@@ -26,7 +27,10 @@ def recognise(place: Place) -> Reading | None:
         parts = split_parts(path)
         if any(part.is_file() or WebDatasetSource.recognises(part) for part in parts.values()):
             what = "archives, one for each split"
-            return Reading("webdataset", what, partial(_open_parts, path, parts, place.elsewhere))
+            opening = partial(_open_parts, path, parts, place.elsewhere)
+            passed_over = tree.level().skipped.items()
+            beside = tuple(not_entered(f"{name}/", reason) for name, reason in passed_over)
+            return Reading("webdataset", what, opening, beside)
     elif place.suffix in _OTHERS or not is_tar(path):
         return None
     if not WebDatasetSource.recognises(path):

@@ -16,6 +16,7 @@ from packer.errors import UnusableInput
 from packer.interop.export import export
 from packer.interop.index import index
 from packer.progress import Progress
+from packer.writing.report import PackReport
 from reader.format import FormatError, Index, Manifest
 from reader.format.index import serialize
 
@@ -138,6 +139,17 @@ def test_energon_s_descriptions_name_shards_splits_and_fields(with_sidecars: Pat
     assert counts == {shard.file: shard.samples for shard in manifest.shards}
     splits = json.loads((folder / "split.yaml").read_text())["split_parts"]
     assert splits == {"train": [SHARDS[0]], "val": [SHARDS[1]], "test": []}
+
+
+@pytest.mark.parametrize("tool", ["dali", "wids", "energon"])
+def test_what_was_exported_is_a_source_as_before(
+    short: Path, tmp_path: Path, tool: str, run_pack: Callable[..., PackReport]
+) -> None:
+    export(short, tool, False, QUIET)
+    report = run_pack(short, tmp_path / "again")
+    assert (report.splits, report.rejected) == ({"train": 2, "val": 1}, [])
+    ignored = {name.rstrip("/") for name, _ in report.ignored}
+    assert (".nv-meta" in ignored) == (tool == "energon")
 
 
 def test_tars_made_elsewhere_are_exported_as_they_are(packed: Path, tmp_path: Path) -> None:
