@@ -6,7 +6,7 @@ from packer.estimate.estimate import Estimate
 from packer.estimate.memory import Memory
 from packer.estimate.setting import Known, Setting
 from packer.estimate.stored import Stored
-from packer.words import in_bytes, many
+from packer.words import are, in_bytes, many
 
 Line = tuple[str, str]
 
@@ -16,9 +16,12 @@ def told(stored: Stored, setting: Setting, found: Estimate, *, is_far: bool) -> 
     yield (
         "read by",
         f"{many(setting.nodes, 'node')} of {many(setting.ranks, 'rank')}, each with "
-        f"{many(setting.workers, 'worker')} and batches of {setting.batch_size:,}",
+        f"{many(setting.workers, 'worker')} and batches of {setting.batch_size:,} images of "
+        f"{setting.size[1]:,} x {setting.size[0]:,} pixels",
     )
-    ends = f"{many(found.padding, 'row')} of the last step pad"
+    ends = f"{many(found.padding, 'row')} of the last step {are(found.padding)} padding"
+    if not found.padding:
+        ends = "the last step is full"
     if setting.drop_last:
         ends = f"{many(found.dropped, 'sample')} dropped"
     yield (
@@ -61,8 +64,10 @@ def _rates(setting: Setting) -> Iterator[Line]:
         if rate.value is not None:
             yield name, f"{words(rate.value)} ({rate.source})"
     if lacking := [f"--{name}" for name, (rate, _) in known.items() if rate.value is None]:
-        which = "the time is without it" if len(lacking) < len(known) else "so no time is told"
-        yield "not known", f"{', '.join(lacking)}: {which}"
+        if len(lacking) < len(known):
+            yield "not known", f"{', '.join(lacking)}: the time is without it"
+        else:
+            yield "time", f"cannot be told without {', '.join(lacking)}"
 
 
 def _memory(held: Memory) -> Iterator[Line]:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from packer.sources.table.boxes import possible
 from reader.geometry import CORNERS_OF
 
+EMPTY = 1.0  # pixels of a box's shorter side: one of less shows nothing
 _CAPTIONS = ("captions", "caption", "text")
 _BOX = 5  # numbers of a line: a class and a box; an outline has more, and an odd number
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from packer.progress import Progress
-from packer.report.annotations import Annotated, Reading
+from packer.report.annotations import EMPTY, Annotated, Points, Reading
 from packer.report.batches import of_each
 from packer.report.masks import shown
 from packer.report.sample import Sample, is_mask
@@ -26,7 +26,32 @@ _QUALITY = 72
 _BOXES = 60  # drawn
 _POINTS = 48  # of an outline
 _CAPTION = 240  # characters
-_NAME = 200
+_COLOURS = 6
+
+
+@dataclass(frozen=True)
+class Box:
+    """A box over a card's picture.
+
+    Attributes:
+        x, y, width, height: in fractions.
+        label: its class, -1 for none.
+        told: where it is, in pixels of the image.
+        is_empty: too small to be seen.
+    """
+
+    x: float
+    y: float
+    width: float
+    height: float
+    label: int
+    told: str
+    is_empty: bool
+
+    @property
+    def colour(self) -> int:
+        """Which of the page's colours for classes it has."""
+        return self.label % _COLOURS
 
 
 @dataclass(frozen=True)
@@ -37,7 +62,8 @@ class Card:
         key, name: which it is, in the dataset and in the source.
         image: a data URL; "" where `reason` says why there is none.
         height, width: of the space that it fills, whatever the image has.
-        boxes: (x, y, width, height, label) in fractions.
+        boxes: the smallest last, so that none hides another.
+        labels: the classes of all its boxes, also of those not drawn.
         outlines: the ``points`` of SVG polygons, in fractions.
         masks: data URLs of what lies over the image.
         captions: texts.
@@ -48,7 +74,8 @@ class Card:
     image: str = ""
     height: int = 120
     width: int = _SIDE
-    boxes: list[tuple[float, float, float, float, int]] = field(default_factory=list)
+    boxes: list[Box] = field(default_factory=list)
+    labels: frozenset[int] = frozenset()
     outlines: list[str] = field(default_factory=list)
     masks: list[str] = field(default_factory=list)
     captions: list[str] = field(default_factory=list)
@@ -57,13 +84,15 @@ class Card:
 
     def classes(self, label: int) -> list[int]:
         """Those of a sample of this label, or of its boxes; -1 for none."""
-        own = {label} if label >= 0 else {box[-1] for box in self.boxes}
+        own = {label} if label >= 0 else self.labels
         return sorted(own or {-1})
 
     @property
     def weight(self) -> int:
         """About as many bytes it takes in the page."""
-        return len(self.image) + sum(map(len, [*self.masks, *self.outlines])) + 1500
+        names = 5 * (len(self.key) + len(self.name))
+        drawn = sum(map(len, [self.image, *self.masks, *self.outlines]))
+        return drawn + names + 200 * len(self.boxes) + 1500
 
 
 def cards(
@@ -79,7 +108,7 @@ def cards(
 
 
 def _card(sample: Sample, reading: Reading) -> Card:
-    key, name = shortened(sample.key, _NAME), shortened(_printable(sample.name), _NAME)
+    key, name = sample.key, _printable(sample.name)
     try:
         drawn = sample.drawn(_SIDE)
     except (ShardfeedError, DecodeError) as error:
@@ -96,25 +125,60 @@ def _card(sample: Sample, reading: Reading) -> Card:
         for ext in sample.members
         if is_mask(ext)
     ]
-    corners = np.hstack([told.boxes[:, :2], told.boxes[:, 2:] - told.boxes[:, :2]])
     return Card(
         key,
         name,
         _data_url("webp", _webp(drawn)),
         max(round(height * scale), 1),
         max(round(width * scale), 1),
-        [
-            (*(round(value, 4) for value in box), label)
-            for box, label in zip(
-                corners[:_BOXES].clip(-2, 3).tolist(), told.labels[:_BOXES].tolist(), strict=True
-            )
-        ],
+        _boxes(told, *sample.size),
+        frozenset(told.labels.tolist()),
         [_polygon(points) for points in told.outlines[:_BOXES]],
         masks,
         [shortened(_printable(text), _CAPTION) for text in told.captions[:5]],
         max(len(told.boxes) - _BOXES, 0),
         reason,
     )
+
+
+def _boxes(told: Annotated, height: int, width: int) -> list[Box]:
+    """The first boxes, of an image of so many pixels."""
+    boxes, labels = told.boxes[:_BOXES], told.labels[:_BOXES].tolist()
+    sides = (boxes[:, 2:] - boxes[:, :2]) * (width, height)
+    found = []
+    for at in np.argsort(-sides.prod(axis=1), kind="stable").tolist():
+        left, top, right, bottom = boxes[at].clip(-2, 3).round(4).tolist()
+        found.append(
+            Box(
+                left,
+                top,
+                round(right - left, 4),
+                round(bottom - top, 4),
+                labels[at],
+                _placed(boxes[at] * (width, height, width, height), height, width),
+                bool(sides[at].min() < EMPTY),
+            )
+        )
+    return found
+
+
+def _placed(pixels: Points, height: int, width: int) -> str:
+    """Where a box of these corners is, and how far it reaches out of its image."""
+    left, top, right, bottom = pixels.tolist()
+    beyond = {
+        "on the left": -left,
+        "above": -top,
+        "on the right": right - width,
+        "below": bottom - height,
+    }
+    out = [f"{_length(far)} {where}" for where, far in beyond.items() if far > 0.05]
+    size = f"{_length(right - left)} \N{MULTIPLICATION SIGN} {_length(bottom - top)}"
+    told = f"x {_length(left)}, y {_length(top)}, {size} pixels"
+    return told + f", outside by {', '.join(out)}" * bool(out)
+
+
+def _length(pixels: float) -> str:
+    return f"{round(pixels, 1) + 0:,g}"
 
 
 def _polygon(points: "np.ndarray[tuple[int, int], np.dtype[np.float64]]") -> str:

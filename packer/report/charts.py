@@ -104,19 +104,20 @@ def _histogram(
         edges = np.linspace(low, max(high, low + 1e-6), _BINS + 1)
     counts, _ = np.histogram(values, edges)
     middle = float(np.median(values))
-    told = f"{say(low)} to {say(high)}, half of them up to {say(middle)}"
+    told = f"{say(low)} to {say(high)}; dashed the median, {say(middle)}"
 
     def draw(axes: Any) -> None:
+        axes.set_xlabel(unit)
         axes.stairs(counts, edges, fill=True, color=_MARK)
         axes.axvline(middle, color=_TEXT, linewidth=0.8, linestyle=(0, (4, 3)))
         if is_log and high / low > 1.05:
             axes.set_xscale("log")
+            axes.set_xlabel(f"{unit}, on a logarithmic scale")
             _plain_ticks(axes.xaxis, low, high, say)
         elif unit.startswith("of "):
             axes.xaxis.set_major_formatter(lambda value, _: f"{value:.0%}")
         elif not is_log:
             axes.xaxis.get_major_locator().set_params(integer=True)
-        axes.set_xlabel(unit)
 
     return Chart(title, told, _svg(draw))
 

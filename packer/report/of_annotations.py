@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from packer.report.annotations import Reading
+from packer.report.annotations import EMPTY, Reading
 from packer.report.finding import SHOWN, Finding, examples
 from packer.report.look import Looked
 from packer.report.masks import VOID
@@ -14,7 +14,6 @@ from packer.words import have, listed, many, share, shortened
 
 _OUTSIDE = 1.5  # pixels beyond the image, for roundings
 _OUTSIDE_PART = 0.005  # of its side, for fractions
-_EMPTY = 1.0  # pixels of the shorter side
 _CORNER = 0.75  # of the image: if no box of many reaches beyond, they belong to smaller images
 _MANY = 50  # boxes, masks
 _FEW = 0.2  # of the images: so many are an exception
@@ -57,7 +56,7 @@ def _boxes(table: Table, looked: Looked, reading: Reading) -> Iterator[Finding]:
     sides = np.stack([table.width[of], table.height[of]], axis=1)
     low, high = looked.boxes[:, :2], looked.boxes[:, 2:]
     pixels = (high - low) * sides
-    empty = (pixels < _EMPTY).any(axis=1)
+    empty = (pixels < EMPTY).any(axis=1)
     if empty.any():
         samples = np.unique(of[empty])
         yield Finding(

@@ -28,6 +28,7 @@ const STEP = 60;
 const filters = document.getElementById("filters");
 const cards = Array.from(document.querySelectorAll("#gallery .card"));
 const more = document.getElementById("more");
+const reset = document.getElementById("reset");
 let most = STEP;
 
 function show() {
@@ -42,8 +43,11 @@ function show() {
     found += passes;
     card.hidden = !passes || found > most;
   }
-  document.getElementById("count").textContent =
-    Math.min(found, most) + " shown of " + found + (found < cards.length ? " that match" : "");
+  const shown = found > most ? most + " shown of " : "";
+  document.getElementById("count").textContent = found < cards.length
+    ? shown + (found || "None") + (shown ? " that match" : found === 1 ? " matches" : " match")
+    : shown + found;
+  reset.hidden = found === cards.length;
   more.hidden = found <= most;
 }
 
@@ -58,6 +62,12 @@ filters.addEventListener("submit", (event) => event.preventDefault());
 for (const kind of ["input", "change"]) {
   filters.addEventListener(kind, () => { most = STEP; show(); overlay(); });
 }
+reset.addEventListener("click", () => {
+  for (const name of ["class", "split", "text"]) filters.elements[name].value = "";
+  most = STEP;
+  show();
+  filters.elements.text.focus();
+});
 more.addEventListener("click", () => {
   const first = cards.filter((card) => !card.hidden).length;
   most += STEP;
@@ -88,6 +98,6 @@ document.addEventListener("click", async (event) => {
   await copy(button.dataset.copy);
   button.focus();
   button.classList.add("done");
-  document.getElementById("said").textContent = "Copied " + button.dataset.copy;
+  document.getElementById("said").textContent = "Copied " + (button.dataset.said || button.dataset.copy);
   setTimeout(() => button.classList.remove("done"), 1500);
 });

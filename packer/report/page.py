@@ -7,7 +7,8 @@ is fetched, whatever names, captions and classes hold.
 import base64
 import hashlib
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
@@ -37,6 +38,7 @@ class Shown:
         seed: of what was sampled.
         gallery: numbers of the samples in the grid.
         cards: of these and of the findings' samples.
+        keys: of each finding, those of its first samples.
         costs: what a plan says, and what that is about.
         box_note: how the boxes were read, a sentence; "" where there are none.
         made: when, and by which version.
@@ -49,6 +51,7 @@ class Shown:
     findings: Sequence[Finding]
     gallery: Sequence[int]
     cards: dict[int, Card]
+    keys: Sequence[Sequence[str]]
     charts: Sequence[Chart]
     costs: Sequence[tuple[str, str]]
     box_note: str
@@ -85,6 +88,7 @@ def page(shown: Shown) -> str:
         "shortened": words.shortened,
         "coded": coded,
         "exact": exact,
+        "last": lambda path: path.rpartition("/")[2] or path,
     }
     environment.globals |= {"many": words.many, "share": words.share}
     style, script = (_own(f"page.{kind}") for kind in ("css", "js"))
@@ -103,9 +107,7 @@ def page(shown: Shown) -> str:
         facts=facts(shown.table),
         shards=shown.table.manifest.shards[:_SHARDS],
         filters=_filters(shown),
-        has_overlays=any(
-            card.boxes or card.masks or card.outlines for card in shown.cards.values()
-        ),
+        overlays=_overlays(shown.cards.values()),
     )
 
 
@@ -124,15 +126,23 @@ def _checksum(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
-def _filters(shown: Shown) -> dict[str, list[tuple[int, str]]]:
-    """The classes and splits of the samples in the grid, with their numbers."""
+def _overlays(cards: Collection[Card]) -> str:
+    """What lies over the images."""
+    kinds = ("boxes", "outlines", "masks")
+    there = [kind for kind in kinds if any(getattr(card, kind) for card in cards)]
+    return " and ".join(filter(None, [", ".join(there[:-1]), *there[-1:]]))
+
+
+def _filters(shown: Shown) -> dict[str, list[tuple[int, str, int]]]:
+    """Classes, and splits of the samples in the grid: number, name, and samples in the grid."""
     table = shown.table
     own = (shown.cards[number].classes(int(table.label[number])) for number in shown.gallery)
-    labels = sorted({label for classes in own for label in classes})
-    splits = sorted({int(table.split[number]) for number in shown.gallery})
+    of_class = Counter(label for classes in own for label in classes)
+    of_split = Counter(table.split[list(shown.gallery)].tolist())
+    labels = sorted({*of_class, *range(min(len(table.classes), _CLASSES))})
     return {
-        "classes": [(label, table.class_name(label) or "no class") for label in labels],
-        "splits": [(split, table.splits[split]) for split in splits],
+        "classes": [(at, table.class_name(at) or "no class", of_class[at]) for at in labels],
+        "splits": [(at, table.splits[at], of_split[at]) for at in sorted(of_split)],
     }
 
 

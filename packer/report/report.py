@@ -34,6 +34,8 @@ from packer.report.table import Table, gather
 
 _GALLERY = 600  # samples
 _ROOM = 6_000_000  # characters of the page that they may take
+_KEYS = 300  # of a finding, to be copied
+_KEYS_ROOM = 30_000  # characters that they may take
 _PROBED = 64  # samples, of which the reading of boxes is guessed
 _EXTRA = ("imagehash", "jinja2", "matplotlib", "scipy")
 
@@ -133,6 +135,7 @@ def report(
             findings,
             sorted(shown),
             drawn,
+            _keys(dataset, findings),
             charts(table, looked),
             costs(dataset.folder, is_far=dataset.fetching is not None),
             _box_note(reading) if len(looked.boxes) else "",
@@ -143,6 +146,16 @@ def report(
     write_file(out, content)
     seconds = time.monotonic() - began
     return Reported(str(place), str(out), len(table), looked.count, len(content), seconds, findings)
+
+
+def _keys(dataset: Any, findings: Sequence[Finding]) -> list[list[str]]:
+    """Of each finding the keys of its first samples."""
+    found = []
+    for finding in findings:
+        keys = [dataset.keys[number] for number in finding.samples[:_KEYS]]
+        room = np.cumsum([len(key) for key in keys])
+        found.append(keys[: int((room <= _KEYS_ROOM).sum())])
+    return found
 
 
 def _reading(dataset: Any, table: Table, jobs: int, box_format: str | None) -> Reading:
@@ -163,7 +176,7 @@ def _texts(sample: Sample) -> list[tuple[str, bytes, tuple[int, int]]]:
 def _box_note(reading: Reading) -> str:
     scale = "fractions" if reading.normalized else "pixels"
     told = (
-        "as was told" if reading.is_told else "as their numbers suggest: --box-format corrects it"
+        "as was told" if reading.is_told else "as their numbers suggest: `--box-format` corrects it"
     )
     return f"Boxes are those of .{reading.ext}, read as {reading.format} in {scale}, {told}."
 

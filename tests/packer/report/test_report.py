@@ -102,6 +102,7 @@ def test_options_are_told_in_words_if_somebody_chose_them(
 def test_an_empty_class_and_rejected_files_are_named(of_planted: tuple[Reported, str]) -> None:
     made, page = of_planted
     by_kind = {finding.kind: finding for finding in made.findings}
+    assert by_kind["rejected"].sentence.startswith("2 files of the source are not in the dataset.")
     assert ": c." in by_kind["empty_classes"].sentence
     assert [name for name, _ in by_kind["rejected"].lines] == [
         "train2017/damaged0.jpg",
@@ -119,6 +120,25 @@ def test_a_class_that_is_rare_or_that_a_split_lacks_is_shown_by_a_sample(
     assert ": d." in by_kind["class_missing_in_split"].sentence
     assert names(made, page, "rare_classes") == {"rare"}
     assert names(made, page, "class_missing_in_split") == {"rare"}
+
+
+def test_of_many_samples_some_keys_are_listed_and_all_numbers_told(
+    tmp_path: Path,
+    photograph: Callable[..., Any],
+    run_pack: Callable[..., object],
+    reported: Reporting,
+) -> None:
+    (tmp_path / "images").mkdir()
+    for at in range(310):
+        photograph(1, 60, 80).save(tmp_path / "images" / f"{at:03d}.png")
+    run_pack(tmp_path / "images", tmp_path / "shards")
+    made, page = reported(tmp_path / "shards")
+    [finding] = made.findings
+    assert made.content()["findings"][0]["groups"] == [sorted(finding.samples)]
+    assert len(finding.samples) == 310
+    assert "310 keys (4 as pictures)" in page
+    assert len(page.split("<pre>")[1].split("</pre>")[0].split()) == 300
+    assert "10 more: <code>packer report --json</code>" in page
 
 
 def test_nothing_else_is_found(of_planted: tuple[Reported, str]) -> None:
@@ -221,6 +241,7 @@ def test_a_page_says_what_reading_takes_as_a_plan_does(
         if "  " in line
     )
     assert shown.pop("read") == "the split train"
+    assert shown["read by"].endswith("batches of 256 images of 224 x 224 pixels")
     assert {"an epoch", "mixing", "a rank", "a GPU"} < shown.keys()
     assert "opening" not in shown  # it lies in a folder
     assert {about: planned[about] for about in shown if about in planned} == shown
