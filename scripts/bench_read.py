@@ -35,6 +35,7 @@ from peers import CROPS, PEERS, Peer, Task, is_installed
 import reader
 
 OURS = "shardfeed"
+_BUSY = 0.1  # of the processors
 
 
 @dataclass
@@ -46,6 +47,7 @@ class Measured:
     cpu: list[float] = field(default_factory=list)
     pss: list[float] = field(default_factory=list)
     workers_pss: list[float] = field(default_factory=list)
+    others: list[float] = field(default_factory=list)  # of the processors, what other programs took
     remark: str | None = None
 
 
@@ -76,6 +78,14 @@ def family() -> list[psutil.Process]:
 def cpu_seconds() -> float:
     """CPU time of the whole family so far."""
     return sum(sum(process.cpu_times()[:2]) for process in family())
+
+
+def busy_seconds() -> float:
+    """What all processors of the machine did so far, and what its host took of them."""
+    times = psutil.cpu_times()._asdict()
+    return sum(
+        times.get(name, 0.0) for name in ("user", "nice", "system", "irq", "softirq", "steal")
+    )
 
 
 def epoch(batches: Iterable[Any]) -> int:
@@ -110,10 +120,13 @@ def measure(
             result.first_batch.append(time.perf_counter() - began)
         seen.append((images.shape, given))
     result.remark = check(seen, labels) or result.remark
-    began, cpu = time.perf_counter(), cpu_seconds()
+    began, cpu, busy = time.perf_counter(), cpu_seconds(), busy_seconds()
     count = sum(epoch(batches) for _ in range(epochs))
-    result.rate.append(count / (time.perf_counter() - began))
-    result.cpu.append((cpu_seconds() - cpu) / count * 1e3)
+    seconds = time.perf_counter() - began
+    own, every = cpu_seconds() - cpu, busy_seconds() - busy
+    result.rate.append(count / seconds)
+    result.cpu.append(own / count * 1e3)
+    result.others.append(max(every - own, 0) / (seconds * psutil.cpu_count()))
     pss = [process.memory_full_info().pss / 1e6 for process in family()]
     result.pss.append(sum(pss))
     result.workers_pss.append(sum(pss[1:]))
@@ -224,6 +237,12 @@ def report(arguments: argparse.Namespace, task: Task, measured: dict[str, Measur
     )
     baseline = next(name for name in measured if name != OURS)
     print(table(measured, baseline))
+    others = statistics.median(share for result in measured.values() for share in result.others)
+    if others > _BUSY:
+        print(
+            f"other programs took {others:.0%} of the processors meanwhile: images/s and ratios "
+            "are not those of a quiet machine; CPU ms are nearly"
+        )
     for name, result in measured.items():
         if result.remark:
             print(f"{name} {result.remark}")

@@ -2,11 +2,12 @@
 # Sourced by the other scripts: makes the environment .venv in the checkout, once, and enters it.
 # Needs Python 3.10 or newer with venv; PYTHON names another interpreter than python3.
 
-# patiently DOING COMMAND...: says what it does, and every three seconds that it still does it.
+# patiently DOING COMMAND...: says what it does, and now and then that it still does it.
 patiently() {
-    local began=$SECONDS teller status=0
+    local began=$SECONDS teller status=0 pause=30
+    [ ! -t 1 ] || pause=3
     echo "$1 ..."
-    while sleep 3 >/dev/null 2>&1 && kill -0 $$ 2>/dev/null; do
+    while sleep "$pause" >/dev/null 2>&1 && kill -0 $$ 2>/dev/null; do
         echo "  ... $((SECONDS - began)) s"
     done &
     teller=$!
