@@ -191,7 +191,7 @@ class Loader(LikeDataLoader):
         self.drop_last = drop_last = bool(drop_last)
         self.collate_fn = collate_fn or own_batches
         self.timeout = timeout
-        members = parse_fields(fields, dataset.extensions)
+        members = parse_fields(fields, dataset.extensions, is_mapped=map_sample is not None)
         self.fields = tuple(map(name_of, fields))
         self.map_batch = map_batch
         self.batch_fields = None if collate_fn else self.fields  # None: any batch is possible

@@ -113,12 +113,15 @@ class ResolvedField:
         return self.decode is None or isinstance(self.field, Boxes)
 
 
-def parse_fields(fields: Sequence[Field], known: Sequence[str]) -> tuple[ResolvedField, ...]:
+def parse_fields(
+    fields: Sequence[Field], known: Sequence[str], is_mapped: bool = False
+) -> tuple[ResolvedField, ...]:
     """How each of `fields` is read that is not among `BUILT_IN`.
 
     Args:
         fields: as the user wrote them.
-        known: extensions that the dataset has.
+        known: extensions that the dataset has, in whichever of its splits.
+        is_mapped: a ``map_sample`` may add what no sample has, under a name with a ``?``.
 
     Raises:
         ArgumentError: there is no such field, or it is not a field.
@@ -131,7 +134,7 @@ def parse_fields(fields: Sequence[Field], known: Sequence[str]) -> tuple[Resolve
         raise ArgumentError(f"A field is a name, a Member, a Mask or Boxes, not {wrong[0]!r}.")
     if twice := [name for name in map(name_of, fields) if [*map(name_of, fields)].count(name) > 1]:
         raise ArgumentError(f"Two fields are named {twice[0]!r}.")
-    return tuple(_resolved(f, known) for f in fields if f not in BUILT_IN)
+    return tuple(_resolved(f, known, is_mapped) for f in fields if f not in BUILT_IN)
 
 
 def name_of(field: Field) -> str:
@@ -139,16 +142,18 @@ def name_of(field: Field) -> str:
     return "boxes" if isinstance(field, Boxes) else _extension(field)
 
 
-def _resolved(field: Field, known: Sequence[str]) -> ResolvedField:
+def _resolved(field: Field, known: Sequence[str], is_mapped: bool) -> ResolvedField:
     ext = _extension(field)
     if ext in BUILT_IN:
         raise ArgumentError(f"Every sample has {ext!r}: write it as a name, without a mark.")
     is_optional = _written(field).endswith("?")
-    if ext not in known and not is_optional:
+    is_added = is_mapped and is_optional and isinstance(field, str)
+    if ext not in known and not is_added:
         alike = [repr(one) for one in known if one.startswith(f"{ext}.")]
         meant = f"; is {' or '.join(alike)} meant" if alike else ""
+        none = "no sample of the dataset has such a member, " if is_optional else ""
         every = ", ".join(dict.fromkeys((*BUILT_IN, *known)))
-        raise ArgumentError(f"There is no field {ext!r}{meant}: there are {every}.")
+        raise ArgumentError(f"There is no field {ext!r}{meant}: {none}there are {every}.")
     own = field.decode if isinstance(field, (Boxes, Member)) else None
     kind = kind_of(ext)
     if isinstance(field, Boxes):

@@ -16,6 +16,7 @@ from PIL import Image
 
 import reader
 from reader import (
+    ArgumentError,
     Boxes,
     CenterCrop,
     Loader,
@@ -96,9 +97,35 @@ def test_a_member_that_may_be_missing_is_none(captions: Path) -> None:
     assert [entry.tolist() for entry in embedding] == [[[n] * 3] * 2 for n in range(COUNT)]
 
 
-def test_a_member_that_may_be_missing_may_be_so_everywhere(captions: Path) -> None:
-    label, foo = only(captions, fields=("label", "foo?"))
-    assert foo == [None] * len(label)
+@pytest.mark.parametrize("map_sample", [None, dict])
+@pytest.mark.parametrize(
+    ("field", "name"),
+    [(Boxes("jsno?"), "jsno"), (Member("mp3?", decode=len), "mp3"), (Mask("png2?"), "png2")],
+)
+def test_a_member_that_no_sample_has_is_refused_though_it_may_be_missing(
+    captions: Path, field: Any, name: str, map_sample: Any
+) -> None:
+    reason = f"no field '{name}': no sample of the dataset has such a member, there are image, .*"
+    with pytest.raises(ArgumentError, match=f"{reason}bin, json, npy, png, txt"):
+        only(captions, fields=("label", field), map_sample=map_sample)
+
+
+def test_only_map_sample_may_add_a_field_that_no_sample_has(captions: Path) -> None:
+    with pytest.raises(ArgumentError, match="no field 'mine': no sample of the dataset has"):
+        only(captions, fields=("label", "mine?"))
+    given = only(captions, fields=("mine?",), map_sample=lambda sample: {"mine": "a"})
+    assert given == (["a"] * COUNT,)
+
+
+def test_a_member_that_may_be_missing_may_be_so_in_all_that_is_read(
+    captions: Path, make_dataset: Callable[..., Path]
+) -> None:
+    last = reader.Dataset(captions, subset=[COUNT - 1])
+    assert only(last, fields=("key", "txt?")) == ([f"s{COUNT - 1}"], [None])
+    images = {"train/1.png": png(grey(0)), "val/2.png": png(grey(1)), "train/1.txt": b"Bild 1"}
+    divided = make_dataset(images)
+    found = {split: only(divided, split=split, fields=("txt?",)) for split in ("train", "val")}
+    assert found == {"train": (["Bild 1"],), "val": ([None],)}
 
 
 @pytest.mark.parametrize(
