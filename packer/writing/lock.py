@@ -14,9 +14,10 @@ from typing import Any
 
 from packer.errors import UnusableInput
 from packer.planning.part import Part
+from reader.format import mistaken
 
 # What lies in a destination while it is packed, beside shards:
-JOURNAL = ".packing.json"
+JOURNAL = mistaken.JOURNAL
 KEPT_SCAN = ".packing.scan"
 STALE = ".packing.rescan"  # says that the kept scan is not to be used any more
 _PART = ".packing.part-"  # the files that parts hold while they are at work

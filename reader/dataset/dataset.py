@@ -84,8 +84,9 @@ class Dataset(LikeTorchDataset):
         """Open the dataset.
 
         Args:
-            folder: holds dataset.json; or the URL of such a place in a store: ``s3://``, ``gs://``,
-                ``az://``, ``https://``, ``hf://datasets/...``, ``file://``.
+            folder: holds dataset.json, ``~`` is the home directory; or the URL of such a place in a
+                store: ``s3://``, ``gs://``, ``az://``, ``https://``, ``hf://datasets/...``,
+                ``file://``.
             split: its name; None for a dataset without splits, or for all of them.
             upright: apply the EXIF orientation, so that the model sees what people see.
             subset: the samples that it has; see the method of that name.
@@ -127,7 +128,7 @@ class Dataset(LikeTorchDataset):
                 "cache_dir, storage_options and credential_provider are for the URL of a store, "
                 f"not for the folder {os.fspath(folder)!r}."
             )
-        self.folder = Path(folder).absolute()
+        self.folder = Path(os.path.expanduser(folder)).absolute()
         self.split = split
         self.upright = upright
         self.transform = transform

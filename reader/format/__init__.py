@@ -74,7 +74,8 @@ Beside these, `columns.py` builds an index's columns and `tiles.py` those from `
 `bands.py` those from ``band`` on;
 `members.py` says what a further member is by its extension, `pictures.py` and `pixels.py` which
 pictures there are and how their values become 8 bits; `jpeg.py` walks a JPEG's header, `limits.py`
-bounds what a sample may ask for, `files.py` opens files, `errors.py` has the root of all errors.
+bounds what a sample may ask for, `files.py` opens files, `mistaken.py` says what lies where no
+dataset is, `errors.py` has the root of all errors.
 """
 
 from typing import TYPE_CHECKING

@@ -13,6 +13,7 @@ from reader.format import tar
 from reader.format.checksum import checksum_of
 from reader.format.errors import FormatError
 from reader.format.files import open_regular
+from reader.format.mistaken import why_no_dataset
 
 FILENAME = "dataset.json"
 VERSION = 1
@@ -113,7 +114,7 @@ class Manifest:
         path = folder / FILENAME
         try:
             return cls.parse(_content(path), path)
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             raise FormatError(_why_missing(folder)) from None
         except OSError as error:
             raise FormatError(f"{path} cannot be read: {error.strerror}.") from error
@@ -167,20 +168,15 @@ def _content(path: Path) -> bytes:
 
 def _why_missing(folder: Path) -> str:
     """Why `folder` has no dataset.json, and what to do."""
-    if not folder.is_dir():
-        return f"There is no folder {folder}."
     whole, name = folder.absolute().parent, folder.absolute().name
     with contextlib.suppress(OSError, FormatError):
         path = whole / FILENAME
-        if name in Manifest.parse(_content(path), path).splits:
+        if folder.is_dir() and name in Manifest.parse(_content(path), path).splits:
             return (
                 f"{folder} is not a dataset, but a split of {whole}: "
                 f'open that folder, in the reader with split="{name}".'
             )
-    return (
-        f"{folder} is not a dataset: it has no {FILENAME}. "
-        "An interrupted `packer pack` is finished by running the same command again."
-    )
+    return why_no_dataset(folder, FILENAME)
 
 
 def own_checksum(content: Mapping[str, Any]) -> str:

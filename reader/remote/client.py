@@ -75,7 +75,7 @@ def fetching(
     if cache_dir is None:
         cache_dir = _user_cache_dir(url)
     options = dict(storage_options or {})
-    place = os.path.abspath(cache_dir)
+    place = os.path.abspath(os.path.expanduser(cache_dir))
     return Fetching(Setup(url, split, options, provider, place, cache_limit))
 
 

@@ -246,6 +246,14 @@ def test_a_folder_without_a_dataset_is_refused(tmp_path: Path) -> None:
         Dataset(tmp_path / "nowhere")
 
 
+def test_a_folder_may_lie_below_the_home_directory(
+    packed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(packed.parent))
+    for folder in (f"~/{packed.name}", Path("~", packed.name)):
+        assert Dataset(folder).folder == packed
+
+
 def test_a_flat_folder_has_no_labels_and_no_classes(
     make_dataset: Callable[..., Path],
     make_image: Callable[..., Image.Image],
