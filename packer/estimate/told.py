@@ -21,7 +21,7 @@ def told(stored: Stored, setting: Setting, found: Estimate, *, is_far: bool) -> 
     )
     ends = f"{many(found.padding, 'row')} of the last step {are(found.padding)} padding"
     if not found.padding:
-        ends = "the last step is full"
+        ends = "no padding"
     if setting.drop_last:
         ends = f"{many(found.dropped, 'sample')} dropped"
     yield (
@@ -67,7 +67,7 @@ def _rates(setting: Setting) -> Iterator[Line]:
         if len(lacking) < len(known):
             yield "not known", f"{', '.join(lacking)}: the time is without it"
         else:
-            yield "time", f"cannot be told without {', '.join(lacking)}"
+            yield "time", f"cannot be told, as none of {', '.join(lacking)} is known"
 
 
 def _memory(held: Memory) -> Iterator[Line]:

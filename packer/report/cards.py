@@ -92,7 +92,7 @@ class Card:
         """About as many bytes it takes in the page."""
         names = 5 * (len(self.key) + len(self.name))
         drawn = sum(map(len, [self.image, *self.masks, *self.outlines]))
-        return drawn + names + 200 * len(self.boxes) + 1500
+        return drawn + names + 300 * len(self.boxes) + 1500
 
 
 def cards(

@@ -33,7 +33,7 @@ from packer.report.sample import TEXTS, Sample
 from packer.report.table import Table, gather
 
 _GALLERY = 600  # samples
-_ROOM = 6_000_000  # characters of the page that they may take
+_ROOM = 8_000_000  # characters of the page that pictures may take
 _KEYS = 300  # of a finding, to be copied
 _KEYS_ROOM = 30_000  # characters that they may take
 _PROBED = 64  # samples, of which the reading of boxes is guessed
@@ -121,10 +121,9 @@ def report(
     ]
     findings.sort(key=gravest_first)
     shown = gallery(table, _GALLERY, seed)
-    groups = (group for finding in findings for group in finding.shown)
-    wanted = {*shown, *(number for group in groups for number in group)}
-    drawn = cards(dataset, sorted(wanted), reading, jobs, progress)
-    room = np.cumsum([drawn[number].weight for number in shown])
+    found = [number for finding in findings for group in finding.shown for number in group]
+    drawn = cards(dataset, sorted({*shown, *found}), reading, jobs, progress)
+    room = np.cumsum([drawn[number].weight for number in [*found, *shown]])[len(found) :]
     shown = shown[: int((room <= _ROOM).sum())]
     text = page(
         Shown(

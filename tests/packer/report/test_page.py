@@ -195,7 +195,7 @@ def test_a_print_is_light_and_has_all_pictures_and_no_controls(
     dark = [{"name": "prefers-color-scheme", "value": "dark"}]
     page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print", "features": dark})
     colour = page.find_element("tag name", "h1").value_of_css_property("color")
-    controls = visible(page, "nav, .filters, #more, #theme")
+    controls = visible(page, "nav, .filters label, #more, #theme")
     pictures = visible(page, "img:not(.mask)")
     drawn = [page.execute_script("return arguments[0].naturalWidth", each) for each in pictures]
     page.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": []})
