@@ -43,6 +43,12 @@ def main() -> None:
         batch_size=arguments.batch_size,
         transforms=[reader.Resize(256, antialias=True), reader.CenterCrop(224)],
     )
+    unlabelled = sum(int((loader.dataset.labels < 0).sum()) for loader in (train, val))
+    if unlabelled:
+        raise SystemExit(
+            f"{unlabelled} samples of {arguments.shards} have no label: `packer pack` takes labels "
+            "from class folders or a table."
+        )
     norm = {"mean": reader.IMAGENET_MEAN, "std": reader.IMAGENET_STD}
     train_batches = reader.CUDAPrefetcher(train, **norm)
     val_batches = reader.CUDAPrefetcher(val, **norm)

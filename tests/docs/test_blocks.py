@@ -117,6 +117,22 @@ def test_a_script_says_in_a_sentence_that_a_dataset_is_missing(tmp_path: Path) -
     assert (ran.returncode, ran.stderr) == (1, f"There is no folder {tmp_path / 'none'}.\n")
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("script", "reason"),
+    [
+        ("classification.py coco-shards", "14 samples of coco-shards have no label"),
+        ("detection.py coco-shards --boxes yolo", "no field 'txt': no sample of the dataset has"),
+    ],
+)
+def test_a_script_says_in_a_sentence_that_a_dataset_is_another_tasks(
+    folder: Path, script: str, reason: str
+) -> None:
+    ran = run_shell(f"packer pack coco coco-shards --quiet; python docs/tasks/{script}")
+    assert (ran.returncode, ran.stdout, ran.stderr.count("\n")) == (1, "", 1)
+    assert reason in ran.stderr
+
+
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.name)
 def test_every_script_is_shown_and_run_on_the_page_of_its_name(script: Path) -> None:
     blocks = list(blocks_of(script.with_suffix(".md")))
