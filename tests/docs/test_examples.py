@@ -83,3 +83,11 @@ def test_the_drawing_of_the_exceptions_is_true(module: types.ModuleType) -> None
     own = {n for n, v in vars(module).items() if inspect.isclass(v) and v.__mro__.count(Exception)}
     root = reader.ShardfeedError
     assert {name for name in own if issubclass(known[name], root)} <= set(drawn)
+
+
+def test_the_page_on_errors_draws_all_that_the_reader_raises() -> None:
+    page = Path(__file__).parents[2] / "docs" / "reading" / "errors.md"
+    drawing = r"^ *([│├└─ ]*\w+Error)\b"
+    drawn = re.findall(drawing, page.read_text(), re.MULTILINE)
+    assert drawn == re.findall(drawing, reader.errors.__doc__ or "", re.MULTILINE)
+    assert any("StoreError" in line for line in drawn)
