@@ -47,6 +47,8 @@ _OF_LOADER: dict[str, Rule] = {
     ),
 }
 
+_OF_STORE = "give reader.Dataset the URL and this, and the Loader that dataset"
+
 # What torch's DataLoader, a Dataset or an earlier Loader has, or what goes by another name here.
 _ELSEWHERE = {
     "num_workers": "workers= is the number of processes",
@@ -62,7 +64,12 @@ _ELSEWHERE = {
     "decoders": "reader.Member(extension, decode=function) goes among the fields",
     "upright": "give it to reader.Dataset",
     "limits": "give it to reader.Dataset",
+    "channels": "give it to reader.Dataset",
+    "target": "give it to reader.Dataset",
     "cache_limit": "give it to reader.Dataset",
+    "cache_dir": _OF_STORE,
+    "storage_options": _OF_STORE,
+    "credential_provider": _OF_STORE,
     "target_transform": "map_sample= takes a function of the sample, its label included",
 }
 

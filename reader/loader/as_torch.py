@@ -24,6 +24,17 @@ class LikeDataLoader:
     pin_memory_device = ""
     in_order = True
 
+    def __getitem__(self, number: object) -> NoReturn:
+        """Of a DataLoader that was made of the loader, who asks its dataset for samples.
+
+        Raises:
+            TypeError: a loader has none by number.
+        """
+        raise TypeError(
+            "A reader.Loader has no samples by number: it is what a DataLoader is, so iterate over "
+            "it as it is. To make a DataLoader, give it a reader.Dataset."
+        )
+
 
 class OwnSampler(Sampler[int]):
     """The sample numbers that this rank's next iteration of a loader has, in their order."""

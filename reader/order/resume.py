@@ -32,10 +32,14 @@ def position_of(state: Mapping[str, Any], dataset: Dataset, order: Order, seed: 
     """
     if not isinstance(state, Mapping):
         raise ArgumentError(f"A state is what state_dict() gave, a dict, not {state!r:.200}.")
-    if state.get("version") != _VERSION:
+    if "version" not in state:
         raise ArgumentError(
-            f"This is not a state of a Loader, or one of version {state.get('version')}; "
-            f"this reader knows version {_VERSION}."
+            f"This is not a state of a Loader, which loader.state_dict() gives: {state!r:.200}."
+        )
+    if state["version"] != _VERSION:
+        raise ArgumentError(
+            f"The state is of version {state['version']!r:.99}; this reader knows {_VERSION}. Load "
+            "it by the release that saved it."
         )
     epoch, inside = state.get("epoch"), state.get("position")
     if not (isinstance(epoch, int) and isinstance(inside, int) and min(epoch, inside) >= 0):

@@ -42,6 +42,11 @@ def test_scripts_find_what_they_read_of_a_data_loader(held: Any) -> None:
     assert len(held.batch_sampler) == len(held) == 5
 
 
+def test_a_data_loader_of_a_loader_says_what_to_give_it(packed: Path) -> None:
+    with opened(packed) as loader, pytest.raises(TypeError, match=r"give it a reader\.Dataset"):
+        next(iter(DataLoader(loader)))  # type: ignore[arg-type]
+
+
 def test_a_prefetcher_has_all_that_its_loader_has(packed: Path) -> None:
     with opened(packed) as loader:
         prefetcher = CUDAPrefetcher(loader, device="cpu")

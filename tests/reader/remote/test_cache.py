@@ -137,10 +137,15 @@ def test_what_is_not_of_the_cache_is_never_touched(
     assert taken(dataset.folder) <= content // 3
 
 
-def test_a_cache_that_cannot_be_made_is_told(packed: Path, tmp_path: Path) -> None:
+def test_a_cache_that_cannot_be_made_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "file").touch()
-    with pytest.raises(StoreError, match="cannot hold the cache: Not a directory"):
-        Dataset("https://example.org/shards", cache_dir=tmp_path / "file" / "cache")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    reason = f"{tmp_path}/file/cache cannot hold the cache: Not a directory"
+    for cache in (tmp_path / "file" / "cache", "~/file/cache"):
+        with pytest.raises(StoreError, match=reason):
+            Dataset("https://example.org/shards", cache_dir=cache)
 
 
 def test_the_account_is_put_right_after_a_kill(tmp_path: Path) -> None:
