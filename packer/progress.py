@@ -66,19 +66,31 @@ class Progress:
     def _lines(self, name: str, total: int | None, unit: str, done: int) -> Iterator[Advance]:
         began = last = time.monotonic()
         first, noun = done, "MB" if unit == "B" else unit
+        warm: tuple[float, int] | None = None  # when the first was done: before it, work got ready
 
         def told(count: float) -> str:
             return f"{count / 1e6:.1f}" if unit == "B" else f"{count:.0f}"
 
+        def time_left(now: float) -> str:
+            if total is None or warm is None:
+                return ""
+            if done >= total:
+                return ", 0 s left"
+            since, before = warm
+            rate = (done - before) / max(now - since, 1e-9)
+            return f", {(total - done) / rate:.0f} s left" if rate else ""
+
         def write() -> None:
-            rate = (done - first) / max(time.monotonic() - began, 1e-9)
+            now = time.monotonic()
+            rate = told((done - first) / max(now - began, 1e-9)) + " MB" * (unit == "B")
             whole = "" if total is None else f" of {told(total)}"
-            left = "" if total is None or not rate else f", {(total - done) / rate:.0f} s left"
-            self._write(f"{name}: {told(done)}{whole} {noun}, {told(rate)}/s{left}\n")
+            self._write(f"{name}: {told(done)}{whole} {noun}, {rate}/s{time_left(now)}\n")
 
         def advance(count: int) -> None:
-            nonlocal done, last
+            nonlocal done, last, warm
             done += count
+            if count and warm is None:
+                warm = time.monotonic(), done
             if count and time.monotonic() - last >= _LINE_SECONDS:  # 0: a process has begun
                 last = time.monotonic()
                 write()

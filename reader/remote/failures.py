@@ -11,6 +11,7 @@ from obstore import exceptions
 _STATUS = re.compile(r"status code: (\d{3})")
 _CODE = re.compile(r"<Code>([A-Za-z]{1,40})</Code>")  # in the answers of S3, Google and Azure
 _EXPIRED = ("ExpiredToken", "TokenRefreshRequired", "RequestExpired")
+_NO_PLACE = ("NoSuchBucket", "ContainerNotFound")
 _KIND = re.compile(r"kind: (Timeout|Connect|Interrupted|Decode)")
 _KINDS = {
     "Timeout": "it does not answer in time",
@@ -30,6 +31,10 @@ class Failure(Exception):
 
 class Missing(Failure):
     """There is no such object."""
+
+
+class NoPlace(Failure):
+    """There is no such bucket or container."""
 
 
 class Replaced(Failure):
@@ -60,8 +65,9 @@ class Passing(Failure):
 def meaning(error: Exception) -> Failure:
     """What an error of the network library means."""
     said = str(error)
+    code = found[1] if (found := _CODE.search(said)) else ""
     if isinstance(error, FileNotFoundError):
-        return Missing()
+        return NoPlace() if code in _NO_PLACE else Missing()
     if isinstance(error, exceptions.PreconditionError):
         return Replaced()
     if isinstance(error, exceptions.InvalidPathError):
@@ -80,8 +86,7 @@ def meaning(error: Exception) -> Failure:
             "Call it by itself, to see why.",
         )
     if status := _STATUS.search(said):
-        code = _CODE.search(said)
-        return _of_status(int(status[1]), code[1] if code else "")
+        return _of_status(int(status[1]), code)
     if isinstance(error, exceptions.PermissionDeniedError | exceptions.UnauthenticatedError):
         return _refused("no credentials can be had")
     if not isinstance(error, exceptions.BaseError):
@@ -92,7 +97,7 @@ def meaning(error: Exception) -> Failure:
 def _of_status(status: int, code: str) -> Failure:
     told = f"status {status}" + f", {code}" * bool(code)
     if status == 404:
-        return Missing()
+        return NoPlace() if code in _NO_PLACE else Missing()
     if status in (412, 416):  # there is less of it than dataset.json says
         return Replaced()
     if status in (401, 403) or code in _EXPIRED:

@@ -72,9 +72,6 @@ class ListingStore(Store):
                 found |= {meta["path"]: _listed(meta) for meta in chunk}
         return found
 
-    def _no_place(self) -> Exception:
-        return self._error("", "there is no such bucket or container.")
-
 
 def _listed(meta: Any) -> Listed:
     written, tag = meta["last_modified"].timestamp(), meta["e_tag"]

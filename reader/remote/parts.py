@@ -101,17 +101,30 @@ class Window(NamedTuple):
         What is ahead takes the place of what would be read again.
 
         Raises:
-            StoreError: it does not fit.
+            TooSmallCache: it does not fit.
         """
         kept = kept_bytes(shards)
         least = min(self.least, sum(shard.bytes for shard in shards))
         if kept + least > limit:
-            raise StoreError(
+            raise TooSmallCache(
                 f"cache_limit={limit:,} bytes are too few for what is read at a time: "
                 f"{kept:,} bytes of indexes and {least:,} of samples. Give at least "
-                f"cache_limit={kept + least}."
+                f"cache_limit={kept + least}.",
+                kept + least,
             )
         return self._replace(wanted=min(self.wanted, max(self.least, (limit - kept) // _AHEAD)))
+
+
+class TooSmallCache(StoreError):
+    """A cache has no room for what is read at a time.
+
+    Attributes:
+        least: bytes that it would have to have.
+    """
+
+    def __init__(self, text: str, least: int = 0) -> None:
+        super().__init__(text)
+        self.least = least
 
 
 def kept_bytes(shards: Sequence[ShardEntry]) -> int:

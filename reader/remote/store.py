@@ -15,16 +15,26 @@ import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, TypeVar
 
 import obstore
 from obstore.store import HTTPStore, from_url
 
 from reader.errors import StoreError
-from reader.remote.failures import Failure, Missing, Passing, Refused, Replaced, meaning
+from reader.remote.failures import (
+    Failure,
+    Missing,
+    NoPlace,
+    Passing,
+    Refused,
+    Replaced,
+    meaning,
+)
 from reader.remote.messages import Counts
 from reader.remote.parts import MOST_IN_FLIGHT
 from reader.remote.provider import received
+from reader.remote.url import folder_of
 
 _FIRST_IN_FLIGHT = 64
 _CALM_SECONDS = 1.0  # between two halvings: the requests of one moment fail together
@@ -93,7 +103,9 @@ class Store:
 
     def _opened(self, times: Mapping[str, str] = _TIMES) -> Any:
         try:
-            return _opened(self.url, dict(self._options), self._provider, times)
+            return _opened(self.url, dict(self._options), self._provider, times, self._find)
+        except StoreError:
+            raise
         except Exception as error:  # the library may raise anything, and quote what it was given
             names = ", ".join(sorted(map(str, self._options))) or "none"
             raise StoreError(
@@ -101,6 +113,11 @@ class Store:
                 f"names in storage_options ({names}) and at what the environment says of "
                 "credentials."
             ) from None
+
+    def _find(self, folder: Path) -> None:
+        """See that a folder of this machine is there, which the library tells in other words."""
+        if not folder.exists():
+            raise StoreError(f"{self.url}: there is no folder {folder}.")
 
     async def whole(self, name: str) -> bytes:
         """All bytes of a small object.
@@ -179,6 +196,8 @@ class Store:
         """What is to be raised, or done, about a request that failed."""
         if isinstance(failure, Missing | Passing):
             return failure
+        if isinstance(failure, NoPlace):
+            return self._no_place()
         if isinstance(failure, Replaced):
             return self._replaced(name)
         if isinstance(failure, Refused) and self._provider is not None:
@@ -210,8 +229,12 @@ class Store:
             await asyncio.sleep(pause * random.uniform(0.5, 1.5))
             pause = min(2 * pause, _LONGEST_PAUSE)
 
+    def _no_place(self) -> StoreError:
+        return self._error("", "there is no such bucket or container.")
+
     def _error(self, name: str, reason: str) -> StoreError:
-        return StoreError(f"{self.url}/{name}: {reason}")
+        place = f"{self.url}/{name}" if name else self.url
+        return StoreError(f"{place}: {reason}")
 
     def _note_latency(self, seconds: float) -> None:
         before = self.counts.latency or seconds
@@ -223,7 +246,11 @@ class Store:
 
 
 def _opened(
-    url: str, options: dict[str, Any], provider: bytes | None, times: Mapping[str, str]
+    url: str,
+    options: dict[str, Any],
+    provider: bytes | None,
+    times: Mapping[str, str],
+    find: Callable[[Path], None],
 ) -> Any:
     options.pop("retry_timeout", None)
     client = {**_CONNECT, **times, **options.pop("client_options", {})}
@@ -242,6 +269,7 @@ def _opened(
         return HTTPStore(f"{base}/{_resolved(url)}", client_options=client, retry_config=retry)
     if url.startswith("file://"):
         _check_none(options)
+        find(folder_of(url))
         return from_url(url)
     if url.startswith("http"):
         return from_url(url, client_options=client, retry_config=retry, **options)

@@ -2,7 +2,8 @@
 
 import re
 from importlib.util import find_spec
-from urllib.parse import urlsplit
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 from reader.errors import ArgumentError, StoreError
 
@@ -36,9 +37,16 @@ def checked(url: str) -> str:
         )
     if not rest.strip("/"):
         raise ArgumentError(f"{url} names no place: a URL is {scheme}://PLACE/FOLDER.")
+    if scheme.lower() == "file" and parts.netloc:
+        raise ArgumentError(f"{url}: a file URL has three slashes, as in file:///{rest}.")
     if scheme == "hf" and not _HUGGING_FACE.match(rest):
         raise ArgumentError(f"{url}: of Hugging Face, hf://datasets/OWNER/NAME/FOLDER is read.")
     return url.rstrip("/")
+
+
+def folder_of(url: str) -> Path:
+    """The folder that a file URL names."""
+    return Path(unquote(urlsplit(url).path))
 
 
 def need(module: str, url: str) -> None:

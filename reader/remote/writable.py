@@ -12,11 +12,13 @@ Assumption: an object has no more than `MOST_BYTES`, which one request may bring
 """
 
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import obstore
 from obstore import exceptions
 
+from reader.errors import StoreError
 from reader.remote.failures import Missing, Passing
 from reader.remote.listing import ListingStore
 
@@ -66,7 +68,13 @@ class WritableStore(ListingStore):
         with suppress(Missing):
             await self._persisting(name, lambda: self._remove(name))
 
-    def _no_place(self) -> Exception:
+    def _find(self, folder: Path) -> None:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise self._error("", f"the folder cannot be made: {error.strerror}.") from error
+
+    def _no_place(self) -> StoreError:
         return self._error("", "there is no such bucket or container. Make it first.")
 
     async def _create(self, name: str, content: bytes | memoryview) -> bool:

@@ -44,7 +44,7 @@ def test_bytes_are_told_in_megabytes_and_scaled_on_a_terminal() -> None:
     for each in (stream, terminal):
         with Progress(stream=each).phase("fetch", 147_300_000, "B") as advance:
             advance(147_300_000)
-    assert re.fullmatch(r"fetch: 147\.3 of 147\.3 MB, [\d.]+/s, 0 s left\n", stream.getvalue())
+    assert re.fullmatch(r"fetch: 147\.3 of 147\.3 MB, [\d.]+ MB/s, 0 s left\n", stream.getvalue())
     assert "147M/147M" in terminal.getvalue()
 
 
@@ -66,6 +66,25 @@ def test_a_line_comes_every_ten_seconds_and_tells_the_rate(monkeypatch: pytest.M
     assert 2 <= len(lines) <= 6
     assert all(re.fullmatch(r"pack: \d+0 of 1000 samples, \d+/s, \d+ s left", x) for x in lines)
     assert lines[-1].startswith("pack: 100 of 1000")
+
+
+def test_no_time_left_is_told_of_what_got_ready_before_the_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = 0.0
+    monkeypatch.setattr("packer.progress.time.monotonic", lambda: now)
+    stream = io.StringIO()
+    with Progress(stream=stream).phase("pack", 201, "samples") as advance:
+        now = 30.0  # something was compiled
+        advance(1)
+        now = 40.0
+        advance(100)
+        advance(100)
+    assert stream.getvalue().splitlines() == [
+        "pack: 1 of 201 samples, 0/s",
+        "pack: 101 of 201 samples, 3/s, 10 s left",
+        "pack: 201 of 201 samples, 5/s, 0 s left",
+    ]
 
 
 def test_nothing_to_do_is_a_line_too() -> None:

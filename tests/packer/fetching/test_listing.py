@@ -10,6 +10,7 @@ from s3_server import S3Server
 from store_server import StoreServer, serving
 
 import packer
+import reader
 from packer import PackReport
 
 Fetch = Callable[..., PackReport]
@@ -104,3 +105,5 @@ def test_a_folder_by_its_url_is_one(fetch: Fetch, source: Path, is_packed: Any) 
     pytest.importorskip("obstore", reason="what is about stores needs shardfeed[remote]")
     fetch(f"file://{source}")
     assert is_packed()
+    with pytest.raises(reader.StoreError, match=f"there is no folder {source}/nope"):
+        fetch(f"file://{source}/nope")

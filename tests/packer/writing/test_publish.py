@@ -72,6 +72,16 @@ def test_a_run_that_is_cut_off_continues_and_uploads_nothing_anew(
     assert max(n for name, n in store.written.items() if not name.endswith(".json")) == 1
 
 
+def test_a_folder_by_its_url_is_made(
+    upload: Upload, packed: Path, files_of: FilesOf, tmp_path: Path
+) -> None:
+    upload(dst=f"file://{tmp_path}/not%20there/shards", storage_options=None)
+    assert files_of(tmp_path / "not there" / "shards") == files_of(packed)
+    (tmp_path / "file").touch()
+    with pytest.raises(reader.StoreError, match="/file/shards: the folder cannot be made: Not a d"):
+        upload(dst=f"file://{tmp_path}/file/shards", storage_options=None)
+
+
 def test_a_lost_answer_to_a_create_is_no_failure(
     store: S3Server, upload: Upload, packed: Path, files_of: FilesOf
 ) -> None:

@@ -101,6 +101,24 @@ def test_what_is_no_dataset_or_no_place_is_told_at_once(
         Dataset("http://nowhere.invalid/x", cache_dir=tmp_path, storage_options=HASTY)
 
 
+@pytest.mark.parametrize("code", ["NoSuchBucket", "ContainerNotFound"])
+def test_a_bucket_that_is_not_there_is_told_as_that(
+    server: StoreServer, tmp_path: Path, code: str
+) -> None:
+    text = f"<Error><Code>{code}</Code></Error>".encode()
+    server.fault = lambda _: lambda handler: handler.answer(404, text)
+    options = {"endpoint": server.url, "region": "here", "skip_signature": True}
+    with pytest.raises(StoreError, match=r"s3://typo/x: there is no such bucket or container\."):
+        Dataset("s3://typo/x", cache_dir=tmp_path, storage_options=options)
+
+
+def test_a_folder_by_its_url_is_named_where_it_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match=f"there is no folder {tmp_path}/no ne\\."):
+        Dataset(f"file://{tmp_path}/no%20ne", cache_dir=tmp_path)
+    with pytest.raises(reader.ArgumentError, match=r"three slashes, as in file:///tmp/x\."):
+        Dataset("file://tmp/x", cache_dir=tmp_path)
+
+
 def test_an_index_that_is_not_the_one_of_the_dataset_is_told(
     server: StoreServer, opened: Opened
 ) -> None:
