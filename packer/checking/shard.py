@@ -29,6 +29,7 @@ class Damage:
         key: of the sample in which it lies, if it lies in one.
         member: the extension of the member.
         start, stop: the bytes of the tar that are in question.
+        lost: samples that are not whole for it, from that one on.
     """
 
     file: str
@@ -37,6 +38,7 @@ class Damage:
     member: str | None = None
     start: int | None = None
     stop: int | None = None
+    lost: int = 0
 
     def __str__(self) -> str:
         parts = [self.file]
@@ -172,10 +174,10 @@ class _Walk:
         found.key_hashes = hashes_of(keys)
         for row, raw in enumerate(keys):
             if self._is_cut(row):
-                reason = f"the tar ends before its end; samples not whole: {len(keys) - row}"
-                found.damages.append(
-                    Damage(self._shard.file, reason, raw.decode("utf-8", "replace"))
-                )
+                lost = len(keys) - row
+                reason = f"the tar ends before its end; samples not whole: {lost}"
+                key = raw.decode("utf-8", "replace")
+                found.damages.append(Damage(self._shard.file, reason, key, lost=lost))
                 break
             try:
                 self._row(row, raw.decode("utf-8"))

@@ -19,20 +19,24 @@ class VerifyReport:
     """What was checked, and what is not as it was written.
 
     Attributes:
+        samples: that were checked.
+        lost: samples that cannot be had: their shard is cut short, or it or its index is missing.
         damages: each finding; a sample may have several, and one may be of a whole file.
     """
 
     dataset: str
     shards: int
     samples: int
+    lost: int
     bytes: int
     seconds: float
     damages: list[Damage]
 
     @property
     def damaged(self) -> set[tuple[str, str]]:
-        """Shard and key of each sample that is damaged."""
-        return {(found.file, found.key) for found in self.damages if found.key is not None}
+        """Shard and key of each sample that is damaged, and not lost."""
+        found = (damage for damage in self.damages if not damage.lost)
+        return {(damage.file, damage.key) for damage in found if damage.key is not None}
 
 
 def verify(
@@ -76,6 +80,7 @@ def verify(
         dataset=str(dst),
         shards=len(shards),
         samples=sum(found.samples for found in findings),
+        lost=sum(map(_lost, shards, findings)),
         bytes=sum(found.bytes for found in findings),
         seconds=time.monotonic() - began,
         damages=damages,
@@ -102,6 +107,11 @@ def _shards(dst: Path, damages: list[Damage], limits: Limits) -> list[Shard]:
 
 def _check(shard: Shard, advance: Advance) -> Findings:
     return check_shard(shard, lambda: advance(1))
+
+
+def _lost(shard: Shard, found: Findings) -> int:
+    """How many samples of a shard there should be, and are not."""
+    return max((shard.entry.samples if shard.entry else found.rows) - found.samples, 0)
 
 
 def _repeated_keys(shards: list[Shard], findings: list[Findings]) -> list[Damage]:

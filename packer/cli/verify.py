@@ -45,7 +45,7 @@ def verify(
         print_json(asdict(report) | {"damaged_samples": len(report.damaged)})
     elif not quiet:
         say(
-            f"{report.dataset}: {many(report.samples, 'sample')} in "
+            f"{report.dataset}: {many(report.samples + report.lost, 'sample')} in "
             f"{many(report.shards, 'shard')}, "
             f"{report.bytes / 1e6:.1f} MB checked in {report.seconds:.1f} s; "
             f"{_told(report)}",
@@ -55,13 +55,16 @@ def verify(
 
 
 def _told(report: "VerifyReport") -> str:
-    """How many samples are damaged, each once, and what is damaged besides."""
+    """How many samples are lost or damaged, each once, and what is damaged besides."""
     if not report.damages:
         return "nothing is damaged"
     parts = []
+    if report.lost:
+        total = many(report.samples + report.lost, "sample")
+        parts.append(f"{report.lost:,} of {total} lost")
     if samples := len(report.damaged):
         shards = len({file for file, _ in report.damaged})
-        parts = [f"{many(samples, 'sample')} damaged in {many(shards, 'shard')}"]
+        parts.append(f"{many(samples, 'sample')} damaged in {many(shards, 'shard')}")
     if others := sum(damage.key is None for damage in report.damages):
         parts.append(f"{many(others, 'finding')} of no single sample")
     return ", ".join(parts)

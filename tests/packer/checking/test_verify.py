@@ -117,8 +117,11 @@ def test_a_tar_that_is_cut_short_or_goes_on_is_named(copy: Path, tail: bytes) ->
     path = copy / "shard-000001.tar"
     content = path.read_bytes()
     path.write_bytes(content + tail if tail else content[: len(content) // 2])
-    damages = verify(copy, 1).damages
+    report = verify(copy, 1)
+    damages = report.damages
     assert {damage.file for damage in damages} == {"shard-000001.tar"}
+    assert (report.samples, report.lost) == ((39, 0) if tail else (34, 5))
+    assert not report.damaged
     if tail:
         (damage,) = damages
         assert damage.start == len(content)
@@ -131,7 +134,10 @@ def test_a_tar_that_is_cut_short_or_goes_on_is_named(copy: Path, tail: bytes) ->
 @pytest.mark.parametrize("name", ["shard-000002.tar", "shard-000002.safetensors"])
 def test_a_file_that_is_missing_is_named(copy: Path, name: str) -> None:
     (copy / name).unlink()
-    damages = verify(copy, 2).damages
+    report = verify(copy, 2)
+    damages = report.damages
+    assert report.samples + report.lost == 39
+    assert report.lost == next(s.samples for s in Manifest.load(copy).shards if "2" in s.file)
     assert [damage.file for damage in damages] == [name]
     assert "No such file" in damages[0].reason
 
@@ -298,4 +304,7 @@ def test_the_summary_counts_each_damaged_sample_once_whatever_was_found_of_it(
     assert "; 3 samples damaged in 2 shards" in done.stdout
     assert json.loads(run_packer("verify", copy, "--json").stdout)["damaged_samples"] == 3
     (copy / "shard-000001.tar").unlink()
-    assert ", 1 finding of no single sample\n" in run_packer("verify", copy).stdout
+    said = run_packer("verify", copy).stdout
+    assert said.startswith(f"{copy}: 39 samples in 4 shards, ")
+    assert "; 10 of 39 samples lost, 3 samples damaged in 2 shards, 1 finding of no" in said
+    assert json.loads(run_packer("verify", copy, "--json").stdout)["lost"] == 10
