@@ -10,7 +10,7 @@ from packer.cli import params as options
 from packer.cli.output import print_json, say
 from packer.cli.plan_output import compared, lines
 from packer.cli.sections import Sectioned
-from packer.words import many
+from packer.words import in_bytes, many
 from reader.system import usable_cores
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from packer.estimate.stored import Stored
 
 _SECONDS = 3.0  # of measuring
+_OF_A_STORE = ("cache_limit", "latency", "bandwidth")  # options that mean one, beside a URL
 _UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6}
 
 
@@ -152,13 +153,20 @@ def plan(place: Path | str, as_json: bool, **given: Any) -> int:
     from packer.estimate.estimate import alternatives, estimate
     from packer.estimate.stored import Stored
     from packer.progress import Progress
+    from reader.remote.parts import TooSmallCache
 
     with as_folder(place, Progress(quiet=as_json), is_whole=False) as folder:
         stored = Stored.of(folder, given["split"])
         if not len(stored):
             raise click.UsageError(f"{place} has no samples to plan for.")
         setting = _setting(place, stored, is_url(place), given)
-        found = estimate(stored, setting)
+        try:
+            found = estimate(stored, setting)
+        except TooSmallCache as error:
+            raise click.UsageError(
+                f"--cache-limit: {in_bytes(given['cache_limit'])} are too few for what is read at "
+                f"a time. Give at least --cache-limit {-(-error.least // 10**6)}MB."
+            ) from error
         others = list(alternatives(stored, setting, found))
     if as_json:
         sources = {
@@ -168,7 +176,11 @@ def plan(place: Path | str, as_json: bool, **given: Any) -> int:
         changed = [{"change": name, **(other.content() if other else {})} for name, other in others]
         print_json({"rates": sources, **found.content(), "alternatives": changed})
         return 0
-    for line in (*lines(str(place), stored, setting, found), "", *compared(found, others)):
+    is_far = is_url(place) or any(given[name] is not None for name in _OF_A_STORE)
+    if not is_far:
+        others = [(name, other) for name, other in others if not name.startswith("--cache-limit")]
+    told = lines(str(place), stored, setting, found, is_far=is_far)
+    for line in (*told, "", *compared(found, others, is_far=is_far)):
         say(line, err=False)
     return 0
 

@@ -12,43 +12,49 @@ if TYPE_CHECKING:
 
 _TITLE = 12
 _COLUMNS = (("shards a batch", 16), ("requests", 12), ("bytes", 12), ("cached", 9), ("time", 9))
+_OF_A_STORE = ("requests", "bytes", "cached")
 
 
-def lines(place: str, stored: "Stored", setting: "Setting", found: "Estimate") -> Iterator[str]:
-    """The plan; a line begins with what it is about."""
+def lines(
+    place: str, stored: "Stored", setting: "Setting", found: "Estimate", *, is_far: bool
+) -> Iterator[str]:
+    """The plan; a line begins with what it is about; `is_far`: with what a store is asked for."""
     from packer.estimate.told import told
 
     what = f"{many(len(stored), 'sample')} in {many(found.shards, 'shard')}"
     yield f"{'dataset':<{_TITLE}}{place}: {what}, {in_bytes(stored.bytes)}"
-    for about, text in told(stored, setting, found, is_far=True):
+    for about, text in told(stored, setting, found, is_far=is_far):
         yield f"{about:<{_TITLE}}{text}"
 
 
-def compared(found: "Estimate", others: Iterable[tuple[str, "Estimate | None"]]) -> Iterator[str]:
+def compared(
+    found: "Estimate", others: Iterable[tuple[str, "Estimate | None"]], *, is_far: bool
+) -> Iterator[str]:
     """A table of the last epoch, as it is planned and with one change each, if it changes it."""
-    rows = [("as planned", _row(found))]
+    columns = [column for column in _COLUMNS if is_far or column[0] not in _OF_A_STORE]
+    rows = [("as planned", _row(found, columns))]
     for name, other in others:
-        row = _row(other) if other else "  the cache is too small for it"
+        row = _row(other, columns) if other else "  the cache is too small for it"
         if row != rows[0][1]:  # it may differ in an epoch before
             rows.append((name, row))
     widest = max(len(name) for name, _ in rows) + 1
-    heads = "".join(f"{name:>{width}}" for name, width in _COLUMNS)
+    heads = "".join(f"{name:>{width}}" for name, width in columns)
     yield f"{f'epoch {len(found.traffic)}':<{widest}}{heads}  bound by"
     for name, row in rows:
         yield f"{name:<{widest}}{row}"
 
 
-def _row(each: "Estimate") -> str:
+def _row(each: "Estimate", columns: Iterable[tuple[str, int]]) -> str:
     """What the last epoch takes."""
     from packer.estimate.told import in_time
 
     moved, took = each.traffic[-1], each.times[-1]
-    cells = (
-        f"{each.mixing:.1f}",
-        f"{moved.requests:,}",
-        in_bytes(moved.bytes),
-        f"{moved.hit_share:.1%}",
-        "-" if took.longest is None else in_time(took.longest),
-    )
-    shown = "".join(f"{cell:>{width}}" for cell, (_, width) in zip(cells, _COLUMNS, strict=True))
+    cells = {
+        "shards a batch": f"{each.mixing:.1f}",
+        "requests": f"{moved.requests:,}",
+        "bytes": in_bytes(moved.bytes),
+        "cached": f"{moved.hit_share:.1%}",
+        "time": "-" if took.longest is None else in_time(took.longest),
+    }
+    shown = "".join(f"{cells[name]:>{width}}" for name, width in columns)
     return f"{shown}  {took.bound_by or '-'}"

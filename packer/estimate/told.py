@@ -34,7 +34,7 @@ def told(stored: Stored, setting: Setting, found: Estimate, *, is_far: bool) -> 
     if needed := found.times[-1].seconds:
         parts = [f"{name} {in_time(each)}" for name, each in needed.items()]
         yield "time", f"of epoch {len(found.times)}: {', '.join(parts)}, all at a time"
-    yield from _rates(setting)
+    yield from _rates(setting, is_far)
     yield from _memory(found.memory)
 
 
@@ -52,11 +52,15 @@ def _asked(found: Estimate) -> Iterator[Line]:
         yield f"epoch {number}", line
 
 
-def _rates(setting: Setting) -> Iterator[Line]:
+def _rates(setting: Setting, is_far: bool) -> Iterator[Line]:
     """What was counted with, and where it comes from."""
-    known: dict[str, tuple[Known, Callable[[float], str]]] = {
-        "latency": (setting.latency, lambda value: f"{value * 1e3:.3g} ms a request"),
-        "bandwidth": (setting.bandwidth, lambda value: f"{in_bytes(value)} a second and node"),
+    known: dict[str, tuple[Known, Callable[[float], str]]] = {}
+    if is_far:
+        known = {
+            "latency": (setting.latency, lambda value: f"{value * 1e3:.3g} ms a request"),
+            "bandwidth": (setting.bandwidth, lambda value: f"{in_bytes(value)} a second and node"),
+        }
+    known |= {
         "rate": (setting.rate, lambda value: f"{value:,.0f} images/s decoded a node"),
         "gpu-rate": (setting.gpu_rate, lambda value: f"{value:,.0f} images/s a GPU"),
     }

@@ -21,12 +21,19 @@ def test_a_plan_says_steps_traffic_memory_and_what_a_change_would_do(packed: Pat
     plan, table = found.output.split("\n\n")
     lines = dict(line.split(maxsplit=1) for line in plan.splitlines())
     assert "39 samples in 4 shards" in lines["dataset"]
-    assert "requests" in plan
-    assert "bound by decode" in plan
+    assert "decode 0.2 s" in lines["time"]
     assert "(given)" in lines["rate"]
-    assert "--latency, --bandwidth, --gpu-rate" in plan
+    assert lines["not"].startswith("known   --gpu-rate:")
     assert table.splitlines()[1].startswith("as planned")
     assert "--shuffle block:4" in table
+
+
+def test_a_folder_here_is_asked_for_nothing_unless_a_store_is_meant(packed: Path) -> None:
+    for word in ("request", "cache", "latency"):
+        assert word not in run(packed, "--rate", 100).output.replace('cache="decoded"', "")
+    found = run(packed, "--rate", 100, "--cache-limit", "2MB").output
+    assert "from its cache; 0.39 s, bound by decode" in found
+    assert "not known   --latency, --bandwidth, --gpu-rate" in found
 
 
 def test_a_change_that_shows_no_other_numbers_has_no_row(packed: Path) -> None:
@@ -86,7 +93,7 @@ def test_what_cannot_be_planned_with_is_named(packed: Path, wrong: tuple[str, st
 def test_a_cache_that_is_too_small_is_refused_with_what_would_do(packed: Path) -> None:
     found = run(packed, "--cache-limit", "1kB")
     assert found.exit_code == 2
-    assert "Give at least cache_limit=" in found.stderr
+    assert "Give at least --cache-limit 1MB" in found.stderr
 
 
 def test_what_is_no_dataset_or_has_no_such_split_is_named(tmp_path: Path, packed: Path) -> None:
