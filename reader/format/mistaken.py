@@ -7,8 +7,6 @@ from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 
-from reader.format.members import picture_format
-
 JOURNAL = ".packing.json"  # lies in a folder as long as `packer pack` has not finished it
 _FEW = 16  # entries of a folder that are looked at: it may have ten million
 _LOOKED_AT = 256  # files, of all folders
@@ -22,6 +20,8 @@ def why_no_dataset(folder: Path, manifest: str) -> str:
         folder: of which it is known that it is no split's.
         manifest: the file's name, which every dataset has.
     """
+    from reader.format.members import picture_format  # brings numpy, where few miss a dataset
+
     if not folder.is_dir():
         return _why_no_folder(folder, manifest)
     if (folder / JOURNAL).exists():
