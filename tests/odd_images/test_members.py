@@ -132,7 +132,9 @@ def test_both_files_of_what_is_rejected_are_named(report: PackReport, members: M
 
 def test_what_is_packed_is_sound_and_is_read(report: PackReport, members: Members) -> None:
     assert verify(Path(report.dataset), 1, decode=True).damages == []
-    extensions = sorted({ext for _, ext, _ in members.values()})
+    extensions = sorted(
+        {ext for _, ext, _ in members.values()} & {*Dataset(report.dataset).extensions}
+    )
     fields = ("key", *(f"{ext}?" for ext in extensions))
     read = 0
     with Loader(report.dataset, batch_size=4, workers=1, fields=fields, drop_last=False) as loader:
