@@ -106,29 +106,32 @@ def packed(
     return dst
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_fixture_setup() -> Iterator[object]:
-    """A fixture may read a dataset too."""
-    with _no_test_in_environment():
-        return (yield)
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_pyfunc_call() -> Iterator[object]:
-    """Call a test."""
-    with _no_test_in_environment():
-        return (yield)
-
-
-@contextmanager
-def _no_test_in_environment() -> Iterator[None]:
+class _NoTestInEnvironment:
     """By another environment, such as with the name of each test, workers are started anew."""
-    name = os.environ.pop("PYTEST_CURRENT_TEST", None)
-    try:
-        yield
-    finally:
-        if name is not None:
-            os.environ["PYTEST_CURRENT_TEST"] = name
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_fixture_setup(self) -> Iterator[object]:
+        with self._without():
+            return (yield)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_pyfunc_call(self) -> Iterator[object]:
+        with self._without():
+            return (yield)
+
+    @contextmanager
+    def _without(self) -> Iterator[None]:
+        name = os.environ.pop("PYTEST_CURRENT_TEST", None)
+        try:
+            yield
+        finally:
+            if name is not None:
+                os.environ["PYTEST_CURRENT_TEST"] = name
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """The hooks of this file would not be called for fixtures of the session."""
+    config.pluginmanager.register(_NoTestInEnvironment())
 
 
 @pytest.fixture

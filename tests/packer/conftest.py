@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 import xxhash
+from forked_packer import ForkedPacker
 from PIL import Image
 from s3_server import S3Server, bucket
 
@@ -55,18 +56,22 @@ def cut_meanwhile() -> Callable[[Path], Progress]:
     return _Cutting
 
 
+def environment() -> dict[str, str]:
+    """That of the command line."""
+    # The output is strict UTF-8, as on most users' machines, and not as forgiving as under C.
+    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
+    return os.environ | {"PYTHONPATH": path, "PYTHONIOENCODING": "utf-8"}
+
+
 @pytest.fixture(scope="session")
 def start_packer() -> Callable[..., "subprocess.Popen[str]"]:
     """`start_packer("pack", src, dst)`: the command line in a session of its own."""
 
     def start(*args: object, ulimit: str = "unlimited") -> "subprocess.Popen[str]":
-        # The output is strict UTF-8, as on most users' machines, and not as forgiving as under C.
-        path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
-        environment = os.environ | {"PYTHONPATH": path, "PYTHONIOENCODING": "utf-8"}
         limited = ["bash", "-c", 'ulimit -f "$0" && exec "$@"', ulimit]
         return subprocess.Popen(
             [*limited, sys.executable, "-m", "packer", *map(str, args)],
-            env=environment,
+            env=environment(),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -78,12 +83,22 @@ def start_packer() -> Callable[..., "subprocess.Popen[str]"]:
 
 
 @pytest.fixture(scope="session")
+def forked_packer() -> Iterator[ForkedPacker]:
+    """The process that `run_packer` forks."""
+    forked = ForkedPacker(environment())
+    yield forked
+    forked.close()
+
+
+@pytest.fixture(scope="session")
 def run_packer(
-    start_packer: Callable[..., "subprocess.Popen[str]"],
+    start_packer: Callable[..., "subprocess.Popen[str]"], forked_packer: ForkedPacker
 ) -> Callable[..., "subprocess.CompletedProcess[str]"]:
     """`run_packer("pack", src, dst)`: run the command line to its end."""
 
     def run(*args: object, **options: Any) -> "subprocess.CompletedProcess[str]":
+        if not options and environment() == forked_packer.environment:
+            return forked_packer.run([*map(str, args)])
         with start_packer(*args, **options) as process:
             stdout, stderr = process.communicate()
         return subprocess.CompletedProcess(process.args, process.returncode, stdout, stderr)
