@@ -50,6 +50,12 @@ def extract(
         ]
         if report.raw:
             notes.append(f"; {many(report.raw, 'raw image')} written as PNG")
+        if report.members:
+            notes.append(
+                f"; {many(report.members, 'member')} written beside the images: folders of labels "
+                "and lists of annotations are not made again, and names of classes that they hold "
+                "are in dataset.json"
+            )
         if report.unlabelled:
             notes.append(f"; no name tells the class of {many(report.unlabelled, 'sample')}")
         if report.unsplit:

@@ -9,6 +9,7 @@ import click
 
 from packer.errors import told
 from packer.progress import silence
+from packer.words import listed
 
 
 def say(text: str, err: bool = True, lines: bool = False) -> None:
@@ -44,6 +45,17 @@ def name_files(what: str, files: Iterable[tuple[str, str]]) -> None:
     """Say what became of files, with their reasons: of many with one reason the number."""
     for line in told(files, f"{what}: "):
         say(line)
+
+
+def name_ignored(files: Iterable[tuple[str, str]]) -> None:
+    """Say what was ignored, on one line for each reason: it is as it should be."""
+    names: dict[str, list[str]] = {}
+    for name, reason in files:
+        names.setdefault(reason, []).append(name)
+    for reason, several in names.items():
+        count = f"{len(several)} files: " if len(several) > 1 else ""
+        more = f" ({listed(several)})" if count else ""
+        say(f"ignored: {count or f'{several[0]}: '}{reason}{more}")
 
 
 def print_json(report: Mapping[str, Any]) -> None:

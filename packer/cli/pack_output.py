@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from packer.cli.output import name_files, print_json, say
+from packer.cli.output import name_files, name_ignored, print_json, say
 from packer.words import many
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def say_report(report: "PackReport", as_json: bool, quiet: bool) -> None:
     elif not quiet:
         for remark in report.remarks:
             say(remark, err=False)
-        name_files("ignored", report.ignored)
+        name_ignored(report.ignored)
         name_files("not tiled", report.untiled)
         name_files("not banded", report.unbanded)
         splits = "".join(f"{name} {count}, " for name, count in report.splits.items())

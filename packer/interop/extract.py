@@ -19,6 +19,7 @@ from packer.files.transfer import read_span
 from packer.keys import hashes_of, repeated, unescape
 from packer.processes import map_unordered
 from packer.progress import Advance, Progress
+from packer.sources.folder.layout import splits_of
 from reader.format import FORMATS, Index, Limits, Manifest, ShardEntry
 from reader.format.bands import bands_of
 from reader.format.files import open_regular
@@ -26,7 +27,7 @@ from reader.format.files import open_regular
 _CHUNK = 1 << 22
 _SUMS = (
     *("written", "present", "bytes", "tiled", "banded", "raw"),
-    *("unlabelled", "unsplit", "refused"),
+    *("members", "unlabelled", "unsplit", "refused"),
 )
 
 
@@ -39,6 +40,8 @@ class ExtractReport:
         present: files that were there already, with the same content.
         tiled: JPEGs among them that packing transcoded: the same pixels in other bytes.
         banded: the same of PNGs.
+        members: files that are written beside their images, wherever the source had them: in a
+            folder of labels, in one file of annotations.
         unlabelled, unsplit: samples whose class or split no file and no folder's name tells.
         reencoded: whether packing resized or re-encoded images.
         raw: images that were stored as pixels, given back as PNG.
@@ -52,6 +55,7 @@ class ExtractReport:
     tiled: int = 0
     banded: int = 0
     raw: int = 0
+    members: int = 0
     unlabelled: int = 0
     unsplit: int = 0
     reencoded: bool = False
@@ -172,7 +176,7 @@ def _extract_shard(task: _Task, entry: ShardEntry, advance: Advance) -> ExtractR
             source, label = index.bytes_of("name", row), int(labels[row])
             told = task.labels.in_name(source, label) or task.labels.in_file(source, label)
             report.unlabelled += label >= 0 and not told
-            report.unsplit += os.fsencode(entry.split) not in (b"", *source.split(b"/")[:-1])
+            report.unsplit += not _tells_split(source, entry.split)
             for file in _files(index, row, task.labels):
                 name = xxhash.xxh3_64_intdigest(file.name)
                 try:
@@ -185,6 +189,13 @@ def _extract_shard(task: _Task, entry: ShardEntry, advance: Advance) -> ExtractR
                     report.refused.append((os.fsdecode(file.name), reason))
             advance(1)
     return report
+
+
+def _tells_split(name: bytes, split: str) -> bool:
+    """Whether a folder in a sample's name is that of its split, as packing reads it."""
+    folders = os.fsdecode(name).split("/")[:-1]
+    read = (found for folder in folders for found in splits_of([folder]).values())
+    return split in ("", *folders, *read)
 
 
 def _extract_file(
@@ -213,6 +224,7 @@ def _extract_file(
     report.written += new
     report.present += not new
     report.bytes += file.size
+    report.members += not is_image and file.ext != "cls"
     if is_image and index.tiled:
         first, last = columns["segment_offset"][file.row : file.row + 2]
         report.tiled += int(first < last)

@@ -22,7 +22,7 @@ from packer.sources.folder.folder import FolderSource
 from packer.sources.folder.pairs import Pairs
 from packer.sources.folder.walk import not_entered
 from packer.sources.foreign import refuse_foreign
-from packer.sources.options import SourceOptions
+from packer.sources.options import WHAT, SourceOptions
 from packer.sources.reading import Place, Reading
 from packer.sources.records import Skipped, Source
 from packer.sources.unlabelled import OfTables
@@ -52,7 +52,9 @@ def read(src: Path, options: SourceOptions) -> Reading:
         plain = options.kind in ("folder", "flat")  # whatever else it could be
         reading = None if plain else _recognised(place)
         if reading is None and options.kind and not plain:
-            raise UnusableInput(f"{src} is not what --as {options.kind} reads.")
+            raise UnusableInput(
+                f"{src} is not what --as {options.kind} reads: {WHAT[options.kind]}."
+            )
         if reading is None and not plain:
             _refuse_several(place)
             refuse_foreign(place)

@@ -8,6 +8,17 @@ KINDS = (
     *("folder", "flat", "coco", "voc", "yolo", "pairs", "hf"),
     *("table", "webdataset", "cifar", "idx"),
 )
+WHAT = {  # what each reads, for a person; `folder` and `flat` read whatever has images
+    "coco": "COCO's annotations (.json), or a folder that has them beside or among its images",
+    "voc": "folders JPEGImages and Annotations, or images and XML in VOC's form",
+    "yolo": "images with label files (.txt) in a folder labels or beside them, or data.yaml",
+    "pairs": "folders of images and of their masks, with the same paths",
+    "hf": "Parquet or Arrow that holds images, as Hugging Face's datasets lie",
+    "table": "a list of images (.csv, .tsv, .jsonl, .parquet), or a folder that has one",
+    "webdataset": "a tar of samples, or a folder of such tars",
+    "cifar": "CIFAR's batches, in Python's or the binary form",
+    "idx": "MNIST's files of images and labels (idx)",
+}
 PYTHON = "python"  # a dataset that a program has, which --as does not choose
 FORMATS = ("xyxy", "xywh", "cxcywh")  # of boxes
 

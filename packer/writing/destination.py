@@ -12,7 +12,7 @@ from packer.writing import journal, lock, parts
 from packer.writing.report import Written
 from packer.writing.run import Run
 from packer.writing.shard_writer import is_finished
-from reader.format import Manifest, manifest
+from reader.format import FormatError, Manifest, manifest
 
 Note = Callable[[str], None]
 
@@ -45,7 +45,15 @@ class Destination:
         Raises:
             FormatError: there is none.
         """
+        if self.committed is None:
+            raise self._nothing_to_add_to()
         return self.folder
+
+    def _nothing_to_add_to(self) -> FormatError:
+        return FormatError(
+            f"{self.name} holds no dataset to add to: leave out --append, and it is made, or an "
+            "interrupted run goes on."
+        )
 
     @contextmanager
     def packing(

@@ -106,7 +106,7 @@ class StoreDestination(Destination):
         self._is_base = True
         self.folder.mkdir(parents=True, exist_ok=True)
         if not self._fetch(self.folder):
-            raise FormatError(f"{self.name} is not a dataset: it has no {manifest.FILENAME}.")
+            raise self._nothing_to_add_to()
         self._tag = self._claim.there[manifest.FILENAME].tag
         for shard in Manifest.load(self.folder).shards:
             (self.folder / shard.file).unlink()  # which only stands for the one in the store

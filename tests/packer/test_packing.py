@@ -322,7 +322,7 @@ def test_class_folders_without_images_can_be_skipped_and_the_others_move_up(
     assert dict(report.rejected) == {
         ".hidden": "it is a hidden folder",
         "an empty class/": "it is a class folder without images",
-        "class01/": "it is a class folder without images",
+        "class01/": "it is a class folder whose images are all rejected",
         "class01/deep/empty.jpg": "it is empty",
     }
     assert Manifest.load(tmp_path / "dst").classes == ("class0", "class1", "class2")

@@ -36,6 +36,7 @@ from packer.sources.records import Content, EmptyClass, Skipped, SourceSample
 from packer.sources.tree import Tree
 
 NO_IMAGES = "it is a class folder without images"
+_ALL_REJECTED = "it is a class folder whose images are all rejected"
 EMPTY_SPLIT = "it is the folder of a split and holds no images"
 
 
@@ -107,6 +108,7 @@ class FolderSource:
         number_of = {name: number for number, name in enumerate(self.classes)}
         first_folder: dict[str, str] = {}  # of each class
         with_images: set[str] = set()
+        with_rejected: set[str] = set()
         not_flat = set()  # folders that hold others; "." for the root
         bases = set(self.layout.splits.values())
         above = {folder for base in bases for folder in folders_above(base)}
@@ -129,10 +131,14 @@ class FolderSource:
             else:
                 not_flat.add(base or ".")
             for name in tops:
+                class_name = ""
                 for record in self._class(inside(base, name), base, parents, split, number_of):
                     if isinstance(record, str):
+                        class_name = record
                         first_folder.setdefault(record, inside(base, name))
                         continue
+                    if isinstance(record, Skipped) and names_an_image(record.name):
+                        with_rejected.add(class_name)
                     if isinstance(record, SourceSample):
                         is_empty = False
                         if record.label >= 0:
@@ -143,7 +149,8 @@ class FolderSource:
         yield from self.pairs.elsewhere(self.root, not_flat)
         for name, folder in first_folder.items():
             if name not in with_images:
-                yield EmptyClass(f"{folder}/", NO_IMAGES, class_name=name)
+                reason = _ALL_REJECTED if name in with_rejected else NO_IMAGES
+                yield EmptyClass(f"{folder}/", reason, class_name=name)
 
     def member_files(self, sample: SourceSample) -> Sequence[str]:
         """The sidecars, and the files of the parallel folders."""

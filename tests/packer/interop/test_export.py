@@ -152,6 +152,15 @@ def test_what_was_exported_is_a_source_as_before(
     assert (".nv-meta" in ignored) == (tool == "energon")
 
 
+def test_indexes_beside_shards_are_ignored_on_one_line(
+    short: Path, tmp_path: Path, run_packer: RunPacker
+) -> None:
+    done = run_packer("pack", short, tmp_path / "again")
+    (line,) = [line for line in done.stderr.splitlines() if line.startswith("ignored")]
+    names = ", ".join(name.replace(".tar", ".safetensors") for name in SHARDS)
+    assert line == f"ignored: 2 files: it is an index ({names})"
+
+
 def test_tars_made_elsewhere_are_exported_as_they_are(packed: Path, tmp_path: Path) -> None:
     for path in packed.glob("*.tar"):
         with tarfile.open(path) as old, tarfile.open(tmp_path / path.name, "w") as new:

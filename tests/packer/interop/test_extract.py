@@ -277,3 +277,20 @@ def test_classes_and_splits_that_no_name_tells_are_counted(
     assert "no name tells the class of 1 sample; no name tells the split of 1 sample" in spoken
     report = json.loads(run_packer("extract", tmp_path / "dst", tmp_path / "out", "--json").stdout)
     assert (report["unlabelled"], report["unsplit"]) == (1, 1)
+
+
+def test_labels_of_another_folder_are_counted_and_a_split_s_year_is_read_as_packing_reads_it(
+    tmp_path: Path, jpegs: list[bytes], run_packer: RunPacker
+) -> None:
+    for split, image in zip(("train2017", "val2017"), jpegs, strict=True):
+        for kind, name, content in (("images", "1.jpg", image), ("labels", "1.txt", b"0 1 1 1 1")):
+            path = tmp_path / "yolo" / kind / split / name
+            path.parent.mkdir(parents=True)
+            path.write_bytes(content)
+    names = "train: images/train2017\nval: images/val2017\nnames: [dog]\n"
+    (tmp_path / "yolo" / "data.yaml").write_text(names)
+    assert run_packer("pack", tmp_path / "yolo", tmp_path / "dst").returncode == 0
+    spoken = run_packer("extract", tmp_path / "dst", tmp_path / "out").stdout
+    assert (tmp_path / "out" / "images" / "val2017" / "1.txt").exists()
+    assert "; 2 members written beside the images: folders of labels and lists of" in spoken
+    assert "no name tells" not in spoken
