@@ -40,3 +40,15 @@ def test_every_room_is_described_and_drawn(package: object) -> None:
 def test_every_file_that_is_named_exists(page: Path) -> None:
     named = set(re.findall(r"\b(?:scripts|tests|docs)/[\w/.-]*\w(?![\w*])", page.read_text()))
     assert not [name for name in named if not (ROOT / name).exists()]
+
+
+@pytest.mark.parametrize(
+    "page",
+    [page for page in PAGES if re.search(r"\{eval-rst\}|<!-- layouts|\{literal", page.read_text())],
+    ids=lambda page: str(page.relative_to(ROOT)),
+)
+def test_what_is_built_into_a_page_is_named_in_its_text_for_who_reads_a_checkout(
+    page: Path,
+) -> None:
+    script = re.search(r"\{literalinclude\} (\S+)", page.read_text())
+    assert (f"({script[1]}):" if script else "scripts/docs.sh --serve") in page.read_text()
