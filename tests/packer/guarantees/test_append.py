@@ -265,7 +265,7 @@ def test_appending_a_further_split_is_no_mixture(
 
 
 def test_there_must_be_a_dataset_to_append_to(own_source: Path, run: Any) -> None:
-    with pytest.raises(FormatError, match="There is no folder"):
+    with pytest.raises(FormatError, match="holds no dataset to add to: leave out --append"):
         run(own_source, append=True)
 
 
