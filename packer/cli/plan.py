@@ -167,7 +167,8 @@ def plan(place: Path | str, as_json: bool, **given: Any) -> int:
                 f"--cache-limit: {in_bytes(given['cache_limit'])} are too few for what is read at "
                 f"a time. Give at least --cache-limit {-(-error.least // 10**6)}MB."
             ) from error
-        others = list(alternatives(stored, setting, found))
+        is_far = is_url(place) or any(given[name] is not None for name in _OF_A_STORE)
+        others = list(alternatives(stored, setting, found, is_far=is_far or as_json))
     if as_json:
         sources = {
             name: vars(getattr(setting, name))
@@ -176,9 +177,6 @@ def plan(place: Path | str, as_json: bool, **given: Any) -> int:
         changed = [{"change": name, **(other.content() if other else {})} for name, other in others]
         print_json({"rates": sources, **found.content(), "alternatives": changed})
         return 0
-    is_far = is_url(place) or any(given[name] is not None for name in _OF_A_STORE)
-    if not is_far:
-        others = [(name, other) for name, other in others if not name.startswith("--cache-limit")]
     told = lines(str(place), stored, setting, found, is_far=is_far)
     for line in (*told, "", *compared(found, others, is_far=is_far)):
         say(line, err=False)

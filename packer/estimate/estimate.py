@@ -88,13 +88,14 @@ def estimate(stored: Stored, setting: Setting) -> Estimate:
 
 
 def alternatives(
-    stored: Stored, setting: Setting, found: Estimate
+    stored: Stored, setting: Setting, found: Estimate, *, is_far: bool = True
 ) -> Iterator[tuple[str, Estimate | None]]:
     """What one change would make of what was `found`: another shuffle, cache, number of workers.
 
-    None where the cache would be too small for it; what would change nothing is left out.
+    None where the cache would be too small for it; what would change nothing is left out, and the
+    cache unless `is_far`.
     """
-    for name, changed in _changed(stored, setting):
+    for name, changed in _changed(stored, setting, is_far):
         try:
             other = estimate(stored, changed)
         except StoreError:
@@ -104,7 +105,7 @@ def alternatives(
             yield name, other
 
 
-def _changed(stored: Stored, setting: Setting) -> Iterator[tuple[str, Setting]]:
+def _changed(stored: Stored, setting: Setting, is_far: bool) -> Iterator[tuple[str, Setting]]:
     shards = min(_SHARDS, len(stored.shards))
     shuffles: dict[str, bool | BlockShuffle] = {
         "global": True,
@@ -119,7 +120,7 @@ def _changed(stored: Stored, setting: Setting) -> Iterator[tuple[str, Setting]]:
     every = kept_bytes(stored.shards) + stored.disk_bytes
     limit = min(setting.cache_limit or every, every)
     for other in (limit // 2, min(2 * limit, every)):
-        if other != limit:
+        if is_far and other != limit:
             megabytes = -(-other // 10**6)
             name = f"--cache-limit {megabytes}MB"
             yield name, replace(setting, cache_limit=megabytes * 10**6)

@@ -30,7 +30,7 @@ def of_classes(table: Table, looked: Looked) -> Iterator[Finding]:
     total = counts.sum(axis=1)
     if total.any():
         yield from _few(table, looked, total, unit)
-        if unit == "sample" or looked.count == len(table):
+        if _is_of_all(table, looked, unit):
             yield from _missing(table, looked, counts, unit)
     if table.rejected:
         reasons = Counter(reason.split(" (")[0] for _, reason in table.rejected)
@@ -49,8 +49,13 @@ def of_classes(table: Table, looked: Looked) -> Iterator[Finding]:
         )
 
 
+def _is_of_all(table: Table, looked: Looked, unit: str) -> bool:
+    """Whether all samples were counted, and not those looked at alone."""
+    return unit == "sample" or looked.count == len(table)
+
+
 def _few(table: Table, looked: Looked, total: NDArray[np.int64], unit: str) -> Iterator[Finding]:
-    is_all = unit == "sample" or looked.count == len(table)
+    is_all = _is_of_all(table, looked, unit)
     among = "" if is_all else " among the samples looked at"
     empty = np.flatnonzero(total == 0)
     if len(empty):

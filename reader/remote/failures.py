@@ -67,7 +67,7 @@ def meaning(error: Exception) -> Failure:
     said = str(error)
     code = found[1] if (found := _CODE.search(said)) else ""
     if isinstance(error, FileNotFoundError):
-        return NoPlace() if code in _NO_PLACE else Missing()
+        return _missing(code)
     if isinstance(error, exceptions.PreconditionError):
         return Replaced()
     if isinstance(error, exceptions.InvalidPathError):
@@ -94,10 +94,14 @@ def meaning(error: Exception) -> Failure:
     return _of_connection(said)
 
 
+def _missing(code: str) -> Failure:
+    return NoPlace() if code in _NO_PLACE else Missing()
+
+
 def _of_status(status: int, code: str) -> Failure:
     told = f"status {status}" + f", {code}" * bool(code)
     if status == 404:
-        return NoPlace() if code in _NO_PLACE else Missing()
+        return _missing(code)
     if status in (412, 416):  # there is less of it than dataset.json says
         return Replaced()
     if status in (401, 403) or code in _EXPIRED:
