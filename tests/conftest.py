@@ -1,7 +1,6 @@
 """Images and datasets that the tests make for themselves, and a look for leftovers."""
 
 import gc
-import io
 import os
 import signal
 import sys
@@ -10,7 +9,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import numpy as np
 import psutil
 import pytest
 from PIL import Image
@@ -34,29 +32,18 @@ os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [_preloaded, os.environ.
 def make_image() -> Callable[..., Image.Image]:
     """`make_image(seed, height, width, mode)`: smooth shapes and some noise, as in photographs."""
 
-    def make(seed: int, height: int = 60, width: int = 80, mode: str = "RGB") -> Image.Image:
-        rng = np.random.default_rng(seed)
-        rows = np.linspace(0, 1, height)[:, None, None]
-        columns = np.linspace(0, 1, width)[None, :, None]
-        frequency, phase = rng.uniform(2, 12, (2, 1, 1, 3)), rng.uniform(0, 6, (1, 1, 3))
-        waves = np.sin(frequency[0] * rows + frequency[1] * columns + phase)
-        noise = rng.normal(0, 6, (height, width, 3))
-        pixels = (127 + 110 * waves + noise).clip(0, 255).astype(np.uint8)
-        return Image.fromarray(pixels).convert(mode)
+    from made_images import make_image
 
-    return make
+    return make_image
 
 
 @pytest.fixture(scope="session")
 def encode() -> Callable[..., bytes]:
     """`encode(image, "JPEG", quality=90)`: the bytes of an image file."""
 
-    def to_bytes(image: Image.Image, kind: str, **options: object) -> bytes:
-        file = io.BytesIO()
-        image.save(file, kind, **options)
-        return file.getvalue()
+    from made_images import encode
 
-    return to_bytes
+    return encode
 
 
 @pytest.fixture(scope="session")

@@ -75,9 +75,8 @@ def with_program(data: bytes, *command: str) -> bytes | None:
     return subprocess.run(command, input=data, capture_output=True, check=True).stdout
 
 
-@pytest.fixture(scope="module")
-def made(make_image: MakeImage, encode: Encode) -> dict[str, bytes | None]:
-    """The bytes by name; None where the machine lacks the program that makes it."""
+def odd_jpegs(make_image: MakeImage, encode: Encode) -> dict[str, bytes | None]:
+    """Return the bytes by name; None where the machine lacks the program that makes it."""
     image = make_image(7, 120, 160)
     grey = image.convert("L")
     file = encode(image, "JPEG", quality=90)
@@ -211,6 +210,11 @@ def made(make_image: MakeImage, encode: Encode) -> dict[str, bytes | None]:
     profile = [(APP2, b"ICC_PROFILE\0" + bytes([n, 3]) + bytes(100)) for n in (1, 3)]
     odd["an ICC profile of three parts, one missing"] = photo.joined([*profile, *photo.segments])
     return odd
+
+
+@pytest.fixture(scope="module")
+def made(make_image: MakeImage, encode: Encode) -> dict[str, bytes | None]:
+    return odd_jpegs(make_image, encode)
 
 
 @pytest.fixture(scope="module")

@@ -20,6 +20,10 @@ from packer.writing.shard_writer import ShardWriter, shard_entry
 from reader import Dataset, Loader
 from reader.format import Manifest
 
+MakeImage = Callable[..., Image.Image]
+Encode = Callable[..., bytes]
+Members = Mapping[str, tuple[bytes, str, bytes]]
+
 
 def npy(values: Any) -> bytes:
     file = io.BytesIO()
@@ -27,28 +31,17 @@ def npy(values: Any) -> bytes:
     return file.getvalue()
 
 
-@pytest.fixture(scope="module")
-def upright(make_image: Callable[..., Image.Image], encode: Callable[..., bytes]) -> bytes:
-    """An image of 80 x 60 pixels."""
+def upright_image(make_image: MakeImage, encode: Encode) -> bytes:
+    """Return an image of 80 x 60 pixels."""
     return encode(make_image(1, 60, 80), "JPEG")
 
 
-@pytest.fixture(scope="module")
-def turned(make_image: Callable[..., Image.Image], encode: Callable[..., bytes]) -> bytes:
-    """An image of 80 x 60 pixels as it is stored, 60 x 80 as it is seen."""
+def odd_members(make_image: MakeImage, encode: Encode) -> dict[str, tuple[bytes, str, bytes]]:
+    """Return, by the name in the table, an image, an extension, and the bytes of the member."""
+    upright = upright_image(make_image, encode)
     exif = Image.Exif()
     exif[0x0112] = 6
-    return encode(make_image(1, 60, 80), "JPEG", exif=exif)
-
-
-@pytest.fixture(scope="module")
-def members(
-    make_image: Callable[..., Image.Image],
-    encode: Callable[..., bytes],
-    upright: bytes,
-    turned: bytes,
-) -> dict[str, tuple[bytes, str, bytes]]:
-    """By the name in the table: an image, an extension, and the bytes of the member."""
+    turned = encode(make_image(1, 60, 80), "JPEG", exif=exif)  # 60 x 80 as it is seen
     mask = encode(make_image(2, 60, 80).convert("L"), "PNG")
     smaller = encode(make_image(2, 30, 40).convert("L"), "PNG")
     tall = encode(make_image(2, 80, 60).convert("L"), "PNG")
@@ -87,7 +80,14 @@ def members(
     }
 
 
-Members = Mapping[str, tuple[bytes, str, bytes]]
+@pytest.fixture(scope="module")
+def upright(make_image: MakeImage, encode: Encode) -> bytes:
+    return upright_image(make_image, encode)
+
+
+@pytest.fixture(scope="module")
+def members(make_image: MakeImage, encode: Encode) -> Members:
+    return odd_members(make_image, encode)
 
 
 @pytest.fixture(scope="module")

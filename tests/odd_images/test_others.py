@@ -102,8 +102,10 @@ def with_tiff_sides(data: bytes, side: int) -> bytes:
     return bytes(changed)
 
 
-@pytest.fixture(scope="module")
-def files(make_image: Callable[..., Image.Image], encode: Callable[..., bytes]) -> dict[str, bytes]:
+def odd_files(
+    make_image: Callable[..., Image.Image], encode: Callable[..., bytes]
+) -> dict[str, bytes]:
+    """Return the bytes by the name in the table."""
     image, second = make_image(7, 60, 80), make_image(8, 60, 80)
     grey = image.convert("L")
     alpha = image.convert("RGBA")
@@ -187,7 +189,8 @@ def files(make_image: Callable[..., Image.Image], encode: Callable[..., bytes]) 
     for name in ("tiff_lzw", "tiff_adobe_deflate", "packbits", "jpeg"):
         found[f"TIFF, {name}"] = encode(image, "TIFF", compression=name)
     found["TIFF, CMYK"] = encode(image.convert("CMYK"), "TIFF")
-    found["TIFF, CIE L*a*b*"] = encode(image.convert("LAB"), "TIFF")
+    lab = image.convert("LAB")
+    found["TIFF, CIE L*a*b*"] = encode(lab, "TIFF", icc_profile=None)  # which has today's date
     found["TIFF, 16 bits, grey"] = encode(Image.fromarray(deep[..., 0]), "TIFF")
     high = deep[..., 0]
     found["TIFF, 12 bits, grey"] = tiff_of(size, 12, packed_12(high >> 4))
@@ -232,6 +235,11 @@ def files(make_image: Callable[..., Image.Image], encode: Callable[..., bytes]) 
     found["PPM, 60,000 x 60,000 pixels"] = b"P6 60000 60000 255\n" + bytes(100)
     found["PAM"] = b"P7\nWIDTH 1\nHEIGHT 1\nDEPTH 3\nMAXVAL 255\nTUPLTYPE RGB\nENDHDR\n\0\0\0"
     return found
+
+
+@pytest.fixture(scope="module")
+def files(make_image: Callable[..., Image.Image], encode: Callable[..., bytes]) -> dict[str, bytes]:
+    return odd_files(make_image, encode)
 
 
 @pytest.fixture(scope="module")

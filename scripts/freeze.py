@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+"""Records the checksums of everything that packer can write, to compare them after a change.
+
+freeze.py write FILE      pack every case, and write the records to FILE
+freeze.py compare FILE    pack the cases of FILE again, and list what differs from it
+
+A record has the checksum of each shard and index, the fields of dataset.json, the fingerprint of
+the source, and the names of rejected and ignored files; of a refusal, its type. The bytes depend on
+the versions of Pillow, zlib and the transcoders: compare with a FILE written on the same machine.
+
+Exit codes: 0 all records are equal; 1 some differ; 2 usage.
+"""
+
+import argparse
+import json
+import sys
+import tempfile
+import warnings
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from fnmatch import fnmatchcase
+from functools import cache
+from multiprocessing import get_context
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT / "scripts"), str(ROOT), str(ROOT / "tests")]
+
+from freezing import options, python, rows, sources  # noqa: E402
+from freezing.record import Case, Record, differences  # noqa: E402
+
+MOST = 25  # cases that are listed
+
+
+@cache
+def cases() -> dict[str, Case]:
+    """Return every case by name."""
+    return rows.cases() | sources.cases() | options.cases() | python.cases()
+
+
+def run(name: str) -> Record:
+    """Return the record of a case."""
+    with tempfile.TemporaryDirectory(prefix="freeze-") as tmp, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of Pillow, on hostile images
+        return cases()[name](Path(tmp))
+
+
+def run_all(names: Sequence[str], jobs: int) -> dict[str, Record]:
+    """Return the records of cases, packed in so many processes; 1: in this one."""
+    if jobs == 1:
+        return {name: run(name) for name in names}
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+        return dict(zip(names, pool.map(run, names, chunksize=4), strict=True))
+
+
+def chosen(names: Iterable[str], patterns: Sequence[str]) -> list[str]:
+    """Return the names that match a pattern; all of them without patterns."""
+    return [
+        name
+        for name in sorted(names)
+        if not patterns or any(fnmatchcase(name, pattern) for pattern in patterns)
+    ]
+
+
+def without(record: Record, patterns: Sequence[str]) -> Record:
+    """Return a record without the fields that match a pattern."""
+    return {
+        field: value
+        for field, value in record.items()
+        if not any(fnmatchcase(field, pattern) for pattern in patterns)
+    }
+
+
+def write(path: Path, only: Sequence[str], ignore: Sequence[str], jobs: int) -> int:
+    """Write the records of the cases that match `only`."""
+    records = run_all(chosen(cases(), only), jobs)
+    content = {name: without(record, ignore) for name, record in records.items()}
+    path.write_text(json.dumps(content, indent=1, sort_keys=True) + "\n", "utf-8")
+    packed = sum(record["outcome"] == "packed" for record in records.values())
+    print(f"{len(records)} cases, {packed} of them packed, the others refused: {path}")
+    return 0
+
+
+def compare(path: Path, only: Sequence[str], ignore: Sequence[str], jobs: int) -> int:
+    """List the differences from the records in `path`."""
+    old = json.loads(path.read_text("utf-8"))
+    names = chosen(old, only)
+    gone = [name for name in names if name not in cases()]
+    new = run_all([name for name in names if name in cases()], jobs)
+    found = {name: ["the case is gone"] for name in gone}
+    for name, record in new.items():
+        if lines := differences(without(old[name], ignore), without(record, ignore)):
+            found[name] = lines
+    for name, lines in list(found.items())[:MOST]:
+        print("\n  ".join([name, *lines[:4], *([f"and {len(lines) - 4} more"] * (len(lines) > 4))]))
+    kinds = Counter(name.partition("/")[0] for name in list(found)[MOST:])
+    for kind, count in kinds.items():
+        print(f"and {count} more: {kind}/...")
+    fresh = len(cases().keys() - old.keys())
+    print(
+        f"{len(found)} of {len(names)} cases differ"
+        + f"; {fresh} cases are not in {path}" * (fresh > 0 and not only)
+    )
+    return 1 if found else 0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; return its exit code."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("action", choices=("write", "compare"))
+    parser.add_argument("file", type=Path)
+    parser.add_argument(
+        "--only", action="append", default=[], metavar="PATTERN", help="cases, such as 'row/*'"
+    )
+    parser.add_argument(
+        "--ignore",
+        action="append",
+        default=[],
+        metavar="PATTERN",
+        help="fields, such as fingerprint or manifest/reading",
+    )
+    parser.add_argument("--jobs", type=int, default=2, help="processes; default: 2")
+    given = parser.parse_args(arguments)
+    action = write if given.action == "write" else compare
+    return action(given.file, given.only, given.ignore, given.jobs)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

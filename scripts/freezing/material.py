@@ -1,0 +1,127 @@
+"""Images, trees and archives for the cases: the same bytes on every machine and every day."""
+
+import gzip
+import io
+import os
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+from made_images import encode, make_image
+from PIL import Image
+from png_chunks import SIGNATURE, chunk
+
+Files = Mapping[str, bytes]
+
+WRITTEN = 1_600_000_000  # seconds: the time at which every source file was written
+_KINDS = {"gif": "GIF", "bmp": "BMP", "webp": "WEBP", "tif": "TIFF", "tiff": "TIFF"}
+_GREY = bytes.fromhex(  # a JPEG of 24 x 16 pixels
+    "ffd8ffe000104a46494600010100000100010000ffdb0043000d090a0b0a080d0b0a0b0e0e0d0f1320151312"
+    "1213271c1e17202e2931302e292d2c333a4a3e333646372c2d405741464c4e525352323e5a615a50604a5152"
+    "4fffc0000b080010001801011100ffc400160001010100000000000000000000000000050306ffc400181000"
+    "0203000000000000000000000000000004052231ffda0008010100003f00c72b1f9519563f2a32ac7e5492b1"
+    "f9518563f2a32ac7e54fffd9"
+)
+
+
+def jpeg(number: int) -> bytes:
+    """Return a JPEG of 24 x 16 pixels that no encoder had a part in."""
+    step = _GREY.index(b"\xff\xdb") + 5  # of the DC coefficients
+    changed = _GREY[:step] + bytes([1 + number % 60]) + _GREY[step + 1 :]
+    comment = b"\xff\xfe\0\x06%04d" % number
+    return changed[:2] + comment + changed[2:]
+
+
+def png(number: int, height: int = 16, width: int = 24) -> bytes:
+    """Return a grey PNG whose rows are stored without compression."""
+    row = bytes((number * 29 + column * 5) % 256 for column in range(width))
+    header = width.to_bytes(4, "big") + height.to_bytes(4, "big") + bytes([8, 0, 0, 0, 0])
+    rows = (b"\0" + row) * height
+    stored = b"\x78\x01\x01" + len(rows).to_bytes(2, "little")
+    stored += (len(rows) ^ 0xFFFF).to_bytes(2, "little") + rows
+    stored += zlib.adler32(rows).to_bytes(4, "big")
+    return SIGNATURE + chunk(b"IHDR", header) + chunk(b"IDAT", stored) + chunk(b"IEND", b"")
+
+
+def picture(name: str, number: int) -> bytes:
+    """Return an image of 24 x 16 pixels in the format that the name's extension stands for."""
+    ext = name.rpartition(".")[2].lower()
+    if ext == "png":
+        return png(number)
+    if ext in ("ppm", "pgm"):
+        return b"P6 24 16 255\n" + bytes((number + 3 * i) % 256 for i in range(24 * 16 * 3))
+    if ext in _KINDS:
+        return encode(Image.new("RGB", (24, 16), (number * 40 % 256, 90, 30)), _KINDS[ext])
+    return jpeg(number)
+
+
+def images(names: str, first: int = 0) -> dict[str, bytes]:
+    """Return an image for each name; no two are alike."""
+    return {name: picture(name, first + number) for number, name in enumerate(names.split())}
+
+
+def photos() -> dict[str, bytes]:
+    """Return class folders of larger images, as the options of transcoding need them."""
+    found = {}
+    for number in range(12):
+        made = make_image(number, 50 + 7 * (number % 5), 64 + 9 * (number % 4))
+        name = f"class{number % 3}/image{number:03d}"
+        if number % 4 == 3:
+            found[f"{name}.png"] = encode(made, "PNG")
+        else:
+            found[f"{name}.jpg"] = encode(made, "JPEG", quality=90)
+        if number % 5 == 0:
+            found[f"{name}.json"] = b'{"number": %d}' % number
+    found["class0/large.jpg"] = encode(make_image(20, 420, 360), "JPEG", quality=90)
+    found["class0/large.mask.png"] = encode(make_image(21, 420, 360, "L"), "PNG")
+    found["class1/large.png"] = encode(make_image(22, 200, 300), "PNG")
+    found["class1/progressive.jpg"] = encode(make_image(23, 200, 300), "JPEG", progressive=True)
+    found["class2/animated.gif"] = encode(make_image(24).quantize(64), "GIF")
+    found["class2/again.jpg"] = found["class0/image000.jpg"]
+    found["class2/damaged.jpg"] = found["class0/image000.jpg"][:300]
+    found["class2/notes.txt"] = b"notes"
+    return found
+
+
+def npy(seed: int, *shape: int) -> "np.ndarray[tuple[int, ...], np.dtype[np.uint8]]":
+    """Return random bytes of this shape."""
+    return np.random.default_rng(seed).integers(0, 256, shape, dtype=np.uint8)
+
+
+def write(root: Path, files: Files) -> Path:
+    """Write a tree with fixed times; return its root."""
+    for name, content in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    for path in (root, *root.rglob("*")):
+        os.utime(path, (WRITTEN, WRITTEN))
+    return root
+
+
+def tar_of(files: Files) -> bytes:
+    """Return a tar of a tree."""
+    data = io.BytesIO()
+    with tarfile.open(fileobj=data, mode="w", format=tarfile.GNU_FORMAT) as archive:
+        for name, content in files.items():
+            info = tarfile.TarInfo(name)
+            info.size, info.mtime = len(content), WRITTEN
+            archive.addfile(info, io.BytesIO(content))
+    return data.getvalue()
+
+
+def zip_of(files: Files) -> bytes:
+    """Return a zip of a tree; every other member is deflated."""
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w") as archive:
+        for number, (name, content) in enumerate(files.items()):
+            archive.writestr(zipfile.ZipInfo(name), content, 8 * (number % 2))
+    return data.getvalue()
+
+
+def gzip_of(files: Files) -> bytes:
+    """Return a tar of a tree that is compressed as a whole."""
+    return gzip.compress(tar_of(files), mtime=0)

@@ -1,0 +1,214 @@
+"""Each option that shapes bytes, and each way to run: append, parts, jobs, stores, commands."""
+
+import json
+import shutil
+from collections.abc import Callable, Mapping
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+from click.testing import CliRunner
+from s3_server import bucket
+
+import packer
+from freezing.material import Files, images, photos, tar_of, write
+from freezing.record import Case, Record, record, without_fingerprint
+from freezing.rows import USUAL, VERBATIM
+from packer.cli.main import main
+
+OPTIONS: Mapping[str, Mapping[str, Any]] = {
+    "none": {},
+    "on-error stop": {"on_error": "stop"},
+    "jpeg verbatim": {"jpeg": "verbatim"},
+    "jpeg tiled": {"jpeg": "tiled"},
+    "png verbatim": {"png": "verbatim"},
+    "png banded": {"png": "banded"},
+    "check": {"check": True},
+    "max-side": {"max_side": 100},
+    "max-side verbatim": {"max_side": 100, "jpeg": "verbatim", "png": "verbatim"},
+    "quality": {"quality": 70},
+    "max-side and quality": {"max_side": 48, "quality": 70},
+    "raw": {"raw": (32, 24)},
+    "no-shuffle": {"shuffle": False},
+    "seed": {"seed": 7},
+    "seed, negative": {"seed": -1},
+    "split": {"split": {"train": 0.6, "val": 0.4}},
+    "split in shards": {"split": {"train": 0.6, "val": 0.4}, "shard_samples": 2},
+    "shard-samples": {"shard_samples": 4},
+    "shard-size": {"shard_size": "20KB"},
+    "dedupe": {"dedupe": True},
+    "as flat": {"kind": "flat"},
+    "class-depth": {"class_depth": 1},
+    "class-depth all": {"class_depth": "all"},
+    "classes": {"classes": ["class2", "class1", "class0", "class9"]},
+    "max-pixels": {"max_pixels": 4500},
+    "max-bytes": {"max_bytes": 2500},
+    "jobs 2": {"jobs": 2, "shard_samples": 4},
+}
+ONE_COMMAND = (
+    "--as folder --class-depth 1 --dedupe --jpeg tiled --png banded --check --max-side 90 "
+    "--quality 85 --split train=0.5,val=0.5 --shard-size 30KB --shard-samples 3 --seed 11 "
+    "--on-error skip --max-pixels 100000 --max-bytes 1MB --jobs 1 --json"
+)
+
+
+class Refused(Exception):
+    """A command that ended with exit code 2."""
+
+
+def command(*arguments: object) -> dict[str, Any]:
+    """Run a command in this process; return what it prints as JSON.
+
+    Raises:
+        Refused: its exit code is neither 0 nor 1.
+    """
+    done = CliRunner().invoke(main, [*map(str, arguments), "--json"])
+    if done.exit_code not in (0, 1) or not isinstance(done.exception, SystemExit | None):
+        raise Refused(done.output) from done.exception
+    return dict(json.loads(done.stdout))
+
+
+def half() -> Files:
+    """Return every other photo."""
+    return dict(list(photos().items())[::2])
+
+
+def pack_photos(options: Mapping[str, Any], tmp: Path) -> Record:
+    """Pack the photos with options."""
+    src = write(tmp / "src", photos())
+    return record(tmp / "dst", lambda: packer.pack(src, tmp / "dst", **{**USUAL, **options}))
+
+
+def one_command(tmp: Path) -> Record:
+    """Pack the photos by a command with as many options as go together."""
+    src = write(tmp / "src", photos())
+    names = tmp / "classes.txt"
+    names.write_text("class2\nclass0\nclass1\n", "utf-8")
+    arguments = [*ONE_COMMAND.split(), "--classes", names]
+    return record(tmp / "dst", lambda: command("pack", src, tmp / "dst", *arguments))
+
+
+def append(options: Mapping[str, Any], tmp: Path) -> Record:
+    """Pack half of the photos, then append the others."""
+    src, given = write(tmp / "src", half()), {**USUAL, **options}
+
+    def run() -> Any:
+        packer.pack(src, tmp / "dst", **given)
+        write(src, photos())
+        return packer.pack(src, tmp / "dst", append=True, **given)
+
+    return record(tmp / "dst", run)
+
+
+def append_a_class(tmp: Path) -> Record:
+    """Append a folder that has a new class."""
+    first = write(tmp / "first", images("b/1.jpg c/2.jpg"))
+    second = write(tmp / "second", images("a/3.jpg b/4.jpg c/5.jpg", first=5))
+
+    def run() -> Any:
+        packer.pack(first, tmp / "dst", **VERBATIM)
+        return packer.pack(second, tmp / "dst", append=True, **VERBATIM)
+
+    return record(tmp / "dst", run)
+
+
+def overwrite(tmp: Path) -> Record:
+    """Replace a dataset by another one."""
+    src = write(tmp / "src", photos())
+
+    def run() -> Any:
+        packer.pack(src, tmp / "dst", **USUAL, shard_samples=2)
+        return packer.pack(src, tmp / "dst", **VERBATIM, shard_samples=5, overwrite=True)
+
+    return record(tmp / "dst", run)
+
+
+def parts(files: Callable[[], Files], in_store: bool, tmp: Path) -> Record:
+    """Pack in two parts, the second first, then commit."""
+    tree = write(tmp / "src", files())
+    src = tree.as_uri() if in_store else tree
+    arguments = ["--shard-samples", 3, "--jobs", 1, "--on-error", "skip"]
+    arguments += ["--scratch", tmp / "scratch"] if in_store else []
+
+    def run() -> Any:
+        for part in ("2/2", "1/2"):
+            command("pack", src, tmp / "dst", *arguments, "--part", part)
+        return command("pack", src, tmp / "dst", *arguments)
+
+    found = record(tmp / "dst", run)
+    return without_fingerprint(found) if in_store else found
+
+
+def repair(tmp: Path) -> Record:
+    """Remove a shard and damage another one, then repair the dataset."""
+    src, dst = write(tmp / "src", photos()), tmp / "dst"
+
+    def run() -> None:
+        packer.pack(src, dst, **USUAL, shard_samples=3)
+        (dst / "shard-000001.tar").unlink()
+        with (dst / "shard-000002.tar").open("r+b") as file:
+            file.seek(600)
+            file.write(b"damage")
+        command("repair", dst, "--from", src, "--jobs", 1)
+
+    return record(dst, run)
+
+
+def index(tmp: Path) -> Record:
+    """Index tars that were made elsewhere."""
+    found: dict[str, bytes] = {}
+    for number, split in enumerate(("train", "val")):
+        files = images("1.jpg 2.png 3.webp", first=3 * number)
+        members = {"1.cls": b"1", "2.cls": b"0", "3.cls": b"1", "1.json": b"{}"}
+        found[f"{split}/part-{number}.tar"] = tar_of(dict(sorted((files | members).items())))
+    dst = write(tmp / "dst", found)
+    return record(dst, lambda: command("index", dst, "--jobs", 1))
+
+
+def executor(tmp: Path) -> Record:
+    """Pack on an executor of the user's."""
+    src = write(tmp / "src", photos())
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+        given = {**USUAL, "shard_samples": 4, "executor": pool, "jobs": 2}
+        return record(tmp / "dst", lambda: packer.pack(src, tmp / "dst", **given))
+
+
+def into_a_store(tmp: Path) -> Record:
+    """Pack from a store into a store that is a folder."""
+    src, dst = write(tmp / "src", photos()), tmp / "dst"
+    given = {**USUAL, "scratch": tmp / "scratch", "shard_samples": 4}
+    found = record(dst, lambda: packer.pack(src.as_uri(), dst.as_uri(), **given))
+    return without_fingerprint(found)
+
+
+def in_a_bucket(tmp: Path) -> Record:
+    """Pack from a bucket into it."""
+    src = write(tmp / "src", half())
+    with bucket(tmp / "bucket") as server:
+        shutil.copytree(src, server.folder / "raw")
+        given = {**USUAL, "scratch": tmp / "scratch", "storage_options": server.options}
+        pack = partial(packer.pack, "s3://bucket/raw", "s3://bucket/dst", **given)
+        return record(server.folder / "dst", pack)
+
+
+def cases() -> dict[str, Case]:
+    """Return the cases by name."""
+    found: dict[str, Case] = {
+        f"option/{name}": partial(pack_photos, given) for name, given in OPTIONS.items()
+    }
+    return found | {
+        "option/one command": one_command,
+        "run/append": partial(append, {}),
+        "run/append with splits": partial(append, {"split": {"a": 0.5, "b": 0.5}, "seed": 3}),
+        "run/append a class": append_a_class,
+        "run/overwrite": overwrite,
+        "run/parts": partial(parts, photos, False),
+        "run/parts from a store": partial(parts, half, True),
+        "run/repair": repair,
+        "run/index": index,
+        "run/executor": executor,
+        "run/into a store": into_a_store,
+        "run/in a bucket": in_a_bucket,
+    }

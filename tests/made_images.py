@@ -1,0 +1,25 @@
+"""Images that tests and scripts make for themselves."""
+
+import io
+
+import numpy as np
+from PIL import Image
+
+
+def make_image(seed: int, height: int = 60, width: int = 80, mode: str = "RGB") -> Image.Image:
+    """Return smooth shapes and some noise, as in photographs."""
+    rng = np.random.default_rng(seed)
+    rows = np.linspace(0, 1, height)[:, None, None]
+    columns = np.linspace(0, 1, width)[None, :, None]
+    frequency, phase = rng.uniform(2, 12, (2, 1, 1, 3)), rng.uniform(0, 6, (1, 1, 3))
+    waves = np.sin(frequency[0] * rows + frequency[1] * columns + phase)
+    noise = rng.normal(0, 6, (height, width, 3))
+    pixels = (127 + 110 * waves + noise).clip(0, 255).astype(np.uint8)
+    return Image.fromarray(pixels).convert(mode)
+
+
+def encode(image: Image.Image, kind: str, **options: object) -> bytes:
+    """Return the bytes of an image file."""
+    file = io.BytesIO()
+    image.save(file, kind, **options)
+    return file.getvalue()
