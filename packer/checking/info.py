@@ -86,15 +86,17 @@ def info(dst: Path) -> Info:
     aspects = np.zeros(len(_ASPECTS) + 1, np.int64)
     members: Counter[str] = Counter()
     for shard in content.shards:
-        index = Index(dst / shard.index, mapped=False)
+        index = Index.of_shard(dst, shard, len(content.classes), mapped=False)
         columns = index.columns
         split = found.splits.setdefault(shard.split, SplitInfo())
         split.shards += 1
         split.samples += len(index)
         split.bytes += shard.bytes
         found.index_bytes += shard.index_bytes
-        told = columns["label"][(columns["label"] >= -1) & (columns["label"] < len(labels) - 1)]
-        labels += np.bincount(told + 1, minlength=len(labels))
+        if content.classes:
+            labels += np.bincount(columns["label"] + 1, minlength=len(labels))
+        else:
+            labels[0] += int((columns["label"] < 0).sum())
         formats += np.bincount(columns["format"], minlength=len(formats))
         for ext in index.members:
             members[ext] += int((columns[f"{ext}.offset"] > 0).sum())
@@ -104,8 +106,7 @@ def info(dst: Path) -> Info:
             found.banded += int((np.diff(columns["band_offset"].astype(np.int64)) > 0).sum())
         height, width = (columns[name].astype(np.int64) for name in ("height", "width"))
         sides += _histogram(np.minimum(height, width), _SIDES)
-        down, across = height.clip(1), width.clip(1)  # an index may lie
-        upright = np.where(columns["orientation"] > 4, down / across, across / down)
+        upright = np.where(columns["orientation"] > 4, height / width, width / height)
         aspects += _histogram(upright, _ASPECTS)
         found.decoded_bytes += int((height * width).sum()) * 3
     found.shards = len(content.shards)

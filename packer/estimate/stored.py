@@ -45,7 +45,7 @@ class Stored:
         shards = tuple(s for s in manifest.shards if split in (None, s.split))
         spans, wholes, pixels = [], [], 0
         for shard in shards:
-            index = Index(folder / shard.index)
+            index = Index.of_shard(folder, shard, len(manifest.classes))
             spans.append(Spans.of(index))
             wholes.append(spans[-1].wholly(shard.bytes))
             height, width = (index.columns[name].astype(np.int64) for name in ("height", "width"))

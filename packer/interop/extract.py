@@ -145,6 +145,10 @@ class _Labels:
         self._in_files = external or numbered
         self._always = external or not classes
 
+    def index(self, folder: Path, shard: ShardEntry) -> Index:
+        """Open the index of a shard of the dataset."""
+        return Index.of_shard(folder, shard, len(self._classes), mapped=False)
+
     def in_name(self, name: bytes, label: int) -> bool:
         """Whether a folder in a sample's name is that of its class."""
         known = 0 <= label < len(self._classes)
@@ -165,7 +169,7 @@ def _in_a_path(name: str) -> bytes | None:
 
 def _extract_shard(task: _Task, entry: ShardEntry, advance: Advance) -> ExtractReport:
     report = ExtractReport(str(task.out))
-    index = Index(task.dst / entry.index, mapped=False)
+    index = task.labels.index(task.dst, entry)
     had: set[int] = set()
     with (
         open(open_regular(task.dst / entry.file), "rb", buffering=0) as tar,
@@ -250,7 +254,7 @@ def _repeated(dst: Path, shards: list[ShardEntry], labels: _Labels) -> dict[int,
     """Hashes of the names that occur more than once, and the shard where each is first."""
     hashes = []
     for shard in shards:
-        index = Index(dst / shard.index, mapped=False)
+        index = labels.index(dst, shard)
         files = (file for row in range(len(index)) for file in _files(index, row, labels))
         hashes.append(hashes_of(file.name for file in files))
     again = repeated(hashes)

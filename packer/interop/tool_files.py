@@ -77,7 +77,8 @@ class Export:
         if self.content.external:
             runs: Iterator[list[Member] | Skipped] = samples(members(self.folder / shard.file))
         else:
-            runs = _by_index(Index(self.folder / shard.index, mapped=False))
+            classes = len(self.content.classes)
+            runs = _by_index(Index.of_shard(self.folder, shard, classes, mapped=False))
         for run in runs:
             if not isinstance(run, Skipped):
                 yield run

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reader.format import Manifest
+from reader.format import Index, Manifest
 
 if TYPE_CHECKING:
     from reader import Dataset
@@ -102,15 +102,13 @@ def gather(dataset: "Dataset") -> Table:
     Raises:
         FormatError, ReaderError: an index is damaged, or not that of its shard.
     """
-    from reader.dataset.open_shards import index_of
-
     manifest = Manifest.load(dataset.folder)
     columns: dict[str, list[NDArray[Any]]] = {name: [] for name in (*_COLUMNS, "split")}
     members: dict[str, list[tuple[int, NDArray[np.bool_]]]] = {}
     rejected: list[tuple[str, str]] = []
     start = tiled = banded = 0
     for entry in manifest.shards:
-        index = index_of(dataset.folder, entry)
+        index = Index.of_shard(dataset.folder, entry, len(manifest.classes))
         for name in _COLUMNS:
             columns[name].append(index.columns[name].copy())  # lets go of the mapping
         columns["split"].append(np.full(len(index), manifest.splits.index(entry.split)))

@@ -20,14 +20,14 @@ from reader.dataset.as_torch import LikeTorchDataset
 from reader.dataset.as_webdataset import Source
 from reader.dataset.coco import coco_target
 from reader.dataset.numbers import Subset, chosen_by
-from reader.dataset.open_shards import OpenShards, index_of, open_shard
+from reader.dataset.open_shards import OpenShards, open_shard
 from reader.dataset.places import Places
 from reader.dataset.shard import ReadBuffer, Shard
 from reader.dataset.shared_memory import Holding, hold
 from reader.dataset.texts import Texts
 from reader.decode.stored import StoredImage
 from reader.errors import ArgumentError, ReaderError
-from reader.format import Limits, Manifest, ShardfeedError
+from reader.format import Index, Limits, Manifest, ShardEntry, ShardfeedError
 from reader.format.errors import DecodeError
 from reader.remote.url import is_url
 
@@ -142,6 +142,7 @@ class Dataset(LikeTorchDataset):
             raise ArgumentError(f"{self.source} has no split {split!r}; {manifest.known_splits}.")
         self.shards = tuple(s for s in manifest.shards if split in (None, s.split))
         self.classes = list(manifest.classes)
+        self._class_count = len(self.classes)
         self.extensions = manifest.fields
         self.places = Places.of([shard.samples for shard in self.shards])
         self._own = OpenShards()
@@ -292,8 +293,7 @@ class Dataset(LikeTorchDataset):
     @cached_property
     def samples(self) -> list[tuple[str, int]]:
         """The (path, label) of every sample, as ImageFolder has them; the path as in `names`."""
-        indexes = (index_of(self.folder, shard) for shard in self.shards)
-        names = [name for index in indexes for name in index.names()]
+        names = [name for shard in self.shards for name in self._index(shard).names()]
         if self.places.chosen is not None:
             names = [names[number] for number in self.places.chosen.tolist()]
         return list(zip(names, self.targets, strict=True))
@@ -303,11 +303,15 @@ class Dataset(LikeTorchDataset):
         """`samples`, by ImageFolder's other name."""
         return self.samples
 
+    def _index(self, shard: ShardEntry) -> Index:
+        """Open the index of a shard, without its tar."""
+        return Index.of_shard(self.folder, shard, self._class_count)
+
     def columns(self, *names: str) -> dict[str, NDArray[Any]]:
         """Columns of the index (see `reader.format`) over all samples, without opening a tar."""
         found: dict[str, list[NDArray[Any]]] = {name: [] for name in names}
         for shard in self.shards:
-            columns = index_of(self.folder, shard).columns
+            columns = self._index(shard).columns
             for name in names:
                 found[name].append(columns[name].copy())  # lets go of the mapping
         whole = {name: np.concatenate(parts or [np.empty(0)]) for name, parts in found.items()}
@@ -323,7 +327,7 @@ class Dataset(LikeTorchDataset):
         """
         found: set[tuple[int, int]] = set()
         for position, rows in self.places.rows():
-            columns = index_of(self.folder, self.shards[position]).columns
+            columns = self._index(self.shards[position]).columns
             names = ("height", "width", "orientation")
             height, width, orientation = (columns[name][rows].astype(np.int64) for name in names)
             turned = (orientation > 4) & self.upright
@@ -412,9 +416,10 @@ class Dataset(LikeTorchDataset):
 
     def _shard(self, position: int) -> Shard:
         def opened(buffer: ReadBuffer) -> Shard:
-            entry, held = self.shards[position], self._holding
+            entry, held, fetching = self.shards[position], self._holding, self.fetching
+            index = self._index(entry)
             return open_shard(
-                self.folder, entry, position, buffer, self.limits, held, self.fetching
+                self.folder, entry, position, buffer, self.limits, held, fetching, index
             )
 
         return self._own.get(position, opened)

@@ -79,13 +79,13 @@ def open_shard(
     limits: Limits,
     holding: Holding | None,
     fetching: "Fetching | None",
+    index: Index,
 ) -> Shard:
     """The shard that dataset.json names as its `number`-th, in memory, in a cache or in a folder.
 
     Raises:
-        ReaderError, FormatError: it cannot be opened.
+        ReaderError: it cannot be opened.
     """
-    index = Index(folder / entry.index)
     try:
         rows = Rows(path_beside(folder / entry.file), entry.samples)
     except FileNotFoundError:
@@ -100,18 +100,3 @@ def open_shard(
     return CachedShard(
         folder, entry, index, buffer, limits=limits, rows=rows, fetching=fetching, number=number
     )
-
-
-def index_of(folder: Path, entry: ShardEntry) -> Index:
-    """The index of a shard that need not be opened.
-
-    Raises:
-        ReaderError: it has another number of samples than dataset.json says.
-    """
-    found = Index(folder / entry.index)
-    if len(found) != entry.samples:
-        raise ReaderError(
-            f"{found.path} has {len(found)} samples, dataset.json says {entry.samples}. It was "
-            "replaced: restore it or pack again."
-        )
-    return found

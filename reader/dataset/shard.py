@@ -63,14 +63,14 @@ class Shard:
         Args:
             folder: where shards lie.
             entry: what dataset.json says of this one.
-            index: its own.
+            index: its own, compared with the entry.
             buffer: for reads.
             holding: memory that holds the tar as its `number`-th, None to read it from its file.
             number: see `holding`.
             limits: what a sample may ask for.
 
         Raises:
-            ReaderError: it is missing, or tar or index are not what dataset.json says.
+            ReaderError: it is missing, or has another size than dataset.json says.
         """
         self.path = folder / entry.file
         self.entry = entry
@@ -90,18 +90,11 @@ class Shard:
         self._start = 0 if holding is None else holding.starts[number]
         if holding is not None and size == holding.size:
             size = entry.bytes
-        if not size == self.index.tar_bytes == entry.bytes or len(self.index) != entry.samples:
+        if size != entry.bytes:
             self.close()
             raise ReaderError(
-                f"{self.path} has {size} bytes and its index {len(self.index)} samples of a tar of "
-                f"{self.index.tar_bytes}; dataset.json says {entry.samples} samples, {entry.bytes} "
-                "bytes. The shard was cut short or replaced: restore it or pack again."
-            )
-        if self.index.tar_checksum != entry.checksum:
-            self.close()
-            raise ReaderError(
-                f"{self.path} was replaced: its index is that of another tar than dataset.json had "
-                "when it was opened. Open the dataset anew, or restore it."
+                f"{self.path} has {size} bytes, dataset.json says {entry.bytes}. The shard was cut "
+                "short or replaced: restore it from a copy, or pack the dataset again."
             )
 
     def read(self, row: int, ext: str) -> bytes:

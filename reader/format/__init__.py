@@ -21,8 +21,10 @@ columns back to back). One row a sample, in the order of the tar:
 column                 type      meaning
 =====================  ========  =================================================================
 ``offset``, ``size``   u64       where the image's bytes lie in the tar
-``label``              i64       class number, -1 if there is none
-``height``, ``width``  u32       pixels as stored, before the EXIF orientation is applied
+``label``              i64       class number, -1 if there is none; below the number of class names,
+                                 at most 1,000,000 in a dataset without class names
+``height``, ``width``  u32       pixels as stored, before the EXIF orientation is applied; 1 to
+                                 2,147,483,647
 ``format``             u8        position in `FORMATS`
 ``channels``           u8        components as stored: 1, 3 or 4 (2: grey with alpha)
 ``orientation``        u8        EXIF orientation, 1 to 8
@@ -67,11 +69,12 @@ JPEGs that could not be tiled), ``unbanded`` (the PNGs that could not be banded;
 **dataset.json** (`manifest.py`). Version, the options that shaped the bytes, the classes in label
 order, the list of shards with their sizes and checksums, ``transcoders`` (the versions of what the
 images may have gone through), and ``checksum``: ``xxh3-128:`` and the hexadecimal digits for all of
-this without it, as JSON with sorted keys and without white space. A reader ignores what it does not
-know.
+this without it, as JSON with sorted keys and without white space. Each tar is named once; names
+that differ only in case or Unicode normalisation, and have the same checksum, are one tar. A reader
+ignores what it does not know.
 
-Beside these, `columns.py` builds an index's columns and `tiles.py` those from ``segment`` on,
-`bands.py` those from ``band`` on;
+Beside these, `safetensors.py` reads an index's columns, `columns.py` builds them, `tiles.py` those
+from ``segment`` on and `bands.py` those from ``band`` on;
 `members.py` says what a further member is by its extension, `pictures.py` and `pixels.py` which
 pictures there are and how their values become 8 bits; `jpeg.py` walks a JPEG's header, `limits.py`
 bounds what a sample may ask for, `files.py` opens files, `mistaken.py` says what lies where no

@@ -3,35 +3,32 @@
 Format of the file: https://huggingface.co/docs/safetensors (header length, JSON header, data).
 """
 
-import errno
 import json
-import mmap
 import os
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from reader.format.columns import BANDS, BOUNDS, FORMATS, LISTS, MEMBER, ROW, TILES, Column, banded
 from reader.format.errors import FormatError
-from reader.format.files import open_regular
+from reader.format.safetensors import DTYPES, column_of, header_of, open_file
+
+if TYPE_CHECKING:
+    from reader.format.manifest import ShardEntry
 
 VERSION = 1
 KIND = "shardfeed-index"
 
-_DTYPES: dict[str, np.dtype[Any]] = {
-    "U8": np.dtype("u1"),
-    "U16": np.dtype("<u2"),
-    "U32": np.dtype("<u4"),
-    "U64": np.dtype("<u8"),
-    "I64": np.dtype("<i8"),
-}
-_NAMES = {dtype: name for name, dtype in _DTYPES.items()}
-_RANGES = {"channels": (1, 4), "orientation": (1, 8)}  # least and most
-MAX_HEADER = 100_000_000  # bytes; what the safetensors library itself accepts
+_NAMES = {dtype: name for name, dtype in DTYPES.items()}
+MAX_LABEL = 1_000_000  # in a dataset without class names
+_MOST_NAMES = 1 << 28  # class names that a dataset.json has room for
+# Least and most: sums and products of what is between them fit into int64.
+_RANGES = {"channels": (1, 4), "orientation": (1, 8)}
+_RANGES |= dict.fromkeys(("height", "width"), (1, 2**31 - 1))
 
 
 def serialize(columns: Mapping[str, Column], metadata: Mapping[str, str]) -> bytes:
@@ -89,19 +86,28 @@ class Index:
         tar_checksum: and its checksum.
     """
 
-    def __init__(self, path: str | os.PathLike[str], mapped: bool = True) -> None:
-        """Open the index at `path`.
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        mapped: bool = True,
+        classes: int | None = None,
+        content: bytes | None = None,
+    ) -> None:
+        """Open the index at `path`; of a dataset's shard, `of_shard` does so.
 
         Args:
             path: where it lies.
             mapped: take no memory, for who looks up single rows; `is_whole` is to be asked. Else
                 the file is read, once, and what becomes of it afterwards changes nothing here.
+            classes: number of class names that the dataset has; None where it is not known.
+            content: the file's bytes, where they have been read already.
 
         Raises:
-            FormatError: it is not an index, or a row does not lie inside the tar.
+            FormatError: it is not an index, or a row has a value that the format does not allow.
         """
         self.path = Path(path)
-        self.content, data_start, header = _open(self.path, mapped)
+        self.content = open_file(self.path, mapped) if content is None else content
+        data_start, header = header_of(self.path, self.content)
         metadata = header.pop("__metadata__", None)
         if not isinstance(metadata, dict) or metadata.get("format") != KIND:
             raise self._error(f"its metadata does not say format={KIND}")
@@ -114,7 +120,7 @@ class Index:
             self.tar_bytes = int(metadata["tar_bytes"])
             self.tar_checksum = str(metadata["tar_checksum"])
             self.columns = {
-                name: _column(self.content, data_start, entry) for name, entry in header.items()
+                name: column_of(self.content, data_start, entry) for name, entry in header.items()
             }
         except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise self._error(f"its header is damaged ({error})") from error
@@ -122,6 +128,47 @@ class Index:
             raise self._error(f"no tar has {self.tar_bytes} bytes")
         self._check_columns()
         self._check_bounds()
+        known = _MOST_NAMES if classes is None else classes
+        self._check_range("label", -1, known - 1 if known else MAX_LABEL)
+
+    @classmethod
+    def of_shard(
+        cls,
+        folder: Path,
+        shard: "ShardEntry",
+        classes: int,
+        *,
+        mapped: bool = True,
+        content: bytes | None = None,
+    ) -> "Index":
+        """Open the index of a shard, and compare it with what dataset.json says.
+
+        Args:
+            folder: where dataset.json lies.
+            shard: the entry in it.
+            classes: number of class names in it.
+            mapped, content: see `Index`.
+
+        Raises:
+            FormatError: it is not an index, or that of another tar.
+        """
+        found = cls(folder / shard.index, mapped, classes, content)
+        counts = (
+            (len(found), shard.samples, "samples"),
+            (found.tar_bytes, shard.bytes, "bytes of its tar"),
+        )
+        for own, said, what in counts:
+            if own != said:
+                raise FormatError(
+                    f"{folder / shard.file}: its index has {own} {what}, dataset.json says {said}. "
+                    "The shard was replaced: restore it from a copy, or pack the dataset again."
+                )
+        if found.tar_checksum != shard.checksum:
+            raise FormatError(
+                f"{folder / shard.file} was replaced: its index is that of another tar than "
+                "dataset.json had when it was opened. Open the dataset again, or restore the shard."
+            )
+        return found
 
     def __len__(self) -> int:
         return len(self.columns["offset"])
@@ -220,7 +267,7 @@ class Index:
         expected = {**ROW, "key": "u1", "key_offset": BOUNDS, "name": "u1", "name_offset": BOUNDS}
         if self.tiled:
             expected |= {**TILES, "segment_offset": BOUNDS}
-            if self.columns["segment"].dtype not in (_DTYPES["U16"], _DTYPES["U32"]):
+            if self.columns["segment"].dtype not in (DTYPES["U16"], DTYPES["U32"]):
                 raise self._error("the column segment is neither U16 nor U32")
         for column in self.columns:
             ext, _, name = column.rpartition(".")
@@ -251,11 +298,7 @@ class Index:
         if len(self) and int(self.columns["format"].max()) >= len(FORMATS):
             raise self._error("it names an image format that this reader does not know")
         for name, (least, most) in _RANGES.items():
-            values = self.columns[name]
-            outside = (values < least) | (values > most)
-            if outside.any():
-                row = int(outside.argmax())
-                raise self._error(f"row {row} has an image of {name} {int(values[row])}")
+            self._check_range(name, least, most)
         for name, bounds in self._lists.items():
             if name in self.columns:
                 edges = self.columns[bounds]
@@ -266,47 +309,10 @@ class Index:
                 ):
                     raise self._error(f"the bounds in {bounds} do not tile the column {name}")
 
-
-def _open(path: Path, mapped: bool) -> tuple["mmap.mmap | bytes", int, dict[str, object]]:
-    """The file's bytes, where its data starts, and its parsed header."""
-    try:
-        with open(open_regular(path), "rb") as file:
-            size = os.fstat(file.fileno()).st_size
-            length = int.from_bytes(file.read(8), "little")
-            if length > MAX_HEADER:
-                raise FormatError(
-                    f"{path} is not an index: its header would have {length} bytes, and "
-                    f"{MAX_HEADER} are the most that the format allows."
-                )
-            if length > size - 8:
-                raise FormatError(
-                    f"{path} is not an index: it is cut short or damaged. Pack again."
-                )
-            header = json.loads(file.read(length))
-            content: mmap.mmap | bytes
-            if mapped:
-                content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-            else:
-                file.seek(0)
-                content = file.read(size)
-    except (ValueError, RecursionError) as error:
-        raise FormatError(f"{path} is not an index: its header is not JSON ({error}).") from error
-    except OSError as error:
-        if error.errno == errno.ENOMEM:
-            raise MemoryError(f"{path}: there is no memory to map the index") from error
-        raise FormatError(f"{path}: the index cannot be read: {error.strerror}.") from error
-    if not isinstance(header, dict):
-        raise FormatError(f"{path} is not an index: its header is not a JSON object.")
-    return content, 8 + length, header
-
-
-def _column(content: "mmap.mmap | bytes", data_start: int, entry: object) -> Column:
-    if not isinstance(entry, dict):
-        raise ValueError("a column's entry is not an object")
-    dtype = _DTYPES[entry["dtype"]]
-    start, end = map(int, entry["data_offsets"])
-    (count,) = map(int, entry["shape"])
-    if not 0 <= start <= end <= len(content) - data_start or end - start != count * dtype.itemsize:
-        raise ValueError("a column lies outside the file")
-    column: Column = np.frombuffer(content, dtype, count, data_start + start)
-    return column
+    def _check_range(self, name: str, least: int, most: int) -> None:
+        values = self.columns[name]
+        if len(values) and not least <= int(values.min()) <= int(values.max()) <= most:
+            row = int(((values < least) | (values > most)).argmax())
+            raise self._error(
+                f"row {row} has the {name} {int(values[row])}, and {least} to {most} are allowed"
+            )

@@ -4,7 +4,8 @@ import contextlib
 import json
 import os
 import re
-from collections.abc import Mapping
+import unicodedata
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -141,6 +142,7 @@ class Manifest:
                 raise ValueError("its content does not match its checksum")
             del content["format"]
             shards = tuple(_shard(entry) for entry in content.pop("shards"))
+            _check_distinct(shards)
             if sum(shard.samples for shard in shards) >= 2**63:
                 raise ValueError("its shards have more samples than can be counted")
             for name in ("classes", "fields"):
@@ -199,6 +201,20 @@ def _shard(entry: dict[str, Any]) -> ShardEntry:
     if max(shard.bytes, shard.index_bytes) >= 2**63 or shard.samples > shard.bytes // tar.BLOCK:
         raise ValueError(f"{shard.file} cannot hold {shard.samples} samples in {shard.bytes} bytes")
     return shard
+
+
+def _check_distinct(shards: Iterable[ShardEntry]) -> None:
+    """See that no two entries name one file."""
+    names: set[str] = set()
+    tars: set[tuple[str, str]] = set()
+    for shard in shards:
+        name = str(PurePosixPath(shard.file))
+        # A file system may take both for one name; different tars are told apart when opened.
+        alike = unicodedata.normalize("NFC", name.casefold()), shard.checksum
+        if name in names or alike in tars:
+            raise ValueError(f"it names the shard {shard.file!r} twice")
+        names.add(name)
+        tars.add(alike)
 
 
 def is_inside(name: str) -> bool:

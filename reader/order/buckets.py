@@ -95,7 +95,7 @@ class Bucketed:
 def aspect_ratios(dataset: "Dataset") -> NDArray[np.float64]:
     """Width to height of every sample, from the indexes, as the dataset shows it."""
     columns = dataset.columns("height", "width", "orientation")
-    ratios = columns["width"] / columns["height"].clip(1)
+    ratios = columns["width"] / columns["height"]
     return np.where((columns["orientation"] > 4) & dataset.upright, 1 / ratios, ratios)
 
 

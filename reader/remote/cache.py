@@ -136,8 +136,8 @@ class Space:
             if missing > 0:
                 raise Full(
                     f"{self.root} is full: all {self.limit:,} bytes of its cache_limit are in use "
-                    f"by those who read now. Give a larger cache_limit, {need:,} bytes at least, "
-                    "or read less at a time."
+                    f"by those who read now. Give at least cache_limit={self.limit + missing}, or "
+                    "read less at a time."
                 )
             before = _blocks(file)
             self._write(self.taken + need)  # first, so that it is never too little

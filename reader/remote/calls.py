@@ -78,11 +78,17 @@ class CallingStore(Store):
         super().__init__(url, options, provider)
         self._calls = Calls()
 
-    async def _got(self, store: Any, name: str, options: dict[str, Any]) -> tuple[Any, memoryview]:
+    async def _got(
+        self, store: Any, name: str, options: dict[str, Any], most: int
+    ) -> tuple[Any, memoryview]:
         def got() -> tuple[Any, memoryview]:
             found = obstore.get(store, name, options=options)
-            return found.meta, memoryview(found.bytes())
+            body = self._body(found, options, most)
+            for chunk in found.stream(min_chunk_size=body.chunk):
+                if body.add(chunk):
+                    break
+            return found.meta, body.content
 
         if self._provider is not None:  # it may be a coroutine
-            return await super()._got(store, name, options)
+            return await super()._got(store, name, options, most)
         return await self._calls.run(got)

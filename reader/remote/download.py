@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from reader.format import FormatError, Manifest, ShardEntry
-from reader.format.manifest import FILENAME
+from reader.format.manifest import FILENAME, MAX_BYTES
 from reader.remote.failures import Missing
 from reader.remote.store import Store
 from reader.remote.url import checked
@@ -60,7 +60,7 @@ class _Download:
 
     async def run(self, is_whole: bool) -> None:
         try:
-            text = await self._store.whole(FILENAME)
+            text = await self._store.whole(FILENAME, MAX_BYTES)
         except Missing:
             raise FormatError(
                 f"{self._store.url} is not a dataset: it has no {FILENAME}."

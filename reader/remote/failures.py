@@ -22,6 +22,10 @@ _KINDS = {
 _CERTIFICATE = re.compile(r"InvalidCertificate\([\s()]*(?:Other\w*[\s()]*)*(\w+)")
 _HEADER = re.compile(r"(\S+) Header missing from response")
 _NAME = re.compile(r'[Pp]ath "([^"\n]{1,300})"')
+NO_PARTS = (
+    "Serve the folder with nginx, Apache or an object store (`python -m http.server` serves no "
+    "parts of files), or copy it to this machine and open the copy."
+)
 _RAISED = re.compile(r"source: PyErr \{\s*type: <class '([\w.]+)'>")
 
 
@@ -39,6 +43,10 @@ class NoPlace(Failure):
 
 class Replaced(Failure):
     """The object is another one than was expected."""
+
+
+class NotPartial(Failure):
+    """The store answers that it cannot serve what was asked for, such as a part of an object."""
 
 
 class Refused(Failure):
@@ -78,8 +86,8 @@ def meaning(error: Exception) -> Failure:
             "`..` or holds a control character. Rename it."
         )
     if isinstance(error, exceptions.NotSupportedError) or "non-partial response" in said:
-        what = "the server gives the whole file where a part is asked for"
-        return Passing(what, is_answer=True)
+        what = "the server does not support range requests: it sends the whole file for a part"
+        return Passing(what, NO_PARTS, is_answer=True)
     if raised := _RAISED.search(said):
         return Passing(
             f"credential_provider= gives no credentials: it raises {raised[1]}",
@@ -102,8 +110,10 @@ def _of_status(status: int, code: str) -> Failure:
     told = f"status {status}" + f", {code}" * bool(code)
     if status == 404:
         return _missing(code)
-    if status in (412, 416):  # there is less of it than dataset.json says
+    if status == 412:
         return Replaced()
+    if status in (416, 501):
+        return NotPartial(f"the store answers with {told}.")
     if status in (401, 403) or code in _EXPIRED:
         return _refused(told)
     if status in (429, 503):

@@ -436,6 +436,9 @@ async def _serve(control: Connection, listener: socket.socket) -> None:
         store = CallingStore(setup.url, setup.options, setup.provider)
         space = Space(Path(setup.cache_dir), setup.limit)
         mirror = await mirrored(store, space, setup.split, coming)
+    except StoreError as error:
+        control.send(StoreError(str(error)))  # without the kinds that only this process knows
+        return
     except ShardfeedError as error:
         control.send(error)
         return

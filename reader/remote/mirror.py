@@ -30,10 +30,10 @@ from numpy.typing import NDArray
 
 from reader.format import FormatError, Index, Manifest, ShardEntry
 from reader.format.files import most_open_files
-from reader.format.manifest import FILENAME
+from reader.format.manifest import FILENAME, MAX_BYTES
 from reader.remote.cache import BLOCK, Space
 from reader.remote.failures import Missing
-from reader.remote.parts import Spans, notes_bytes
+from reader.remote.parts import Spans, check_limit, notes_bytes
 from reader.remote.rows import Rows, path_beside
 from reader.remote.sound import is_index, is_there, remove_unsound
 from reader.remote.store import Store
@@ -41,6 +41,7 @@ from reader.remote.store import Store
 MakeRoom = Callable[[int], int]
 
 _AT_ONCE = 32  # indexes
+_UNDER_WAY = 256 << 20  # bytes of them, which are in memory
 _SHARE = 8  # of the descriptors that a process may have, for a shard each
 
 
@@ -54,9 +55,9 @@ class MirroredShard:
         busy: parts of it that are being fetched.
     """
 
-    def __init__(self, folder: Path, entry: ShardEntry) -> None:
+    def __init__(self, folder: Path, entry: ShardEntry, classes: int) -> None:
         self.entry = entry
-        self.index = Index(folder / entry.index)
+        self.index = Index.of_shard(folder, entry, classes)
         tar = folder / entry.file
         self.rows = Rows(path_beside(tar), entry.samples, is_writable=True)
         self.file = os.open(tar, os.O_RDWR | os.O_CLOEXEC)
@@ -159,8 +160,9 @@ class Mirror:
         shards: of the split that is read, as in dataset.json.
     """
 
-    def __init__(self, folder: Path, lease: int, shards: list[ShardEntry]) -> None:
+    def __init__(self, folder: Path, lease: int, shards: list[ShardEntry], classes: int) -> None:
         self.folder = folder
+        self._classes = classes
         self.shards = shards
         self._lease = lease
         self._open: OrderedDict[int, MirroredShard] = OrderedDict()
@@ -170,7 +172,9 @@ class Mirror:
         """The `number`-th shard, opened where it is not open."""
         shard = self._open.get(number)
         if shard is None:
-            shard = self._open[number] = MirroredShard(self.folder, self.shards[number])
+            shard = self._open[number] = MirroredShard(
+                self.folder, self.shards[number], self._classes
+            )
             idle = [at for at, other in self._open.items() if not other.busy and at != number]
             for at in idle[: len(self._open) - self._most]:
                 del self._open[at]
@@ -181,10 +185,11 @@ class Mirror:
 def shards_of(folder: Path, but: Iterable[ShardEntry] = ()) -> Iterator[MirroredShard]:
     """The shards of a folder, whoever fills it, as far as they are there."""
     with contextlib.suppress(FormatError):
-        for entry in Manifest.load(folder).shards:
+        manifest = Manifest.load(folder)
+        for entry in manifest.shards:
             if entry not in but:
                 with contextlib.suppress(OSError, ValueError, FormatError):
-                    yield MirroredShard(folder, entry)
+                    yield MirroredShard(folder, entry, len(manifest.classes))
 
 
 async def mirrored(
@@ -197,25 +202,27 @@ async def mirrored(
         StoreError: the store does not give it, or the cache has no room.
     """
     try:
-        text = await store.whole(FILENAME)
+        text = await store.whole(FILENAME, MAX_BYTES)
     except Missing:
         raise FormatError(
             f"{store.url} is not a dataset: it has no {FILENAME}, or it must not be seen without "
             "credentials."
         ) from None
     manifest = Manifest.parse(text, Path(FILENAME))
+    shards = [shard for shard in manifest.shards if split in (None, shard.split)]
+    check_limit(shards, len(text), space.limit)
     name = hashlib.blake2b(text, digest_size=16).hexdigest()
     folder, lease = space.lease(name)
     remove_unsound(folder, manifest, text)
-    shards = [shard for shard in manifest.shards if split in (None, shard.split)]
-    done = 0
-    gate = asyncio.Semaphore(_AT_ONCE)
+    done, classes = 0, len(manifest.classes)
+    largest = max((shard.index_bytes for shard in shards), default=1)
+    gate = asyncio.Semaphore(max(1, min(_AT_ONCE, _UNDER_WAY // max(largest, 1))))
 
     async def bring(shard: ShardEntry) -> None:
         nonlocal done
         async with gate:
             if not is_there(folder, shard):
-                await _bring(store, space, folder, shard)
+                await _bring(store, space, folder, shard, classes)
         done += 1
         coming(done, len(shards))
 
@@ -223,13 +230,13 @@ async def mirrored(
     _write(space, folder / FILENAME, text)
     space.count()
     space.margin = notes_bytes(shards)
-    return Mirror(folder, lease, shards)
+    return Mirror(folder, lease, shards, classes)
 
 
-async def _bring(store: Store, space: Space, folder: Path, shard: ShardEntry) -> None:
+async def _bring(store: Store, space: Space, folder: Path, shard: ShardEntry, classes: int) -> None:
     """Fetch a shard's index, and make its tar and map."""
     try:
-        content = await store.whole(shard.index)
+        content = await store.whole(shard.index, shard.index_bytes)
     except Missing:
         raise FormatError(
             f"{store.url}/{shard.index} is not there, though {FILENAME} names it: upload it."
@@ -239,6 +246,10 @@ async def _bring(store: Store, space: Space, folder: Path, shard: ShardEntry) ->
             f"{store.url}/{shard.index} is not the index that {FILENAME} describes: it is damaged, "
             "or the dataset is being replaced. Upload it anew."
         )
+    try:
+        Index.of_shard(folder, shard, classes, content=content)
+    except FormatError as error:
+        raise FormatError(str(error).replace(str(folder), store.url)) from None
     tar = folder / shard.file
     tar.parent.mkdir(parents=True, exist_ok=True)
     with open(os.open(tar, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o666), "wb") as file:

@@ -19,6 +19,8 @@ EVICTED = 64  # of the cache's limit, what is chosen to be evicted at a time
 
 _WINDOW = 256 << 20  # bytes that are fetched ahead
 _AHEAD = 8  # of the cache, what may be fetched ahead
+_BATCH = 256  # samples, that are read twice at a time where the order is not known yet
+_OWN = 8  # blocks for the account, the lease, the boot's identity and their folders
 _EXTENTS = 64  # samples, of whose pieces a file system makes a block of notes at most
 
 
@@ -125,6 +127,24 @@ class TooSmallCache(StoreError):
     def __init__(self, text: str, least: int = 0) -> None:
         super().__init__(text)
         self.least = least
+
+
+def check_limit(shards: Sequence[ShardEntry], manifest_bytes: int, limit: int) -> None:
+    """See that a cache of `limit` bytes has room for what is kept in it, and for samples.
+
+    Raises:
+        TooSmallCache: it has none; the number in it is also enough for a shuffled Loader.
+    """
+    kept = kept_bytes(shards) + manifest_bytes + _OWN * BLOCK
+    total, samples = sum(s.bytes for s in shards), sum(s.samples for s in shards)
+    read = total // max(samples, 1) + BLOCK
+    if kept + min(total, read) > limit:
+        enough = kept + min(total + samples * BLOCK, 2 * _BATCH * read)
+        raise TooSmallCache(
+            f"cache_limit={limit:,} bytes are too few: indexes take {kept:,} bytes, and samples "
+            f"that are read at a time come on top. Give at least cache_limit={enough}.",
+            enough,
+        )
 
 
 def kept_bytes(shards: Sequence[ShardEntry]) -> int:

@@ -22,10 +22,13 @@ import obstore
 from obstore.store import HTTPStore, from_url
 
 from reader.errors import StoreError
+from reader.remote.body import Body, Pace
 from reader.remote.failures import (
+    NO_PARTS,
     Failure,
     Missing,
     NoPlace,
+    NotPartial,
     Passing,
     Refused,
     Replaced,
@@ -41,6 +44,7 @@ _CALM_SECONDS = 1.0  # between two halvings: the requests of one moment fail tog
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 5.0  # seconds between two tries
 _UNKNOWN_PLACE_SECONDS = 8.0  # in which a store that has never answered has to
 _TRIES = 3  # of an answer that is wrong
+_MOST_BYTES = 1 << 30  # of an object that is read whole
 _RETRY_TIMEOUT = 60.0
 _CONNECT = {"connect_timeout": "5s"}
 _TIMES = {"read_timeout": "15s", "timeout": "180s"}
@@ -82,7 +86,10 @@ class Store:
     Attributes:
         gate: of its requests.
         counts: of what it did; those of the cache are added elsewhere.
+        pace: the slowest answer that is waited for, of objects that are read whole.
     """
+
+    pace = Pace()
 
     def __init__(self, url: str, options: dict[str, Any], provider: bytes | None) -> None:
         """Find the store; nothing is asked of it yet.
@@ -119,14 +126,17 @@ class Store:
         if not folder.exists():
             raise StoreError(f"{self.url}: there is no folder {folder}.")
 
-    async def whole(self, name: str) -> bytes:
-        """All bytes of a small object.
+    async def whole(self, name: str, most: int = _MOST_BYTES) -> bytes:
+        """Return all bytes of a small object.
+
+        Args:
+            most: bytes that it may have.
 
         Raises:
             Missing: it is not there.
-            StoreError: the store does not give it.
+            StoreError: the store does not give it, it is larger, or it comes too slowly.
         """
-        return bytes(await self._persisting(name, lambda: self._get(name, {})))
+        return bytes(await self._persisting(name, lambda: self._get(name, {}, most)))
 
     async def part(self, name: str, start: int, stop: int, size: int) -> memoryview:
         """A range of the object `name`, which has `size` bytes.
@@ -142,15 +152,29 @@ class Store:
         is_weak = tag is None or tag.startswith("W/")  # which never match
         if not (is_weak or self._is_redirected):
             options["if_match"] = tag
-        content = await self._get(name, options, size)
+        try:
+            content = await self._get(name, options, stop - start, size)
+        except NotPartial as failure:
+            if await self._size(name) != size:  # there is less of it than dataset.json says
+                raise self._replaced(name) from None
+            told = f"the server does not support range requests: {failure} {NO_PARTS}"
+            raise self._error(name, told) from None
         if len(content) != stop - start:
             raise Passing(f"{len(content)} of {stop - start} bytes came", is_answer=True)
         return content
 
-    async def _get(self, name: str, options: dict[str, Any], size: int | None = None) -> memoryview:
+    async def _size(self, name: str) -> int:
+        """Return the bytes that an object has now."""
+        with self._asking(name) as store:
+            found = await obstore.head_async(store, name)
+        return int(found["size"])
+
+    async def _get(
+        self, name: str, options: dict[str, Any], most: int, size: int | None = None
+    ) -> memoryview:
         began = time.monotonic()
         with self._asking(name) as store:
-            meta, content = await self._got(store, name, options)
+            meta, content = await self._got(store, name, options, most)
             if size is not None:
                 self._check_version(name, Version(meta["e_tag"], meta["size"]), size)
         self._add(fetched_bytes=len(content))
@@ -165,8 +189,10 @@ class Store:
         self._add(requests=1, in_flight=1)
         try:
             yield store
-        except (StoreError, Passing):
+        except StoreError:
             raise
+        except Failure as failure:
+            raise self._meaning(name, self._store, failure) from None
         except Exception as error:  # the library's, and whatever a provider of credentials does
             raise self._meaning(name, store, meaning(error)) from None
         finally:
@@ -174,10 +200,21 @@ class Store:
         self._has_answered = True
         self._is_accepted |= store is self._store
 
-    async def _got(self, store: Any, name: str, options: dict[str, Any]) -> tuple[Any, memoryview]:
-        """What the library knows of an object, and its bytes, or some of them."""
+    async def _got(
+        self, store: Any, name: str, options: dict[str, Any], most: int
+    ) -> tuple[Any, memoryview]:
+        """Return what the library knows of an object, and its bytes, or some of them."""
         found = await obstore.get_async(store, name, options=options)
-        return found.meta, memoryview(await found.bytes_async())
+        body = self._body(found, options, most)
+        async for chunk in found.stream(min_chunk_size=body.chunk):
+            if body.add(chunk):
+                break
+        return found.meta, body.content
+
+    def _body(self, found: Any, options: dict[str, Any], most: int) -> Body:
+        """Return what takes the bytes of an answer."""
+        start, stop = found.range
+        return Body(stop - start, most, None if "range" in options else self.pace)
 
     def _check_version(self, name: str, found: Version, size: int) -> None:
         known = self._versions.setdefault(name, found)
@@ -194,7 +231,7 @@ class Store:
 
     def _meaning(self, name: str, store: Any, failure: Failure) -> Exception:
         """What is to be raised, or done, about a request that failed."""
-        if isinstance(failure, Missing | Passing):
+        if isinstance(failure, Missing | NotPartial | Passing):
             return failure
         if isinstance(failure, NoPlace):
             return self._no_place()

@@ -62,7 +62,8 @@ def write_samples(tmp_path: Path) -> Callable[..., Path]:
             path = root / f"shard-{len(shards):06d}.tar"
             shards.append(_write_shard(path, {key: samples[key] for key in chosen}, own, raw))
         extensions = sorted({ext for members in samples.values() for ext in members})
-        manifest = Manifest("0", {}, "", ("a", "b"), tuple(extensions), tuple(shards))
+        classes = ("a", "b", *map(str, range(2, max(labels or [0]) + 1)))
+        manifest = Manifest("0", {}, "", classes, tuple(extensions), tuple(shards))
         (root / "dataset.json").write_text(manifest.dump())
         return root
 

@@ -389,7 +389,7 @@ def test_an_index_of_other_samples_than_dataset_json_says_is_refused(packed_copy
     (packed_copy / "dataset.json").write_text(replace(manifest, shards=shards).dump())
     dataset = Dataset(packed_copy)
     for look in (lambda: dataset.labels, dataset.sizes, lambda: dataset[0]):
-        with pytest.raises(ReaderError, match=r"10 samples.* says 9"):
+        with pytest.raises(FormatError, match=r"10 samples.* says 9"):
             look()
 
 

@@ -149,7 +149,7 @@ def test_a_whole_shard_in_anothers_place_is_an_error(packed_copy: Path) -> None:
     first, second = sorted(packed_copy.glob("*.tar"))[:2]
     for suffix in (".tar", ".safetensors"):
         second.with_suffix(suffix).replace(first.with_suffix(suffix))
-    with pytest.raises(ReaderError, match=re.escape(str(first))):
+    with pytest.raises(FormatError, match=re.escape(str(first))):
         Dataset(packed_copy)[0]
 
 

@@ -43,7 +43,7 @@ def columns(**changes: NDArray[Any] | list[int]) -> Columns:
         "offset": np.array([512, 2048, 4096], "<u8"),
         "size": np.array([100, 700, 5000], "<u8"),
         "label": np.array([0, 1, -1], "<i8"),
-        "height": np.array([60, 50, 2**32 - 1], "<u4"),
+        "height": np.array([60, 50, 2**31 - 1], "<u4"),
         "width": np.array([80, 90, 1], "<u4"),
         "format": np.array([0, 1, 5], "u1"),
         "channels": np.array([3, 4, 1], "u1"),
@@ -90,7 +90,7 @@ def raw(header: object, data: bytes = b"", length: int | None = None) -> bytes:
         st.tuples(
             st.text(st.characters(exclude_categories=["Cs"])),
             st.binary(),
-            st.integers(-1, 2**40),
+            st.integers(-1, 2**28 - 1),
             st.integers(0, len(FORMATS) - 1),
             st.integers(0, 2**32 - 1),
         )
@@ -260,13 +260,34 @@ def test_an_unknown_image_format_is_refused(write: Callable[..., Path]) -> None:
         ("channels", 5),
         ("orientation", 0),
         ("orientation", 9),
+        ("height", 0),
+        ("width", 0),
+        ("height", 2**31),
+        ("width", 2**32 - 1),
+        ("label", -2),
+        ("label", 2**28),
+        ("label", 2**63 - 1),
+        ("label", -(2**63)),
     ],
 )
 def test_an_image_that_cannot_be_is_refused(
     write: Callable[..., Path], name: str, value: int
 ) -> None:
-    with pytest.raises(FormatError, match=f"row 1 has an image of {name} {value}"):
+    with pytest.raises(FormatError, match=f"row 1 has the {name} {value}, and .* are allowed"):
         Index(write(columns(**{name: [1, value, 1]})))
+
+
+@pytest.mark.parametrize(
+    ("classes", "most"), [(1, 0), (3, 2), (2_000_000, 1_999_999), (0, 1_000_000)]
+)
+def test_a_label_is_below_the_number_of_class_names_or_at_most_a_million_without_any(
+    write: Callable[..., Path], classes: int, most: int
+) -> None:
+    path = write(columns(label=[-1, 0, most]))
+    assert Index(path, classes=classes).columns["label"].tolist() == [-1, 0, most]
+    path = write(columns(label=[-1, most + 1, 0]))
+    with pytest.raises(FormatError, match=f"row 1 has the label {most + 1}, and -1 to {most} "):
+        Index(path, classes=classes)
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ manifests = st.builds(
     options=st.dictionaries(utf8, st.none() | st.integers() | utf8),
     classes=st.lists(utf8).map(tuple),
     fields=st.lists(utf8).map(tuple),
-    shards=st.lists(entries, max_size=4).map(tuple),
+    shards=st.lists(entries, max_size=4, unique_by=lambda entry: entry.file).map(tuple),
     rejected=st.integers(0, 2**40),
     version=st.just(1),
 )
@@ -143,6 +143,34 @@ def test_a_damaged_shard_is_refused(tmp_path: Path, changes: dict[str, Any]) -> 
     write(tmp_path, content(shards=[asdict(ENTRY) | changes]))
     with pytest.raises(FormatError, match="damaged"):
         Manifest.load(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("names", "checksums"),
+    [
+        (("train/a.tar", "train/a.tar"), "xx"),
+        (("train/a.tar", "train/a.tar"), "xy"),
+        (("train/a.tar", "./train//a.tar"), "xy"),
+        (("train/a.tar", "train/./a.tar"), "xy"),
+        (("train/a.tar", "Train/A.tar"), "xx"),
+        (("\u00e9.tar", "e\u0301.tar"), "xx"),
+    ],
+)
+def test_two_shards_of_one_file_are_refused(
+    tmp_path: Path, names: tuple[str, str], checksums: str
+) -> None:
+    two = zip(names, checksums, strict=True)
+    shards = [asdict(ENTRY) | {"file": name, "checksum": checksum} for name, checksum in two]
+    write(tmp_path, content(shards=[asdict(ENTRY), *shards]))
+    with pytest.raises(FormatError, match=rf"names the shard {names[1]!r} twice"):
+        Manifest.load(tmp_path)
+
+
+def test_different_tars_may_have_names_that_differ_in_case_or_by_an_escape(tmp_path: Path) -> None:
+    names = ("a.tar", "A.tar", "%61.tar", "b/a.tar")
+    shards = [asdict(ENTRY) | {"file": name, "checksum": name} for name in names]
+    write(tmp_path, content(shards=shards))
+    assert tuple(shard.file for shard in Manifest.load(tmp_path).shards) == names
 
 
 def test_shards_of_more_samples_than_can_be_counted_are_refused(tmp_path: Path) -> None:

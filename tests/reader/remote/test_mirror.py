@@ -26,7 +26,7 @@ def test_who_gives_up_what_another_process_has_given_up_leaves_what_lies_beside_
         dataset[number]
     entry = Manifest.load(packed).shards[0]
     space = Space(tmp_path, 10**8)
-    ours, theirs = (MirroredShard(dataset.folder, entry) for _ in range(2))
+    ours, theirs = (MirroredShard(dataset.folder, entry, 3) for _ in range(2))
     begin, end = ours.spans
     kept = 4 + beside
     assert ours.give_up(4 - beside, space, nobody) >= 0

@@ -1,0 +1,75 @@
+"""Reads safetensors files: a header length, a JSON header and columns back to back.
+
+Format: https://huggingface.co/docs/safetensors.
+"""
+
+import errno
+import json
+import mmap
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from reader.format.columns import Column
+from reader.format.errors import FormatError
+from reader.format.files import open_regular
+
+MAX_HEADER = 100_000_000  # bytes; what the safetensors library itself accepts
+DTYPES: dict[str, np.dtype[Any]] = {
+    "U8": np.dtype("u1"),
+    "U16": np.dtype("<u2"),
+    "U32": np.dtype("<u4"),
+    "U64": np.dtype("<u8"),
+    "I64": np.dtype("<i8"),
+}
+
+
+def open_file(path: Path, mapped: bool) -> "mmap.mmap | bytes":
+    """Map or read the file."""
+    try:
+        with open(open_regular(path), "rb") as file:
+            if mapped and os.fstat(file.fileno()).st_size:
+                return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            return file.read()
+    except OSError as error:
+        if error.errno == errno.ENOMEM:
+            raise MemoryError(f"{path}: there is no memory to map the index") from error
+        raise FormatError(f"{path}: the index cannot be read: {error.strerror}.") from error
+
+
+def header_of(path: Path, content: "mmap.mmap | bytes") -> tuple[int, dict[str, object]]:
+    """Where the data starts, and the parsed header."""
+    length = int.from_bytes(content[:8], "little")
+    if length > MAX_HEADER:
+        raise FormatError(
+            f"{path} is not an index: its header would have {length} bytes, and {MAX_HEADER} are "
+            "the most that the format allows."
+        )
+    if length > len(content) - 8:
+        raise FormatError(f"{path} is not an index: it is cut short or damaged. Pack again.")
+    try:
+        header = json.loads(content[8 : 8 + length])
+    except (ValueError, RecursionError) as error:
+        raise FormatError(f"{path} is not an index: its header is not JSON ({error}).") from error
+    if not isinstance(header, dict):
+        raise FormatError(f"{path} is not an index: its header is not a JSON object.")
+    return 8 + length, header
+
+
+def column_of(content: "mmap.mmap | bytes", data_start: int, entry: object) -> Column:
+    """Return the column that an entry of the header describes.
+
+    Raises:
+        KeyError, TypeError, ValueError, OverflowError: the entry is damaged.
+    """
+    if not isinstance(entry, dict):
+        raise ValueError("a column's entry is not an object")
+    dtype = DTYPES[entry["dtype"]]
+    start, end = map(int, entry["data_offsets"])
+    (count,) = map(int, entry["shape"])
+    if not 0 <= start <= end <= len(content) - data_start or end - start != count * dtype.itemsize:
+        raise ValueError("a column lies outside the file")
+    column: Column = np.frombuffer(content, dtype, count, data_start + start)
+    return column

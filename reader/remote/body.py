@@ -1,0 +1,85 @@
+"""The bytes of an answer, as they come: bounded in number before they are read, and in time."""
+
+import time
+from dataclasses import dataclass
+
+from reader.remote.failures import Failure, Passing
+
+_SLOW = (
+    "Is the network slow, or the server busy? Open the dataset again: what came is in the cache."
+)
+
+
+@dataclass(frozen=True)
+class Pace:
+    """The slowest answer that is waited for.
+
+    Attributes:
+        grace: seconds in which no bytes are expected.
+        rate: bytes that are expected in each second after them.
+        seconds: for all of an answer, plus its bytes at four times `rate`.
+    """
+
+    grace: float = 10.0
+    rate: int = 16 << 10
+    seconds: float = 60.0
+
+
+class Body:
+    """The bytes of one answer."""
+
+    def __init__(self, size: int, most: int, pace: Pace | None) -> None:
+        """Expect an answer.
+
+        Args:
+            size: bytes that the server announces.
+            most: bytes that are read.
+            pace: None for a part, which comes in one chunk and has the library's limit of time.
+
+        Raises:
+            Failure: it has too many bytes.
+        """
+        self._size = size
+        self._most = most
+        self._pace = pace
+        self._began = time.monotonic()
+        self._chunks: list[bytes] = []
+        self._came = 0
+        self._check_size(size)
+
+    @property
+    def chunk(self) -> int:
+        """Bytes to wait for at a time."""
+        return 1 if self._pace is not None else max(self._size, 1)
+
+    @property
+    def content(self) -> memoryview:
+        """All that came."""
+        return memoryview(self._chunks[0] if len(self._chunks) == 1 else b"".join(self._chunks))
+
+    def add(self, chunk: bytes) -> bool:
+        """Add bytes, and return whether they were the last ones.
+
+        Raises:
+            Failure: they are too many.
+            Passing: they come too slowly.
+        """
+        self._chunks.append(chunk)
+        self._came += len(chunk)
+        self._check_size(self._came)
+        if self._came < self._size and self._pace is not None:
+            self._check_time(self._pace, time.monotonic() - self._began)
+        return self._came >= self._size
+
+    def _check_size(self, size: int) -> None:
+        if size > self._most:
+            raise Failure(
+                f"it has {size:,} bytes, and at most {self._most:,} are read. It was replaced, or "
+                "is not a file of a dataset: upload the dataset again."
+            )
+
+    def _check_time(self, pace: Pace, seconds: float) -> None:
+        expected = (seconds - pace.grace) * pace.rate
+        if self._came < expected or seconds > pace.seconds + self._size / (4 * pace.rate):
+            what = f"{self._came:,} of {self._size:,} bytes in {seconds:.0f} seconds"
+            raise Passing(f"the server sends too slowly ({what})", _SLOW, is_answer=True)
