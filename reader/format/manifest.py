@@ -121,8 +121,8 @@ class Manifest:
             raise FormatError(f"{path} cannot be read: {error.strerror}.") from error
 
     @classmethod
-    def parse(cls, text: bytes, path: Path) -> "Manifest":
-        """Read the text of a dataset.json; `path` is for errors.
+    def parse(cls, text: bytes, path: Path | str) -> "Manifest":
+        """Read the text of a dataset.json; `path` (or its URL) is for errors.
 
         Raises:
             FormatError: it is damaged, or names a file outside its folder.

@@ -66,7 +66,7 @@ class _Download:
                 f"{self._store.url} is not a dataset: it has no {FILENAME}."
             ) from None
         (self._folder / FILENAME).write_bytes(text)
-        shards = Manifest.parse(text, Path(FILENAME)).shards
+        shards = Manifest.parse(text, f"{self._store.url}/{FILENAME}").shards
         await asyncio.gather(*(self._shard(shard, is_whole) for shard in shards))
 
     async def _shard(self, shard: ShardEntry, is_whole: bool) -> None:

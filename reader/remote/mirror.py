@@ -208,7 +208,7 @@ async def mirrored(
             f"{store.url} is not a dataset: it has no {FILENAME}, or it must not be seen without "
             "credentials."
         ) from None
-    manifest = Manifest.parse(text, Path(FILENAME))
+    manifest = Manifest.parse(text, f"{store.url}/{FILENAME}")
     shards = [shard for shard in manifest.shards if split in (None, shard.split)]
     check_limit(shards, len(text), space.limit)
     name = hashlib.blake2b(text, digest_size=16).hexdigest()

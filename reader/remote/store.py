@@ -250,6 +250,8 @@ class Store:
         while True:
             try:
                 return await call()
+            except NotPartial as failed:
+                raise self._error(name, str(failed)) from None
             except Passing as failed:
                 if failed.is_throttle:
                     self.gate.throttled()

@@ -122,7 +122,9 @@ def hold_decoded(dataset: Dataset, pipelines: Sequence[Sequence[Transform]]) -> 
     result = _result(dataset, pipelines)
     if result is None:
         columns = dataset.columns("height", "width")
-        sizes = columns["height"].astype(np.int64) * columns["width"] * channels
+        pixels = columns["height"].astype(np.int64) * columns["width"]
+        # No more than the limit is ever decoded, and the sum of what is fits into int64.
+        sizes = np.where(pixels <= dataset.limits.pixels, pixels, 0) * channels
         what = f"{count:,} whole images, decoded, of {dataset.source}"
     else:
         height, width = result.size

@@ -3,6 +3,7 @@
 import gc
 import subprocess
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -43,10 +44,21 @@ def read(batches: Any) -> int:
     return sum(len(index) for (index,) in batches)
 
 
-def held() -> tuple[list[int], list[int]]:
-    """The processes of this one and its workers, and the descriptors of each."""
-    processes = [psutil.Process(), *psutil.Process().children(recursive=True)]
-    return [process.pid for process in processes], [process.num_fds() for process in processes]
+def held() -> dict[int, int]:
+    """The processes of this one and its workers, and how many descriptors each has."""
+    found = {}
+    for process in [psutil.Process(), *psutil.Process().children(recursive=True)]:
+        with suppress(psutil.NoSuchProcess, psutil.AccessDenied):  # it is ending
+            found[process.pid] = process.num_fds()
+    return found
+
+
+def held_when_workers_are_gone() -> dict[int, int]:
+    """The same, once the system has taken away the workers that were ended."""
+    until = time.monotonic() + 60
+    while workers() and time.monotonic() < until:
+        time.sleep(0.01)
+    return held()
 
 
 def memory() -> int:
@@ -98,12 +110,12 @@ def leave(folder: Path, number: int) -> None:
 def test_pairs_of_loaders_left_in_every_way_are_cleaned_up_without_close(folder: Path) -> None:
     leave(folder, 5)
     gc.collect()
-    before = held()
+    before = held_when_workers_are_gone()
     for number in range(6):
         with suppress(ZeroDivisionError):
             leave(folder, number)
         gc.collect()
-        assert held() == before
+        assert held_when_workers_are_gone() == before
 
 
 def test_a_loader_that_is_forgotten_ends_its_workers(packed: Path) -> None:

@@ -18,6 +18,7 @@ from PIL import Image
 from packer.writing.shard_writer import index_of, shard_entry
 from reader import (
     CenterCrop,
+    ClassBalanced,
     Dataset,
     FormatError,
     Limits,
@@ -110,14 +111,17 @@ def test_an_index_that_claims_more_pixels_than_the_limit_is_refused(
     assert list(loader.bad_samples) == [0]
 
 
-@pytest.mark.parametrize("size", [(0, 80), (60, 0)])
-def test_an_image_without_pixels_is_refused(
-    write_samples: WriteSamples, jpeg: bytes, size: tuple[int, int]
+def test_an_index_that_claims_an_area_beyond_64_bits_moves_no_other_image_in_memory(
+    write_samples: WriteSamples, jpeg: bytes
 ) -> None:
-    folder = write_samples({"a": {"jpg": jpeg}})
-    claim(folder, 0, height=size[0], width=size[1])
-    with pytest.raises(SampleError):
-        Dataset(folder)[0]
+    folder = write_samples({name: {"jpg": jpeg} for name in "abc"})
+    expected = Dataset(folder)[2][0].transpose(2, 0, 1)
+    claim(folder, 0, height=2**31 - 1, width=2**31 - 1)
+    errors = {"on_error": "mask", "max_bad": 0.5, "fields": ("image",)}
+    with Loader(folder, batch_size=3, cache="decoded", workers=0, **errors) as loader:
+        for _ in range(2):
+            ((images,),) = loader
+            assert (images[2].numpy() == expected).all()
 
 
 def test_a_dataset_whose_images_are_all_beyond_the_limit_is_refused(
@@ -215,13 +219,39 @@ def test_raw_pixels_of_another_number_than_the_index_says_are_refused(
         Dataset(folder)[0]
 
 
-@pytest.mark.parametrize("values", [{"orientation": 0}, {"orientation": 9}, {"channels": 5}])
+@pytest.mark.parametrize(
+    "values",
+    [
+        *({"orientation": 0}, {"orientation": 9}, {"channels": 5}, {"height": 0}, {"width": 0}),
+        *({"label": 2**63 - 1}, {"label": -(2**63)}, {"label": 10**12}, {"label": 10**9}),
+    ],
+    ids=str,
+)
 def test_an_index_with_impossible_values_is_refused(
     write_samples: WriteSamples, jpeg: bytes, values: dict[str, int]
 ) -> None:
     folder = write_samples({"a": {"jpg": jpeg}})
     with pytest.raises(FormatError, match=next(iter(values))):
         claim(folder, 0, **values)  # which opens the index that it has written
+
+
+@pytest.mark.parametrize("label", [-2, 2, 10**6])
+def test_a_label_that_has_no_class_is_refused_before_anything_counts_labels(
+    write_samples: WriteSamples, jpeg: bytes, label: int
+) -> None:
+    folder = write_samples({"a": {"jpg": jpeg}}, labels=[1])
+    path = folder / "shard-000000.tar"
+    opened = Index(index_of(path))
+    columns = {**opened.columns, "label": np.array([label])}
+    index_of(path).write_bytes(index.serialize(columns, opened.metadata))
+    for look in (
+        lambda: Dataset(folder).targets,
+        lambda: Dataset(folder)[0],
+        lambda: Dataset(folder)._repr_html_(),
+        lambda: Loader(folder, sampler=ClassBalanced()),
+    ):
+        with pytest.raises(FormatError, match=f"row 0 has the label {label}, and -1 to 1 are all"):
+            look()
 
 
 @pytest.mark.parametrize("name", ["dataset.json", "shard-000000.tar", "shard-000000.safetensors"])

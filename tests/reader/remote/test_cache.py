@@ -89,6 +89,20 @@ def test_a_limit_below_what_is_read_at_a_time_is_refused_with_one_that_would_do(
         epochs(server, tmp_path, enough, 2, **options)
 
 
+@pytest.mark.parametrize("limit", [1, 20_000, 60_000])
+def test_a_limit_that_has_no_room_for_the_indexes_is_refused_with_one_that_is_enough_for_a_loader(
+    noise: Path, tmp_path: Path, limit: int
+) -> None:
+    with serving(noise) as server:
+        with pytest.raises(
+            StoreError, match=r"indexes take .* Give at least cache_limit="
+        ) as error:
+            epochs(server, tmp_path, limit, 1)
+        assert type(error.value) is StoreError
+        enough = int(str(error.value).split("cache_limit=")[-1].rstrip("."))
+        epochs(server, tmp_path, enough, 2, workers=0)
+
+
 def test_in_streams_a_rank_needs_room_for_its_own_part_alone(
     noise: Path, content: int, tmp_path: Path
 ) -> None:
@@ -155,7 +169,7 @@ def test_the_account_is_put_right_after_a_kill(tmp_path: Path) -> None:
         space.take(file.fileno(), 0, 5000)
         assert space.taken == 4 * BLOCK
         assert Space(tmp_path, 10**6).taken == 2 * BLOCK  # it is of no dataset's folder
-        with pytest.raises(StoreError, match="is full: all 50,000 bytes"):
+        with pytest.raises(StoreError, match=r"is full: all 50,000 bytes.* cache_limit=110592,"):
             Space(tmp_path, 50_000).take(file.fileno(), 0, 10**5)
 
 

@@ -1,20 +1,28 @@
 """What a store may do to who reads it: each fault is passed over, or told in a sentence."""
 
+import asyncio
 import contextlib
+import functools
+import http.server
 import shutil
 import ssl
 import subprocess
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from store_faults import FAULTS, whole_file
-from store_server import StoreServer, serving
+from store_server import LAST_MODIFIED, StoreServer, serving
 
 import reader
 from reader import Dataset, StoreError
+from reader.format import Manifest
+from reader.remote.body import Pace
+from reader.remote.calls import CallingStore
+from reader.remote.store import Store
 
 pytestmark = pytest.mark.usefixtures("needs_store")
 
@@ -54,7 +62,9 @@ ENDS = {
     "head stalls": (FAULTS["head stalls"], "it does not answer in time, also after"),
     "reset": (FAULTS["reset"], "the connection was cut, also after"),
     "short range": (FAULTS["short range"], "gives less than the part that is asked for"),
-    "whole file": (whole_file, "gives the whole file where a part is asked for"),
+    "whole file": (whole_file, "does not support range requests.* Serve the folder with nginx"),
+    "501": (501, r"does not support range requests: the store answers with status 501\."),
+    "416": (416, r"does not support range requests: the store answers with status 416\."),
     "400": (400, r"status 400\. Is its region another one"),
 }
 
@@ -97,6 +107,9 @@ def test_what_is_no_dataset_or_no_place_is_told_at_once(
     server.fault = lambda _: 403
     with pytest.raises(StoreError, match=r"dataset\.json: the store refuses it"):
         opened()
+    server.fault = lambda _: 501
+    with pytest.raises(StoreError, match=r"dataset\.json: the store answers with status 501\."):
+        opened()
     with pytest.raises(StoreError, match=r"dataset\.json: its name does not resolve, also"):
         Dataset("http://nowhere.invalid/x", cache_dir=tmp_path, storage_options=HASTY)
 
@@ -131,6 +144,32 @@ def test_an_index_that_is_not_the_one_of_the_dataset_is_told(
         opened()
 
 
+@pytest.mark.parametrize("more", [1, -1])
+def test_an_index_of_other_samples_than_dataset_json_says_is_refused_at_once(
+    server: StoreServer, opened: Opened, packed_copy: Path, more: int
+) -> None:
+    manifest = Manifest.load(packed_copy)
+    shards = (replace(manifest.shards[0], samples=10 + more), *manifest.shards[1:])
+    (packed_copy / "dataset.json").write_text(replace(manifest, shards=shards).dump())
+    server.folder = packed_copy
+    said = (
+        rf"{server.url}/shard-000000\.tar: its index has 10 samples, dataset\.json says {10 + more}"
+    )
+    with pytest.raises(reader.FormatError, match=said):
+        opened()
+
+
+def test_a_shard_that_is_named_twice_is_refused(
+    server: StoreServer, opened: Opened, packed_copy: Path
+) -> None:
+    manifest = Manifest.load(packed_copy)
+    twice = replace(manifest, shards=manifest.shards[:1] * 3)
+    (packed_copy / "dataset.json").write_text(twice.dump())
+    server.folder = packed_copy
+    with pytest.raises(reader.FormatError, match=rf"{server.url}/dataset.json .*000.tar' twice"):
+        opened()
+
+
 def test_a_store_may_tell_a_weak_version_or_none(
     packed: Path, server: StoreServer, opened: Opened
 ) -> None:
@@ -142,10 +181,73 @@ def test_a_store_may_tell_a_weak_version_or_none(
         assert (dataset[1][0] == Dataset(packed)[1][0]).all()
 
 
+def announce(size: int, seconds: float = 0.0) -> Callable[[Any], None]:
+    """Answer with a head of that size, and a byte each so many seconds without an end."""
+
+    def answer(handler: Any) -> None:
+        handler.send_response(200)
+        handler.send_header("Content-Length", str(size))
+        handler.send_header("Last-Modified", LAST_MODIFIED)
+        handler.end_headers()
+        handler.close_connection = True
+        with contextlib.suppress(OSError):
+            while not handler.server.closing.wait(seconds):
+                handler.wfile.write(b" ")
+                handler.wfile.flush()
+
+    return answer
+
+
+@pytest.mark.parametrize("kind", [Store, CallingStore])
+@pytest.mark.parametrize(
+    "pace", [Pace(grace=0.1, rate=10**6), Pace(grace=60, rate=10**6, seconds=0.1)], ids=str
+)
+def test_an_answer_that_comes_too_slowly_is_given_up(
+    server: StoreServer, kind: type[Store], pace: Pace
+) -> None:
+    server.fault = lambda _: announce(100_000, seconds=0.02)
+    store = kind(server.url, {"retry_timeout": 0.1}, None)
+    store.pace = pace
+    with pytest.raises(
+        StoreError, match=r"sends too slowly \(\d+ of 100,000 bytes in .* in the ca"
+    ):
+        asyncio.run(store.whole("dataset.json"))
+
+
+@pytest.mark.parametrize("name", ["dataset.json", "shard-000001.safetensors"])
+def test_an_answer_of_too_many_bytes_is_refused_before_they_are_read(
+    server: StoreServer, opened: Opened, name: str
+) -> None:
+    server.fault = lambda handler: announce(1 << 50) if handler.path.endswith(name) else None
+    with pytest.raises(StoreError, match=rf"{name}: it has 1,125,899,906,842,624 bytes, and at"):
+        opened()
+
+
+def test_a_server_without_ranges_is_told_from_one_that_is_not_there(
+    packed: Path, tmp_path: Path
+) -> None:
+    handler = functools.partial(http.server.SimpleHTTPRequestHandler, directory=packed)
+    handler.func.log_message = lambda *_: None
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as plain:
+        threading.Thread(target=plain.serve_forever, args=(0.01,), daemon=True).start()
+        url = f"http://127.0.0.1:{plain.server_address[1]}"
+        dataset = Dataset(url, cache_dir=tmp_path)
+        with pytest.raises(StoreError, match=r"support range requests.*`python -m http\.server`"):
+            dataset[0]
+        dataset.fetching.close()
+        with pytest.raises(reader.FormatError, match=r"it has no dataset\.json"):
+            Dataset(f"{url}/other", cache_dir=tmp_path)
+        plain.shutdown()
+    with pytest.raises(StoreError, match=r"no connection can be made, also .* Is the store there"):
+        Dataset(url, cache_dir=tmp_path, storage_options=HASTY)
+
+
 def test_a_shard_that_is_shorter_than_it_was_is_told_as_replaced(
-    server: StoreServer, opened: Opened
+    server: StoreServer, opened: Opened, packed_copy: Path
 ) -> None:
     dataset = opened()
+    server.folder = packed_copy
+    (packed_copy / "shard-000000.tar").write_bytes(bytes(1024))
     at_shards(server, 416, 10**6)
     with pytest.raises(StoreError, match=r"it was replaced since .* Open the dataset anew"):
         dataset[0]
