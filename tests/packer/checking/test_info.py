@@ -102,14 +102,14 @@ def test_a_folder_that_is_no_dataset_is_refused(tmp_path: Path) -> None:
         info(tmp_path)
 
 
-def test_what_an_index_lies_of_is_counted_nowhere(packed: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("name", "value"), [("label", 2**60), ("label", 3), ("height", 0)])
+def test_an_index_with_a_value_that_cannot_be_is_refused(
+    packed: Path, tmp_path: Path, name: str, value: int
+) -> None:
     folder = shutil.copytree(packed, tmp_path / "copy")
     opened = Index(folder / "shard-000000.safetensors")
     columns = {name: column.copy() for name, column in opened.columns.items()}
-    columns["label"][:2] = 2**60, -(2**60)
-    columns["height"][0] = columns["width"][1] = 0
+    columns[name][1] = value
     (folder / "shard-000000.safetensors").write_bytes(index.serialize(columns, opened.metadata))
-    found = info(folder)
-    assert sum(found.classes.values()) == 37
-    assert found.unlabeled == 0
-    assert sum(found.aspects.values()) == 39
+    with pytest.raises(FormatError, match=f"row 1 has the {name} {value}, and "):
+        info(folder)

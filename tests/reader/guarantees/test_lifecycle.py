@@ -53,12 +53,12 @@ def held() -> dict[int, int]:
     return found
 
 
-def held_when_workers_are_gone() -> dict[int, int]:
-    """The same, once the system has taken away the workers that were ended."""
+def workers_left() -> list[psutil.Process]:
+    """The workers that are still there, once the system has had time to take ended ones away."""
     until = time.monotonic() + 60
-    while workers() and time.monotonic() < until:
+    while (found := workers()) and time.monotonic() < until:
         time.sleep(0.01)
-    return held()
+    return found
 
 
 def memory() -> int:
@@ -110,12 +110,14 @@ def leave(folder: Path, number: int) -> None:
 def test_pairs_of_loaders_left_in_every_way_are_cleaned_up_without_close(folder: Path) -> None:
     leave(folder, 5)
     gc.collect()
-    before = held_when_workers_are_gone()
+    assert workers_left() == []
+    before = held()
     for number in range(6):
         with suppress(ZeroDivisionError):
             leave(folder, number)
         gc.collect()
-        assert held_when_workers_are_gone() == before
+        assert workers_left() == []
+        assert held() == before
 
 
 def test_a_loader_that_is_forgotten_ends_its_workers(packed: Path) -> None:
@@ -125,7 +127,7 @@ def test_a_loader_that_is_forgotten_ends_its_workers(packed: Path) -> None:
     assert len(workers()) == 2
     del loader, iterator
     gc.collect()
-    assert workers() == []
+    assert workers_left() == []
     assert batch[0].any()
 
 
@@ -137,7 +139,7 @@ def test_an_exception_in_the_loop_ends_the_workers(packed: Path) -> None:
 
     with pytest.raises(ZeroDivisionError):
         train()
-    assert workers() == []
+    assert workers_left() == []
 
 
 def test_a_constructor_that_fails_leaves_no_workers(packed: Path) -> None:
@@ -147,7 +149,7 @@ def test_a_constructor_that_fails_leaves_no_workers(packed: Path) -> None:
 
     with pytest.raises(ZeroDivisionError):
         Loader(packed, workers=2, transforms=[Broken()])
-    assert workers() == []
+    assert workers_left() == []
 
 
 def test_an_interrupt_from_the_keyboard_leaves_the_loader_usable(
