@@ -79,6 +79,14 @@ __all__ = [
     "show",
 ]
 
+
+def _instead_of(name: str) -> str | None:
+    """Return the advice for a transform of torchvision's that is asked for here."""
+    from reader.loader.from_torchvision import instead_of
+
+    return instead_of(name)
+
+
 __getattr__, __dir__ = lazy(
     __name__,
     {
@@ -116,4 +124,5 @@ __getattr__, __dir__ = lazy(
         "show": "reader.look.batch",
     },
     present=("IMAGENET_MEAN", "IMAGENET_STD", "__version__"),
+    instead_of=_instead_of,
 )

@@ -12,8 +12,17 @@ All that the reader raises on purpose::
 """
 
 import errno
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
 
 from reader.format import ShardfeedError
+
+T = TypeVar("T")
+
+_PACKAGE = Path(__file__).parent  # whose frames explain nothing in an error of the user's code
+_MOST_FRAMES = 60
 
 # How libraries in C say it: libjpeg, Pillow, OpenCV, the dynamic linker.
 _NO_MEMORY = ("Insufficient memory", "out of memory", "Failed to allocate", "failed to map segment")
@@ -90,6 +99,73 @@ class WorkerError(ReaderError):
     """
 
     __module__ = "reader"
+
+
+class UserCodeError(Exception):
+    """Carries an exception of the user's code past the handlers of reader's own; never delivered.
+
+    Attributes:
+        what: the function that raised it.
+        error: what it raised.
+    """
+
+    def __init__(self, what: str, error: Exception) -> None:
+        super().__init__(f"{what} raised {error!r:.200}")
+        self.what = what
+        self.error = error
+
+    def at(self, place: str) -> Exception:
+        """Return the exception with an error that says where, as the first of its causes."""
+        where = SampleError(f"{place}: {self.what} raised the error below.")
+        entry = self.error.__traceback__
+        while entry is not None and _is_own(entry.tb_frame.f_code.co_filename):
+            entry = entry.tb_next
+        return because(self.error.with_traceback(entry), where)
+
+
+def called(what: str, function: Callable[..., T], *arguments: Any) -> T:
+    """Call a function of the user's, whose StopIteration would end the epoch in silence.
+
+    Raises:
+        RuntimeError: it raised one.
+        Exception: whatever else it raised.
+    """
+    try:
+        return function(*arguments)
+    except StopIteration as error:
+        raise RuntimeError(f"{what} raised StopIteration") from error
+
+
+def because(error: Exception, first: ReaderError) -> Exception:
+    """Put an error before all that led to an exception: it is printed above them."""
+    last: BaseException = error
+    seen = {id(last)}
+    while (
+        following := last.__cause__ or (None if last.__suppress_context__ else last.__context__)
+    ) and id(following) not in seen:
+        last = following
+        seen.add(id(last))
+    if last is not first:
+        last.__cause__ = first
+    return error
+
+
+def own_frames(error: BaseException) -> list[traceback.FrameSummary]:
+    """Return where an exception was raised, beginning with the first line that is not reader's."""
+    frames = list(traceback.extract_tb(error.__traceback__))
+    while frames and _is_own(frames[0].filename):
+        del frames[0]
+    return frames[-_MOST_FRAMES:]
+
+
+def _is_own(file: str) -> bool:
+    return _PACKAGE in Path(file).parents
+
+
+def own_lines(error: BaseException) -> str:
+    """Return the traceback of an exception as text, without the lines of reader before it."""
+    kind = traceback.format_exception_only(type(error), error)
+    return "".join([*traceback.format_list(own_frames(error)), *kind]).rstrip()
 
 
 def lacks_memory(error: BaseException) -> bool:

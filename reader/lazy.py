@@ -13,7 +13,10 @@ from typing import Any
 
 
 def lazy(
-    package: str, places: Mapping[str, str], present: Sequence[str] = ()
+    package: str,
+    places: Mapping[str, str],
+    present: Sequence[str] = (),
+    instead_of: Callable[[str], str | None] = lambda name: None,
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """The ``__getattr__`` and ``__dir__`` of a package.
 
@@ -21,11 +24,14 @@ def lazy(
         package: its name.
         places: public name -> the module that defines it.
         present: public names that the package itself defines.
+        instead_of: gives what to write in place of a name that the package has not, or None.
     """
 
     def get(name: str) -> Any:
         if name not in places:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+            advice = instead_of(name) if name[:1].isupper() else None  # others may be submodules
+            because = f": {advice}" if advice else ""
+            raise AttributeError(f"module {package!r} has no attribute {name!r}{because}")
         return getattr(import_module(places[name]), name)
 
     return get, lambda: sorted([*places, *present])

@@ -15,10 +15,13 @@ _FORMATS = (torch.preserve_format, torch.contiguous_format, torch.channels_last)
 
 @dataclass(frozen=True)
 class Normalisation:
-    """``(x / 255 - mean) / std`` for uint8 images (..., C, H, W), computed in float32.
+    """``(x - mean) / std`` for images (..., C, H, W), computed in float32.
+
+    x is from 0 to 1: a uint8 image divided by 255, or a float image as it is.
 
     Attributes:
         mean, std: of each channel, or one number for all of them.
+        has_floats: whether float images are normalised, too: they are, if mean and std were given.
         dtype, memory_format: of the result.
         channels: how many an image has.
     """
@@ -28,6 +31,28 @@ class Normalisation:
     dtype: torch.dtype
     memory_format: torch.memory_format
     channels: Container[int]
+    has_floats: bool = False
+
+
+_LEAST, _MOST = -1, 2  # noise and filters take floats a little beyond 0 and 1
+
+
+def check_scale(image: torch.Tensor) -> None:
+    """Check that a float image on the host has the scale that mean and std are for.
+
+    Raises:
+        ArgumentError: it lies visibly outside of 0 to 1.
+    """
+    if image.device.type != "cpu" or not image.numel():
+        return
+    least, most = (float(value) for value in image.aminmax())
+    if least < _LEAST or most > _MOST:
+        raise ArgumentError(
+            f"A {str(image.dtype).removeprefix('torch.')} image has values from {least:.4g} to "
+            f"{most:.4g}, and a CUDAPrefetcher normalises floats from 0 to 1. If they are from 0 "
+            "to 255, divide by 255 in map_sample. If they are normalised already, leave out mean= "
+            "and std=."
+        )
 
 
 def normalisation(
@@ -60,7 +85,7 @@ def normalisation(
         raise ArgumentError(f"std is above 0, as images are divided by it, not {std!r}.")
     if memory_format not in _FORMATS:
         raise ArgumentError(f"memory_format is one of {_FORMATS}, not {memory_format!r}.")
-    return Normalisation(means, stds, dtype, memory_format, counts)
+    return Normalisation(means, stds, dtype, memory_format, counts, mean is not None)
 
 
 def _per_channel(name: str, values: Sequence[float], channels: int | None) -> tuple[float, ...]:

@@ -33,12 +33,14 @@ class CUDAPrefetcher:
 
     uint8 tensors with three channels, (B, 3, H, W) or a list of (3, H, W), become
     ``(x / 255 - mean) / std`` in `dtype`, computed in float32; those with one do where that is
-    what a Loader gives, or `mean` and `std` have one number; other tensors are moved, and
-    anything else passes as it is. Batches may be tuples, lists, dicts or dataclasses, and nested.
-    A Loader's `map_batch` gets them as they are then, on the device, and what it gives is what
-    comes. On a GPU it is called on the stream of the copies: tensors of its own have to be
-    complete, and those that it gives lie in tuples, lists, dicts or dataclasses, where they are
-    found and marked as used by the consumer's stream.
+    what a Loader gives, or `mean` and `std` have one number. Where `mean` and `std` are given,
+    float images become ``(x - mean) / std``: a Loader's images that `map_sample` has made floats,
+    and the float tensors of another iterable's batch that has no uint8 image. Values far outside
+    of 0 to 1 are refused. Other tensors are moved, and anything else passes as it is. Batches may
+    be tuples, lists, dicts or dataclasses, and nested. A Loader's `map_batch` gets them as they are
+    then, on the device, and what it gives is what comes. On a GPU it is called on the stream of the
+    copies: tensors of its own have to be complete, and those that it gives lie in tuples, lists,
+    dicts or dataclasses, where they are found and marked as used by the consumer's stream.
 
     On a GPU, batches are copied from where the workers wrote them, page-locked, on a stream of
     their own; several are on their way at a time, and a batch is ready for the stream that is
@@ -80,7 +82,8 @@ class CUDAPrefetcher:
                 for a Loader.
 
         Raises:
-            ArgumentError: an argument is not of its kind, or cannot be met.
+            ArgumentError: an argument is not of its kind, or cannot be met; in the loop, if float
+                images that are to be normalised are not from 0 to 1.
             ReaderError: the loader is closed.
         """
         if not hasattr(loader, "__iter__"):
@@ -96,7 +99,7 @@ class CUDAPrefetcher:
         if on_gpu and source.decode == "gpu":
             require(self.device)
         kind = StreamLane if on_gpu else Lane
-        lane = kind(self.device, wanted, source.map_batch, source.batch_fields)
+        lane = kind(self.device, wanted, source.map_batch, source.image_places)
         if on_gpu:
             source.page_lock(CUDAHostMemory(self.device), cores_of(self.device))
         self._source = source

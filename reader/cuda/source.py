@@ -28,8 +28,8 @@ class BatchSource(Protocol):
         """To be called with each batch that is on the device."""
 
     @property
-    def batch_fields(self) -> Sequence[str] | None:
-        """The names of what a batch is a tuple of; None if that is not known."""
+    def image_places(self) -> Sequence[int] | None:
+        """Which entries of a batch, a tuple, are images; None if that is not known."""
 
     @property
     def decode(self) -> str:
@@ -53,7 +53,7 @@ class AnyBatches:
     """Any iterable of batches: nothing is known of it, and it is always said to be ready."""
 
     map_batch = None
-    batch_fields = None
+    image_places = None
     decode = "cpu"
     channels = None
     is_endless = False

@@ -14,14 +14,15 @@ on the GPU already were made on its current stream.
 """
 
 import functools
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Callable, Container, Sequence
 from itertools import chain
 from typing import Any
 
 import torch
 
-from reader.cuda.nested import leaves, map_leaves, sequences
-from reader.cuda.normalisation import Normalisation
+from reader.batch.nested import leaves, map_leaves, sequences
+from reader.cuda.normalisation import Normalisation, check_scale
+from reader.errors import called
 from reader.gpu_decode.images import EncodedImages
 
 MapBatch = Callable[[Any], Any]
@@ -60,21 +61,24 @@ class Lane:
         device: torch.device,
         normalisation: Normalisation,
         map_batch: MapBatch | None,
-        fields: Sequence[str] | None,
+        places: Sequence[int] | None,
     ) -> None:
         """Prepare the way.
 
         Args:
             map_batch: called at its end.
-            fields: the names of what a batch is a tuple of; None if that is not known.
+            places: of the images in a batch, which is a tuple; None if that is not known.
         """
         self.device = device
         self._normalisation = normalisation
         self._map_batch = map_batch
-        self._fields = fields
-        self._mean, self._std = (
-            (torch.tensor(values, dtype=torch.float32).reshape(-1, 1, 1) * 255).to(device)
-            for values in (normalisation.mean, normalisation.std)
+        self._places = places
+        self._scale, self._byte_scale = (
+            tuple(
+                (torch.tensor(values, dtype=torch.float32).reshape(-1, 1, 1) * most).to(device)
+                for values in (normalisation.mean, normalisation.std)
+            )
+            for most in (1, 255)
         )
 
     def send(self, batch: Any) -> Transfer:
@@ -83,7 +87,10 @@ class Lane:
 
     def _sent(self, batch: Any, to_device: Callable[[torch.Tensor], torch.Tensor]) -> Any:
         """`batch` as the consumer gets it, its tensors brought over by `to_device`."""
-        found = images_of(batch, self._fields, self._normalisation.channels)
+        found = list(images_of(batch, self._places, self._normalisation))
+        for image in found:
+            if image.is_floating_point():  # one of a batch is enough to see the scale
+                check_scale(image[(0,) * (image.dim() - 3)])
         images = {id(image) for image in found}
 
         def send(leaf: Any) -> Any:
@@ -95,7 +102,7 @@ class Lane:
             return self._normalised(moved) if id(leaf) in images else moved
 
         sent = map_leaves(batch, send)
-        return sent if self._map_batch is None else self._map_batch(sent)
+        return sent if self._map_batch is None else called("map_batch", self._map_batch, sent)
 
     def _to_device(self, tensor: torch.Tensor) -> torch.Tensor:
         return tensor.to(self.device)
@@ -104,12 +111,13 @@ class Lane:
         dtype, layout = self._normalisation.dtype, self._normalisation.memory_format
         if raw.dim() != 4 and layout == torch.channels_last:
             layout = torch.preserve_format  # only batches of images have channels to be last
+        mean, std = self._scale if raw.is_floating_point() else self._byte_scale
         exact = torch.empty_like(raw, dtype=torch.float32, memory_format=layout)
         # Two kernels in all: the dtypes are converted where they are read and written. Each is one
         # correctly rounded operation, which a GPU and a CPU do alike; a fused one would differ.
-        torch.sub(raw, self._mean, out=exact)
+        torch.sub(raw, mean, out=exact)
         result = exact if dtype == torch.float32 else torch.empty_like(exact, dtype=dtype)
-        return torch.div(exact, self._std, out=result)
+        return torch.div(exact, std, out=result)
 
 
 class StreamTransfer(Transfer):
@@ -187,26 +195,35 @@ def _side_stream(device: torch.device) -> torch.cuda.Stream:
 
 
 def images_of(
-    batch: Any, fields: Sequence[str] | None, channels: Container[int]
-) -> Iterator[torch.Tensor]:
-    """The tensors of a batch that are images: uint8 with so many channels, (..., C, H, W).
+    batch: Any, places: Sequence[int] | None, normalisation: Normalisation
+) -> list[torch.Tensor]:
+    """The tensors of a batch that are images: (..., C, H, W), uint8 or float.
 
-    One of three dimensions is an image in the field ``image`` and, where the fields are not known,
-    in a list or tuple of nothing else. Elsewhere it may be the masks of three samples.
+    uint8 of four dimensions is an image everywhere; of three where images are, or in a list or
+    tuple of nothing else in a batch of which that is not known: elsewhere it may be the masks of
+    three samples. Floats are images where images are; in other batches if no uint8 is one.
     """
-    for leaf in leaves(batch):
-        if _has_channels(leaf, channels) and leaf.dim() > 3:
-            yield leaf
-    named = (
-        [batch]
-        if fields is None
-        else [batch[at] for at, name in enumerate(fields) if name == "image"]
-    )
+    named = [batch] if places is None else [batch[at] for at in places]
+    images = _with_channels(batch, named, normalisation.channels, {torch.uint8})
+    if normalisation.has_floats and (places is not None or not images):
+        images += _with_channels(named, named, normalisation.channels, _FLOATS)
+    return images
+
+
+_FLOATS = {torch.float16, torch.bfloat16, torch.float32, torch.float64}
+
+
+def _with_channels(
+    batch: Any, named: Sequence[Any], channels: Container[int], dtypes: Container[torch.dtype]
+) -> list[torch.Tensor]:
+    """The images of `dtypes`: of four dimensions in `batch`, of three in lists in `named`."""
+
+    def is_image(leaf: Any) -> bool:
+        is_kind = isinstance(leaf, torch.Tensor) and leaf.dtype in dtypes
+        return is_kind and leaf.dim() >= 3 and leaf.shape[-3] in channels
+
+    found = [leaf for leaf in leaves(batch) if is_image(leaf) and leaf.dim() > 3]
     for items in chain.from_iterable(map(sequences, named)):
-        if all(_has_channels(item, channels) and item.dim() == 3 for item in items):
-            yield from items
-
-
-def _has_channels(leaf: Any, counts: Container[int]) -> bool:
-    is_bytes = isinstance(leaf, torch.Tensor) and leaf.dtype == torch.uint8
-    return is_bytes and leaf.dim() >= 3 and leaf.shape[-3] in counts
+        if all(is_image(item) and item.dim() == 3 for item in items):
+            found += items
+    return found

@@ -47,6 +47,8 @@ class Dataset(LikeTorchDataset):
     Attributes:
         folder: where dataset.json lies.
         classes: class names in label order.
+        splits: names of all splits that the dataset has, whichever of them this is; none where it
+            is not divided.
         extensions: of the members that samples have.
         places: where the samples lie.
         fetching: what brings the samples of a dataset in a store; None for a folder.
@@ -143,6 +145,7 @@ class Dataset(LikeTorchDataset):
         self.shards = tuple(s for s in manifest.shards if split in (None, s.split))
         self.classes = list(manifest.classes)
         self._class_count = len(self.classes)
+        self.splits = [name for name in manifest.splits if name]
         self.extensions = manifest.fields
         self.places = Places.of([shard.samples for shard in self.shards])
         self._own = OpenShards()

@@ -196,8 +196,9 @@ class Shard:
     def error(self, row: int, reason: str) -> SampleError:
         """The error that names this sample."""
         offset = int(self.index.columns["offset"][row])
+        end = "" if "\n" in reason else "."  # the lines of a traceback end as they are
         return SampleError(
-            f"{self.path}: sample {self.index.key(row)!r} at byte {offset}: {reason}."
+            f"{self.path}: sample {self.index.key(row)!r} at byte {offset}: {reason}{end}"
         )
 
     def _pread(self, row: int, offset: int, size: int) -> memoryview:

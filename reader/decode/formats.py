@@ -34,6 +34,7 @@ Result = TypeVar("Result")
 _PNG_SIZE = struct.Struct(f">{len(PNG_BEGIN)}xII")
 _PNG_COLOUR = len(PNG_BEGIN) + 9  # where the colour type is
 _GREY = (0, 4)  # without and with alpha
+_COLOURED = (2, 6)  # likewise
 _WEBP = struct.Struct("<4sI4s4sIxIxI")  # the sizes in both kinds of chunks (RFC 9649, RFC 6386)
 
 
@@ -61,6 +62,20 @@ def read_picture(image: StoredImage) -> Pixels:
     with _opened(image, data) as picture:
         converted = in_8_bits(picture).convert("RGB" if image.depth == 3 else "L")
         return np.asarray(converted).reshape(image.height, image.width, -1)
+
+
+def has_colours(view: View) -> bool:
+    """Whether a picture stores red, green and blue for each pixel, and no grey or palette.
+
+    Raises:
+        DecodeError: it is no picture of a known format.
+    """
+    image = view.image
+    data = image.read(0, image.size)
+    if data[: len(PNG_BEGIN)] == PNG_BEGIN and len(data) > _PNG_COLOUR:
+        return data[_PNG_COLOUR] in _COLOURED
+    with _opened(image, data) as picture:
+        return picture.mode in ("RGB", "RGBA", "CMYK", "YCbCr")
 
 
 def read_values(views: Sequence[View]) -> list[Pixels]:

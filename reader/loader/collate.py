@@ -7,11 +7,13 @@ import numpy as np
 import torch
 
 from reader.batch.layout import BatchArrays, BatchLayout
+from reader.batch.nested import map_leaves
 from reader.dataset.dataset import Dataset
-from reader.errors import ReaderError
+from reader.errors import ReaderError, because, called
 from reader.gpu_decode.images import EncodedImages
 from reader.gpu_decode.parcels import CONTENT, PARCEL
 from reader.samples.row_writer import InArray, as_array
+from reader.samples.sample import Recipe
 
 Collate = Callable[[list[tuple[Any, ...]]], Any]
 
@@ -27,6 +29,7 @@ class Batcher:
         names: Sequence[str],
         dataset: Dataset,
         layout: BatchLayout,
+        recipe: Recipe,
         collate_fn: Collate | None = None,
     ) -> None:
         """Say what a batch consists of.
@@ -35,12 +38,15 @@ class Batcher:
             names: of the fields.
             dataset: has the keys and names of all samples.
             layout: of its arrays.
+            recipe: of the samples.
             collate_fn: called with the list of samples, each a tuple of its fields.
         """
         self._names = names
         self._texts = {"key": dataset.keys, "name": dataset.names}
         self._collate_fn = collate_fn
         self._layout = layout
+        self._pictures = recipe.picture_names
+        self._is_mapped = recipe.map_sample is not None
         self._channels = dataset.channels
 
     def batch(self, arrays: BatchArrays, loose: dict[str, list[Any]]) -> Any:
@@ -51,16 +57,20 @@ class Batcher:
         rows = map(self._rows, self._names, fields)
         samples = list(zip(*rows, strict=True))
         try:
-            return self._collate_fn(samples)
-        except (AttributeError, TypeError) as error:  # as of one that was written for PIL images
+            return called("collate_fn", self._collate_fn, samples)
+        except Exception as error:  # such as of one that was written for PIL images
             given = ", ".join(
                 f"{n}: {_kind(v)}" for n, v in zip(self._names, samples[0], strict=True)
             )
-            raise ReaderError(
-                f"collate_fn failed ({type(error).__name__}: {error}). It is called with a list of "
-                f"tuples ({given}). One that batches PIL images, such as apex's fast_collate, is "
-                "left out: without any, a Loader gives uint8 tensors (B, 3, H, W) and labels."
-            ) from error
+            because(
+                error,
+                ReaderError(
+                    f"collate_fn raised the error below. It is called with a list of tuples "
+                    f"({given}). One that batches PIL images, such as apex's fast_collate, is not "
+                    "needed: without it, a Loader gives uint8 tensors (B, 3, H, W) and labels."
+                ),
+            )
+            raise
 
     def _rows(self, name: str, field: Any) -> Any:
         """A field's value of each sample."""
@@ -88,20 +98,29 @@ class Batcher:
             return [self._texts[name][number] for number in arrays.index.tolist()]
         if name == "image" and self._layout.image != (0, 0):  # as it was drawn, not mapped
             if part in self._layout.listed:
-                return [torch.from_numpy(image).permute(2, 0, 1) for image in arrays.images()]
+                return self._listed(
+                    [torch.from_numpy(image).permute(2, 0, 1) for image in arrays.images()]
+                )
             return torch.from_numpy(arrays.columns.get(part, arrays.image)).permute(0, 3, 1, 2)
         given = loose.get(part, ())
         if part in self._layout.listed or any(value is not InArray for value in given):
             values = [_tensor(value) for value in self._rows_of(part, arrays, given)]
-            return [self._channels_first(v) for v in values] if name == "image" else values
+            if name in self._pictures:
+                values = [self._channels_first(value) for value in values]
+            return self._listed(values) if part in arrays.columns else values
         if part in arrays.columns:
             tensor = torch.from_numpy(arrays.columns[part])
-            is_batch_of_images = name == "image" and tensor.dim() > 3
+            is_batch_of_images = name in self._pictures and tensor.dim() > 3
             return self._channels_first(tensor) if is_batch_of_images else tensor
         return torch.from_numpy(getattr(arrays, name))
 
+    def _listed(self, values: list[Any]) -> Any:
+        """Values of different shapes as a list; that of a batch of one sample as a tensor."""
+        is_one = self._layout.rows == 1 and isinstance(values[0], torch.Tensor)
+        return values[0].unsqueeze(0) if is_one else values
+
     def _channels_first(self, image: Any) -> Any:
-        """An image, or a batch of them, that `map_sample` left as (height, width, 3), or grey."""
+        """A picture, or a batch of them, that is (height, width, 3), or grey, channels first."""
         if isinstance(image, list):
             return [self._channels_first(view) for view in image]
         if not isinstance(image, torch.Tensor) or image.dim() < 3:
@@ -109,7 +128,7 @@ class Batcher:
         channels, width, first = image.shape[-1], image.shape[-2], image.shape[-3]
         if channels not in (3, self._channels):
             return image
-        if first == channels:
+        if first == channels and self._is_mapped:
             raise ReaderError(
                 f"map_sample gives images of {first} x {width} x {channels} numbers, which may be "
                 f"({first}, H, W) or (H, W, {channels}). Pad what is so few pixels high or wide."
@@ -125,6 +144,20 @@ class Batcher:
         if not given:
             return rows
         return [row if value is InArray else value for row, value in zip(rows, given, strict=True)]
+
+
+def pinned(batch: Any) -> Any:
+    """Copy the tensors of a batch to page-locked memory of torch's, as its `pin_memory` does.
+
+    torch does not use that memory again before copies from it have ended, so that they may be
+    `non_blocking`; the loader's own memory could be filled anew meanwhile.
+    """
+
+    def copied(leaf: Any) -> Any:
+        on_host = isinstance(leaf, torch.Tensor) and leaf.device.type == "cpu"
+        return leaf.pin_memory() if on_host else leaf
+
+    return map_leaves(batch, copied)
 
 
 def _kind(value: Any) -> str:

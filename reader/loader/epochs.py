@@ -12,12 +12,12 @@ Assumptions: iterators may be used from any thread, one call at a time.
 import contextlib
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from reader.checks import is_integer
-from reader.errors import ArgumentError, ReaderError
+from reader.errors import ArgumentError, ReaderError, called
 from reader.loader.collate import Batcher
 from reader.loader.feed import Feed
 from reader.loader.queued import Epoch
@@ -91,14 +91,18 @@ class Epochs:
     """
 
     def __init__(
-        self, feed: Feed, batcher: Batcher, plan: Plan, map_batch: Callable[[Any], Any] | None
+        self,
+        feed: Feed,
+        batcher: Batcher,
+        plan: Plan,
+        finish: Sequence[Callable[[Any], Any]] = (),
     ) -> None:
         self.lock = threading.RLock()
         self.consumed = 0
         self._feed = feed
         self._batcher = batcher
         self._plan = plan
-        self._map_batch = map_batch
+        self._finish = finish
         self._share = plan.share  # when an iterator began last
         self._next = 0  # the position, counted over all epochs, at which the next iterator begins
         self._ahead: Epoch | None = None  # decoded before it is asked for
@@ -128,7 +132,7 @@ class Epochs:
             is_endless = self._plan.epochs is None
             self._next = epoch.steps.start if is_endless else epoch.steps.stop
             self._newest = epoch
-            return EpochIterator(self, epoch, self._map_batch)
+            return EpochIterator(self, epoch, self._finish)
 
     def turn_to(self, epoch: int) -> None:
         """Let the next iterator deliver `epoch`; the rest of it, if it is to go on there.
@@ -259,11 +263,11 @@ class EpochIterator(Iterator[Any]):
     """One epoch of a loader. Dropped before its end, the loader takes back what it had ahead."""
 
     def __init__(
-        self, epochs: Epochs, epoch: Epoch, map_batch: Callable[[Any], Any] | None
+        self, epochs: Epochs, epoch: Epoch, finish: Sequence[Callable[[Any], Any]]
     ) -> None:
         self._epochs = epochs
         self._epoch = epoch
-        self._map_batch = map_batch
+        self._finish = finish  # what becomes of a batch here: `map_batch`, page-locking
 
     def __len__(self) -> int:
         """Steps still to come."""
@@ -275,7 +279,9 @@ class EpochIterator(Iterator[Any]):
 
     def __next__(self) -> Any:
         batch = self.unmapped()
-        return batch if self._map_batch is None else self._map_batch(batch)
+        for change in self._finish:
+            batch = called("map_batch", change, batch)
+        return batch
 
     def unmapped(self) -> Any:
         """The next batch before `map_batch`, for a CUDAPrefetcher, which calls that itself."""

@@ -57,6 +57,7 @@ class Feed:
         order: Order,
         layout: BatchLayout,
         workers: int | None,
+        batches_ahead: int | None = None,
         on_error: str = "raise",
         max_bad: float = 0.0,
         decoded: DecodedImages | None = None,
@@ -67,6 +68,7 @@ class Feed:
         Args:
             layout: of a batch.
             workers: None to measure and settle on a number; 0 to decode here.
+            batches_ahead: see `Loader`.
             on_error: see `Setup`.
             max_bad: share of the order's samples that may be substituted or masked, rounded up.
             decoded: memory for decoded images, given up when this is closed.
@@ -78,7 +80,7 @@ class Feed:
         is_gathered = can_gather(dataset, recipe)
         chunk = chunk_size(layout.rows, most, is_gathered)
         self._planner = TaskPlanner(order, chunk, SPARE if on_error == "substitute" else 0)
-        self._depth = depth_of(layout, most * chunk)
+        self._depth = batches_ahead or depth_of(layout, most * chunk)
         memory = RingMemory.create(slots_of(self._depth), layout)
         setup = Setup(dataset.lent(), recipe, memory.slots, layout, on_error, is_gathered, decoded)
         self.setup_of_one = replace(setup, slots=1, decoded=None)
@@ -145,6 +147,7 @@ class Feed:
 
         Raises:
             ReaderError: a sample of it cannot be read, or the workers failed.
+            Exception: what the user's own code raised.
         """
         asked = time.perf_counter()
         self._collect(0)

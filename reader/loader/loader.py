@@ -6,15 +6,16 @@ The loader belongs to the process that made it; one that receives it pickled has
 import os
 import pickle
 from collections.abc import Callable, Mapping, Sequence, Set
-from typing import TYPE_CHECKING, Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, Literal
 
 import cloudpickle
 import numpy as np
+import torch
 
 from reader.batch.pinned import HostMemory
 from reader.dataset.dataset import Dataset
 from reader.errors import ReaderError
-from reader.loader.arguments import check_loader, dataset_of
+from reader.loader.arguments import TorchNames, check_loader, dataset_of, own_arguments
 from reader.loader.as_torch import (
     LikeDataLoader,
     OwnBatchSampler,
@@ -22,7 +23,7 @@ from reader.loader.as_torch import (
     OwnSequentialSampler,
     own_batches,
 )
-from reader.loader.collate import Batcher, Collate
+from reader.loader.collate import Batcher, Collate, pinned
 from reader.loader.epochs import EpochIterator, Epochs, Plan
 from reader.loader.feed import Feed
 from reader.loader.schema import CANDIDATES, batch_layout, view_pipelines
@@ -42,6 +43,9 @@ from reader.system import usable_cores
 from reader.transforms import Transform
 
 if TYPE_CHECKING:
+    from torch.utils.data import Subset
+    from typing_extensions import Unpack
+
     from reader.look.sheet import Sheet
 
 
@@ -51,12 +55,13 @@ class Loader(LikeDataLoader):
     A batch is a tuple in the order of `fields`:
 
     - ``image``: uint8 (B, 3, H, W) in channels_last memory, RGB; (B, 1, H, W) of a
-      ``Dataset(channels=1)``. Where the transforms leave
-      different sizes, a list of B tensors (3, H, W).
+      ``Dataset(channels=1)``. Where the transforms leave different sizes and `batch_size` is above
+      1, a list of B tensors (3, H, W).
     - ``label``: int64 (B,), -1 without labels. ``index``: int64 (B,), sample numbers.
     - ``valid``: bool (B,), False for rows that only pad the last step of a rank.
     - ``key``, ``name``: lists of B strings; a name is the path in the source that was packed.
     - ``size``: int64 (B, 2), height and width of the upright source.
+    - ``right.png`` and other pictures with colours, but masks: as ``image``.
     - ``json``, ``txt``, ``npy``, ``mask.png``, ...: members, decoded by their extension. Arrays of
       one type and shape come as one tensor (B, ...), anything else as a list. See
       `reader.samples.fields`.
@@ -83,7 +88,7 @@ class Loader(LikeDataLoader):
 
     def __init__(
         self,
-        dataset: Dataset | str | os.PathLike[str],
+        dataset: "Dataset | str | os.PathLike[str] | Subset[Any]",
         *,
         split: str | None = None,
         batch_size: int = 1,
@@ -95,6 +100,7 @@ class Loader(LikeDataLoader):
         seed: int = 0,
         epochs: int | None = 1,
         workers: int | Literal["auto"] | None = None,
+        batches_ahead: int | None = None,
         drop_last: bool = False,
         fields: Sequence[Field] = ("image", "label"),
         map_sample: Callable[[Sample], Sample] | None = None,
@@ -107,16 +113,17 @@ class Loader(LikeDataLoader):
         cache: Literal["decoded"] | None = None,
         decode: Literal["cpu", "gpu"] = "cpu",
         timeout: float = 0,
-        **unknown: NoReturn,
+        **torch_names: "Unpack[TorchNames]",
     ) -> None:
         """Open the dataset, start the workers, and let them begin with the first epoch.
 
         Args:
-            dataset: a Dataset, or the folder or URL of one.
+            dataset: a Dataset, the folder or URL of one, or torch's Subset of a Dataset.
             split: of the folder.
             batch_size: samples a batch, on each rank; with a `batch_sampler` the most that one may
                 have, 1 for as many as those of its first epoch.
-            transforms: applied in turn; see `reader.transforms`.
+            transforms: applied in turn; see `reader.transforms`. torchvision's of the same names
+                are taken as well, also in its Compose.
             views: so many independent augmentations of each image, decoded once; or for each view
                 its transforms, which give all images one size. ``image`` and what follows it
                 (masks, boxes, further pictures) are then lists with an entry for each view: what
@@ -137,6 +144,9 @@ class Loader(LikeDataLoader):
             workers: processes; None for the cores this process may use; "auto" to measure, and
                 settle on as many as the loop needs: see `reader.loader.autoscale`. 0 decodes in
                 this very process, when a batch is asked for: for debuggers, notebooks, profilers.
+            batches_ahead: number of batches that are decoded ahead of the loop, by all workers
+                together. Memory is reserved for two more. None: at least two chunks for each
+                worker, and up to 16 batches within 64 MiB.
             drop_last: leave out the samples that do not fill a step.
             fields: what a batch consists of: names, Member, Mask, Boxes.
             map_sample: called in the workers with the dict of one sample, its image (H, W, 3) as
@@ -173,6 +183,7 @@ class Loader(LikeDataLoader):
                 getting done; then a WorkerError says what each of them holds. As long may the call
                 of `map_sample` here take. 0: no end, but a warning that says it after 30. With
                 ``workers=0`` nobody looks at the clock.
+            torch_names: `num_workers` and `pin_memory`, as torch's DataLoader has them.
 
         Raises:
             ArgumentError: an argument is not of its kind or cannot be met.
@@ -180,9 +191,10 @@ class Loader(LikeDataLoader):
             SampleError: the first sample cannot be read, and it is needed to tell types and shapes.
         """
         arguments = locals().copy()
-        del arguments["self"], arguments["unknown"]
-        check_loader(arguments, unknown)
-        self._arguments = arguments
+        del arguments["self"], arguments["torch_names"]
+        self._arguments = arguments = own_arguments(arguments, torch_names)
+        check_loader(arguments)
+        workers, self._pins = arguments["workers"], arguments["pin_memory"]
         self.dataset = dataset = dataset_of(dataset, split)
         workers = usable_cores() if workers is None else workers
         timeout = timeout if workers else 0
@@ -198,7 +210,6 @@ class Loader(LikeDataLoader):
         self.decode = decode
         self.channels = None if map_sample else dataset.channels  # of the images, if that is known
         self._seed = seed = int(seed)
-        self._transforms = transforms
         self._is_pinned = False
         given_size = None if batch_size == 1 else batch_size
         self._order = order = build_order(
@@ -215,6 +226,7 @@ class Loader(LikeDataLoader):
         self._plan = Plan(order, batch_size, drop_last, epochs, share)
         self._plan.steps(0)  # which there are
         pipelines = view_pipelines(transforms, views)
+        self._transforms = pipelines[0]
         recipe = Recipe(
             pipelines[0],
             seed,
@@ -234,12 +246,27 @@ class Loader(LikeDataLoader):
         if cache == "decoded" and "image" in self.fields and not can_gather(dataset, recipe):
             decoded = hold_decoded(dataset, pipelines)
         settled = None if workers == "auto" else workers
+        flat = {column.name for column in layout.columns if len(column.shape) < 3}
+        places = [at for at, n in enumerate(self.fields) if n in recipe.picture_names - flat]
+        self.image_places = None if collate_fn else places
         self._feed = Feed(
-            dataset, recipe, order, layout, settled, on_error, max_bad, decoded, timeout
+            dataset,
+            recipe,
+            order,
+            layout,
+            settled,
+            batches_ahead,
+            on_error,
+            max_bad,
+            decoded,
+            timeout,
         )
-        batcher = Batcher(self.fields, dataset, layout, collate_fn)
+        batcher = Batcher(self.fields, dataset, layout, recipe, collate_fn)
         self._batcher = batcher
-        self._epochs = Epochs(self._feed, batcher, self._plan, map_batch)
+        finish = [map_batch] if map_batch else []
+        if self._pins and torch.cuda.is_available():
+            finish.append(pinned)
+        self._epochs = Epochs(self._feed, batcher, self._plan, finish)
         own = OwnSampler if is_sampled or shuffle or sampler is not None else OwnSequentialSampler
         self.sampler: Any = own(self._epochs)
         self.batch_sampler: Any = batch_sampler
@@ -271,8 +298,8 @@ class Loader(LikeDataLoader):
 
     @property
     def pin_memory(self) -> bool:
-        """Whether batches lie in page-locked memory, as a `CUDAPrefetcher` sees to."""
-        return self._is_pinned
+        """Whether batches lie in page-locked memory, by ``pin_memory=True`` or a CUDAPrefetcher."""
+        return self._is_pinned or self._pins
 
     def __len__(self) -> int:
         """Steps of a whole iteration.

@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from reader.batch.layout import BatchArrays
-from reader.errors import ReaderError
 from reader.order.steps import Step, Steps
 
 
@@ -22,7 +21,7 @@ class Batch:
     missing: set[int]
     loose: dict[int, tuple[tuple[Any, ...], ...]] = field(default_factory=dict)  # by task
     copy: BatchArrays | None = None
-    error: ReaderError | None = None
+    error: Exception | None = None
     is_wanted: bool = True
 
 

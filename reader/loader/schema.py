@@ -8,9 +8,9 @@ from typing import NoReturn
 from reader.batch.layout import BatchLayout, Column
 from reader.checks import is_count
 from reader.dataset.dataset import Dataset
-from reader.errors import ArgumentError, SampleError, WorkerError
-from reader.format import ShardfeedError
+from reader.errors import ArgumentError, SampleError, UserCodeError, WorkerError
 from reader.gpu_decode.parcels import check_encoded, columns_for
+from reader.loader.from_torchvision import as_own
 from reader.samples.row_writer import apart, are_views, as_array
 from reader.samples.sample import Recipe, Sample, SampleReader
 from reader.samples.seeding import kept_generators
@@ -26,23 +26,27 @@ Pipeline = tuple[Transform, ...]
 def view_pipelines(
     transforms: Sequence[Transform], views: int | Sequence[Sequence[Transform]]
 ) -> tuple[Pipeline, ...]:
-    """The transforms of each view.
+    """The transforms of each view, torchvision's replaced by reader's own.
 
     Raises:
         ArgumentError: they are not transforms, or there is no view.
     """
+    transforms = as_own(transforms)
     if not (is_count(views) or (isinstance(views, Sequence) and views)):
         raise ArgumentError(
             "views is an integer of at least 1, or a list of transforms for each view, not "
             f"{views!r:.200}."
         )
-    pipelines = list(views) if isinstance(views, Sequence) else [transforms] * int(views)
+    pipelines = (
+        list(map(as_own, views)) if isinstance(views, Sequence) else [transforms] * int(views)
+    )
     for pipeline in (transforms, *pipelines):
         if not isinstance(pipeline, Sequence) or not all(map(_is_transform, pipeline)):
             raise ArgumentError(
-                f"transforms is a list of reader's transforms, or of classes like them, not "
-                f"{pipeline!r:.200}. Leave it out for none; torchvision's and albumentations' are "
-                "called in map_sample=."
+                "transforms is a list of reader's transforms, of torchvision's that have the same "
+                f"names, or of classes with an apply method, not {pipeline!r:.200}. Leave it out "
+                "for none; torchvision's other transforms and albumentations' are called in "
+                "map_sample=."
             )
     if transforms and isinstance(views, Sequence):
         raise ArgumentError("Give the transforms of each view in views=, and no transforms=.")
@@ -149,6 +153,7 @@ def _read(dataset: Dataset, recipe: Recipe, timeout: float, number: int) -> Samp
     Raises:
         SampleError: it cannot be read.
         WorkerError: it takes longer than `timeout`.
+        Exception: what the user's own code raised.
     """
     number %= len(dataset)
     reader = SampleReader(dataset, recipe)
@@ -159,10 +164,15 @@ def _read(dataset: Dataset, recipe: Recipe, timeout: float, number: int) -> Samp
             "the workers began: map_sample or a decoder hangs, or the disk."
         )
 
+    def read() -> Sample:
+        return reader.read(reader.plan(number, 0, 0))
+
     with kept_generators():
-        if not timeout:
-            return reader.read(reader.plan(number, 0, 0))
-        return within(timeout, lambda: reader.read(reader.plan(number, 0, 0)), give_up)
+        try:
+            return within(timeout, read, give_up) if timeout else read()
+        except UserCodeError as found:
+            raised = found
+    raise raised.at(dataset.describe(number))
 
 
 def _first_sound(read: Callable[[int], Sample], candidates: Sequence[int]) -> Sample:
@@ -191,8 +201,8 @@ def _of_other_size(
         return apart(_first_sound(read, list(islice(others, _TRIES))), views)
     except WorkerError:
         raise  # it hangs
-    except (IndexError, RuntimeError, ShardfeedError, ValueError):
-        # The batch that it comes in will tell why; a sampler may have none that it comes in.
+    except Exception:
+        # The batch that it comes in raises it; a sampler may have none that it comes in.
         return None
 
 

@@ -7,8 +7,10 @@ about a member that belongs to the image's geometry. A ``?`` behind an extension
 sample that has no such member, or no boxes.
 """
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from typing import Any
 
 from reader.checks import FUNCTION, TEXT, check, is_integer
@@ -17,7 +19,10 @@ from reader.format.members import DECODERS, kind_of, picture_format
 from reader.samples.boxes import Boxes, parse_lines
 
 BUILT_IN = ("image", "label", "index", "valid", "key", "name", "size")
-PHOTOGRAPHS = ("jpg", "webp")  # resized smoothly, as the image is; other pictures hold classes
+PHOTOGRAPHS = ("jpg", "webp")  # resized smoothly, as the image is; others may hold classes
+
+# In the names of pictures that hold values, in whatever colours these are written.
+_VALUES = re.compile("mask|seg|label|depth|panoptic|instance|ids?$|gt$", re.IGNORECASE)
 
 Decode = Callable[[bytes], Any]
 
@@ -112,6 +117,14 @@ class ResolvedField:
         """Whether the image's transforms apply to it."""
         return self.decode is None or isinstance(self.field, Boxes)
 
+    @property
+    def is_picture(self) -> bool:
+        """Whether it is a further picture, which arrives as the image does if it has colours."""
+        if self.decode is not None or isinstance(self.field, Mask):
+            return False
+        name = self.ext.rpartition(".")[0]
+        return picture_format(self.ext) in PHOTOGRAPHS or not _VALUES.search(name)
+
 
 def parse_fields(
     fields: Sequence[Field], known: Sequence[str], is_mapped: bool = False
@@ -149,8 +162,10 @@ def _resolved(field: Field, known: Sequence[str], is_mapped: bool) -> ResolvedFi
     is_optional = _written(field).endswith("?")
     is_added = is_mapped and is_optional and isinstance(field, str)
     if ext not in known and not is_added:
-        alike = [repr(one) for one in known if one.startswith(f"{ext}.")]
-        meant = f"; is {' or '.join(alike)} meant" if alike else ""
+        alike = [one for one in known if one.startswith(f"{ext}.")]
+        if not alike and not is_optional:
+            alike = get_close_matches(ext.strip("_"), (*BUILT_IN, *known), 1, cutoff=0.8)
+        meant = f"; write {' or '.join(map(repr, alike))}" if alike else ""
         none = "no sample of the dataset has such a member, " if is_optional else ""
         every = ", ".join(dict.fromkeys((*BUILT_IN, *known)))
         raise ArgumentError(f"There is no field {ext!r}{meant}: {none}there are {every}.")

@@ -9,9 +9,9 @@ import numpy as np
 
 from reader.dataset.dataset import Dataset
 from reader.decode.decoder import Decoder, Pixels, draw_mask
-from reader.decode.formats import read_values
+from reader.decode.formats import has_colours, read_values
 from reader.decode.plan import plan
-from reader.errors import ReaderError, SampleError
+from reader.errors import ReaderError, SampleError, UserCodeError, called, own_lines
 from reader.format.bands import bands_of
 from reader.format.errors import DecodeError
 from reader.format.members import picture_format
@@ -57,6 +57,11 @@ class Recipe:
     def mapped_names(self) -> set[str]:
         """The fields that `map_sample` decides; the others are what was read."""
         return set(self.names) - READ_ONLY
+
+    @property
+    def picture_names(self) -> frozenset[str]:
+        """The fields that arrive as images do, (channels, height, width), if they have colours."""
+        return frozenset({"image"} | {m.name for m in self.members if m.is_picture})
 
     @property
     def shown_names(self) -> list[str]:
@@ -113,7 +118,14 @@ class SampleReader:
         """What each view shows of an image of (height, width)."""
         began = time.perf_counter_ns()
         pipelines = (self._recipe.transforms, *self._recipe.further)
-        geometries = [transformed(size, pipeline, rng) for pipeline in pipelines]
+        try:
+            geometries = [
+                called("a transform", transformed, size, pipeline, rng) for pipeline in pipelines
+            ]
+        except (DecodeError, ReaderError):
+            raise
+        except Exception as error:  # of a class of the user's
+            raise UserCodeError("a transform", error) from error
         self.transforming += time.perf_counter_ns() - began
         return geometries
 
@@ -163,7 +175,9 @@ class SampleReader:
             except MemoryError:
                 raise  # which says nothing of the member
             except Exception as error:  # a user's decoder may raise anything
-                raise shard.error(row, f"its .{member.ext} does not decode ({error})") from error
+                is_own = getattr(member.field, "decode", None) is not None
+                reason = f"; decode= raised:\n{own_lines(error)}" if is_own else f" ({error})"
+                raise shard.error(row, f"its .{member.ext} does not decode{reason}") from error
         elif not member.is_optional:
             what = "None" if absent is None else "no boxes"
             advice = f'"{member.ext}?" among the fields gives {what} for it'
@@ -187,7 +201,7 @@ class SampleReader:
         kind = picture_format(member.ext) or ""
         bands = bands_of(planned.shard.index.columns, planned.row, member.ext)
         views = [view.of_other(data, kind, bands) for view in planned.views]
-        if kind in PHOTOGRAPHS and not isinstance(member.field, Mask):
+        if member.is_picture and (kind in PHOTOGRAPHS or has_colours(views[0])):
             outs = [np.empty((*view.size, view.image.depth), np.uint8) for view in views]
             self._decoder.draw_all(views, outs)
             return outs
@@ -201,9 +215,9 @@ class SampleReader:
         began = time.perf_counter_ns()
         seed_sample(self._recipe.seed, planned.epoch, planned.position)
         try:
-            mapped = self._recipe.map_sample(sample)
+            mapped = called("map_sample", self._recipe.map_sample, sample)
         except Exception as error:
-            raise RuntimeError(f"map_sample failed for the sample {key!r}") from error
+            raise UserCodeError("map_sample", error) from error
         self.transforming += time.perf_counter_ns() - began
         self._check_mapped(mapped, planned, key)
         return mapped

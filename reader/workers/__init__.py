@@ -2,6 +2,6 @@
 
 `pool` is the parent's side, `process` one worker seen from it, `starter` the process that it is
 forked from, `worker` the worker's own side, `messages` what they say to each other, `queue` the way
-of tasks, `in_hand` which sample each worker holds, `stall` notices that none gets on. `in_place`
-does the tasks where there are none.
+of tasks, `in_hand` which sample each worker holds, `stall` notices that none gets on. `carried`
+brings what the user's code raised to the loop. `in_place` does the tasks where there are none.
 """

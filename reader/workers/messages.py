@@ -23,6 +23,7 @@ from reader.dataset.dataset import Dataset
 from reader.errors import ReaderError, WorkerError
 from reader.samples.decoded_cache import DecodedImages
 from reader.samples.sample import Recipe
+from reader.workers.carried import Carried
 
 MAX_TASK_BYTES = 1 << 16
 
@@ -168,7 +169,7 @@ class Failed:
         text: a sentence for a sample, shard or store that cannot be read, a traceback for anything
             else.
         kind: the error that it becomes: a `SampleError`, a `StoreError` or a `WorkerError`.
-        error: what was raised, as long as it is told in the process that it was raised in.
+        error: what the user's code raised, which is delivered instead wherever it can be sent.
     """
 
     number: int
@@ -177,7 +178,13 @@ class Failed:
     error: Exception | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Failed, (self.number, self.text, self.kind)
+        carried = None if self.error is None else Carried.of(self.error)
+        return _failed, (self.number, self.text, self.kind, carried)
+
+
+def _failed(number: int, text: str, kind: type[ReaderError], carried: Carried | None) -> Failed:
+    error = None if carried is None else carried.unpack()
+    return Failed(number, text, kind, error if isinstance(error, Exception) else None)
 
 
 def with_news(connections: Sequence[Connection], timeout: float | None) -> list[Connection]:

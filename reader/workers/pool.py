@@ -22,7 +22,7 @@ from collections.abc import Sequence, Set
 from itertools import count
 from multiprocessing.connection import Connection
 
-from reader.errors import ReaderError, WorkerError
+from reader.errors import WorkerError
 from reader.workers.in_hand import Board
 from reader.workers.messages import (
     Done,
@@ -285,10 +285,6 @@ def _let_go_after_fork() -> None:
 os.register_at_fork(after_in_child=_let_go_after_fork)
 
 
-def failure(failed: Failed) -> ReaderError:
-    """The exception for a task that failed."""
-    if failed.kind is not WorkerError:
-        return failed.kind(failed.text)
-    error = WorkerError(f"A worker failed:\n{failed.text}")
-    error.__cause__ = failed.error  # for a debugger
-    return error
+def failure(failed: Failed) -> Exception:
+    """The exception for a task that failed: the user's own, wherever it could be sent."""
+    return failed.error or failed.kind(failed.text)

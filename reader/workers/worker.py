@@ -30,7 +30,14 @@ from typing import Any
 import numpy as np
 
 from reader.batch.ring import RingMemory
-from reader.errors import SampleError, StoreError, WorkerError, lacks_memory
+from reader.errors import (
+    SampleError,
+    StoreError,
+    UserCodeError,
+    WorkerError,
+    lacks_memory,
+    own_lines,
+)
 from reader.executed import end_with_parent
 from reader.format import ShardfeedError
 from reader.samples.drawing import Planned
@@ -81,9 +88,11 @@ class Worker:
             kind = StoreError if isinstance(error, StoreError) else SampleError
             return Failed(task.number, str(error), kind)
         except Exception as error:
-            text = _told(error)
             sample = self._setup.dataset.describe(self._place.read().sample)
-            return Failed(task.number, f"At {sample}:\n{text}", WorkerError, error=error)
+            if isinstance(error, UserCodeError) and not lacks_memory(error.error):
+                text = f"{sample}: {error.what} raised\n{own_lines(error.error)}"
+                return Failed(task.number, text, WorkerError, error.at(sample))
+            return Failed(task.number, f"At {sample}:\n{_told(error)}", WorkerError)
         finally:
             self._place.end()
 

@@ -110,6 +110,86 @@ def test_tensors_that_are_no_images_pass_unchanged(other: torch.Tensor) -> None:
     assert torch.equal(seen, other)
 
 
+@pytest.mark.parametrize("kind", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
+def test_float_images_of_map_sample_are_normalised_as_bytes_are(
+    packed: Path, kind: torch.dtype
+) -> None:
+    def floats(sample: dict[str, Any]) -> dict[str, Any]:
+        image = torch.from_numpy(sample["image"]).permute(2, 0, 1)
+        return sample | {"image": (image.double() / 255).to(kind)}
+
+    options: dict[str, Any] = {"batch_size": 16, "workers": 0, "fields": ("label", "image")}
+    for transforms in ([CROP], []):  # one tensor, and a list of images
+        seen = []
+        for change in (floats, None):
+            with Loader(packed, map_sample=change, transforms=transforms, **options) as loader:
+                seen.append(next(iter(on_cpu(loader, dtype=torch.float32)))[1])
+        is_listed = not transforms or kind == torch.bfloat16  # which NumPy has not
+        assert isinstance(seen[0], list) is is_listed
+        tolerance = {torch.float16: 3e-3, torch.bfloat16: 3e-2}.get(kind, 1e-5)
+        for found, expected in zip(*seen, strict=True):
+            assert found.dtype == torch.float32
+            torch.testing.assert_close(found, expected, atol=tolerance, rtol=0)
+
+
+@pytest.mark.parametrize("change", [lambda image: image, lambda image: (image / 255 - 0.5) / 0.2])
+@pytest.mark.parametrize("transforms", [[CROP], []], ids=["tensor", "list"])
+def test_float_images_of_another_scale_are_refused_with_what_to_do(
+    packed: Path, change: Any, transforms: Any
+) -> None:
+    def wrong(sample: dict[str, Any]) -> dict[str, Any]:
+        return sample | {"image": change(sample["image"].astype(np.float32))}
+
+    options: dict[str, Any] = {"batch_size": 16, "workers": 0, "transforms": transforms}
+    with Loader(packed, map_sample=wrong, **options) as loader:
+        with pytest.raises(ArgumentError, match=r"from 0 to 1. .* divide by 255 in map_sample"):
+            next(iter(on_cpu(loader)))
+        plain = next(iter(CUDAPrefetcher(loader, device="cpu")))[0]
+        loader.set_epoch(0)
+        for found, given in zip(plain, next(iter(loader))[0], strict=True):
+            assert torch.equal(found, given), "without mean and std they come as they are"
+
+
+def test_floats_that_are_no_images_of_a_loader_pass_unchanged(packed: Path) -> None:
+    def added(sample: dict[str, Any]) -> dict[str, Any]:
+        features = np.full((3, 4, 4), 200, np.float32)
+        return sample | {"features": features, "image": np.float32(sample["image"] / 255)}
+
+    fields = ("features?", "image")
+    options: dict[str, Any] = {"batch_size": 4, "workers": 0, "transforms": [CROP]}
+    with Loader(packed, fields=fields, map_sample=added, **options) as loader:
+        features, image = next(iter(on_cpu(loader)))
+    assert (features == 200).all()
+    assert image.min() < -1
+
+
+def test_the_floats_of_another_iterable_are_images_where_no_bytes_are() -> None:
+    raw = images()
+    expected = normalised(raw)
+    for batch in ((raw / 255, torch.arange(4)), {"image": list(raw / 255)}):
+        (seen,) = on_cpu([batch])
+        found = seen[0] if isinstance(seen, tuple) else torch.stack(seen["image"])
+        torch.testing.assert_close(found.double(), expected, atol=1e-5, rtol=0)
+    (unchanged,) = CUDAPrefetcher([raw / 255], device="cpu")
+    assert torch.equal(unchanged, raw / 255)
+    with pytest.raises(ArgumentError, match="If they are normalised already, leave out mean="):
+        list(on_cpu([expected]))
+
+
+def test_map_batch_gets_float_images_normalised_and_its_own_pass(packed: Path) -> None:
+    def floats(sample: dict[str, Any]) -> dict[str, Any]:
+        return sample | {"image": np.float32(sample["image"] / 255)}
+
+    def change(batch: Any) -> Any:
+        return batch[0], batch[0] * 100, batch[1]
+
+    options: dict[str, Any] = {"batch_size": 16, "workers": 0, "transforms": [CROP]}
+    with Loader(packed, map_sample=floats, map_batch=change, **options) as loader:
+        image, larger, _ = next(iter(on_cpu(loader)))
+    assert image.min() < -1
+    assert torch.equal(larger, image * 100)
+
+
 def test_what_is_no_tensor_passes_unchanged() -> None:
     batch = (images(), ["a", "b"], "name", 3, None, {"path": "p"})
     ((image, *others),) = on_cpu([batch])

@@ -166,6 +166,13 @@ def test_copies_of_a_users_own_kind_of_dataset_are_alike(two_splits: Path) -> No
     assert len(pickle.dumps(dataset)) == len(pickle.dumps(Noted("mine", two_splits)))
 
 
+def test_a_dataset_lists_all_splits_whichever_it_is(two_splits: Path, packed: Path) -> None:
+    whole = Dataset(two_splits)
+    assert whole.splits == Dataset(two_splits, "val").splits == ["train", "val"]
+    assert pickle.loads(pickle.dumps(whole.subset([0]))).splits == ["train", "val"]
+    assert Dataset(packed).splits == []
+
+
 def test_a_dataset_prints_what_it_is(two_splits: Path) -> None:
     train, both, where = Dataset(two_splits, "train"), Dataset(two_splits), repr(str(two_splits))
     classes = f"in {len(train.classes)} classes"

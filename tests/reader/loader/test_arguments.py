@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from ids import named
-from torch.utils.data import random_split
+from torch.utils.data import Subset, TensorDataset, random_split
 
 from reader import (
     ArgumentError,
@@ -36,6 +37,7 @@ WRONG: dict[str, tuple[Any, ...]] = {
     "sampler": (3, "random"),
     "batch_sampler": (3, "random", [3], [[3], []], [["a"]], [[-1]]),
     "workers": (-1, True, False, 1.5, "all", [1], 100_000, 8 * (os.cpu_count() or 1) + 65),
+    "batches_ahead": (0, -1, True, 2.5, "2"),
     "drop_last": (1, "yes", None),
     "fields": ("image", (), {"image"}, None, 3, [3], ["lable"]),
     "map_sample": (3, "f", [len]),
@@ -62,36 +64,42 @@ def test_a_value_of_another_kind_is_an_error_of_its_argument(
         del arguments["transforms"]
     with pytest.raises(ArgumentError) as caught:
         Loader(**arguments)
-    words = {"dataset": "folder", "views": "", "fields": "field"}
+    words = {"views": "", "fields": "field"}
     assert words.get(name, name) in str(caught.value)
 
 
 def test_every_argument_of_a_loader_was_tried_with_a_wrong_value() -> None:
-    known = set(inspect.signature(Loader).parameters) - {"unknown"}
-    assert len(known - {"dataset"}) <= 22
+    known = set(inspect.signature(Loader).parameters) - {"torch_names"}
+    assert len(known - {"dataset"}) <= 23
     assert known - set(WRONG) == {"rank", "world_size"}  # have tests of their own
 
 
 @pytest.mark.parametrize(
     ("wrong", "remedy"),
     [
-        ({"num_workers": 4}, "no num_workers=: workers= is the number of processes"),
-        ({"pin_memory": True}, "no pin_memory=: leave it out, a reader.CUDAPrefetcher page-locks"),
-        ({"transform": len}, "no transform=: transforms= takes reader's own, map_sample="),
+        ({"transform": len}, r"no transform=: write transforms=\[reader.Resize\(256\), ...\], or"),
         ({"persistent_workers": True}, "no persistent_workers=: leave it out"),
-        ({"prefetch_factor": 2}, "no prefetch_factor=: leave it out, batches are decoded ahead"),
+        ({"prefetch_factor": 2}, "no prefetch_factor=: write batches_ahead=2, the batches"),
         ({"worker_init_fn": len}, "no worker_init_fn=: leave it out, seed= determines"),
         ({"multiprocessing_context": "fork"}, "no multiprocessing_context=: leave it out"),
-        ({"subset": [1]}, r"no subset=: .* reader.Dataset\(..., subset=...\) or dataset.subset"),
-        ({"weights": [1.0]}, r"no weights=: sampler=reader.Weighted\(weights\) or reader.Class"),
-        ({"decoders": {}}, r"no decoders=: reader.Member\(extension, decode=function\) goes among"),
-        ({"upright": False}, "no upright=: give it to reader.Dataset"),
-        ({"limits": None}, "no limits=: give it to reader.Dataset"),
-        ({"channels": 1}, "no channels=: give it to reader.Dataset"),
-        ({"cache_dir": "/tmp"}, "no cache_dir=: give reader.Dataset the URL and this, and the"),
-        ({"storage_options": {}}, "no storage_options=: give reader.Dataset the URL and this"),
-        ({"credential_provider": len}, "no credential_provider=: give reader.Dataset the URL"),
-        ({"cache_limit": 1}, "no cache_limit=: give it to reader.Dataset"),
+        (
+            {"subset": [1]},
+            r'write reader.Loader\(reader.Dataset\("shards", subset=\[1\]\)\)',
+        ),
+        ({"weights": [1.0]}, r"no weights=: write sampler=reader.Weighted\(weights\) or sampler="),
+        ({"decoders": {}}, r'write fields=\("image", reader.Member\("exr", decode=function\)\)'),
+        ({"upright": False}, r'write reader.Loader\(reader.Dataset\("shards", upright=False\)\)'),
+        ({"limits": None}, r'write reader.Loader\(reader.Dataset\("shards", limits=None\)\)'),
+        ({"channels": 1}, r'write reader.Loader\(reader.Dataset\("shards", channels=1\)\)'),
+        ({"cache_dir": "/x"}, r"cache_dir='/x'\)\) with the URL of the dataset"),
+        ({"storage_options": {}}, r"storage_options={}\)\) with the URL of the dataset"),
+        ({"credential_provider": len}, "with the URL of the dataset"),
+        ({"cache_limit": 1}, r'write reader.Loader\(reader.Dataset\("shards", cache_limit=1\)\)'),
+        ({"batchsize": 3}, "no batchsize=: write batch_size=3, if that is meant"),
+        ({"prefetchfactor": 3}, "no prefetchfactor=: write prefetch_factor=3, if that is meant"),
+        ({"num_workers": -1}, "num_workers is an integer of at least 0, not -1"),
+        ({"num_workers": 2, "workers": 1}, "workers=1 and num_workers=2 are two numbers"),
+        ({"pin_memory": 3}, "pin_memory is True or False, not 3"),
         ({"cache": "ram"}, 'cache is "decoded" or None .* give reader.Dataset cache="ram"'),
     ],
 )
@@ -103,9 +111,20 @@ def test_a_word_of_another_place_is_refused_with_ours(
 
 
 def test_an_argument_that_nobody_has_is_refused_as_python_does(packed: Path) -> None:
-    wrong: dict[str, Any] = {"batchsize": 3}
-    with pytest.raises(TypeError, match="unexpected keyword argument 'batchsize'"):
+    wrong: dict[str, Any] = {"gpu": 3}
+    with pytest.raises(TypeError, match="unexpected keyword argument 'gpu'"):
         Loader(packed, **wrong)
+
+
+def test_batches_ahead_chooses_the_memory(packed: Path) -> None:
+    options: dict[str, Any] = {"batch_size": 8, "transforms": [CenterCrop(8)], "workers": 1}
+    with Loader(packed, **options) as loader:
+        usual, slots = list(loader), loader.statistics().slots
+    for ahead in (1, 2, slots + 3):
+        with Loader(packed, batches_ahead=ahead, **options) as loader:
+            assert loader.statistics().slots == ahead + 2
+            for batch, expected in zip(loader, usual, strict=True):
+                assert torch.equal(batch[0], expected[0])
 
 
 def test_integers_and_numbers_of_numpy_are_taken(packed: Path) -> None:
@@ -193,7 +212,45 @@ def test_an_error_of_an_argument_is_a_reader_error_and_a_value_error(packed: Pat
             Loader(packed, batch_size=0)
 
 
-def test_a_part_that_torch_has_chosen_is_refused_with_the_subset_to_give(packed: Path) -> None:
-    part, _ = random_split(Dataset(packed), [0.5, 0.5])
-    with pytest.raises(ArgumentError, match=r"dataset\.subset\(part\.indices\)"):
-        Loader(part, batch_size=2)  # type: ignore[arg-type]
+def test_a_part_that_torch_has_chosen_is_the_subset_of_its_numbers(packed: Path) -> None:
+    whole = Dataset(packed)
+    part, rest = random_split(whole, [0.5, 0.5])
+    half = Subset(part, range(0, len(part), 2))
+    keys = []
+    for chosen in (half, rest):
+        with Loader(chosen, batch_size=39, workers=0, fields=["key"]) as loader:
+            ((found,),) = loader
+            assert isinstance(loader.dataset, Dataset)
+        keys.append(found)
+    assert keys[0] == [whole.keys[part.indices[number]] for number in half.indices]
+    assert keys[1] == [whole.keys[number] for number in rest.indices]
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        (
+            lambda folder: [folder, "/b"],
+            r"not 2 of them. .*itertools.chain\(reader.Loader\(first\)",
+        ),
+        (
+            lambda folder: Dataset(folder) + TensorDataset(torch.arange(3)),
+            "To mix them, .* `packer pack SOURCE SHARDS --append`",
+        ),
+        (
+            lambda folder: [Dataset(folder), Dataset(folder)],
+            r"reader.Loader\('/.*'\) reads all splits of this one",
+        ),
+        (
+            lambda folder: TensorDataset(torch.arange(3)),
+            r'not a TensorDataset. Pack it once: packer.pack\(dataset, "shards"\)',
+        ),
+        (lambda folder: Subset(TensorDataset(torch.arange(3)), [0]), "not a TensorDataset. Pack"),
+    ],
+    ids=["folders", "sum", "splits", "torch", "subset-of-torch"],
+)
+def test_what_is_no_dataset_of_ours_is_answered_with_what_to_write(
+    packed: Path, given: Any, reason: str
+) -> None:
+    with pytest.raises(ArgumentError, match=reason):
+        Loader(given(packed))

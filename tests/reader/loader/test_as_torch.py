@@ -1,5 +1,7 @@
 """What scripts read of a DataLoader, on a Loader and on the prefetcher that they hold."""
 
+import pickle
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -8,6 +10,7 @@ import numpy as np
 import pytest
 import torch
 from delivered import COUNT, CROP, indexes
+from pretended_gpu import pretended_gpu
 from torch.utils.data import BatchSampler, DataLoader, DistributedSampler, SequentialSampler
 
 from reader import CUDAPrefetcher, Dataset, Loader, ReaderError
@@ -153,12 +156,15 @@ def fast_collate(batch: list[Any]) -> tuple[torch.Tensor, torch.Tensor]:
     return tensor, torch.tensor([label for _, label in batch])
 
 
-def test_a_collate_fn_for_pil_images_is_refused_with_what_it_gets(packed: Path) -> None:
+def test_a_collate_fn_for_pil_images_fails_with_what_it_gets(packed: Path) -> None:
     fields = ("image", "label")
-    with opened(packed, fields=fields, collate_fn=fast_collate) as loader:
-        words = r"image: uint8 tensor \(3, .*\), label: int\).*fast_collate, is left out"
-        with pytest.raises(ReaderError, match=words):
-            next(iter(loader))
+    with (
+        opened(packed, fields=fields, collate_fn=fast_collate) as loader,
+        pytest.raises(TypeError, match="not subscriptable") as caught,
+    ):
+        next(iter(loader))
+    words = r"image: uint8 tensor \(3, .*\), label: int\).*fast_collate, is not needed"
+    assert re.search(words, str(caught.value.__cause__))
 
 
 def test_a_collate_fn_for_pil_images_batches_a_dataset_with_a_transform(packed: Path) -> None:
@@ -183,3 +189,21 @@ def test_page_locked_memory_is_told(packed: Path) -> None:
         assert loader.pin_memory is False
         loader.page_lock(Cuda())
         assert loader.pin_memory is True
+
+
+def test_num_workers_and_pin_memory_mean_what_they_do_in_torch(
+    packed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Loader(packed, num_workers=1, pin_memory=False) as loader:
+        assert (loader.num_workers, loader.pin_memory) == (1, False)
+    with Loader(packed, num_workers=0, pin_memory=True) as loader:
+        assert (loader.num_workers, loader.pin_memory) == (0, True)
+        next(iter(loader))  # where there is no GPU, batches lie where they would
+        again = pickle.loads(pickle.dumps(loader))
+        assert (again.num_workers, again.pin_memory) == (0, True)
+    with (
+        pretended_gpu(monkeypatch) as gpu,
+        Loader(packed, num_workers=0, pin_memory=True, transforms=[CROP]) as loader,
+    ):
+        images, labels = next(iter(loader))
+        assert {gpu.address(images), gpu.address(labels)} <= gpu.pinned

@@ -280,4 +280,5 @@ def test_a_failure_becomes_the_error_of_its_kind() -> None:
     assert str(sample) == "shard.tar: sample 'a'"
     worker = failure(Failed(1, "Traceback ...", WorkerError))
     assert isinstance(worker, WorkerError)
-    assert "Traceback ..." in str(worker)
+    assert str(worker) == "Traceback ..."
+    assert isinstance(failure(Failed(1, "...", WorkerError, KeyError("own"))), KeyError)

@@ -3,6 +3,7 @@
 import os
 import re
 import threading
+import traceback
 from collections.abc import Callable
 from pathlib import Path
 
@@ -58,17 +59,16 @@ def test_an_exception_in_a_transform_comes_with_its_traceback_and_the_loader_goe
             for _ in range(COUNT):
                 try:
                     image, index = next(iterator)
-                except WorkerError as error:
-                    text = str(error)
+                except ZeroDivisionError as error:
+                    text = "".join(traceback.format_exception(error))
                     continue
                 seen.append(int(index))
                 assert torch.equal(image[0], truth[seen[-1]][0])
             assert next(iterator, None) is None
             assert set(seen) == expected
             assert len(seen) == len(expected)
-            assert "Traceback" in text
             assert "in refuse" in text
-            assert "ZeroDivisionError: no image of 78 rows" in text
+            assert text.endswith("ZeroDivisionError: no image of 78 rows\n")
 
 
 def test_a_transform_that_gives_an_unforeseen_size_is_an_error(packed: Path) -> None:

@@ -4,7 +4,7 @@ from collections import OrderedDict, namedtuple
 from dataclasses import dataclass, field
 from typing import Any
 
-from reader.cuda.nested import leaves, map_leaves
+from reader.batch.nested import leaves, map_leaves
 
 Pair = namedtuple("Pair", ["image", "label"])
 

@@ -1,0 +1,137 @@
+"""An exception of the user's code on its way from a worker to the loop, as if it were raised there.
+
+Purpose: the loop can catch what was raised, and a traceback shows the user's own lines.
+
+Guarantees: type, arguments, attributes and the chain of causes arrive; an exception whose class
+cannot be called with its arguments, or with attributes that cannot be sent, arrives as well. The
+process that receives it runs none of the user's functions.
+"""
+
+import ast
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any
+
+import cloudpickle
+
+from reader.errors import own_frames
+
+_MOST_CAUSES = 8
+
+
+@dataclass(frozen=True)
+class Carried:
+    """What is sent of an exception.
+
+    Attributes:
+        content: the exception, pickled; empty where it cannot be sent at all.
+        frames: file, function and position (line, last line, first and last column) of each.
+        cause, context, is_suppressed: its chain.
+    """
+
+    content: bytes
+    frames: tuple[tuple[str, str, tuple[int, int, int, int]], ...]
+    cause: "Carried | None"
+    context: "Carried | None"
+    is_suppressed: bool
+
+    @classmethod
+    def of(cls, error: BaseException, depth: int = _MOST_CAUSES) -> "Carried":
+        """Pack an exception, and as many of its causes as `depth` says."""
+
+        def linked(other: BaseException | None) -> Carried | None:
+            return cls.of(other, depth - 1) if other is not None and depth else None
+
+        frames = tuple((f.filename, f.name, _position(f)) for f in own_frames(error))
+        cause = linked(error.__cause__)
+        context = None if cause or error.__suppress_context__ else linked(error.__context__)
+        return cls(_content(error), frames, cause, context, error.__suppress_context__)
+
+    def unpack(self) -> BaseException | None:
+        """Return the exception with its chain and frames, or None where it cannot be loaded."""
+        try:
+            error = cloudpickle.loads(self.content)
+        except Exception:  # as its class likes
+            return None
+        if not isinstance(error, BaseException):
+            return None
+        error.__cause__ = self.cause.unpack() if self.cause else None
+        error.__context__ = self.context.unpack() if self.context else None
+        error.__suppress_context__ = self.is_suppressed
+        following = None
+        for file, name, position in reversed(self.frames):
+            following = _frame(file, name, position, following)
+        return error.with_traceback(following)
+
+
+def _content(error: BaseException) -> bytes:
+    """Pickle an exception in the first way by which its type and text come back."""
+    kind, arguments = type(error), error.args
+    ways: list[Callable[[], Any]] = [
+        lambda: error,
+        lambda: _Rebuilt(kind, arguments, vars(error)),
+        lambda: _Rebuilt(kind, arguments, {}),
+        lambda: _Rebuilt(kind, (str(error),), {}),
+    ]
+    for way in ways:
+        try:
+            content: bytes = cloudpickle.dumps(way())
+            found = cloudpickle.loads(content)
+            if type(found) is kind and str(found) == str(error):
+                return content
+        except Exception:  # of whatever the user's class does
+            continue
+    return b""
+
+
+@dataclass(frozen=True)
+class _Rebuilt:
+    """Pickles as an exception that is made without a call of its class."""
+
+    kind: type[BaseException]
+    arguments: tuple[Any, ...]
+    attributes: dict[str, Any]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _rebuilt, (self.kind, self.arguments, self.attributes)
+
+
+def _rebuilt(
+    kind: type[BaseException], arguments: tuple[Any, ...], attributes: dict[str, Any]
+) -> BaseException:
+    error = kind.__new__(kind, *arguments)
+    error.args = arguments
+    vars(error).update(attributes)
+    return error
+
+
+def _position(frame: traceback.FrameSummary) -> tuple[int, int, int, int]:
+    """Lines and columns; Python 3.10 knows the line alone."""
+    line = frame.lineno or 1
+    last = getattr(frame, "end_lineno", None) or line
+    first, end = (getattr(frame, name, None) or 0 for name in ("colno", "end_colno"))
+    return line, last, first, end
+
+
+class _Stop(Exception):
+    """Raised to make a frame."""
+
+
+def _frame(
+    file: str, name: str, position: tuple[int, int, int, int], following: TracebackType | None
+) -> TracebackType:
+    """Make an entry of a traceback: code that raises at that position is run for its frame."""
+    line, last, first, end = position
+    where = {"lineno": line, "end_lineno": last, "col_offset": first, "end_col_offset": end}
+    stop = ast.Raise(ast.Name("stop", ast.Load(), **where), None, **where)
+    code = compile(ast.Module([stop], []), file, "exec")
+    named: dict[str, Any] = dict.fromkeys({"co_name", "co_qualname"} & set(dir(code)), name)
+    try:
+        exec(code.replace(**named), {"stop": _Stop()})
+    except _Stop as error:
+        made = error.__traceback__ and error.__traceback__.tb_next
+    assert made is not None
+    made.tb_next = following
+    return made

@@ -1,0 +1,184 @@
+"""torchvision's transforms are taken where reader has the same ones, and answered elsewhere.
+
+torchvision is not needed for that: what counts are its modules, names and attributes.
+"""
+
+from enum import Enum
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+import reader
+from reader import ArgumentError, Loader
+
+pytestmark = pytest.mark.usefixtures("no_leftovers")
+
+
+class InterpolationMode(Enum):
+    BILINEAR = "bilinear"
+    BICUBIC = "bicubic"
+    LANCZOS = "lanczos"
+
+
+def made(version: str, name: str, **attributes: Any) -> Any:
+    """A transform as torchvision makes it: a callable with these attributes."""
+    module = "torchvision.transforms." + {"v1": "transforms", "v2": "v2._geometry"}[version]
+    kind = type(name, (), {"__module__": module, "__call__": lambda self, image: image})
+    transform = kind()
+    vars(transform).update(attributes)
+    return transform
+
+
+def crop(version: str, **attributes: Any) -> Any:
+    return made(
+        version,
+        "RandomResizedCrop",
+        **{
+            "size": (24, 24),
+            "scale": (0.2, 1.0),
+            "ratio": (3 / 4, 4 / 3),
+            "interpolation": InterpolationMode.BICUBIC,
+            "antialias": True,
+        }
+        | attributes,
+    )
+
+
+def resize(**attributes: Any) -> Any:
+    given = {"size": [20], "max_size": None, "interpolation": InterpolationMode.BILINEAR}
+    return made("v2", "Resize", **given | {"antialias": True} | attributes)
+
+
+def random_crop(**attributes: Any) -> Any:
+    given = {"size": (16, 16), "padding": None, "pad_if_needed": False, "fill": 0}
+    return made("v2", "RandomCrop", **given | {"padding_mode": "constant"} | attributes)
+
+
+def first(packed: Path, transforms: Any, **options: Any) -> torch.Tensor:
+    with Loader(packed, batch_size=39, workers=0, transforms=transforms, **options) as loader:
+        return next(iter(loader))[0]
+
+
+@pytest.mark.parametrize("version", ["v1", "v2"])
+def test_a_compose_gives_what_the_same_transforms_of_reader_give(
+    packed: Path, version: str
+) -> None:
+    flips = [made(version, f"Random{way}Flip", p=0.5) for way in ("Horizontal", "Vertical")]
+    inner = made(version, "Compose", transforms=[*flips])
+    compose = made(version, "Compose", transforms=[crop(version), inner])
+    own = [
+        reader.RandomResizedCrop(24, scale=(0.2, 1.0), interpolation="bicubic"),
+        reader.RandomHorizontalFlip(),
+        reader.RandomVerticalFlip(),
+    ]
+    expected = first(packed, own)
+    assert torch.equal(first(packed, compose), expected)
+    assert torch.equal(first(packed, [crop(version), inner]), expected)
+    views = [[reader.CenterCrop(24)], compose]
+    with Loader(packed, batch_size=39, workers=0, views=views) as loader:
+        ((_, second), _) = next(iter(loader))
+    assert second.shape == expected.shape
+
+
+@pytest.mark.parametrize(
+    ("given", "own"),
+    [
+        (resize(size=[20, 30]), reader.Resize((20, 30), antialias=True)),
+        (resize(size=[20, 30], antialias=False), reader.Resize((20, 30))),
+        (made("v1", "CenterCrop", size=(20, 10)), reader.CenterCrop((20, 10))),
+        (random_crop(), reader.RandomCrop(16)),
+        (random_crop(padding=[4, 4, 4, 4], fill=[7, 7, 7]), reader.RandomCrop(16, 4, fill=7)),
+        (random_crop(size=(99, 99), pad_if_needed=True), reader.RandomCrop(99, 0, True)),
+    ],
+)
+def test_each_transform_keeps_its_arguments(packed: Path, given: Any, own: Any) -> None:
+    assert torch.equal(first(packed, [given]), first(packed, [own]))
+
+
+def test_a_resize_of_one_side_is_that_of_the_shorter_or_of_the_longest(packed: Path) -> None:
+    for given, own in (
+        (resize(size=[20]), reader.Resize(20, antialias=True)),
+        (resize(size=None, max_size=30), reader.Resize(longest=30, antialias=True)),
+    ):
+        pairs = zip(first(packed, [given]), first(packed, [own]), strict=True)
+        assert all(torch.equal(one, other) for one, other in pairs)
+
+
+def test_members_that_are_no_geometry_are_all_refused_by_name_with_what_is_left(
+    packed: Path,
+) -> None:
+    names = ("ToTensor", "Normalize", "ColorJitter", "MyOwn")
+    others = [made("v1", name) for name in names]
+    flip = made("v1", "RandomHorizontalFlip", p=0.5)
+    with pytest.raises(ArgumentError) as caught:
+        Loader(packed, transforms=made("v1", "Compose", transforms=[flip, *others]))
+    text = str(caught.value)
+    for name in names:
+        assert f"{name}: " in text
+    assert "reader.CUDAPrefetcher(loader, mean=reader.IMAGENET_MEAN" in text
+    assert "change = torchvision.transforms.v2.ColorJitter(...)" in text
+    assert text.endswith("That leaves transforms=[reader.RandomHorizontalFlip(p=0.5)].")
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        (resize(max_size=40), "Resize: reader.Resize takes either a size or longest="),
+        (random_crop(padding=[1, 2, 1, 2]), "RandomCrop: reader.RandomCrop takes one padding"),
+        (random_crop(fill={"mask": 1}), "RandomCrop: reader.RandomCrop takes one fill"),
+        (random_crop(padding_mode="reflect"), "pads with a grey value, not 'reflect'"),
+        (resize(interpolation=InterpolationMode.LANCZOS), "interpolation is one of nearest"),
+    ],
+)
+def test_an_argument_that_reader_has_not_is_refused(packed: Path, given: Any, reason: str) -> None:
+    with pytest.raises(ArgumentError, match=reason):
+        Loader(packed, transforms=[given])
+
+
+def test_a_class_derived_from_torchvisions_may_do_anything_and_is_refused(packed: Path) -> None:
+    class Mine(type(random_crop())):  # type: ignore[misc]
+        pass
+
+    with pytest.raises(ArgumentError, match="transforms is a list of reader's transforms"):
+        Loader(packed, transforms=[Mine()])
+
+
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [
+        ("Normalize", "write reader.CUDAPrefetcher(loader, mean=reader.IMAGENET_MEAN, std="),
+        ("ColorJitter", "map_sample: `change = torchvision.transforms.v2.ColorJitter(...)`"),
+        ("Compose", "write a list: transforms=[reader.RandomResizedCrop(224), ...]"),
+        ("ToTensor", "leave it out: images arrive as uint8 tensors"),
+        ("MixUp", "`mix = torchvision.transforms.v2.MixUp(num_classes=1000)`"),
+        ("Grayscale", 'write reader.Loader(reader.Dataset("shards", channels=1))'),
+    ],
+)
+def test_a_name_of_torchvisions_that_reader_has_not_is_answered(name: str, advice: str) -> None:
+    with pytest.raises(AttributeError) as caught:
+        getattr(reader, name)
+    assert str(caught.value).startswith(f"module 'reader' has no attribute '{name}': ")
+    assert advice in str(caught.value)
+
+
+def test_other_names_are_missed_as_python_does() -> None:
+    for name in ("Something", "something", "__wrapped__"):
+        with pytest.raises(AttributeError, match=f"has no attribute '{name}'$"):
+            getattr(reader, name)
+
+
+def test_what_is_advised_for_colours_works(packed: Path) -> None:
+    def change(image: torch.Tensor) -> torch.Tensor:
+        assert image.shape[0] == 3
+        return 255 - image
+
+    changed = first(
+        packed,
+        [reader.CenterCrop(16)],
+        map_sample=lambda sample: (
+            sample | {"image": change(torch.from_numpy(sample["image"]).permute(2, 0, 1))}
+        ),
+    )
+    assert torch.equal(changed, 255 - first(packed, [reader.CenterCrop(16)]))
