@@ -15,7 +15,7 @@
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -157,9 +157,21 @@ def naming(path: Path) -> Iterator[None]:
 
 
 EXAMPLES = 10  # of each reason
+_FAULTS = 3  # of one file
 
 
-_VARYING = re.compile(r"'[^']*'|\"[^\"]*\"|\d+")  # names and numbers do not tell reasons apart
+def first_of(faults: Sequence[str]) -> str:
+    """Join the first faults of a file, so that all of them can be mended at once."""
+    more = len(faults) - _FAULTS
+    return "; ".join(faults[:_FAULTS]) + (f"; and {more} more" if more > 0 else "")
+
+
+_VARYING = re.compile(r"'[^']*'|\"[^\"]*\"|\d+")
+
+
+def pattern_of(reason: str) -> str:
+    """Return a reason with ``...`` for names and numbers, which do not make it another one."""
+    return _VARYING.sub("...", reason)
 
 
 def told(files: Iterable[tuple[str, str]], what: str = "", *, noun: str = "file") -> Iterator[str]:
@@ -172,7 +184,7 @@ def told(files: Iterable[tuple[str, str]], what: str = "", *, noun: str = "file"
     """
     groups: dict[str, list[tuple[str, str]]] = {}
     for name, reason in files:
-        groups.setdefault(_VARYING.sub("...", reason), []).append((name, reason))
+        groups.setdefault(pattern_of(reason), []).append((name, reason))
     for reason, members in groups.items():
         if len(members) <= EXAMPLES:
             yield from (f"{what}{name}: {own}" for name, own in members)

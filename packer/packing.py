@@ -22,6 +22,7 @@ from packer.sources.folder.shape import listed
 from packer.sources.given import Given
 from packer.sources.python.dataset import DatasetSource
 from packer.sources.reading import Reading
+from packer.words import many
 from packer.writing.destination import Destination
 from packer.writing.fill import fill
 from packer.writing.jobs import Rejections
@@ -29,9 +30,9 @@ from packer.writing.repeats import refuse_repeated_keys
 from packer.writing.report import PackReport, Written, manifest_of, report, without_labels
 from packer.writing.run import Run
 from packer.writing.runners.connect import connected
-from packer.writing.shard_writer import remove_shard
+from packer.writing.shard_writer import index_of, remove_shard
 from packer.writing.unpacked import forget_unpacked
-from reader.format import Manifest
+from reader.format import Index, Manifest
 
 
 def pack(
@@ -58,12 +59,14 @@ def pack(
         executor: where shards are packed, see `connected`; None: in processes of this machine.
         announce: is given the sentence that says what the source was understood as, before
             anything is packed or rejected.
-        tell: is given what the scan rejects, before anything is packed without it.
+        tell: is given what the scan rejects, before anything is packed.
 
     Raises:
         NothingToPack: the source holds no image.
         UnusableInput: `dst` holds something else.
-        Rejected: files were rejected and `skip_rejected` is not set; nothing is committed.
+        Rejected: files were rejected and `skip_rejected` is not set; nothing is committed. Where
+            these suggest that the source is misread nothing is packed; else it names what the scan
+            and the packing of all images reject.
         PackingFailed: writing failed; the same call continues.
     """
     began = time.monotonic()
@@ -88,11 +91,14 @@ def pack(
         rejected = _rejected(work, written)
     else:
         by_scan = _rejected(work)
-        if by_scan and not skip_rejected:
+        stops = bool(by_scan) and not skip_rejected
+        if stops and may_be_misread(work, by_scan):
             announce(work.reading)
             raise refusal(work, by_scan, written=False)
         if by_scan and tell is not None:
             tell(by_scan)
+        if stops:
+            look_on(by_scan, progress)
         run = Run.asked(f"{name}{work.scanned.identity}", options, classes).of(work)
         with (
             connected(executor) as engine,
@@ -101,18 +107,19 @@ def pack(
             announce(work.reading)
             mandate = Mandate(watched, run.versions)
             numbers = range(len(work.plan))
-            filled = fill(work, to, numbers, mandate, jobs, engine, skip_rejected, progress)
+            filled = fill(
+                work, to, numbers, mandate, jobs, engine, skip_rejected, progress, is_refused=stops
+            )
             written, count = filled.written, filled.count
             rejected = sorted(_rejected(work, written) + filled.unread)
             if filled.unread or (rejected and not skip_rejected):
                 raise refusal(work, rejected, written=True)
             if not append and not any(entry.samples for entry in written.entries.values()):
                 raise NothingToPack(f"{name} holds no image. Nothing was committed.", rejected)
-            if append:
-                _drop_empty_shards(to.folder, written)
+            dropped = _drop_empty_shards(to.folder, written) if append else []
             if isinstance(source := work.scanned.source, DatasetSource) and source.probed.keyed:
                 refuse_repeated_keys(to.folder, written.entries)
-            content = _manifest(work, written, len(rejected))
+            content = _manifest(work, written, dropped)
             to.commit(content, progress)
     if isinstance(given, Given):
         forget_unpacked(given.path, to.folder)
@@ -139,14 +146,28 @@ def _rejected(work: Work, written: Written | None = None) -> Rejections:
     return sorted(work.scanned.listing.rejected + (written.rejected if written else []))
 
 
-def refusal(work: Work, files: Rejections, written: bool) -> Rejected:
-    """What says that files were rejected: few are damaged, or the source was misread."""
+def look_on(rejected: Rejections, progress: Progress) -> None:
+    """Say why a run goes on that cannot be committed."""
+    progress.note(
+        f"{many(len(rejected), 'file')} rejected, so nothing will be committed. Packing goes on to "
+        "find all others in the same run, and finished shards are kept. Press Ctrl-C to stop."
+    )
+
+
+def may_be_misread(work: Work, files: Rejections) -> bool:
+    """Whether the rejected files suggest another reading of the source: many, or strays."""
     listing = work.scanned.listing
+    if isinstance(work.scanned.source, DatasetSource):
+        return False
     by_scan = [item for item in listing.skipped if not item.ignored]
-    few = 2 * len(files) <= len(listing) + len(by_scan)
-    if isinstance(work.scanned.source, DatasetSource):  # which nobody can misread
-        return Rejected(files, written, noun="item")
-    return Rejected(files, written, damaged=few and all(item.damaged for item in by_scan))
+    count = len(listing) + int(listing.member_counts.sum()) + len(by_scan)
+    return 2 * len(files) > count or not all(item.damaged for item in by_scan)
+
+
+def refusal(work: Work, files: Rejections, written: bool) -> Rejected:
+    """Return the error for rejected files: a few are damaged, or the source may be misread."""
+    noun = "item" if isinstance(work.scanned.source, DatasetSource) else "file"
+    return Rejected(files, written, damaged=not may_be_misread(work, files), noun=noun)
 
 
 def _lost_classes(work: Work, written: Written) -> list[str]:
@@ -169,11 +190,18 @@ def _lost_classes(work: Work, written: Written) -> list[str]:
     ]
 
 
-def _drop_empty_shards(dst: Path, written: Written) -> None:
-    """What is rejected is rejected again at every append; it leaves no trace in the dataset."""
+def _drop_empty_shards(dst: Path, written: Written) -> Rejections:
+    """Remove shards without samples: each append would make them again.
+
+    Returns:
+        The files that were rejected from them.
+    """
+    rejected: Rejections = []
     for file in [entry.file for entry in written.entries.values() if not entry.samples]:
+        rejected += Index(index_of(dst / file), mapped=False).rejected
         remove_shard(dst / file)
         del written.entries[file]
+    return rejected
 
 
 def _classes(work: Work, written: Written) -> tuple[str, ...]:
@@ -192,13 +220,16 @@ def _classes(work: Work, written: Written) -> tuple[str, ...]:
     return names
 
 
-def _manifest(work: Work, written: Written, rejected: int) -> Manifest:
+def _manifest(work: Work, written: Written, dropped: Rejections) -> Manifest:
+    """The manifest; no index names the files in `dropped`."""
     return manifest_of(
         written,
         (written.entries[file] for file in work.plan.files if file in written.entries),
         work.base,
         work.options.policy,
-        rejected=rejected,
+        rejected=_rejected(work, written),
+        unindexed=work.scanned.listing.rejected + dropped,
+        before=work.rejected_before,
         reading=work.reading,
         options=work.options.dump(),
         source=work.scanned.fingerprint,

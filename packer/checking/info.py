@@ -1,7 +1,7 @@
 """`packer info`: what a dataset consists of, from its indexes alone."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from packer.planning.shard_size import default_shard_size
+from packer.writing.rejected import rejected_files
 from reader.format import FORMATS, Index, Manifest
 
 BATCH = 256
@@ -34,6 +35,9 @@ class Info:
 
     Attributes:
         bytes, index_bytes: of the tars and of the indexes.
+        rejected: files of the source that are not in the dataset.
+        rejected_reasons: how many of them by reason, names and numbers in it as ``...``.
+        rejected_files: (name, reason) of the first thousand.
         splits: by name; ``""`` without splits.
         classes: samples of each class, in label order.
         unlabeled: samples without a label.
@@ -56,6 +60,8 @@ class Info:
     bytes: int = 0
     index_bytes: int = 0
     rejected: int = 0
+    rejected_reasons: Mapping[str, int] = field(default_factory=dict)
+    rejected_files: list[tuple[str, str]] = field(default_factory=list)
     splits: dict[str, SplitInfo] = field(default_factory=dict)
     classes: dict[str, int] = field(default_factory=dict)
     unlabeled: int = 0
@@ -79,7 +85,8 @@ def info(dst: Path) -> Info:
         FormatError: it is not a dataset, or an index is damaged.
     """
     content = Manifest.load(dst)
-    found = Info(str(dst), content.packer, rejected=content.rejected)
+    found = Info(str(dst), content.packer)
+    rejected: list[tuple[str, str]] = []
     labels = np.zeros(len(content.classes) + 1, np.int64)
     formats = np.zeros(len(FORMATS), np.int64)
     sides = np.zeros(len(_SIDES) + 1, np.int64)
@@ -88,6 +95,7 @@ def info(dst: Path) -> Info:
     for shard in content.shards:
         index = Index.of_shard(dst, shard, len(content.classes), mapped=False)
         columns = index.columns
+        rejected += index.rejected
         split = found.splits.setdefault(shard.split, SplitInfo())
         split.shards += 1
         split.samples += len(index)
@@ -109,6 +117,9 @@ def info(dst: Path) -> Info:
         upright = np.where(columns["orientation"] > 4, height / width, width / height)
         aspects += _histogram(upright, _ASPECTS)
         found.decoded_bytes += int((height * width).sum()) * 3
+    lost = rejected_files(content, rejected)
+    found.rejected, found.rejected_reasons = lost.count, lost.reasons
+    found.rejected_files = list(lost.files)
     found.shards = len(content.shards)
     found.samples = sum(split.samples for split in found.splits.values())
     found.bytes = sum(split.bytes for split in found.splits.values())

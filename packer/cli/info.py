@@ -9,7 +9,8 @@ import click
 
 from packer.cli import params as options
 from packer.cli.output import print_json, say
-from packer.words import in_bytes, many
+from packer.errors import EXAMPLES, pattern_of
+from packer.words import NAMED, in_bytes, many
 
 if TYPE_CHECKING:
     from packer.checking.info import Info
@@ -44,6 +45,7 @@ def _lines(found: "Info") -> Iterator[str]:
         f"{in_bytes(found.bytes)} and {in_bytes(found.index_bytes)} of indexes; "
         f"{many(found.rejected, 'file')} rejected; packed by version {found.packer}"
     )
+    yield from _rejected(found)
     if list(found.splits) != [""]:
         for name, split in found.splits.items():
             yield (
@@ -62,6 +64,20 @@ def _lines(found: "Info") -> Iterator[str]:
     yield "a batch of 256 in memory: " + _sizes(found.batch_bytes)
     yield "a batch of 256 x 224 x 224 on the GPU: " + _sizes(found.gpu_batch_bytes)
     yield f"usual shard size: {in_bytes(found.shard_size)} ({found.shard_size_reason})"
+
+
+def _rejected(found: "Info") -> Iterator[str]:
+    """How many files each reason has cost, with examples."""
+    names: dict[str, list[str]] = {}
+    for name, reason in found.rejected_files:
+        names.setdefault(pattern_of(reason), []).append(name)
+    for reason, count in list(found.rejected_reasons.items())[:EXAMPLES]:
+        shown = names.get(reason, [])[:NAMED]
+        more = f" and {count - len(shown):,} more" if shown and count > len(shown) else ""
+        examples = f" ({', '.join(shown)}{more})" if shown else ""
+        yield f"rejected: {many(count, 'file')}: {reason}{examples}"
+    if (further := len(found.rejected_reasons) - EXAMPLES) > 0:
+        yield f"  and {many(further, 'further reason')}; --json has them"
 
 
 def _classes(found: "Info") -> Iterator[str]:

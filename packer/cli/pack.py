@@ -293,7 +293,11 @@ def pack(
         name_files("rejected", files)
 
     built = scratch if is_url(dst) or not is_url(src) else None
-    with source(src, scratch) as given, destination(dst, built) as to, json_of_errors(as_json):
+    with (
+        source(src, scratch) as given,
+        destination(dst, built) as to,
+        json_of_errors(as_json, told),
+    ):
         if dry_run:
             return say_plan(given, to, asked, names, append, as_json, Progress(quiet))
         if part is not None:

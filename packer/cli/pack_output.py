@@ -1,6 +1,6 @@
 """What `packer pack` prints: its report, its plan, and why nothing was committed."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -63,15 +63,19 @@ def say_part(report: "PartReport", as_json: bool, quiet: bool) -> None:
 
 
 @contextmanager
-def json_of_errors(as_json: bool) -> Iterator[None]:
-    """Name the files for which nothing is committed, with `as_json` on standard output, too."""
+def json_of_errors(as_json: bool, told: Collection[tuple[str, str]]) -> Iterator[None]:
+    """Name the files for which nothing is committed, with `as_json` on standard output, too.
+
+    Args:
+        told: the files that have been named when the error comes.
+    """
     from packer.errors import NothingToPack, Rejected
 
     try:
         yield
     except (NothingToPack, Rejected) as error:
         if isinstance(error, Rejected):  # the other one's text has them
-            name_files("rejected", error.files)
+            name_files("rejected", sorted(set(error.files).difference(told)))
         if as_json:
             print_json({"committed": False, "rejected": error.files})
         raise

@@ -94,7 +94,8 @@ def prepare(
         further += tuple(doubts(listing, scanned.classes)) if base is None else ()
         probed = None
     sentence = told(reading.what, listing, scanned.classes, probed)
-    return Work(origin, scanned, plan, options, base, scanned.remarks + further, sentence)
+    before = there.rejected if there else frozenset()
+    return Work(origin, scanned, plan, options, base, scanned.remarks + further, sentence, before)
 
 
 def version_of(listed: str, classes: Sequence[str] | None) -> str:

@@ -22,6 +22,7 @@ class There:
 
     Attributes:
         digests: of the keys.
+        rejected: the files, with reasons, that it names as rejected.
     """
 
     def __init__(self, folder: Path, base: Manifest) -> None:
@@ -33,10 +34,12 @@ class There:
         self._paths = [folder / shard.index for shard in base.shards]
         self._splits = [shard.split for shard in base.shards]
         keys = bytearray()
+        self.rejected = {(name, reason) for name, reason in base.rejections.get("files", ())}
         columns = [(np.empty(0, np.int64),) * 4]  # also where there is no shard
         for number, path in enumerate(self._paths):
             index = Index(path, mapped=False)
             keys += b"".join(map(digest, index.values_of("key")))
+            self.rejected.update(index.rejected)
             members = np.zeros(len(index), np.int64)
             for ext in set(index.members) - {_LABEL}:
                 members += index.columns[f"{ext}.offset"] > 0

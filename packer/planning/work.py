@@ -1,7 +1,7 @@
 """What a packing run is to do, as plain data, and what it asks of that."""
 
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,7 @@ class Work:
     Attributes:
         origin: where the source lies; None: nowhere.
         base: what the destination holds already and keeps.
+        rejected_before: the files, with reasons, that `base` names as rejected.
         reading: what the source was understood as, in a sentence.
         remarks: further sentences on it.
     """
@@ -39,6 +40,7 @@ class Work:
     base: Manifest | None = None
     remarks: tuple[str, ...] = ()
     reading: str = ""
+    rejected_before: Set[tuple[str, str]] = frozenset()
 
 
 def tars(work: Work, dst: Path) -> list[Path]:

@@ -1,6 +1,5 @@
 """Rules about the whole: classes without samples, files that were left out (pure)."""
 
-from collections import Counter
 from collections.abc import Iterator
 
 import numpy as np
@@ -14,6 +13,7 @@ from packer.words import NAMED, are, have, listed, many, shortened
 _FEW = 5  # samples: no class can be learned of fewer
 _RARE = 0.1  # of the usual number
 _LINES = 200
+_REASONS = 5
 _PICTURES = 12
 
 
@@ -32,20 +32,17 @@ def of_classes(table: Table, looked: Looked) -> Iterator[Finding]:
         yield from _few(table, looked, total, unit)
         if _is_of_all(table, looked, unit):
             yield from _missing(table, looked, counts, unit)
-    if table.rejected:
-        reasons = Counter(reason.split(" (")[0] for _, reason in table.rejected)
-        told = "; ".join(
-            f"{shortened(reason, 160)} ({count:,})" for reason, count in reasons.most_common(5)
-        )
+    if lost := table.rejected.count:
+        reasons = [f"{shortened(why, 160)} ({n:,})" for why, n in table.rejected.reasons.items()]
         yield Finding(
             "rejected",
             "doubtful",
             "Files that were rejected",
-            f"{many(len(table.rejected), 'file')} of the source {are(len(table.rejected))} not in "
-            f"the dataset. Why: {told}.",
-            len(table.rejected),
+            f"{many(lost, 'file')} of the source {are(lost)} not in the dataset. Why: "
+            f"{'; '.join(reasons[:_REASONS])}{' and others' * (len(reasons) > _REASONS)}.",
+            lost,
             [],
-            table.rejected[:_LINES],
+            list(table.rejected.files[:_LINES]),
         )
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from packer.writing.rejected import RejectedFiles, rejected_files
 from reader.format import Index, Manifest
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ class Table:
         channels, size, crc32: (N,), as the indexes have them.
         split: int64 (N,), a place in `splits`.
         members: bool (N,) by extension: who has the member.
-        rejected: (name, reason) of the source's files that were left out.
+        rejected: the source's files that are not in the dataset.
         tiled, banded: how many images are stored so.
     """
 
@@ -41,7 +42,7 @@ class Table:
     crc32: NDArray[np.int64]
     split: NDArray[np.int64]
     members: dict[str, NDArray[np.bool_]] = field(default_factory=dict)
-    rejected: list[tuple[str, str]] = field(default_factory=list)
+    rejected: RejectedFiles = field(default_factory=RejectedFiles)
     tiled: int = 0
     banded: int = 0
 
@@ -135,7 +136,7 @@ def gather(dataset: "Dataset") -> Table:
         whole["crc32"].astype(np.int64),
         whole["split"].astype(np.int64),
         {ext: _spread(parts, start) for ext, parts in members.items() if ext != "cls"},
-        sorted(rejected),
+        rejected_files(manifest, rejected),
         tiled,
         banded,
     )

@@ -15,7 +15,7 @@ from packer.errors import BadImage, Damaged, UnusableInput
 from packer.keys import hashes_of
 from packer.sources.folder.files import measure_image
 from packer.sources.labels import class_order
-from packer.sources.lists import Lists, Row
+from packer.sources.lists import BadFile, Lists, Row
 from packer.sources.reading import Reading
 from packer.sources.records import Content, Skipped, SourceSample
 from packer.sources.table.names import Keys, path_inside
@@ -77,7 +77,7 @@ class ListedSource:
             try:
                 yield self._sample(row, keys, number_of)
             except BadImage as error:
-                skipped = Skipped.of(row.image, error)
+                skipped = Skipped(row.image, str(error), damaged=True)
                 lacks = f"it belongs to {row.image!r}, which is rejected"
                 yield skipped
                 for path in row.files.values():
@@ -148,7 +148,12 @@ class ListedSource:
             size = self._measure(ext, path)[0] if most is None else most
             found[ext], written = self.tree.read(path, size)
             newest = max(newest, written)
-        return (found if note is None else self.lists.members(note, found)), newest
+        if note is None:
+            return found, newest
+        try:
+            return self.lists.members(note, found), newest
+        except BadFile as error:
+            raise Damaged(f"{files[error.ext]!r}, {error}") from error
 
 
 def by_lists(tree: Tree, what: str, lists: Callable[[], Lists], kind: str = "table") -> Reading:

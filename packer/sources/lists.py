@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from packer.errors import UnusableInput
+from packer.errors import Damaged, UnusableInput
 from packer.sources.records import Skipped
 from packer.sources.tree import Tree
 
@@ -30,6 +30,18 @@ class Row:
     split: str = ""
     files: Mapping[str, str] = field(default_factory=dict)
     note: str | None = None
+
+
+class BadFile(Damaged):
+    """One of a row's files cannot be understood.
+
+    Attributes:
+        ext: its extension in `Row.files`.
+    """
+
+    def __init__(self, ext: str, reason: str) -> None:
+        self.ext = ext
+        super().__init__(reason)
 
 
 @dataclass(frozen=True)
@@ -68,7 +80,8 @@ class Lists:
                 members.
 
         Raises:
-            BadImage: they cannot be understood.
+            BadFile: one of the files cannot be understood.
+            BadImage: the note cannot.
         """
         return {**files, "json": note.encode()}
 
@@ -90,7 +103,8 @@ def records(
         if len(found) == fields:
             yield [field.strip() for field in found]
         else:
-            yield Skipped(f"{path}:{number}", f"it has {len(found)} fields, and {fields} should be")
+            reason = f"it has {len(found)} fields, and {fields} should be"
+            yield Skipped(f"{path}:{number}", reason, damaged=True)
 
 
 def table_of(tree: Tree, path: str, separator: str | None = None) -> dict[str, str]:

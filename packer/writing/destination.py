@@ -86,6 +86,9 @@ class Destination:
     def take(self, shard: Written) -> None:
         """Have a finished shard, which will not be written otherwise."""
 
+    def hold_back(self, shard: Written) -> None:
+        """Have a finished shard of a run that cannot be committed as it is."""
+
     def wait(self, progress: Progress) -> None:
         """Wait until all that was taken is where it belongs."""
 

@@ -39,8 +39,14 @@ def fill(
     executor: Executor | None,
     skip_rejected: bool,
     progress: Progress,
+    *,
+    is_refused: bool = False,
 ) -> Filled:
     """Write those of the shards with these numbers that are not there yet.
+
+    Args:
+        is_refused: the run cannot be committed as it is, so that no shard goes into a store: what
+            is mended may make it another one.
 
     Raises:
         UnusableInput: the disk is too small.
@@ -59,7 +65,9 @@ def fill(
 
     def take(shard: Written) -> None:
         written.add(shard)
-        if skip_rejected or not shard.rejected:  # else it is still to be mended
+        if is_refused:
+            to.hold_back(shard)
+        elif skip_rejected or not shard.rejected:  # else it is still to be mended
             to.take(shard)
 
     for number in sorted({*numbers}.difference(missing)):

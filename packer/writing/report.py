@@ -1,6 +1,6 @@
 """What packing tells at its end, read from the indexes of the finished shards."""
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -8,6 +8,7 @@ from typing import Any
 from packer import __version__
 from packer.images.encode import Policy, transcoders
 from packer.planning.mandate import all_versions
+from packer.writing.rejected import Named, kept
 from packer.writing.shard_writer import entry_of, index_of
 from reader.format import FORMATS, Index, Manifest, ShardEntry
 
@@ -100,7 +101,9 @@ def manifest_of(
     base: Manifest | None,
     policy: Policy,
     *,
-    rejected: int,
+    rejected: Collection[Named],
+    unindexed: Collection[Named] = (),
+    before: Set[Named] = frozenset(),
     reading: str,
     **told: Any,
 ) -> Manifest:
@@ -111,15 +114,19 @@ def manifest_of(
         entries: theirs, in order.
         base: the dataset that they are added to.
         policy: what was done with images.
-        rejected: so many files, now.
+        rejected: files that were rejected now, with the reasons.
+        unindexed: those of them that no index names.
+        before: those that `base` names already: they are not counted twice.
         reading: what the source was understood as.
         told: the rest of a `Manifest`.
     """
+    count = sum(item not in before for item in rejected)
     return Manifest(
         packer=__version__,
         fields=tuple(sorted(written.fields.union(base.fields if base else ()))),
         shards=(*(base.shards if base else ()), *entries),
-        rejected=rejected + (base.rejected if base else 0),
+        rejected=count + (base.rejected if base else 0),
+        rejections=kept([item for item in unindexed if item not in before], base),
         reading=base.reading if base and base.reading else reading,
         transcoders=all_versions(transcoders(policy), base),
         **told,

@@ -150,7 +150,7 @@ class Session:
             remarks=[*self._request.remarks, *without_labels(written.labels)],
             shards_written=len(written.entries),
             seconds=time.monotonic() - self._began,
-            rejected=written.rejected,
+            rejected=self._rejected,
             ignored=[],
         )
 
@@ -252,6 +252,11 @@ class Session:
         if not self._request.skips:
             raise Rejected([(name, str(error))], written=False, noun="item")
 
+    @property
+    def _rejected(self) -> list[tuple[str, str]]:
+        """Every sample that was rejected; a last one may have no shard whose index names it."""
+        return self._stream.written.rejected + self._stream.rejected
+
     def _manifest(self) -> Manifest:
         written, base = self._stream.written, self._base
         splits: Counter[str] = Counter()
@@ -259,7 +264,7 @@ class Session:
             splits[entry.split] += entry.samples
         count = splits.total()
         if not count and base is None:
-            raise NothingToPack(f"Nothing was written to {self._to.name}.", written.rejected)
+            raise NothingToPack(f"Nothing was written to {self._to.name}.", self._rejected)
         there = base.classes if base else ()
         classes = self._fields.classes or max(there, numbered(written.labels), key=len)
         images = written.fields.difference(FORMATS, ("cls",))
@@ -270,7 +275,8 @@ class Session:
             written.entries.values(),
             base,
             self._options.policy,
-            rejected=len(written.rejected),
+            rejected=self._rejected,
+            unindexed=self._stream.rejected,
             reading=told,
             options=base.options if base else self._options.dump(),
             source=xxhash.xxh3_128_hexdigest(f"{base.source if base else ''}{checksums}".encode()),

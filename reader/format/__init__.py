@@ -68,10 +68,13 @@ JPEGs that could not be tiled), ``unbanded`` (the PNGs that could not be banded;
 
 **dataset.json** (`manifest.py`). Version, the options that shaped the bytes, the classes in label
 order, the list of shards with their sizes and checksums, ``transcoders`` (the versions of what the
-images may have gone through), and ``checksum``: ``xxh3-128:`` and the hexadecimal digits for all of
-this without it, as JSON with sorted keys and without white space. Each tar is named once; names
-that differ only in case or Unicode normalisation, and have the same checksum, are one tar. A reader
-ignores what it does not know.
+images may have gone through), ``rejected`` (the number of source files that are not in the
+dataset), ``rejections`` (those of them that no index names: ``reasons``, the number of files by
+reason, and ``files``, the first thousand by name, ``[name, reason]`` each; may be missing), and
+``checksum``: ``xxh3-128:`` and the hexadecimal digits for all of this without it, as JSON with
+sorted keys and without white space. Each tar is named once; names that differ only in case or
+Unicode normalisation, and have the same checksum, are one tar. A reader ignores what it does not
+know.
 
 Beside these, `safetensors.py` reads an index's columns, `columns.py` builds them, `tiles.py` those
 from ``segment`` on and `bands.py` those from ``band`` on;

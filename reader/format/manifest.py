@@ -23,7 +23,7 @@ CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 MAX_BYTES = 1 << 28  # of dataset.json: a million shards, or classes with long names
 
 _KINDS: dict[str, type] = {"packer": str, "options": dict, "source": str, "reading": str}
-_KINDS |= {"rejected": int, "transcoders": dict}
+_KINDS |= {"rejected": int, "transcoders": dict, "rejections": dict}
 
 
 @dataclass(frozen=True)
@@ -56,6 +56,8 @@ class Manifest:
         fields: extensions of the members that samples have.
         shards: in the order that numbers the samples.
         rejected: how many source files are not in the dataset; each index names its own.
+        rejections: of those that no index names: ``reasons``, the number of files by reason, and
+            ``files``, the first thousand as ``[name, reason]``; empty if there are none.
         reading: what the packer took the source for, in a sentence; empty where it was not told.
         transcoders: versions of the programs and libraries that images may have gone through.
     """
@@ -69,6 +71,7 @@ class Manifest:
     rejected: int = 0
     reading: str = ""
     transcoders: Mapping[str, str] = field(default_factory=dict)
+    rejections: Mapping[str, Any] = field(default_factory=dict)
     version: int = field(default=VERSION)
 
     @property
@@ -102,6 +105,8 @@ class Manifest:
     def dump(self) -> str:
         """The file's text."""
         content = {"format": KIND, **asdict(self)}
+        if not self.rejections:
+            del content["rejections"]  # as in datasets of earlier versions
         return json.dumps({**content, "checksum": own_checksum(content)}, indent=1) + "\n"
 
     @classmethod
@@ -152,6 +157,7 @@ class Manifest:
             for name, kind in _KINDS.items():
                 if name in content and type(content[name]) is not kind:
                     raise ValueError(f"{name} is not {kind.__name__}")
+            _check_rejections(content.get("rejections", {}))
             known = {item.name for item in fields(cls)}  # a later packer may tell more
             return cls(shards=shards, **{k: v for k, v in content.items() if k in known})
         except (KeyError, TypeError, ValueError, RecursionError) as error:
@@ -185,6 +191,16 @@ def own_checksum(content: Mapping[str, Any]) -> str:
     """What ``checksum`` must be, for the content without it, however the file is laid out."""
     canonical = json.dumps(content, sort_keys=True, separators=(",", ":")).encode()
     return checksum_of(canonical)
+
+
+def _check_rejections(found: dict[str, Any]) -> None:
+    reasons, files = found.get("reasons", {}), found.get("files", [])
+    if not isinstance(reasons, dict) or any(type(count) is not int for count in reasons.values()):
+        raise ValueError("rejections has reasons that are not numbers of files")
+    if not isinstance(files, list) or not all(
+        isinstance(item, list) and [type(text) for text in item] == [str, str] for item in files
+    ):
+        raise ValueError("rejections has files that are not names with reasons")
 
 
 def _shard(entry: dict[str, Any]) -> ShardEntry:

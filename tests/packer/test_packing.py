@@ -1,6 +1,7 @@
 import errno
 import gc
 import io
+import json
 import os
 import re
 import shutil
@@ -559,6 +560,81 @@ def test_to_go_on_without_files_is_proposed_for_few_damaged_ones_alone(
         path.write_bytes(b"")
     (own_source / "class0" / "good.jpg").write_bytes(b"\xff\xd8\xff")
     assert "--on-error skip" not in refusal()
+
+
+def a_yolo_folder(root: Path, image: bytes) -> tuple[Path, str]:
+    for number in range(8):
+        for folder, name, data in (
+            ("images", f"{number}.jpg", image),
+            ("labels", f"{number}.txt", b"0 0.5 0.5 0.2 0.2\n"),
+        ):
+            (root / folder).mkdir(parents=True, exist_ok=True)
+            (root / folder / name).write_bytes(data)
+    (root / "data.yaml").write_text("train: images\nnc: 80\n")
+    (root / "labels" / "3.txt").write_text("0 0.5 0.5 0.2 0.2\n\n99 0.5 0.5 0.2 0.2\n")
+    return root / "images" / "7.jpg", (
+        "images/3.jpg: 'labels/3.txt', line 3: class 99 of 80 (classes are numbered from 0)"
+    )
+
+
+def a_coco_folder(root: Path, image: bytes) -> tuple[Path, str]:
+    (root / "images").mkdir(parents=True)
+    boxes = [
+        {"id": 10 + number, "image_id": number, "category_id": 1, "bbox": [1, 2, 3, 4]}
+        for number in range(9)
+    ]
+    boxes[2]["category_id"] = 99
+    boxes[3]["bbox"] = [1, 2, -3, 4]
+    content = {
+        "images": [{"id": number, "file_name": f"{number}.jpg"} for number in range(8)],
+        "annotations": boxes,
+        "categories": [{"id": 1, "name": "cat"}],
+    }
+    (root / "a.json").write_text(json.dumps(content))
+    for number in range(8):
+        (root / "images" / f"{number}.jpg").write_bytes(image)
+    return root / "images" / "7.jpg", (
+        "a.json: image 8: it has 1 annotations and is not in the list of images"
+    )
+
+
+def a_voc_folder(root: Path, image: bytes) -> tuple[Path, str]:
+    for folder in ("JPEGImages", "Annotations"):
+        (root / folder).mkdir(parents=True)
+    corners = ("xmin", "ymin", "xmax", "ymax")
+    for number in range(8):
+        box = "".join(
+            f"<{name}>{'x' if number == 3 else at}</{name}>" for at, name in enumerate(corners)
+        )
+        (root / "JPEGImages" / f"{number}.jpg").write_bytes(image)
+        (root / "Annotations" / f"{number}.xml").write_text(
+            f"<annotation><object><name>cat</name><bndbox>{box}</bndbox></object></annotation>"
+        )
+    return root / "JPEGImages" / "7.jpg", (
+        "JPEGImages/3.jpg: 'Annotations/3.xml', object 0 (cat): xmin is no number: 'x'"
+    )
+
+
+@pytest.mark.parametrize("layout", [a_yolo_folder, a_coco_folder, a_voc_folder])
+def test_wrong_annotations_and_damaged_pixels_are_named_in_one_run_and_can_be_skipped(
+    tmp_path: Path,
+    own_source: Path,
+    run_pack: RunPack,
+    layout: Callable[[Path, bytes], tuple[Path, str]],
+) -> None:
+    root, dst = tmp_path / "root", tmp_path / "dst"
+    image = (own_source / "class0" / "image000.jpg").read_bytes()
+    damaged, expected = layout(root, image)
+    damaged.write_bytes(image[:400])
+    with pytest.raises(Rejected, match="Or give --on-error skip to go on without them") as caught:
+        run_pack(root, dst, shard_samples=2)
+    named = [f"{name}: {reason}" for name, reason in caught.value.files]
+    assert expected in named
+    assert any(name.startswith(f"{damaged.relative_to(root)}: it is damaged") for name in named)
+    report = run_pack(root, dst, shard_samples=2, skip_rejected=True)
+    assert [f"{name}: {reason}" for name, reason in report.rejected] == named
+    assert report.shards_written == 0, "the refused run has kept its shards"
+    assert Manifest.load(dst).rejected == len(named)
 
 
 @pytest.mark.parametrize("mended", ["in place", "removed"])

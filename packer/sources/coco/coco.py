@@ -163,7 +163,8 @@ class CocoSource:
                 try:
                     yield self._sample(name, locator, keys, first.split)
                 except BadImage as error:
-                    yield Skipped.of(f"{first.file.path.name}: {written}", error)
+                    where = f"{first.file.path.name}: {written}"
+                    yield Skipped(where, str(error), damaged=True)
 
     def _sample(self, name: str | BadImage, locator: str, keys: Keys, split: str) -> SourceSample:
         if isinstance(name, BadImage):

@@ -1,10 +1,10 @@
 """What is stored of an image: the annotations that name it, a list for each of their fields."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from packer.errors import BadImage
+from packer.errors import BadImage, first_of
 
 
 def described(
@@ -28,9 +28,10 @@ def described(
     captions = [item["caption"] for item in annotations if "caption" in item]
     found = {"image": image}
     if class_of:
+        _check(objects, class_of, has_boxes)
         if has_boxes:
-            found["boxes"] = [_box(item) for item in objects]
-        found["categories"] = [_class(item, class_of) for item in objects]
+            found["boxes"] = [item["bbox"] for item in objects]
+        found["categories"] = [class_of[item["category_id"]] for item in objects]
         for name in {name: None for item in objects for name in item}:
             if name not in ("image_id", "bbox"):
                 found[name] = [item.get(name) for item in objects]
@@ -56,7 +57,9 @@ def _objects(annotations: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]
 
 def class_of_image(annotations: Sequence[Mapping[str, Any]], class_of: Mapping[int, int]) -> int:
     """The class of an image whose annotations have no boxes; -1 if it has none, or several."""
-    found = {_class(item, class_of) for item in annotations if "category_id" in item}
+    objects = [item for item in annotations if "category_id" in item]
+    _check(objects, class_of, has_boxes=False)
+    found = {class_of[item["category_id"]] for item in objects}
     return found.pop() if len(found) == 1 else -1
 
 
@@ -72,18 +75,26 @@ def picture_of(annotations: Sequence[Mapping[str, Any]]) -> str:
     return names[0]
 
 
-def _box(item: Mapping[str, Any]) -> list[float]:
-    box = item.get("bbox")
-    if (
+def _check(
+    objects: Sequence[Mapping[str, Any]], class_of: Mapping[int, int], has_boxes: bool
+) -> None:
+    """Raise BadImage with the first objects that are wrong."""
+    if faults := [fault for item in objects for fault in _faults(item, class_of, has_boxes)]:
+        raise BadImage(first_of(faults))
+
+
+def _faults(item: Mapping[str, Any], class_of: Mapping[int, int], has_box: bool) -> Iterator[str]:
+    """What is wrong with an object."""
+    where, box, category = f"annotation {item.get('id')}", item.get("bbox"), item["category_id"]
+    if has_box and (
         not isinstance(box, list)
         or len(box) != 4
         or not all(map(_is_coordinate, box))
         or min(box[2:]) < 0
     ):
-        raise BadImage(
-            f"its annotation {item.get('id')} has no box of x, y, width and height: {box!r:.200}"
-        )
-    return box
+        yield f"{where} has no box of x, y, width and height: {box!r:.200}"
+    if type(category) not in (int, bool, float) or category not in class_of:
+        yield f"{where} has the category {category!r:.80}, which is not in the list of categories"
 
 
 def _is_coordinate(value: object) -> bool:
@@ -92,13 +103,3 @@ def _is_coordinate(value: object) -> bool:
         return type(value) in (int, float) and math.isfinite(value)  # type: ignore[arg-type]
     except OverflowError:
         return False
-
-
-def _class(item: Mapping[str, Any], class_of: Mapping[int, int]) -> int:
-    try:
-        return class_of[item["category_id"]]
-    except (KeyError, TypeError) as error:
-        raise BadImage(
-            f"its annotation {item.get('id')} has the category {item['category_id']!r:.80}, "
-            "which is not in the list of categories"
-        ) from error

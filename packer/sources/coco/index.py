@@ -59,7 +59,7 @@ class Index:
             if element.of == "annotations":
                 owner = _id(element.value, "image_id")
                 if owner is None:
-                    yield Skipped(where, "it is not an annotation: it has no image_id")
+                    yield _wrong(where, "it is not an annotation: it has no image_id")
                     continue
                 self._owners.append(self._number(owner))
                 self._spans.extend((part, element.offset, element.size))
@@ -67,11 +67,11 @@ class Index:
                 own = _id(element.value, "id")
                 file_name = file_name_of(element)
                 if own is None or file_name is None:
-                    yield Skipped(where, "it is not an image: it has no id or no file_name")
+                    yield _wrong(where, "it is not an image: it has no id or no file_name")
                     continue
                 number = self._number(own)
                 if number in listed:
-                    yield Skipped(f"{name}: {file_name}", f"the id {own} is that of an earlier one")
+                    yield _wrong(f"{name}: {file_name}", f"the id {own} is that of an earlier one")
                 elif number not in self._places:
                     self._places[number] = (part, element.offset, element.size)
                     self.file_names[number] = file_name
@@ -88,7 +88,7 @@ class Index:
         counts = np.bincount(np.array(self._owners, np.int64), minlength=len(self._number_of))
         for image, number in self._number_of.items():
             if number not in self._places:
-                yield Skipped(
+                yield _wrong(
                     f"{name}: image {image}",
                     f"it has {counts[number]} annotations and is not in the list of images",
                 )
@@ -105,6 +105,11 @@ class Index:
 
     def _number(self, image: int | str) -> int:
         return self._number_of.setdefault(image, len(self._number_of))
+
+
+def _wrong(name: str, reason: str) -> Skipped:
+    """A wrong entry: the file is an annotation file all the same."""
+    return Skipped(name, reason, damaged=True)
 
 
 def _id(entry: Any, name: str) -> int | str | None:

@@ -14,7 +14,7 @@ from typing import Any
 from packer.errors import BadImage, UnusableInput
 from packer.sources.labels import class_order
 from packer.sources.listed import ListedSource
-from packer.sources.lists import Lists, Row, read_by
+from packer.sources.lists import BadFile, Lists, Row, read_by
 from packer.sources.reading import Place, Reading
 from packer.sources.records import Skipped
 from packer.sources.table.as_json import to_json
@@ -83,12 +83,16 @@ class _Kitti(Lists):
                 yield Row(f"{folder}/image_2/{name}", None, split, files, note)
             for name in tree.names(f"{folder}/label_2"):
                 if name.endswith(".txt") and name[:-4] not in image_of:
-                    yield Skipped(f"{folder}/label_2/{name}", "there is no image of its name")
+                    reason = "there is no image of its name"
+                    yield Skipped(f"{folder}/label_2/{name}", reason, damaged=True)
 
     def members(self, note: str, files: Mapping[str, bytes]) -> Mapping[str, bytes]:
         """The masks, and the objects as JSON."""
         number_of = {name: number for number, name in enumerate(self.classes)}
-        rows = list(_lines(files["txt"]))
+        try:
+            rows = list(_lines(files["txt"]))
+        except BadImage as error:
+            raise BadFile("txt", str(error)) from None
         found: dict[str, Any] = {
             "boxes": [[float(word) for word in row[4:8]] for row in rows],
             "categories": [number_of[row[0]] for row in rows],
@@ -129,7 +133,7 @@ def _lines(data: bytes) -> Iterator[list[str]]:
         except ValueError:
             numbers = []
         if len(words) not in (15, 16) or not all(map(math.isfinite, numbers)) or not numbers:
-            raise BadImage(f"its label file: line {number} is not a type and 14 numbers")
+            raise BadImage(f"line {number} is not a type and 14 numbers")
         if numbers[5] < numbers[3] or numbers[6] < numbers[4]:
-            raise BadImage(f"its label file: line {number} has a box that ends before it begins")
+            raise BadImage(f"line {number} has a box that ends before it begins")
         yield words

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 from xml.etree.ElementTree import Element, ParseError, fromstring
 
-from packer.errors import BadImage
+from packer.errors import BadImage, first_of
 
 MAX_BYTES = 16 << 20  # of a file; a larger one is no annotation
 _CORNERS = ("xmin", "ymin", "xmax", "ymax")
@@ -33,7 +33,15 @@ def parsed(data: bytes) -> list[dict[str, Any]]:
         raise BadImage(f"it is not sound XML: {error}") from None
     if root.tag != "annotation":
         raise BadImage(f"it is no annotation: it begins with <{root.tag[:40]}>")
-    return [_object(number, item) for number, item in enumerate(root.findall("object"))]
+    found, faults = [], []
+    for number, item in enumerate(root.findall("object")):
+        try:
+            found.append(_object(number, item))
+        except BadImage as error:
+            faults.append(str(error))
+    if faults:
+        raise BadImage(first_of(faults))
+    return found
 
 
 def described(objects: list[dict[str, Any]], class_of: Mapping[str, int]) -> dict[str, Any]:
@@ -49,7 +57,7 @@ def described(objects: list[dict[str, Any]], class_of: Mapping[str, int]) -> dic
 
 
 def _object(number: int, item: Element) -> dict[str, Any]:
-    where = f"its object {number}"
+    where = f"object {number}"
     name = (item.findtext("name") or "").strip()
     if not name:
         raise BadImage(f"{where} has no name")

@@ -13,7 +13,7 @@ from packer.errors import BadImage
 from packer.sources.folder.shape import inside
 from packer.sources.labels import class_order
 from packer.sources.listed import ListedSource
-from packer.sources.lists import Lists, Row, read_by
+from packer.sources.lists import BadFile, Lists, Row, read_by
 from packer.sources.records import Skipped
 from packer.sources.table.as_json import to_json
 from packer.sources.tree import Tree
@@ -76,9 +76,9 @@ class Voc(Lists):
         try:
             text = to_json(described(parsed(files["xml"]), class_of))
         except KeyError as error:
-            raise BadImage(f"its class, {error}, is not in the list of classes") from None
+            raise BadFile("xml", f"class {error} is not in the list of classes") from None
         except BadImage as error:
-            raise BadImage(f"its annotation: {error}") from None
+            raise BadFile("xml", str(error)) from None
         return {"json": text} | {ext: data for ext, data in files.items() if ext != "xml"}
 
     def open(self, tree: Tree, classes: Sequence[str] | None) -> ListedSource:
@@ -119,7 +119,7 @@ def _strays(tree: Tree, folder: str, stems: Container[str] = ()) -> Iterator[Ski
         stem, ext = os.path.splitext(name)
         if ext.lower() == ".xml" and stem not in stems:
             reason = "it is an annotation, and there is no image of its name"
-            yield Skipped(inside(folder, name), reason)
+            yield Skipped(inside(folder, name), reason, damaged=True)
 
 
 def has_annotations(tree: Tree, folder: str) -> bool:

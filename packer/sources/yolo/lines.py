@@ -7,7 +7,7 @@ outlines. https://docs.ultralytics.com/datasets/detect/, /segment/, /pose/ and /
 
 import math
 
-from packer.errors import BadImage
+from packer.errors import BadImage, first_of
 
 BOX, OUTLINE, POSE = "boxes", "outlines", "poses"
 _BOX = 5  # numbers of a line
@@ -25,39 +25,50 @@ def kind_of(data: bytes, classes: int | None = None, keypoints: int = 0) -> str:
         keypoints: numbers behind the box of each line; 0: it has no key points.
 
     Raises:
-        BadImage: a line is something else, or of a class that there is not.
+        BadImage: lines are something else, or of a class that does not exist; it names the first.
     """
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise BadImage("it is not text") from None
     found = ""
+    faults = []
     for number, line in enumerate(text.splitlines(), 1):
         words = line.split()
         if not words:
             continue
-        try:
-            label, *rest = map(float, words)
-        except ValueError:
-            raise BadImage(f"line {number} is not of numbers: {line[:40]!r}") from None
         kind = _kind(len(words), keypoints)
-        if not kind:
-            raise BadImage(
-                f"line {number} has {len(words)} numbers; a box has {_BOX}, an outline an odd "
-                "number from 7, and poses need kpt_shape in the data.yaml"
-            )
-        if not label.is_integer() or label < 0 or (classes is not None and label >= classes):
-            there = "" if classes is None else f", and there are {classes}"
-            raise BadImage(f"line {number} begins with {words[0][:20]}, which is no class{there}")
-        places = rest[: _BOX - 1] if kind == POSE else rest
-        if kind != OUTLINE and min(places[2:]) < 0:
-            raise BadImage(f"line {number} has a box of negative size")
-        if not (all(map(math.isfinite, rest)) and min(places) >= -_BEYOND) or (
-            max(places) > 1 + _BEYOND
-        ):
-            raise BadImage(f"line {number} has no fractions from 0 to 1: {line[:60]!r}")
+        if fault := _fault(words, kind, classes):
+            faults.append(f"line {number}: {fault}")
         found = kind if found != OUTLINE else found
+    if faults:
+        raise BadImage(first_of(faults))
     return found
+
+
+def _fault(words: list[str], kind: str, classes: int | None) -> str:
+    """What is wrong with a line; "" if it is sound."""
+    try:
+        label, *rest = map(float, words)
+    except ValueError:
+        return f"not numbers: {' '.join(words)[:40]!r}"
+    if not kind:
+        return (
+            f"{len(words)} numbers; a box has {_BOX}, an outline an odd number from 7, and poses "
+            "need kpt_shape in the data.yaml"
+        )
+    if not label.is_integer() or label < 0:
+        return f"class {words[0][:20]}, which is not a class number"
+    if classes is not None and label >= classes:
+        return f"class {words[0][:20]} of {classes} (classes are numbered from 0)"
+    if not all(map(math.isfinite, rest)):
+        return f"a number that is not finite: {' '.join(words)[:60]!r}"
+    places = rest[: _BOX - 1] if kind == POSE else rest
+    if kind != OUTLINE and min(places[2:]) < 0:
+        return f"a box of negative size: {' '.join(words)[:60]!r}"
+    if min(places) < -_BEYOND or max(places) > 1 + _BEYOND:
+        return f"not fractions from 0 to 1: {' '.join(words)[:60]!r}"
+    return ""
 
 
 def _kind(words: int, keypoints: int) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from packer.errors import BadImage
 from packer.sources.folder.shape import inside
-from packer.sources.lists import Lists, Row
+from packer.sources.lists import BadFile, Lists, Row
 from packer.sources.records import Skipped
 from packer.sources.table.names import name_hash
 from packer.sources.tree import Tree
@@ -93,7 +93,7 @@ class Yolo(Lists):
         try:
             kind_of(files["txt"], len(self.classes) or None, self.keypoints)
         except BadImage as error:
-            raise BadImage(f"its label file: {error}") from None
+            raise BadFile("txt", str(error)) from None
         return files
 
 
@@ -139,7 +139,8 @@ def _strays(tree: Tree, folder: str, labels: str) -> Iterator[Skipped]:
         if ext.lower() != ".txt" or stem in stems or name.lower() in _OTHERS:
             continue
         if labels != folder or kind_at(tree, path):
-            yield Skipped(path, "it is a label file, and there is no image of its name")
+            reason = "it is a label file, and there is no image of its name"
+            yield Skipped(path, reason, damaged=True)
 
 
 def kind_at(tree: Tree, path: str, keypoints: int = 0) -> str | None:

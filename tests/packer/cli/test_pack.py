@@ -94,10 +94,10 @@ def test_bad_files_stop_and_can_then_be_skipped(
     empty = bad_source / "class1" / os.fsdecode(b"\xff empty.jpg")
     stopped = run_packer(*command, "--on-error", "stop")
     assert stopped.returncode == 2
-    assert r"class1/\xff empty.jpg: it is empty" in stopped.stderr
-    assert "class0/text.jpg" not in stopped.stderr
-    assert len(json.loads(stopped.stdout)["rejected"]) == 1
-    assert not dst.exists()
+    assert stopped.stderr.count(r"class1/\xff empty.jpg: it is empty") == 1
+    assert stopped.stderr.count("class0/text.jpg: it is not an image") == 1
+    assert "1 file rejected, so nothing will be committed. Packing goes on" in stopped.stderr
+    assert len(json.loads(stopped.stdout)["rejected"]) == 2
     empty.unlink()
     stopped = run_packer(*command, "--on-error", "stop")
     assert stopped.returncode == 2
@@ -281,9 +281,9 @@ def test_what_an_engine_prints_is_not_in_the_json(
 ) -> None:
     plain = fill.fill
 
-    def noisy(*arguments: Any) -> Any:
+    def noisy(*arguments: Any, **options: Any) -> Any:
         print("(raylet) A node has died.")
-        return plain(*arguments)
+        return plain(*arguments, **options)
 
     monkeypatch.setattr("packer.packing.fill", noisy)
     command = ["pack", str(source), str(tmp_path / "dst"), "--jobs", "1", "--json"]

@@ -111,6 +111,23 @@ def test_an_empty_class_and_rejected_files_are_named(of_planted: tuple[Reported,
     assert "damaged0.jpg" in page
 
 
+def test_files_that_the_scan_rejected_are_counted_as_dataset_json_counts_them(
+    own_source: Path, tmp_path: Path, run_pack: Callable[..., object], reported: Reporting
+) -> None:
+    for number in range(3):
+        (own_source / "class0" / f"empty{number}.jpg").touch()
+    (own_source / "class1" / "text.jpg").write_text("text")
+    run_pack(own_source, tmp_path / "shards", skip_rejected=True)
+    [found] = [
+        each for each in reported(tmp_path / "shards")[0].findings if each.kind == "rejected"
+    ]
+    assert found.sentence == (
+        "4 files of the source are not in the dataset. Why: it is empty (3); "
+        "it is not an image of a known format (1)."
+    )
+    assert [name for name, _ in found.lines][-1] == "class1/text.jpg"
+
+
 def test_a_class_that_is_rare_or_that_a_split_lacks_is_shown_by_a_sample(
     of_planted: tuple[Reported, str],
 ) -> None:

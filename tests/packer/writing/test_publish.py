@@ -228,6 +228,22 @@ def test_what_is_rejected_is_uploaded_when_it_is_mended(
     assert set(store.written.values()) == {1}
 
 
+def test_nothing_is_uploaded_of_a_run_that_the_scan_refuses(
+    store: S3Server, upload: Upload, make_folder: Callable[..., Path], tmp_path: Path
+) -> None:
+    images = make_folder(tmp_path / "images", classes=1, images=6)
+    empty, damaged = (images / "class0" / f"image00{number}.jpg" for number in (0, 3))
+    good = empty.read_bytes()
+    empty.write_bytes(b"")
+    damaged.write_bytes(good[:300])
+    with pytest.raises(packer.Rejected, match=r"(?s)image000\.jpg: .*image003\.jpg: "):
+        upload(images, shard_samples=2)
+    assert not [name for name in store.objects("shards") if "shard-" in name]
+    empty.write_bytes(good)
+    damaged.write_bytes(good)
+    assert upload(images, shard_samples=2).samples == 6
+
+
 def test_a_writer_uploads_in_the_end_or_leaves_nothing(store: S3Server, tmp_path: Path) -> None:
     options = {"scratch": tmp_path / "scratch", "storage_options": store.options}
     pixels = np.zeros((16, 16, 3), np.uint8)

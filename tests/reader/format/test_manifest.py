@@ -197,6 +197,8 @@ def test_a_manifest_without_a_part_is_refused(tmp_path: Path, name: str) -> None
         *({"classes": "cat"}, {"fields": {"jpg": 1}}, {"options": 1}, {"options": []}),
         *({"classes": None}, {"classes": 3}, {"fields": None}, {"transcoders": ["tiler"]}),
         *({"packer": 1}, {"source": None}, {"rejected": "2"}),
+        *({"rejections": []}, {"rejections": {"files": [["a"]]}}, {"rejections": {"files": 1}}),
+        *({"rejections": {"reasons": {"a": "1"}}}, {"rejections": {"files": [["a", 1]]}}),
     ],
     ids=str,
 )

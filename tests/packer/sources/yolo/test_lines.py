@@ -34,29 +34,37 @@ def test_a_label_file_is_known_by_its_lines(text: str, kind: str) -> None:
 def test_key_points_are_known_by_their_number_alone() -> None:
     line = b"0 0.5 0.5 1 1 0.5 0.5 2 0.1 0.1 0"
     assert kind_of(line, keypoints=6) == POSE
-    with pytest.raises(BadImage, match="line 1 has 5 numbers"):
+    with pytest.raises(BadImage, match="line 1: 5 numbers"):
         kind_of(b"0 0.5 0.5 1 1", keypoints=6)
 
 
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("0 0.5 0.5 1 1\n0 0.5 0.5 1", "line 2 has 4 numbers"),
-        ("0 0.5 0.5 1 1 0.9", "has 6 numbers"),
-        ("80 0.5 0.5 1 1", "begins with 80, which is no class, and there are 80"),
-        ("-1 0.5 0.5 1 1", "no class"),
-        ("0.5 0.5 0.5 1 1", "no class"),
-        ("cat 0.5 0.5 1 1", "is not of numbers"),
-        ("0 320 240 20 20", "no fractions from 0 to 1"),
-        ("0 0.5 0.5 nan 1", "no fractions"),
-        ("0 0.5 0.5 1.2 0.1", "line 1 has no fractions from 0 to 1: '0 0.5 0.5 1.2 0.1'"),
-        ("0 -0.1 0 1 0 1 1", "no fractions"),
-        ("0 0.5 0.5 -0.1 1", "negative size"),
+        ("0 0.5 0.5 1 1\n0 0.5 0.5 1", "^line 2: 4 numbers; a box has 5"),
+        ("0 0.5 0.5 1 1 0.9", "6 numbers"),
+        ("80 0.5 0.5 1 1", r"^line 1: class 80 of 80 \(classes are numbered from 0\)$"),
+        ("-1 0.5 0.5 1 1", "class -1, which is not a class number"),
+        ("0.5 0.5 0.5 1 1", "class 0.5, which is not a class number"),
+        ("nan 0.5 0.5 1 1", "class nan, which is not a class number"),
+        ("cat 0.5 0.5 1 1", "not numbers: 'cat 0.5 0.5 1 1'"),
+        ("0 320 240 20 20", "not fractions from 0 to 1"),
+        ("0 0.5 0.5 nan 1", "a number that is not finite: '0 0.5 0.5 nan 1'"),
+        ("0 0.5 0.5 1.2 0.1", "line 1: not fractions from 0 to 1: '0 0.5 0.5 1.2 0.1'"),
+        ("0 -0.1 0 1 0 1 1", "not fractions"),
+        ("0 0.5 0.5 -0.1 1", "a box of negative size"),
     ],
 )
 def test_a_line_of_another_kind_is_named(text: str, reason: str) -> None:
     with pytest.raises(BadImage, match=reason):
         kind_of(text.encode(), classes=80)
+
+
+def test_all_lines_of_a_file_that_are_wrong_are_named_at_once_or_counted() -> None:
+    wrong = [f"{label} 0.5 0.5 1 1" for label in (7, 8, 9, 10, 11)]
+    lines = "\n".join(["0 0.5 0.5 1 1", *wrong]).encode()
+    with pytest.raises(BadImage, match=r"^line 2: class 7 .* line 4: class 9 .*; and 2 more$"):
+        kind_of(lines, classes=3)
 
 
 def test_bytes_that_are_not_text_are_refused() -> None:
