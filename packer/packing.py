@@ -98,7 +98,7 @@ def pack(
         if by_scan and tell is not None:
             tell(by_scan)
         if stops:
-            look_on(by_scan, progress)
+            look_on(by_scan, to.holds_all, progress)
         run = Run.asked(f"{name}{work.scanned.identity}", options, classes).of(work)
         with (
             connected(executor) as engine,
@@ -113,7 +113,7 @@ def pack(
             written, count = filled.written, filled.count
             rejected = sorted(_rejected(work, written) + filled.unread)
             if filled.unread or (rejected and not skip_rejected):
-                raise refusal(work, rejected, written=True)
+                raise refusal(work, rejected, written=to.holds_all or not stops)
             if not append and not any(entry.samples for entry in written.entries.values()):
                 raise NothingToPack(f"{name} holds no image. Nothing was committed.", rejected)
             dropped = _drop_empty_shards(to.folder, written) if append else []
@@ -146,11 +146,12 @@ def _rejected(work: Work, written: Written | None = None) -> Rejections:
     return sorted(work.scanned.listing.rejected + (written.rejected if written else []))
 
 
-def look_on(rejected: Rejections, progress: Progress) -> None:
-    """Say why a run goes on that cannot be committed."""
+def look_on(rejected: Rejections, keeps: bool, progress: Progress) -> None:
+    """Say why a run goes on that cannot be committed, and whether it `keeps` its shards."""
+    kept = ", and finished shards are kept" if keeps else ""
     progress.note(
         f"{many(len(rejected), 'file')} rejected, so nothing will be committed. Packing goes on to "
-        "find all others in the same run, and finished shards are kept. Press Ctrl-C to stop."
+        f"find all others in the same run{kept}. Press Ctrl-C to stop."
     )
 
 

@@ -23,7 +23,10 @@ class Destination:
     Attributes:
         folder: in which shards are built.
         name: of the dataset, for a person.
+        holds_all: whether the folder has room for all shards, which stay in it.
     """
+
+    holds_all = True
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -85,9 +88,6 @@ class Destination:
 
     def take(self, shard: Written) -> None:
         """Have a finished shard, which will not be written otherwise."""
-
-    def hold_back(self, shard: Written) -> None:
-        """Have a finished shard of a run that cannot be committed as it is."""
 
     def wait(self, progress: Progress) -> None:
         """Wait until all that was taken is where it belongs."""

@@ -14,6 +14,7 @@ from packer.writing.destination import Destination
 from packer.writing.jobs import Rejections, Unfinished, run_jobs, tell_of_compiling
 from packer.writing.report import Written
 from packer.writing.runners.futures import run_in
+from packer.writing.shard_writer import remove_shard
 
 
 @dataclass(frozen=True)
@@ -65,9 +66,7 @@ def fill(
 
     def take(shard: Written) -> None:
         written.add(shard)
-        if is_refused:
-            to.hold_back(shard)
-        elif skip_rejected or not shard.rejected:  # else it is still to be mended
+        if not is_refused and (skip_rejected or not shard.rejected):  # else it is to be mended
             to.take(shard)
 
     for number in sorted({*numbers}.difference(missing)):
@@ -89,6 +88,8 @@ def fill(
                 unread += outcome
             else:
                 take(outcome)
+                for file in outcome.entries if is_refused and not to.holds_all else ():
+                    remove_shard(to.folder / file)
     to.wait(progress)
     return Filled(written, len(missing), unread)
 

@@ -29,7 +29,7 @@ from packer.writing.claim import Claim
 from packer.writing.destination import Destination, Note
 from packer.writing.report import Written
 from packer.writing.run import Run
-from packer.writing.shard_writer import index_name, index_of, remove_shard
+from packer.writing.shard_writer import index_name, index_of
 from packer.writing.uploads import AT_ONCE, Uploads, failed
 from reader.errors import StoreError
 from reader.format import FormatError, Index, Manifest, manifest
@@ -44,6 +44,8 @@ _WITHOUT_CONDITIONS = (
 
 class StoreDestination(Destination):
     """The place below a URL; a context manager around all that is asked of it."""
+
+    holds_all = False
 
     def __init__(
         self, url: str, scratch: Path, options: dict[str, Any], provider: bytes | None
@@ -223,12 +225,6 @@ class StoreDestination(Destination):
             tar.unlink()
         else:
             self._uploads.start(entry, self.folder)
-
-    def hold_back(self, shard: Written) -> None:
-        """Remove it from the folder, which has no room for all shards; the store gets none."""
-        [entry] = shard.entries.values()
-        if (tar := self.folder / entry.file).exists():
-            remove_shard(tar)
 
     def wait(self, progress: Progress) -> None:
         """Wait until all that was taken is in the store."""

@@ -68,5 +68,5 @@ def path_inside(root: Path, path: str) -> str:
         path = os.path.relpath(os.path.join(os.path.realpath(folder), base), root)
     path = os.path.normpath(path)
     if path.split(os.sep)[0] in (os.pardir, os.curdir):
-        raise BadImage(f"its path leads out of {root}: name the images' folder with --root")
+        raise BadImage("its path leads out of the images' folder, which --root names")
     return path
