@@ -1,0 +1,164 @@
+"""What work costs as its input doubles, counted and not timed.
+
+Tests compare the work for n of something with that for 2n: linear work at most doubles. A sum over
+all code would hide a small quadratic part, so each line of Python that runs is compared by itself,
+in the standard library, too. Two things are counted of each line (`sys.settrace`):
+
+- how often it runs. Loops, comprehensions, generators and callbacks all run lines, so this finds
+  quadratic work in Python that calls nothing, too (`sys.setprofile` sees calls only);
+- the bytes that one execution allocates (`tracemalloc`, upper quartile). A line that runs for each
+  of n and copies, sorts or joins all n in C runs only n times, but allocates more each time.
+
+Not seen is work in C that allocates nothing: `x in a_list`, `a_list.index(x)`, `min(a_list)`. Nor
+is work in other threads and processes. Small sizes suffice: a quadratic line runs four times as
+often from 16 to 32, whatever the rest does.
+"""
+
+import gc
+import sys
+import tracemalloc
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from types import CodeType, FrameType
+from typing import Any
+
+LIMIT = 2.2  # times the work, for twice the input
+_SLACK = 10  # executions of a line more than that: small numbers are no proportion
+_LARGER = 1.25  # times the bytes of one execution, which should stay the same
+_BYTES = 64  # more than that: numbers become longer
+
+_Line = tuple[CodeType, int]
+
+
+@dataclass
+class Work:
+    """The work that a call did in this thread.
+
+    Attributes:
+        calls: Python calls, resumed generators included.
+        lines: executions of each line.
+        allocated: bytes that each execution allocated, of each line.
+    """
+
+    calls: int = 0
+    lines: dict[_Line, int] = field(default_factory=lambda: defaultdict(int))
+    allocated: dict[_Line, list[int]] = field(default_factory=lambda: defaultdict(list))
+
+
+@dataclass(frozen=True)
+class Growth:
+    """The work for n and for 2n of something.
+
+    Attributes:
+        n: of the smaller input.
+        small: the work that it took.
+        large: the work that twice of it took.
+    """
+
+    n: int
+    small: Work
+    large: Work
+
+    @property
+    def ratio(self) -> float:
+        """Python calls for 2n, in those for n."""
+        return self.large.calls / max(1, self.small.calls)
+
+    def excess(self) -> Iterator[str]:
+        """Yield what grew faster than the input, each line of code in a sentence."""
+        if self.ratio > LIMIT:
+            yield f"{self.small.calls} calls for {self.n}, {self.large.calls} for {2 * self.n}"
+        for line, count in self.large.lines.items():
+            before = self.small.lines.get(line, 0)
+            if count > LIMIT * before + _SLACK:
+                yield f"{_named(line)} ran {before} times for {self.n}, {count} for {2 * self.n}"
+        for line, sizes in self.large.allocated.items():
+            earlier = self.small.allocated.get(line, [])
+            if len(earlier) < self.n // 2 or len(sizes) < 1.5 * len(earlier):
+                continue  # it does not run for each, so it may take what all take
+            before, now = _upper_quartile(earlier), _upper_quartile(sizes)
+            if now > _LARGER * before + _BYTES:
+                yield (
+                    f"{_named(line)} allocated {before} bytes each time for {self.n}, "
+                    f"{now} for {2 * self.n}"
+                )
+
+
+def assert_linear(make: Callable[[int], Callable[[], object]], n: int = 16) -> Growth:
+    """Assert that work at most doubles with its input.
+
+    Args:
+        make: prepares an input of a size, and returns what does the work. Called with n for a
+            first run, which fills caches and is not counted, then with n and 2n.
+        n: the smaller size. Of sets, 16 and 64 grow visibly when doubled; 20, 32 and 40 do not.
+
+    Returns:
+        The work, for a table.
+
+    Raises:
+        AssertionError: with each line of code whose work grew more than `LIMIT` times.
+    """
+    growth = grown(make, n)
+    excess = list(growth.excess())
+    assert not excess, "\n".join(["the work grows faster than its input:", *excess])
+    return growth
+
+
+def grown(make: Callable[[int], Callable[[], object]], n: int = 16) -> Growth:
+    """Count the work for n and for 2n; for the arguments see `assert_linear`."""
+    make(n)()
+    return Growth(n, counted(make(n)), counted(make(2 * n)))
+
+
+def counted(run: Callable[[], object]) -> Work:
+    """Count the work of a call in this thread."""
+    work = Work()
+    with _tracing(work):
+        run()
+    return work
+
+
+@contextmanager
+def _tracing(work: Work) -> Iterator[None]:
+    lines, allocated = work.lines, work.allocated
+    line: _Line = (_tracing.__code__, 0)
+    before = 0
+
+    def local(frame: FrameType, event: str, argument: Any) -> Any:
+        nonlocal line, before
+        _, peak = tracemalloc.get_traced_memory()
+        allocated[line].append(peak - before)
+        if event == "return":
+            frame = frame.f_back or frame
+        line = frame.f_code, frame.f_lineno
+        if event == "line":
+            lines[line] += 1
+        elif event == "call":
+            work.calls += 1
+        tracemalloc.reset_peak()
+        before, _ = tracemalloc.get_traced_memory()
+        return local
+
+    others = sys.gettrace()  # those of a measurement of coverage
+    collected = gc.isenabled()
+    gc.disable()
+    tracemalloc.start()
+    sys.settrace(local)
+    try:
+        yield
+    finally:
+        sys.settrace(others)
+        tracemalloc.stop()
+        if collected:
+            gc.enable()
+
+
+def _upper_quartile(values: list[int]) -> int:
+    return sorted(values)[len(values) * 3 // 4]
+
+
+def _named(line: _Line) -> str:
+    code, number = line
+    return f"{code.co_filename}:{number} ({code.co_name})"
