@@ -20,8 +20,9 @@ def refuse_labels(shape: Shape, where: object, names: Callable[[str], Iterable[s
     """
     for path in sorted(shape.images):
         above, _, name = path.rpartition("/")
-        siblings = shape.with_images(above)
-        if plain(name) not in _LABELS or shape.below(path) or not siblings:
+        if plain(name) not in _LABELS or shape.below(path):
+            continue
+        if not (siblings := shape.with_images(above)):
             continue
         texts = [os.path.splitext(file) for file in names(path) if file.endswith(_TEXTS)]
         siblings.sort(key=lambda sibling: plain(sibling) not in IMAGES)

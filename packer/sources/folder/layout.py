@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from packer.errors import UnusableInput
 from packer.sources.folder.masks import OfOthers, certain_pair, masks, may_be_masks, told_of_masks
-from packer.sources.folder.shape import IMAGES, Shape, inside, lies_in, listed, plain
+from packer.sources.folder.shape import IMAGES, Shape, enclosing, inside, listed, plain
 
 ALL = -1  # as a depth: each folder that holds images is a class, wherever it lies
 FLAT = 0  # as a depth: folders mean nothing
@@ -64,14 +64,14 @@ class Layout:
 
     def classes(self, shape: Shape) -> set[str]:
         """The names of all classes."""
-        found = set()
-        for base in self.bases:
-            for path, count in shape.images.items():
-                below = path[len(base) :].strip("/")
-                if not below or not lies_in(path, base) or (self.depth == ALL and not count):
-                    continue
-                if not any(lies_in(path, inside(self.top, folder)) for folder in self.aside):
-                    found.add(self.class_of(below) or "")
+        found, bases = set(), set(self.bases)
+        aside = {inside(self.top, folder) for folder in self.aside}
+        for path, count in shape.images.items():
+            base = enclosing(path, bases)
+            if base is None or path == base or (self.depth == ALL and not count):
+                continue
+            if enclosing(path, aside) is None:
+                found.add(self.class_of(path[len(base) :].strip("/")) or "")
         return found - {""}
 
 

@@ -1,7 +1,7 @@
 """Which folders hold masks, told from their names: masks are no samples (pure)."""
 
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 
 from packer.errors import UnusableInput
 from packer.sources.folder.shape import IMAGES, Shape, inside, plain
@@ -15,6 +15,7 @@ _MASKS_BESIDE_IMAGES = frozenset(
     | {"target", "targets", "depths", "semantic"}
 )
 _WORDS = _MASKS | _MASKS_BESIDE_IMAGES
+_SEPARATORS = re.compile(r"[_\-. ]+")
 
 
 class OfOthers(UnusableInput):
@@ -23,10 +24,14 @@ class OfOthers(UnusableInput):
 
 def masks(shape: Shape) -> Iterator[str]:
     """The folders that hold masks, told from their names."""
+    words: dict[str, set[str]] = {}  # of the folders in a folder
     for path in sorted(filter(None, shape.images)):
         above, _, name = path.rpartition("/")
-        siblings = set(shape.with_images(above)) - {name}
-        if shape.below(path) and _is_of_masks(name, siblings):
+        if not _has_word(name) or not shape.below(path):
+            continue
+        if above not in words:
+            words[above] = _words(shape.with_images(above))
+        if _is_of_masks(name, words[above]):
             yield path
 
 
@@ -44,19 +49,31 @@ def images_of(shape: Shape, folder: str) -> str | None:
     return inside(above, found[0]) if len(found) == 1 else None
 
 
-def _is_of_masks(name: str, siblings: set[str]) -> bool:
-    others = {plain(sibling) for sibling in siblings}
-    if plain(name) in _MASKS or (plain(name) in _MASKS_BESIDE_IMAGES and others & IMAGES):
+def _is_of_masks(name: str, words: set[str]) -> bool:
+    """Return whether a folder holds masks; `words` are those of the folders beside it."""
+    if plain(name) in _MASKS or (plain(name) in _MASKS_BESIDE_IMAGES and words & IMAGES):
         return True
     rest = _rest(name, _MASKS_BESIDE_IMAGES)
-    others |= {_rest(sibling, IMAGES) for sibling in siblings}
-    return "" != rest != plain(name) and rest in others
+    return "" != rest != plain(name) and rest in words
+
+
+def _words(names: Iterable[str]) -> set[str]:
+    """Return what names say, whole and beside the words for images."""
+    return {word for name in names for word in (plain(name), _rest(name, IMAGES))}
+
+
+def _has_word(name: str) -> bool:
+    """Return whether a name is or contains a word for masks; most names do not."""
+    return may_be_masks(name) or not _WORDS.isdisjoint(_tokens(name))
 
 
 def _rest(name: str, words: Collection[str]) -> str:
     """What a name of several words says beside `words`: ``train`` of ``train_masks``."""
-    tokens = re.split(r"[_\-. ]+", name.lower())
-    return "".join(token for token in tokens if token not in words)
+    return "".join(token for token in _tokens(name) if token not in words)
+
+
+def _tokens(name: str) -> list[str]:
+    return _SEPARATORS.split(name.lower())
 
 
 def certain_pair(
@@ -68,7 +85,7 @@ def certain_pair(
     if len(names) != 2 or len(images) != 1 or shape.images.get(top):
         return None
     (folder,) = set(names) - set(images)
-    if not _is_of_masks(folder, set(images)):
+    if not _is_of_masks(folder, _words(images)):
         return None
     folder = inside(top, folder)
     while not shape.images[folder] and len(only := shape.with_images(folder)) == 1:

@@ -1,7 +1,7 @@
 """A tree of folders: where its images lie, and which folders only describe others (pure)."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -14,6 +14,7 @@ _NOT_CLASSES = frozenset(  # as long as they hold no image
     | {"lists", "splits", "attributes", "devkit", "code", "scripts", "readme", "license", "poly"}
     | {"boundingboxes", "bboxes", "xmls", "parts"}
 )
+_OTHER_SIGNS = re.compile(r"[^a-z0-9]+")
 _NAMED = 5  # folders in an error
 
 
@@ -36,6 +37,14 @@ class Shape:
         return found
 
     @cached_property
+    def _aside(self) -> frozenset[str]:
+        return frozenset(
+            path
+            for path in self.images
+            if plain(path.rpartition("/")[2]) in _NOT_CLASSES and not self.below(path)
+        )
+
+    @cached_property
     def _below(self) -> dict[str, int]:
         found = dict(self.images)
         for path in sorted(filter(None, self.images), key=lambda path: -path.count("/")):
@@ -45,16 +54,13 @@ class Shape:
 
     def folders(self, path: str) -> list[str]:
         """The sorted names of the folders in a folder, but for those that only describe others."""
-        aside = self.aside(path)
-        return [name for name in self._children.get(path, ()) if name not in aside]
+        names = self._children.get(path, [])
+        return [name for name in names if inside(path, name) not in self._aside]
 
     def aside(self, path: str) -> set[str]:
         """The folders in a folder that only describe others."""
-        return {
-            name
-            for name in self._children.get(path, ())
-            if plain(name) in _NOT_CLASSES and not self.below(inside(path, name))
-        }
+        names = self._children.get(path, ())
+        return {name for name in names if inside(path, name) in self._aside}
 
     def with_images(self, path: str) -> list[str]:
         """Those of them that hold images, somewhere."""
@@ -66,13 +72,9 @@ class Shape:
 
     def without(self, folders: Sequence[str]) -> "Shape":
         """The tree as if these folders were not there."""
-        return Shape(
-            {
-                path: count
-                for path, count in self.images.items()
-                if not any(lies_in(path, folder) for folder in folders)
-            }
-        )
+        images = self.images.items()
+        left = {path: count for path, count in images if enclosing(path, folders) is None}
+        return Shape(left) if folders else self
 
 
 def inside(path: str, name: str) -> str:
@@ -92,9 +94,14 @@ def lies_in(path: str, folder: str) -> bool:
     return not folder or path == folder or path.startswith(f"{folder}/")
 
 
+def enclosing(path: str, folders: Container[str]) -> str | None:
+    """Return the nearest of `folders` that is the one at `path` or holds it; None for none."""
+    return next((each for each in (path, *folders_above(path)) if each in folders), None)
+
+
 def plain(name: str) -> str:
     """A name by its letters and digits alone, in lower case."""
-    return re.sub(r"[^a-z0-9]", "", name.lower())
+    return _OTHER_SIGNS.sub("", name.lower())
 
 
 def listed(names: "Sequence[str] | Mapping[str, str]", most: int = _NAMED) -> str:
