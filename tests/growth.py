@@ -1,8 +1,8 @@
 """What work costs as its input doubles, counted and not timed.
 
 Tests compare the work for n of something with that for 2n: linear work at most doubles. A sum over
-all code would hide a small quadratic part, so each line of Python that runs is compared by itself,
-in the standard library, too. Two things are counted of each line (`sys.settrace`):
+all code would hide a small quadratic part, so each line of ours is compared by itself, and each
+function of others by its calls. Two things are counted of a line (`sys.settrace`):
 
 - how often it runs. Loops, comprehensions, generators and callbacks all run lines, so this finds
   quadratic work in Python that calls nothing, too (`sys.setprofile` sees calls only);
@@ -21,6 +21,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
 
@@ -29,7 +31,9 @@ _SLACK = 10  # executions of a line more than that: small numbers are no proport
 _LARGER = 1.25  # times the bytes of one execution, which should stay the same
 _BYTES = 64  # more than that: numbers become longer
 
-_Line = tuple[CodeType, int]
+_OURS = tuple(f"{Path(__file__).parent.parent / name}/" for name in ("packer", "reader"))
+_Line = tuple[CodeType, int]  # 0: calls of the function
+_Trace = Callable[[FrameType, str, Any], Any]
 
 
 @dataclass
@@ -38,7 +42,7 @@ class Work:
 
     Attributes:
         calls: Python calls, resumed generators included.
-        lines: executions of each line.
+        lines: executions of each line of ours, and calls of each function.
         allocated: bytes that each execution allocated, of each line.
     """
 
@@ -112,47 +116,81 @@ def grown(make: Callable[[int], Callable[[], object]], n: int = 16) -> Growth:
     return Growth(n, counted(make(n)), counted(make(2 * n)))
 
 
-def counted(run: Callable[[], object]) -> Work:
-    """Count the work of a call in this thread."""
+def counted(run: Callable[[], object], *, allocations: bool = True) -> Work:
+    """Count the work of a call in this thread.
+
+    Args:
+        run: what is called.
+        allocations: count bytes, too, which takes six times as long.
+    """
     work = Work()
-    with _tracing(work):
+    with _tracing(work, allocations):
         run()
     return work
 
 
 @contextmanager
-def _tracing(work: Work) -> Iterator[None]:
-    lines, allocated = work.lines, work.allocated
-    line: _Line = (_tracing.__code__, 0)
-    before = 0
-
-    def local(frame: FrameType, event: str, argument: Any) -> Any:
-        nonlocal line, before
-        _, peak = tracemalloc.get_traced_memory()
-        allocated[line].append(peak - before)
-        if event == "return":
-            frame = frame.f_back or frame
-        line = frame.f_code, frame.f_lineno
-        if event == "line":
-            lines[line] += 1
-        elif event == "call":
-            work.calls += 1
-        tracemalloc.reset_peak()
-        before, _ = tracemalloc.get_traced_memory()
-        return local
-
+def _tracing(work: Work, allocations: bool) -> Iterator[None]:
     others = sys.gettrace()  # those of a measurement of coverage
     collected = gc.isenabled()
     gc.disable()
-    tracemalloc.start()
-    sys.settrace(local)
+    if allocations:
+        tracemalloc.start()
+    sys.settrace(_with_allocations(work) if allocations else _without(work))
     try:
         yield
     finally:
         sys.settrace(others)
-        tracemalloc.stop()
+        if allocations:
+            tracemalloc.stop()
         if collected:
             gc.enable()
+
+
+def _without(work: Work) -> _Trace:
+    lines = work.lines
+
+    def local(frame: FrameType, event: str, argument: Any) -> _Trace:
+        if event == "line":
+            lines[frame.f_code, frame.f_lineno] += 1
+        return local
+
+    def called(frame: FrameType, event: str, argument: Any) -> _Trace | None:
+        work.calls += 1
+        lines[frame.f_code, 0] += 1
+        return local if _is_ours(frame.f_code) else None
+
+    return called
+
+
+def _with_allocations(work: Work) -> _Trace:
+    lines, allocated = work.lines, work.allocated
+    at: _Line = (_tracing.__code__, 0)
+    before = 0
+
+    def local(frame: FrameType, event: str, argument: Any) -> _Trace:
+        nonlocal at, before
+        allocated[at].append(tracemalloc.get_traced_memory()[1] - before)
+        if event == "return":
+            frame = frame.f_back or frame
+        at = frame.f_code, frame.f_lineno
+        if event == "line":
+            lines[at] += 1
+        tracemalloc.reset_peak()
+        before = tracemalloc.get_traced_memory()[0]
+        return local
+
+    def called(frame: FrameType, event: str, argument: Any) -> _Trace | None:
+        work.calls += 1
+        lines[frame.f_code, 0] += 1
+        return local(frame, event, argument) if _is_ours(frame.f_code) else None
+
+    return called
+
+
+@cache
+def _is_ours(code: CodeType) -> bool:
+    return code.co_filename.startswith(_OURS)
 
 
 def _upper_quartile(values: list[int]) -> int:
@@ -161,4 +199,4 @@ def _upper_quartile(values: list[int]) -> int:
 
 def _named(line: _Line) -> str:
     code, number = line
-    return f"{code.co_filename}:{number} ({code.co_name})"
+    return f"{code.co_filename}:{number or code.co_firstlineno} ({code.co_name})"

@@ -7,7 +7,7 @@ import numpy as np
 
 from packer.keys import Hashes, hashes_of
 from packer.sources.folder.files import ignored
-from packer.sources.folder.shape import folders_above, inside, lies_in
+from packer.sources.folder.shape import enclosing, folders_above, inside
 from packer.sources.folder.walk import not_entered
 from packer.sources.lists import Lists
 from packer.sources.records import Skipped
@@ -50,11 +50,11 @@ def unnamed(
     Yields:
         A folder and paths, and what of folders is passed over.
     """
-    folders = tuple(path for path in passed if path.endswith("/"))
+    folders = {path[:-1] for path in passed if path.endswith("/")}
     for folder, level in tree.walk():
-        if found := next((path for path in folders if f"{folder}/".startswith(path)), None):
-            if f"{folder}/" == found:
-                yield Skipped(found, passed[found], ignored=True)
+        if (found := enclosing(folder, folders)) is not None:
+            if folder == found:
+                yield Skipped(f"{found}/", passed[f"{found}/"], ignored=True)
             continue
         for name, reason in level.skipped.items():
             yield not_entered(inside(folder, name), reason)
@@ -74,7 +74,8 @@ def aside(
     Args:
         is_meant: whether a folder is known to be none of them; images in others may be data.
     """
-    above = {path for folder in folders for path in (folder, *folders_above(folder))}
+    known = set(folders)
+    above = {path for folder in known for path in (folder, *folders_above(folder))}
     shape = tree.shape
     return {
         f"{path}/": reason
@@ -83,5 +84,5 @@ def aside(
         and os.path.dirname(path) in above
         and shape.below(path)
         and is_meant(path)
-        and not any(lies_in(path, folder) for folder in folders)
+        and enclosing(path, known) is None
     }

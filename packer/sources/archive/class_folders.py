@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from packer.sources.archive.entries import Entries, Entry
 from packer.sources.folder.layout import FLAT, Layout
-from packer.sources.folder.shape import Shape, inside, lies_in
+from packer.sources.folder.shape import Shape, enclosing, inside
 
 
 def shape_of(entries: Entries) -> Shape:
@@ -34,12 +34,16 @@ class Places:
     def of(cls, entries: Entries, layout: Layout) -> "Places":
         """The places that a layout tells."""
         paths = entries.folders()
-        aside = [inside(layout.top, folder) for folder in layout.aside]
-        left = {path for path in paths if not any(lies_in(path, folder) for folder in aside)}
+        aside = {inside(layout.top, folder) for folder in layout.aside}
+        below_base: dict[str, list[str]] = {}
+        for path in paths:
+            base = enclosing(path, layout.bases)
+            if base is not None and enclosing(path, aside) is None:
+                below_base.setdefault(base, []).append(path)
         places: list[tuple[str, str, str]] = []
         for split, below in sorted(layout.splits.items(), key=lambda item: item[1]):
             base = inside(layout.top, below)
-            found = {path: path[len(base) :].strip("/") for path in left if lies_in(path, base)}
+            found = {path: path[len(base) :].strip("/") for path in below_base.get(base, ())}
             flat = layout.depth == FLAT or not any(found.values())
             for path, rest in found.items():
                 name = "" if flat else layout.class_of(rest)

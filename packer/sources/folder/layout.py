@@ -98,11 +98,11 @@ def understand(
     """
     top = _top(shape)
     if kind is None:
-        for folder in masks(shape):
+        for folder, images in masks(shape):
             if stems and (pairs := certain_pair(shape, top, stems)):
                 rest = understand(shape.without(list(pairs.values())), where, depth=depth)
                 return replace(rest, pairs=pairs)
-            raise OfOthers(told_of_masks(shape, folder, where))
+            raise OfOthers(told_of_masks(shape, folder, images, where))
     splits = _splits(shape, top, where, kind)
     if kind == "flat":
         return Layout(top, splits, FLAT)

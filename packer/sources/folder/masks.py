@@ -22,17 +22,18 @@ class OfOthers(UnusableInput):
     """The files of a folder belong to the images of another one."""
 
 
-def masks(shape: Shape) -> Iterator[str]:
-    """The folders that hold masks, told from their names."""
-    words: dict[str, set[str]] = {}  # of the folders in a folder
+def masks(shape: Shape) -> Iterator[tuple[str, str | None]]:
+    """Yield the folders that hold masks, each with the folder of its images, told from names."""
+    known: dict[str, _Siblings] = {}  # of the folders in a folder
     for path in sorted(filter(None, shape.images)):
         above, _, name = path.rpartition("/")
         if not _has_word(name) or not shape.below(path):
             continue
-        if above not in words:
-            words[above] = _words(shape.with_images(above))
-        if _is_of_masks(name, words[above]):
-            yield path
+        if above not in known:
+            known[above] = _Siblings(shape.with_images(above))
+        if _is_of_masks(name, known[above].words):
+            images = known[above].images_of(name)
+            yield path, images and inside(above, images)
 
 
 def may_be_masks(name: str) -> bool:
@@ -40,13 +41,24 @@ def may_be_masks(name: str) -> bool:
     return plain(name) in _WORDS
 
 
-def images_of(shape: Shape, folder: str) -> str | None:
-    """The one folder beside a folder of masks that holds its images, told from their names."""
-    above, _, name = folder.rpartition("/")
-    siblings = [other for other in shape.with_images(above) if other != name]
-    found = [other for other in siblings if _rest(other, IMAGES) == _rest(name, _WORDS)]
-    found = found or [other for other in siblings if plain(other) in IMAGES]
-    return inside(above, found[0]) if len(found) == 1 else None
+class _Siblings:
+    """The names of the folders in a folder, by what they say."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._images: list[str] = []
+        self._by_rest: dict[str, list[str]] = {}
+        self.words: set[str] = set()  # whole names, and what they say beside words for images
+        for name in names:
+            self._by_rest.setdefault(_rest(name, IMAGES), []).append(name)
+            if plain(name) in IMAGES:
+                self._images.append(name)
+            self.words |= {plain(name), _rest(name, IMAGES)}
+
+    def images_of(self, name: str) -> str | None:
+        """Return the one folder that holds the images of a folder of masks; None for none."""
+        found = [other for other in self._by_rest.get(_rest(name, _WORDS), ()) if other != name]
+        found = found or self._images
+        return found[0] if len(found) == 1 else None
 
 
 def _is_of_masks(name: str, words: set[str]) -> bool:
@@ -55,11 +67,6 @@ def _is_of_masks(name: str, words: set[str]) -> bool:
         return True
     rest = _rest(name, _MASKS_BESIDE_IMAGES)
     return "" != rest != plain(name) and rest in words
-
-
-def _words(names: Iterable[str]) -> set[str]:
-    """Return what names say, whole and beside the words for images."""
-    return {word for name in names for word in (plain(name), _rest(name, IMAGES))}
 
 
 def _has_word(name: str) -> bool:
@@ -85,7 +92,7 @@ def certain_pair(
     if len(names) != 2 or len(images) != 1 or shape.images.get(top):
         return None
     (folder,) = set(names) - set(images)
-    if not _is_of_masks(folder, _words(images)):
+    if not _is_of_masks(folder, _Siblings(images).words):
         return None
     folder = inside(top, folder)
     while not shape.images[folder] and len(only := shape.with_images(folder)) == 1:
@@ -95,12 +102,12 @@ def certain_pair(
     return {"mask": folder}
 
 
-def told_of_masks(shape: Shape, folder: str, where: object) -> str:
+def told_of_masks(shape: Shape, folder: str, images: str | None, where: object) -> str:
     """Why a folder of masks stops packing, and what to type."""
     above, _, name = folder.rpartition("/")
     others = [inside(above, other) for other in shape.with_images(above) if other != name]
     text = f"{where}: {folder} is named as masks are, which are no samples."
-    if images := images_of(shape, folder) or next(iter(others), None):
+    if images := images or next(iter(others), None):
         source = f"{where}/{images}"
         text += (
             f" If it has a mask for each image in {images}, of the same name, type: packer pack "

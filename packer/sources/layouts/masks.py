@@ -10,7 +10,7 @@ import os
 from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from itertools import islice, takewhile
 
 from packer.errors import UnusableInput
@@ -21,8 +21,8 @@ from packer.sources.folder.layout import (
     splits_of,
     understand,
 )
-from packer.sources.folder.masks import certain_pair, images_of, masks
-from packer.sources.folder.shape import inside, lies_in, listed
+from packer.sources.folder.masks import certain_pair, masks
+from packer.sources.folder.shape import enclosing, inside, lies_in, listed
 from packer.sources.listed import by_lists
 from packer.sources.lists import Lists, Row
 from packer.sources.reading import Place, Reading
@@ -86,12 +86,12 @@ def recognise(place: Place) -> Reading | None:
 
 def _refuse_others(tree: Tree, lists: "_Masked", where: object) -> None:
     """Raise where folders hold images that belong to no pair and no split."""
-    known = [folder for pair in lists.pairs for folder in (pair.images, pair.masks)]
-    known += [
+    known = {folder for pair in lists.pairs for folder in (pair.images, pair.masks)}
+    known |= {
         inside(lists.layout.top, base) for split, base in lists.layout.splits.items() if split
-    ]
+    }
     holding = sorted(path for path, count in tree.shape.images.items() if count)
-    if others := [path for path in holding if not any(lies_in(path, folder) for folder in known)]:
+    if others := [path for path in holding if enclosing(path, known) is None]:
         raise UnusableInput(
             f"{where}: {listed([path or 'the folder itself' for path in others])} holds images "
             f"beside those of {listed([pair.images for pair in lists.pairs])} and their masks. "
@@ -102,26 +102,28 @@ def _refuse_others(tree: Tree, lists: "_Masked", where: object) -> None:
 def _pairs(tree: Tree, *, lax: bool) -> Iterator[Pair]:
     """The folders of masks; none if one of them does not fit its images."""
     found: list[Pair] = []
-    for folder in masks(tree.shape):
-        if any(lies_in(folder, pair.masks) for pair in found):
+    held: set[str] = set()
+    for folder, images in masks(tree.shape):
+        if enclosing(folder, held) is not None:
             continue
-        images = images_of(tree.shape, folder)
         pair = images and _fitting(tree, images, folder, lax=lax)
         if not pair:
             return iter(())
         found.append(pair)
+        held.add(pair.masks)
     return iter(found)
 
 
 def _fitting(tree: Tree, images: str, folder: str, *, lax: bool) -> Pair | None:
     """The pair if each image has a mask, and each mask an image; if lax, some may have none."""
     stems, of_masks = sorted(_stems(tree, images)), sorted(_stems(tree, folder))
+    named = set(of_masks)
+    one_each = len(set(stems)) == len(named)
     for stem in stems[:_LOOKED_AT]:
         at = bisect_left(of_masks, stem)
         for mask in takewhile(partial(_begins, stem), islice(of_masks, at, at + _LOOKED_AT)):
             suffix = mask[len(stem) :]
-            named = {image + suffix for image in stems}
-            if named == set(of_masks) or (lax and named.intersection(of_masks)):
+            if lax or (one_each and all(image + suffix in named for image in stems)):
                 return Pair(images, folder, suffix)
     return None
 
@@ -163,25 +165,33 @@ class _Masked(Lists):
     layout: Layout = field(default_factory=Layout)
     pairs: tuple[Pair, ...] = ()
 
+    @cached_property
+    def _pair_of(self) -> dict[str, Pair]:
+        return {pair.images: pair for pair in self.pairs}
+
+    @cached_property
+    def _bases(self) -> set[str]:
+        return {*self.layout.bases, *self._pair_of}
+
     def rows(self, tree: Tree) -> Iterator[Row | Skipped]:
         """The images of each split in the order of their folders."""
-        apart = [pair.masks for pair in self.pairs if pair.masks != pair.images]
+        apart = {pair.masks for pair in self.pairs if pair.masks != pair.images}
         for split, base in self.layout.splits.items():
             for folder, _ in tree.walk(inside(self.layout.top, base)):
-                if not any(lies_in(folder, masks) for masks in apart):
+                if enclosing(folder, apart) is None:
                     yield from self._folder(tree, folder, split)
 
     def label(self, folder: str) -> str | None:
         """The class of the images in a folder; what holds the images of a pair is none."""
-        bases = [*self.layout.bases, *(pair.images for pair in self.pairs)]
-        base = max((base for base in bases if lies_in(folder, base)), key=len, default=folder)
-        below = folder[len(base) :].strip("/")
+        base = enclosing(folder, self._bases)
+        below = folder[len(folder if base is None else base) :].strip("/")
         return None if self.layout.depth == FLAT else self.layout.class_of(below)
 
     def _folder(self, tree: Tree, folder: str, split: str) -> Iterator[Row]:
         """The images of one folder."""
         label = self.label(folder)
-        pair = next((pair for pair in self.pairs if lies_in(folder, pair.images)), None)
+        images = enclosing(folder, self._pair_of)
+        pair = None if images is None else self._pair_of[images]
         names = tree.images(folder)
         if pair is None:
             yield from (Row(inside(folder, name), label, split) for name in names)

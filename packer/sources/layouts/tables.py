@@ -16,7 +16,7 @@ from pathlib import Path
 from packer.errors import BadImage, UnusableInput
 from packer.sources.folder.layout import Layout, splits_of, understand
 from packer.sources.folder.masks import masks, told_of_masks
-from packer.sources.folder.shape import inside, lies_in
+from packer.sources.folder.shape import enclosing, inside
 from packer.sources.options import SourceOptions
 from packer.sources.reading import Place, Reading
 from packer.sources.records import Source
@@ -88,8 +88,8 @@ def recognise(place: Place) -> Reading | None:
     def open_tables(classes: Sequence[str] | None) -> Source:
         if doubts:
             raise UnusableInput(f"{doubts[0]} To pack without tables, say --as folder.")
-        for folder in masks(images.tree.shape):
-            raise UnusableInput(told_of_masks(images.tree.shape, folder, place.path))
+        for folder, of in masks(images.tree.shape):
+            raise UnusableInput(told_of_masks(images.tree.shape, folder, of, place.path))
         if options.kind != "table":
             _refuse_other_classes(place, images.tree, parts)
         return TableSource.open(place.path, parts, options, classes, unlisted)
@@ -148,5 +148,5 @@ def _refuse_other_classes(place: Place, tree: Tree, parts: Sequence[Part]) -> No
 
 def _class_of(folder: str, layout: Layout) -> str:
     """The class of the images in a folder, "" for none."""
-    base = next((base for base in layout.bases if lies_in(folder, base)), None)
+    base = enclosing(folder, layout.bases)
     return "" if base is None else layout.class_of(folder[len(base) :].strip("/")) or ""

@@ -52,7 +52,7 @@ class Unlisted:
                 yield Skipped(f"{folder}/", f"no table names its {count}")
             else:
                 yield from (Skipped(path, "no table names it") for path in images)
-            for path in sorted(set(paths).difference(images, self.tables)):
+            for path in sorted(set(paths).difference(images) - self.tables):
                 if reason := self.aside.get(path):
                     yield Skipped(path, reason, ignored=True)
                 else:

@@ -1,7 +1,7 @@
 """Where a folder, or a data file, has YOLO's images: told by names and by a few label files."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -105,20 +105,20 @@ def _of_data_file(tree: Tree, content: DataFile, prefix: Prefix, file: str, name
         file: its path if it lies in the tree, else "".
         name: its name.
     """
-    parts: list[Part] = []
+    part_at: dict[str, Part] = {}
     missing = []
     for split, paths in content.parts.items():
         for path in map(prefix.apply, paths):
-            same = next((part for part in parts if part.path == path), None)
-            if same:
+            if same := part_at.get(path):
                 reason = f"{name} names it for {same.split}, too, and a sample is of one split"
                 missing.append(Skipped(f"{split}: {path}", reason, ignored=True))
             elif _is_there(tree, path):
-                parts.append(Part(split, path))
+                part_at[path] = Part(split, path)
             else:
                 reason = f"{name} names it for {split}, and it is not there"
                 is_list = Part(split, path).is_list  # else a folder that was not exported
                 missing.append(Skipped(path, reason, ignored=not is_list))
+    parts = list(part_at.values())
     names, lists = content.names, [part.path for part in parts if part.is_list]
     sources = [file, *lists]
     if content.names_file:
@@ -135,7 +135,9 @@ def _of_data_file(tree: Tree, content: DataFile, prefix: Prefix, file: str, name
     if not lists:
         folders = [part.path for part in parts]
         reason = f"{name} names it for no split"
-        ignored = aside(tree, folders, reason, partial(_lies_among, folders))
+        above = map(os.path.dirname, folders)
+        of_images = {path for path in above if os.path.basename(path) == "images"}
+        ignored = aside(tree, folders, reason, partial(_lies_in_one, of_images))
     yolo = Yolo(
         classes=names,
         sources=tuple(filter(None, sources)),
@@ -214,10 +216,9 @@ def _bases(tree: Tree, content: DataFile) -> list[str]:
     return [*([found.apply(content.base)] if found else ()), ""]
 
 
-def _lies_among(folders: Sequence[str], path: str) -> bool:
-    """Whether a folder lies beside some of `folders` in a folder of images."""
-    above = os.path.dirname(path)
-    return above in map(os.path.dirname, folders) and above.split("/")[-1] == "images"
+def _lies_in_one(folders: Container[str], path: str) -> bool:
+    """Return whether one of `folders` holds a folder itself."""
+    return os.path.dirname(path) in folders
 
 
 def _is_there(tree: Tree, path: str) -> bool:
