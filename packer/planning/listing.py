@@ -96,7 +96,7 @@ class Listing:
         """A listing of the samples with these numbers, in their order."""
         chosen = np.asarray(numbers, np.int64)
         bounds = np.frombuffer(self._bounds, np.uint64)
-        lengths = np.diff(bounds).reshape(-1, _TEXTS)[chosen].ravel()
+        lengths = self._lengths(chosen)
         kinds, first = np.unique(self._kind_numbers[chosen], return_index=True)
         taken = Listing()
         with memoryview(self._text) as text:
@@ -139,6 +139,15 @@ class Listing:
     def splits(self) -> NDArray[np.str_]:
         """The split of each sample."""
         return self._of_kind([split for split, _ in self._kind_list])
+
+    def by_split(self) -> dict[str, NDArray[np.int64]]:
+        """Return the numbers of each split's samples, by the sorted names of the splits."""
+        names = sorted({split for split, _ in self._kind_list})
+        code_of = {name: code for code, name in enumerate(names)}
+        codes = self._of_kind([code_of[split] for split, _ in self._kind_list])
+        ends = np.cumsum(np.bincount(codes, minlength=len(names)))[:-1]
+        parts = np.split(np.argsort(codes, kind="stable"), ends)
+        return {name: part for name, part in zip(names, parts, strict=False) if len(part)}
 
     @property
     def members(self) -> Mapping[str, int]:
@@ -202,13 +211,18 @@ class Listing:
         for number in numbers.tolist():
             first = _TEXTS * number
             state.update(text[bounds[first] : bounds[first + _TEXTS]])
-        lengths = np.diff(np.frombuffer(bounds, np.uint64)).reshape(-1, _TEXTS)
-        for column in (lengths, self.labels, self.sizes, _int64(self._mtimes)):
+        state.update(self._lengths(numbers).tobytes())
+        for column in (self.labels, self.sizes, _int64(self._mtimes)):
             state.update(column[numbers].tobytes())
         known, kinds = np.unique(self._kind_numbers[numbers], return_inverse=True)
         state.update(repr([self._kind_list[kind] for kind in known]).encode("utf-8", "replace"))
         state.update(kinds.astype(np.uint32).tobytes())
         return state.hexdigest()
+
+    def _lengths(self, numbers: NDArray[np.int64]) -> NDArray[np.uint64]:
+        """Return the bytes of each text of some samples, without a look at all others."""
+        bounds = np.frombuffer(self._bounds, np.uint64)
+        return np.diff(bounds[_TEXTS * numbers[:, None] + np.arange(_TEXTS + 1)], axis=1)
 
     @property
     def _kind_numbers(self) -> NDArray[np.uint32]:

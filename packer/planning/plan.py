@@ -71,13 +71,12 @@ def plan_shards(
     spans = _spans(listing, image_bytes)
     if shard_size is None:
         shard_size, _ = default_shard_size(there + int(spans.sum()))
-    splits, hashes = listing.splits, listing.key_hashes
+    hashes = listing.key_hashes
     order: list[NDArray[np.int64]] = [np.empty(0, np.int64)]
     bounds = [0]
     files: list[str] = []
     shard_splits: list[str] = []
-    for split in np.unique(splits).tolist():
-        numbers = np.flatnonzero(splits == split)
+    for split, numbers in listing.by_split().items():
         if seed is not None:
             numbers = numbers[_shuffled_blocks(listing.blocks[numbers], hashes[numbers], seed)]
         begin = bounds[-1]

@@ -22,8 +22,7 @@ def told(what: str, listing: Listing, classes: Sequence[str], probed: Probed | N
         probed: what a few items tell of labels and members that only reading all of them lists.
     """
     count = len(listing)
-    splits, counts = np.unique(listing.splits, return_counts=True)
-    by_split = dict(zip(splits.tolist(), counts.tolist(), strict=True))
+    by_split = {name: len(numbers) for name, numbers in listing.by_split().items()}
     members = [
         f"{name}{_without(count - having)}" for name, having in sorted(listing.members.items())
     ]

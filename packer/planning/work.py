@@ -89,16 +89,13 @@ def outline(work: Work, dst: Path) -> dict[str, Any]:
     """What would be written, as a person would want to know it beforehand."""
     listing, plan, classes = work.scanned.listing, work.plan, work.scanned.classes
     labels = np.bincount(listing.labels[listing.labels >= 0], minlength=len(classes))
-    splits, counts = np.unique(listing.splits, return_counts=True)
     there = next(path for path in (dst, *dst.absolute().parents) if path.exists())
     return {
         "reading": work.reading,
         "remarks": list(work.remarks),
         "samples": len(listing),
         "classes": dict(zip(classes, labels.tolist(), strict=True)),
-        "splits": {
-            name: n for name, n in zip(splits.tolist(), counts.tolist(), strict=True) if name
-        },
+        "splits": {name: len(numbers) for name, numbers in listing.by_split().items() if name},
         "shards": [
             {"file": file, "samples": len(plan.shard(number)), "bytes": plan.tar_bytes(number)}
             for number, file in enumerate(plan.files)
