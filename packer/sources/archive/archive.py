@@ -26,7 +26,6 @@ from packer.sources.folder.labels_beside import refuse_labels
 from packer.sources.folder.layout import Layout, understand
 from packer.sources.folder.likeness import BEGINNING
 from packer.sources.folder.masks import OfOthers
-from packer.sources.folder.shape import lies_in
 from packer.sources.folder.sidecars import group
 from packer.sources.folder.walk import not_an_image, not_entered, passed_over
 from packer.sources.labels import class_of_file, class_order
@@ -227,9 +226,8 @@ class ArchiveSource:
 
 def _names(entries: Entries, path: str) -> Iterator[str]:
     """The names of the files in a folder and below it."""
-    for folder in entries.folders():
-        if lies_in(folder, path):
-            yield from entries.files(folder)
+    for folder in entries.folders_below(path):
+        yield from entries.files(folder)
 
 
 def _tar_entries(path: Path) -> Iterator[tuple[str, Entry] | Skipped]:

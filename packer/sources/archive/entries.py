@@ -1,6 +1,7 @@
 """The files in an archive, by folder: some 120 bytes a file, so that millions fit."""
 
 from array import array
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -32,18 +33,31 @@ class Entries:
         self.mtime_ns = mtime_ns
         self._names: dict[str, list[str]] = {}
         self._numbers: dict[str, array[int]] = {}  # four of each file
+        self._sorted: list[str] = []  # their folders, once they are asked for
         self.skipped: list[Skipped] = []
 
     def add(self, path: str, entry: Entry) -> None:
         """Append a file."""
         folder, _, name = path.rpartition("/")
-        self._names.setdefault(folder, []).append(name)
+        if folder not in self._names:
+            self._names[folder] = []
+            self._sorted = []
+        self._names[folder].append(name)
         numbers = self._numbers.setdefault(folder, array("q"))
         numbers.extend((entry.offset, entry.size, entry.packed, entry.crc32))
 
     def folders(self) -> list[str]:
         """The sorted paths of the folders that hold files."""
-        return sorted(self._names)
+        self._sorted = self._sorted or sorted(self._names)
+        return self._sorted
+
+    def folders_below(self, path: str) -> list[str]:
+        """Return the one at a path and those below it; "" is the root."""
+        if not path:
+            return self.folders()
+        known = self.folders()
+        begin, end = (bisect_left(known, f"{path}{sign}") for sign in "/0")  # 0 follows /
+        return [path] * (path in self._names) + known[begin:end]
 
     def files(self, folder: str) -> dict[str, Entry]:
         """The files in a folder; of several with one name the last, as unpacking would leave it."""
