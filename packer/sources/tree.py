@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
 from packer.errors import BadImage, UnusableInput
 from packer.sources.folder.files import begin, measure, read_file
@@ -22,12 +24,13 @@ from packer.sources.folder.walk import (
 )
 
 _EXAMPLES = 8  # names of each extension that are kept of a folder
-_KEPT = 20_000  # folders whose levels are kept; those beyond are listed anew
+_KEPT = 20_000  # folders; of those beyond, only such without examples are kept
+_NONE: Mapping[str, Any] = MappingProxyType({})
 MAX_TEXT = 1 << 26  # bytes of a file that is read whole
 MAX_LINE = 1 << 20  # characters
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Level:
     """What one folder holds itself; no name of the operating system's litter is in it.
 
@@ -35,7 +38,7 @@ class Level:
         folders: the sorted names of its folders, but for those that are passed over.
         images: how many files are named as images are.
         counts: extension in lower case (``.txt``; "" for none) -> how many files have it.
-        examples: extension -> the first few of these names, sorted.
+        examples: extension -> the first few of these names, sorted; images are left out.
         skipped: the folders that are passed over, with the reason.
     """
 
@@ -66,6 +69,7 @@ class Tree:
     def __init__(self, root: Path) -> None:
         self.root = root
         self._levels: dict[str, Level] = {}
+        self._counts: dict[tuple[tuple[str, int], ...], Mapping[str, int]] = {}  # equal ones, once
 
     def __reduce__(self) -> tuple[type["Tree"], tuple[Path]]:
         """What goes to a packing process: nothing of what was listed."""
@@ -83,8 +87,7 @@ class Tree:
         """What the folder at `path` holds; nothing if there is no such folder."""
         if path in self._levels:
             return self._levels[path]
-        folder = self.root / path
-        return self._look(path, with_parents(folder)) if folder.is_dir() else Level()
+        return self._look(path) if path or self.root.is_dir() else Level()
 
     def has(self, path: str) -> bool:
         """Whether there is a file at `path`."""
@@ -93,7 +96,7 @@ class Tree:
     def names(self, path: str = "") -> list[str]:
         """The sorted names of the files in the folder at `path`, litter too; listed anew."""
         folder = self.root / path
-        return look(str(folder), frozenset()).files if folder.is_dir() else []
+        return look(str(folder)).files if folder.is_dir() else []
 
     def images(self, path: str = "") -> list[str]:
         """The sorted names of those that are named as images are; none if there is no folder."""
@@ -204,28 +207,31 @@ class Tree:
             yield path, level
             waiting += [(inside(path, name), above) for name in reversed(level.folders)]
 
-    def _look(self, path: str, above: frozenset[Identity]) -> Level:
+    def _look(self, path: str, above: frozenset[Identity] | None = None) -> Level:
         try:
-            found = look(str(self.root / path), above)
+            found = look(inside(str(self.root), path), above)
         except OSError as error:
             if not path or not tells_of_file(error):
                 raise
             return Level()  # the scan names it
         names = [name for name in found.files if not is_litter(name)]
         examples: dict[str, list[str]] = {}
-        counts: Counter[str] = Counter()
+        counts: dict[str, int] = {}
+        images = 0
         for name in names:
             ext = os.path.splitext(name)[1].lower()
-            counts[ext] += 1
-            if counts[ext] <= _EXAMPLES:
+            counts[ext] = counts.get(ext, 0) + 1
+            if names_an_image(name):
+                images += 1
+            elif counts[ext] <= _EXAMPLES:
                 examples.setdefault(ext, []).append(name)
         level = Level(
             tuple(found.folders),
-            sum(map(names_an_image, names)),
-            dict(counts),
-            {ext: tuple(some) for ext, some in examples.items()},
-            found.skipped,
+            images,
+            self._counts.setdefault(tuple(counts.items()), counts),
+            {ext: tuple(some) for ext, some in examples.items()} or _NONE,
+            found.skipped or _NONE,
         )
-        if len(self._levels) < _KEPT:
+        if not examples or len(self._levels) < _KEPT:
             self._levels[path] = level
         return level

@@ -69,10 +69,11 @@ def unpacks(path: Path) -> str | None:
     return next((_UNPACK[magic] for magic in _UNPACK if begin.startswith(magic)), None)
 
 
-def is_unpacked(archive: Path) -> bool:
+def is_unpacked(path: str) -> bool:
     """Whether a file is a zip or tar, compressed or not, whose first file lies beside it."""
-    if not archive.name.lower().endswith((".zip", ".tar", ".tgz", ".gz", ".bz2", ".xz")):
+    if not path.lower().endswith((".zip", ".tar", ".tgz", ".gz", ".bz2", ".xz")):
         return False
+    archive = Path(path)
     try:
         first = _first_file(archive)
     except (OSError, EOFError, zipfile.BadZipFile, NotImplementedError, *TAR_ERRORS):

@@ -78,7 +78,7 @@ def ignored(root: Path, path: str) -> Skipped | None:
     Raises:
         OSError: the disk fails.
     """
-    if is_unpacked(Path(root, path)):
+    if is_unpacked(f"{root}/{path}"):
         return Skipped(path, UNPACKED, ignored=True)
     return not_an_image(path, partial(begin, root, path))
 

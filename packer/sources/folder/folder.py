@@ -177,7 +177,9 @@ class FolderSource:
         yield from _not_entered(path, level)
         strays = [inside(path, name) for name in level.files] if files else []
         for name in level.folders:
-            below = os.path.relpath(self.root / path / name, self.root)
+            below = inside(path, name)
+            if path.startswith(os.pardir):  # which may lead back into the source
+                below = os.path.relpath(self.root / below, self.root)
             if below in known if known else not self._is_aside(below):
                 continue
             for item in folders_below(self.root, below, above):

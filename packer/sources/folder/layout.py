@@ -22,6 +22,8 @@ _ALIASES = {"training": "train", "testing": "test"} | {name: name for name in SP
 _BESIDE_SPLITS = frozenset(  # which are splits beside others, and alone mean nothing
     {"trainval", "dev", "eval", "pred", "extra", "holdout", "unlabeled", "unlabelled"}
 )
+_YEAR = re.compile(r"[_-]?\d{1,4}$")
+_SEPARATORS = re.compile(r"[_\-. ]+")
 
 
 @dataclass(frozen=True)
@@ -128,7 +130,7 @@ def splits_of(names: Sequence[str]) -> dict[str, str]:
         return found
     apart: dict[tuple[str, ...], dict[str, str]] = {}
     for name in names:
-        tokens = re.split(r"[_\-. ]+", name)
+        tokens = _SEPARATORS.split(name)
         words = [number for number, token in enumerate(tokens) if _split_of(token)]
         if len(words) == 1 and len(tokens) > 1:
             rest = (*tokens[: words[0]], "", *tokens[words[0] + 1 :])
@@ -141,7 +143,7 @@ def splits_of(names: Sequence[str]) -> dict[str, str]:
 
 def _split_of(name: str) -> str:
     """The split that a folder's name alone tells, "" for none."""
-    word = re.sub(r"[_-]?\d{1,4}$", "", name.lower())
+    word = _YEAR.sub("", name.lower())
     return _ALIASES.get(word, word if word in _BESIDE_SPLITS else "")
 
 

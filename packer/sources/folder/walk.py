@@ -122,14 +122,20 @@ def not_entered(path: str, reason: str) -> Skipped:
     return Skipped(path, reason, ignored=reason == JUNK, damaged=reason == LOOP)
 
 
-def look(folder: str, above: frozenset[Identity]) -> Inside:
-    """What `folder` holds; a link to it or to one of the folders `above` it is a loop."""
+def look(folder: str, above: frozenset[Identity] | None = None) -> Inside:
+    """List what a folder holds.
+
+    Args:
+        folder: its path.
+        above: identities of the folders that hold it, to which a link is a loop; None: they are
+            looked up where there is a link.
+    """
     found = Inside()
     with os.scandir(folder) as entries:
         for entry in sorted(entries, key=lambda entry: entry.name):
             if not is_folder(entry):
                 found.files.append(entry.name)
-            elif entry.is_symlink() and identity(entry) in above | {identity(folder)}:
+            elif entry.is_symlink() and _leads_back(entry, folder, above):
                 found.skipped[entry.name] = LOOP
             elif is_litter_folder(entry.name):
                 found.skipped[entry.name] = JUNK
@@ -138,6 +144,12 @@ def look(folder: str, above: frozenset[Identity]) -> Inside:
             else:
                 found.folders.append(entry.name)
     return found
+
+
+def _leads_back(link: "os.DirEntry[str]", folder: str, above: frozenset[Identity] | None) -> bool:
+    if above is None:
+        above = with_parents(Path(folder))
+    return identity(link) in above or identity(link) == identity(folder)
 
 
 def folders_below(

@@ -19,6 +19,7 @@ from packer.sources.records import Skipped
 from packer.sources.tree import Tree
 
 _TRUTH, _META = "ILSVRC2012_validation_ground_truth.txt", "meta.mat"
+_LOOKED_AT = 8  # names of images
 _DEVKITS = ("ILSVRC2012_devkit_t12/data", "devkit/data", "data")
 _OF_DEVKIT = {
     "train": ("train", "ILSVRC2012_img_train"),
@@ -62,7 +63,7 @@ def recognise(place: Place) -> Reading | None:
 
 
 def _is_val(tree: Tree, folder: str) -> bool:
-    names = tree.level(folder).examples.get(".jpeg", ()) if folder else ()
+    names = tree.images(folder)[:_LOOKED_AT] if folder else ()
     return bool(names) and all(name.startswith("ILSVRC2012_val_") for name in names)
 
 

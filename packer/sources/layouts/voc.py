@@ -35,7 +35,7 @@ def recognise(place: Place) -> Reading | None:
 
 
 def _is_year(tree: Tree, folder: str) -> bool:
-    if not tree.level(inside(folder, _IMAGES)).images:
+    if _IMAGES not in tree.level(folder).folders or not tree.level(inside(folder, _IMAGES)).images:
         return False
     masks = tree.level(inside(folder, MASKS["mask.png"])).images
     return bool(masks) or has_annotations(tree, inside(folder, _XML))

@@ -1,0 +1,199 @@
+"""Recognition, scan and plan take at most twice the work for twice the source, counted.
+
+`growth` says what is counted and what is not seen. Each kind of source grows in each direction in
+which it may be large; each row of `layouts` in its images and, where folders are classes, in these.
+Run as a script, this prints a table: source, direction, Python calls for n and for 2n, their ratio,
+and the lines of code whose work grew faster.
+"""
+
+import itertools
+import os
+import tempfile
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import growth
+import pytest
+from layouts import ROWS
+from layouts.archives import image
+from layouts.grown import DIRECTIONS, IMAGE
+from layouts.kinds import KINDS, Kind
+from layouts.row import Row
+
+from packer.errors import UnusableInput
+from packer.planning.options import PackOptions
+from packer.planning.prepare import prepare
+from packer.planning.work import Work, digests, outline
+from packer.progress import Progress
+from packer.sources.folder.shape import Shape, listed
+from packer.sources.options import PYTHON, SourceOptions
+from packer.sources.python.dataset import opened
+
+# Copies that are not read: their lists are binary (`KINDS` has such), or do not name the folder.
+NOT_GROWN = {
+    ("a train among cars", "classes"),  # train1000 would be a split
+    ("ImageFolder with metadata.parquet", "images"),
+    ("GTSRB: folders of classes, and tables that name their images", "classes"),
+    ("MVTec AD, one object", "classes"),
+    ("ImageNet with its devkit", "classes"),
+    ("ImageNet as Kaggle has it", "classes"),
+    ("GTSRB", "classes"),
+    ("Oxford 102 Flowers", "images"),
+    ("Stanford Cars", "images"),
+    ("Stanford Dogs", "images"),
+    ("Stanford Dogs", "classes"),
+}
+
+Run = Callable[[], Work | None]
+
+
+def lay_out(row: Row, folder: Path) -> Path:
+    """Write a row's files; return what is packed."""
+    files = {n: image(i % 8) if IMAGE.search(n) else b"{}" for i, n in enumerate(row.files.split())}
+    for name, content in (files | dict(row.contents)).items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return folder / row.src
+
+
+def planning(row: Row, folder: Path, plan: Mapping[str, Any] = {}) -> Run:
+    """Return what plans the packing of a row; None if it is refused."""
+    src = lay_out(row, folder)
+    options = PackOptions(source=SourceOptions(**row.options), **plan)
+
+    def run() -> Work | None:
+        try:
+            work = prepare(src, options, Progress(quiet=True))
+        except UnusableInput:
+            return None
+        digests(work)
+        outline(work, folder / "dst")
+        return work
+
+    return run
+
+
+def grown_kind(kind: Kind, folder: Path, n: int = growth.SIZE) -> growth.Growth:
+    """Count the work for n and 2n of a kind of source, allocations included."""
+    numbers = itertools.count()
+
+    def make(size: int) -> Run:
+        run = planning(kind.row(size), folder / str(next(numbers)), kind.plan)
+
+        def planned() -> Work:
+            work = run()
+            assert work is not None
+            return work
+
+        return planned
+
+    return growth.grown(make, n)
+
+
+def grown_row(row: Row, direction: str, folder: Path, n: int = 3) -> tuple[growth.Growth, bool]:
+    """Count the work for n and 2n copies of what is in a row, and tell whether all were read."""
+    works: list[growth.Work] = []
+    samples: list[int] = []
+
+    for size in (n, 2 * n):
+        here = folder / str(size)
+        here.mkdir()
+        os.chdir(here)  # some options name a folder beside the source
+        run, done = planning(DIRECTIONS[direction](row, size), here / "src"), list[Work | None]()
+        works.append(
+            growth.counted(lambda run=run, done=done: done.append(run()), allocations=False)
+        )
+        samples += [len(work.scanned.listing) if work else 0 for work in done]
+    is_refused = isinstance(row.expected, str) and samples == [0, 0]
+    return growth.Growth(n, *works), is_refused or samples[1] >= 1.7 * samples[0] > 0
+
+
+def rows_that_grow() -> Iterator[tuple[Row, str]]:
+    """Yield the rows with the directions in which they have something to repeat."""
+    for row in ROWS:
+        for direction, more in DIRECTIONS.items():
+            if more(row, 2) != row:
+                yield row, direction
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: f"{kind.source}: {kind.direction}")
+def test_twice_a_source_takes_at_most_twice_the_work(kind: Kind, tmp_path: Path) -> None:
+    assert list(grown_kind(kind, tmp_path).excess()) == []
+
+
+@pytest.mark.parametrize(
+    ("row", "direction"),
+    [  # what one module recognises lies beside each other, so that a third has some of each
+        pytest.param(*grows, marks=pytest.mark.slow if number % 3 else ())
+        for number, grows in enumerate(rows_that_grow())
+    ],
+    ids=lambda value: getattr(value, "name", value),
+)
+def test_twice_a_layout_takes_at_most_twice_the_work(
+    row: Row, direction: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    found, is_read = grown_row(row, direction, tmp_path)
+    assert list(found.excess()) == []
+    assert is_read == ((row.name, direction) not in NOT_GROWN)
+
+
+@pytest.mark.parametrize("splits", [False, True], ids=["items", "splits"])
+def test_twice_a_python_dataset_takes_at_most_twice_the_work(splits: bool) -> None:
+    def make(n: int) -> Run:
+        items = [{"image": image(number), "label": number % 3} for number in range(n)]
+        dataset = {f"part{number}": [item] for number, item in enumerate(items)}
+        options = PackOptions(source=SourceOptions(kind=PYTHON))
+
+        def run() -> Work:
+            given = opened(
+                dataset if splits else items, options.source, options.policy, alone=True, far=False
+            )
+            with given as reading:
+                return prepare(reading, options, Progress(quiet=True))
+
+        return run
+
+    growth.assert_linear(make)
+
+
+@pytest.mark.parametrize("work", ["a loop", "a copy"])
+def test_work_for_all_that_is_done_for_each_is_found(work: str) -> None:
+    def make(n: int) -> Callable[[], object]:
+        names = [f"class{number:03}" for number in range(n)]
+        shape = Shape({"": 0} | dict.fromkeys(names, 1))
+        done = {"a loop": lambda _: shape.with_images(""), "a copy": lambda _: listed(names)}
+        return lambda: deque(map(done[work], names), maxlen=0)
+
+    with pytest.raises(
+        AssertionError, match=r"(?s)the work grows faster than its input:.*shape\.py"
+    ):
+        growth.assert_linear(make)
+
+
+def main() -> None:
+    """Print the table."""
+    with tempfile.TemporaryDirectory() as folder:
+        for number, kind in enumerate(KINDS):
+            found = grown_kind(kind, Path(folder, f"kind{number}"))
+            report(f"{kind.source}: {kind.direction}", found, "")
+        for number, (row, direction) in enumerate(rows_that_grow()):
+            here = Path(folder, f"row{number}")
+            here.mkdir()
+            found, is_read = grown_row(row, direction, here)
+            report(f"{row.name}: {direction}", found, "" if is_read else "not grown")
+
+
+def report(name: str, found: growth.Growth, note: str) -> None:
+    """Print a line of the table, and the lines of code that grew."""
+    calls = f"{found.small.calls:7}{found.large.calls:8}{found.ratio:6.2f}"
+    print(f"{name[:88]:90}{found.n:3}{calls}  {note}")
+    for line in found.excess():
+        print(f"    {line}")
+
+
+if __name__ == "__main__":
+    main()
