@@ -5,6 +5,11 @@ from layouts.row import Read, Row, in_splits
 ROWS = [
     # torchvision.datasets.ImageFolder: root/class/xxx.ext
     Row("class folders", "cat/1.jpg dog/2.jpg", Read({"cat/1": "cat", "dog/2": "dog"})),
+    Row(
+        "classes with accents, one of which continues the other by a word for images",
+        "café/1.jpg café-images/2.jpg",
+        Read({"café/1": "café", "café-images/2": "café-images"}),
+    ),
     Row("images alone", "1.jpg 2.jpg", Read({"1": None, "2": None})),
     Row(
         "images in a folder of that name", "images/1.jpg images/2.jpg", Read({"1": None, "2": None})
