@@ -25,7 +25,7 @@ from layouts.row import Row
 from packer.errors import UnusableInput
 from packer.planning.options import PackOptions
 from packer.planning.prepare import prepare
-from packer.planning.work import Work, digests, outline
+from packer.planning.work import Work, digests, outline, shard_job, tars
 from packer.progress import Progress
 from packer.sources.folder.shape import Shape, listed
 from packer.sources.options import PYTHON, SourceOptions
@@ -71,6 +71,8 @@ def planning(row: Row, folder: Path, plan: Mapping[str, Any] = {}) -> Run:
             return None
         digests(work)
         outline(work, folder / "dst")
+        for number, tar in enumerate(tars(work, folder / "dst")):
+            shard_job(work, tar, work.plan.shard(number))
         return work
 
     return run
