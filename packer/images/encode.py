@@ -2,7 +2,7 @@
 
 import io
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -17,12 +17,14 @@ from packer.images.jpeg import read_header
 from packer.images.jpegtran import NO_MEMORY
 from packer.images.probe import (
     ONE_CHANNEL,
+    ORIENTATION,
     PILLOW_ERRORS,
     ImageInfo,
     channels_of,
     check_for_reader,
     check_size,
     damaged,
+    orientation_of,
     probe,
 )
 from packer.images.tiles import check_pixels, find_tiles, restart_interval, tile
@@ -33,6 +35,19 @@ from reader.format.pixels import in_8_bits
 from reader.format.tiles import TileTable
 
 DEFAULT_QUALITY = 90
+_EXIF = b"Exif\0\0"  # begins it in a JPEG
+_MAX_EXIF = 65533  # bytes that a segment of a JPEG holds
+
+# How Pillow turns an image with this EXIF orientation upright.
+_UPRIGHT = {
+    2: Image.Transpose.FLIP_LEFT_RIGHT,
+    3: Image.Transpose.ROTATE_180,
+    4: Image.Transpose.FLIP_TOP_BOTTOM,
+    5: Image.Transpose.TRANSPOSE,
+    6: Image.Transpose.ROTATE_270,
+    7: Image.Transpose.TRANSVERSE,
+    8: Image.Transpose.ROTATE_90,
+}
 
 Pixels = NDArray[np.uint8]
 
@@ -115,8 +130,10 @@ def _file_encoded(data: bytes, policy: Policy) -> Encoded:
     info = probe(data, policy.limits)
     if policy.raw is not None:
         with _opened(data) as file:
-            upright = ImageOps.exif_transpose(in_8_bits(file)).convert("RGB")
-        return _raw(_fitted(upright, policy.raw))
+            pixels = in_8_bits(file).convert("RGB")
+        if info.orientation != 1:
+            pixels = pixels.transpose(_UPRIGHT[info.orientation])
+        return _raw(_fitted(pixels, policy.raw))
     if _shrinks(info.height, info.width, policy) or policy.quality is not None:
         return _file_reencoded(data, info, policy)
     if policy.banded and info.format == "png":
@@ -232,13 +249,44 @@ def _opened(data: bytes) -> Iterator[Image.Image]:
 
 
 def _file_reencoded(data: bytes, info: ImageInfo, policy: Policy) -> Encoded:
-    """A JPEG of the image as stored; EXIF and ICC are kept."""
+    """Return a JPEG of the image as stored, with its EXIF and ICC profile.
+
+    The pixels are not turned, because masks and boxes may follow them as they are stored.
+    """
     with _opened(data) as image:
-        kept = {k: v for k, v in image.info.items() if k in ("exif", "icc_profile")}
         pixels = _in_jpegs_mode(image)
+        kept = {k: v for k, v in image.info.items() if k in ("exif", "icc_profile")}
+        kept["exif"] = _exif(image, kept.get("exif", b""), info.orientation)
     if pixels.mode == "L":
         kept.pop("icc_profile", None)  # it may describe the colours that convert() dropped
     return _reencoded(pixels, policy, kept, info.orientation)
+
+
+def _exif(image: Image.Image, exif: bytes, orientation: int) -> bytes:
+    """Return the EXIF of a JPEG that is stored in place of `image`.
+
+    It has the orientation of the index, also where the image has that in XMP or in a raw profile,
+    which a JPEG does not keep.
+
+    Args:
+        image: as opened.
+        exif: of the image; empty without one.
+        orientation: of the image.
+    """
+    if exif and not exif.startswith(_EXIF):
+        exif = _EXIF + exif  # which WebPs may lack
+    stored = Image.Image()
+    stored.info["exif"] = exif
+    if orientation_of(stored) == orientation and len(exif) <= _MAX_EXIF:
+        return exif
+    whole = b""
+    with suppress(*PILLOW_ERRORS):
+        whole = image.getexif().tobytes()
+    if 0 < len(whole) <= _MAX_EXIF:
+        return whole
+    only = Image.Exif()
+    only[ORIENTATION] = orientation
+    return only.tobytes()
 
 
 def _reencoded(

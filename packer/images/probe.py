@@ -35,7 +35,7 @@ PILLOW_ERRORS = (
 )
 
 _NAMES = {**PILLOW_FORMATS, "MPO": "jpg"}  # what Pillow calls a JPEG with further images behind it
-_ORIENTATION = 0x0112
+ORIENTATION = 0x0112  # EXIF's tag
 _PNG = b"\x89PNG\r\n"
 _BEGINNINGS: dict[str, bytes | tuple[bytes, ...]] = {
     "jpg": b"\xff\xd8",
@@ -101,7 +101,7 @@ def probe(data: bytes, limits: Limits = Limits()) -> ImageInfo:  # noqa: B008  #
                 image.width,
                 channels,
                 # Pillow turns a TIFF upright itself, and gives its upright size.
-                1 if image.format == "TIFF" else _orientation(image),
+                1 if image.format == "TIFF" else orientation_of(image),
             )
     except UnidentifiedImageError:
         raise BadImage(_why_unknown(data)) from None
@@ -211,10 +211,16 @@ def _check_mode(image: Image.Image) -> None:
         raise BadImage(f"Pillow does not convert its pixels ({image.mode}) to RGB") from None
 
 
-def _orientation(image: Image.Image) -> int:
-    """Of an image whose pixels are sound: of some formats this reads those, and their errors."""
+def orientation_of(image: Image.Image) -> int:
+    """Return the EXIF orientation that Pillow's `exif_transpose` would apply, 1 for none.
+
+    Pillow looks into EXIF, then a PNG's raw profile, then XMP.
+
+    Args:
+        image: with sound pixels, because some formats have metadata behind them.
+    """
     try:
-        value = image.getexif().get(_ORIENTATION)
+        value = image.getexif().get(ORIENTATION)
     except PILLOW_ERRORS:
         return 1  # metadata that cannot be read says nothing
     return value if isinstance(value, int) and 1 <= value <= 8 else 1

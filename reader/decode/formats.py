@@ -175,6 +175,8 @@ def _opened(image: StoredImage, data: memoryview) -> Iterator["Image.Image"]:
 
     try:
         with opened(data) as picture:
+            if picture.format == "TIFF" and {*picture.size} == {image.width, image.height}:
+                picture.load()  # only now Pillow turns one whose orientation is in XMP
             _check_size(image, *picture.size)
             yield picture
     except (DecodeError, MemoryError):

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from PIL import Image
+from PIL import Image, TiffImagePlugin
 from png_chunks import SIGNATURE, chunk, with_damaged_data
 
 HUGE = 60_000  # pixels, along each side
@@ -135,6 +135,16 @@ def odd_files(
     found["PNG, palette missing"] = png(size, 8, 3, indices)
     found["PNG, interlaced"] = png(size, 8, 0, interlaced(np.asarray(grey)), interlaced=1)
     found["PNG, EXIF orientation 6"] = encode(image, "PNG", exif=turned)
+    xmp = b'<x tiff:Orientation="6"/>'
+    exif = turned.tobytes()
+    profile = f"\nexif\n{len(exif):8}\n{exif.hex()}\n".encode()
+    in_xmp = chunk(b"iTXt", b"XML:com.adobe.xmp\0\0\0\0\0" + xmp)
+    found["PNG, orientation 6 in XMP"] = head + in_xmp + rest
+    found["PNG, orientation 6 in XMP behind its pixels"] = plain[:-12] + in_xmp + plain[-12:]
+    found["PNG, orientation 6 in a raw profile"] = (
+        head + chunk(b"zTXt", b"Raw profile type exif\0\0" + zlib.compress(profile)) + rest
+    )
+    found["PNG, EXIF of 70 KB, orientation 6"] = encode(image, "PNG", exif=exif + bytes(70_000))
     found["APNG"] = encode(image, "PNG", save_all=True, append_images=[second])
     found["APNG whose picture is not a frame of it"] = encode(
         image, "PNG", save_all=True, default_image=True, append_images=[second, grey.convert("RGB")]
@@ -179,6 +189,7 @@ def odd_files(
     found["WebP, alpha"] = wide
     found["WebP, animated"] = encode(image, "WEBP", save_all=True, append_images=[second])
     found["WebP, EXIF orientation 6"] = encode(image, "WEBP", exif=turned)
+    found["WebP, orientation 6 in XMP"] = encode(image, "WEBP", xmp=xmp)
     found["WebP, cut short"] = webp[: len(webp) * 2 // 3]
     found["WebP, bytes after its end"] = webp + b"appended"
     found["WebP, canvas of 16,383 x 16,383 pixels"] = (
@@ -212,6 +223,9 @@ def odd_files(
     found["TIFF, fax"] = encode(bits, "TIFF", compression="group4")
     found["TIFF, several pages"] = encode(image, "TIFF", save_all=True, append_images=[second])
     found["TIFF, orientation 6"] = encode(image, "TIFF", exif=turned)
+    tags = TiffImagePlugin.ImageFileDirectory_v2()
+    tags[700] = xmp
+    found["TIFF, orientation 6 in XMP"] = encode(image, "TIFF", tiffinfo=tags)
     found["TIFF, cut short"] = tiff[: len(tiff) * 2 // 3]
     found["TIFF, 60,000 x 60,000 pixels"] = with_tiff_sides(tiff, HUGE)
 

@@ -6,7 +6,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 import simplejpeg
-from PIL import Image
+from PIL import Image, ImageOps
+from png_chunks import chunk
 
 from packer.errors import BadImage
 from packer.images import encode as encoding
@@ -131,6 +132,86 @@ def test_quality_re_encodes_and_keeps_exif_and_icc(make_image: Make, encode: ToB
     with Image.open(io.BytesIO(stored.data)) as image:
         assert image.getexif()[0x0112] == 6
         assert image.info["icc_profile"] == b"profile"
+
+
+def in_exif(encode: ToBytes, image: Image.Image, kind: str, exif: bytes) -> bytes:
+    return encode(image, kind, exif=exif)
+
+
+def in_xmp(encode: ToBytes, image: Image.Image, kind: str, exif: bytes) -> bytes:
+    xmp = b'<x tiff:Orientation="%d"/>' % orientation_in(exif)
+    if kind != "PNG":
+        return encode(image, kind, xmp=xmp)
+    return in_chunk(encode(image, "PNG"), b"iTXt", b"XML:com.adobe.xmp\0\0\0\0\0" + xmp)
+
+
+def in_xmp_beside_exif(encode: ToBytes, image: Image.Image, kind: str, exif: bytes) -> bytes:
+    other = Image.Exif()
+    other[0x010F] = "a camera"
+    return encode(image, kind, exif=other, xmp=b'<x tiff:Orientation="%d"/>' % orientation_in(exif))
+
+
+def in_raw_profile(encode: ToBytes, image: Image.Image, kind: str, exif: bytes) -> bytes:
+    profile = f"\nexif\n{len(exif):8}\n{exif.hex()}\n".encode()
+    return in_chunk(encode(image, kind), b"tEXt", b"Raw profile type exif\0" + profile)
+
+
+def in_exif_that_no_jpeg_holds(
+    encode: ToBytes, image: Image.Image, kind: str, exif: bytes
+) -> bytes:
+    return encode(image, kind, exif=exif + bytes(70_000))
+
+
+def in_chunk(png: bytes, name: bytes, content: bytes) -> bytes:
+    return png[:33] + chunk(name, content) + png[33:]
+
+
+def orientation_in(exif: bytes) -> int:
+    found = Image.Exif()
+    found.load(exif)
+    return int(found[0x0112])
+
+
+def upright(data: bytes) -> np.ndarray:
+    with Image.open(io.BytesIO(data)) as image:
+        return np.asarray(ImageOps.exif_transpose(image).convert("RGB"), dtype=np.int64)
+
+
+@pytest.mark.parametrize("orientation", range(2, 9))
+@pytest.mark.parametrize(
+    ("kind", "place"),
+    [
+        *(("JPEG", place) for place in (in_exif, in_xmp, in_xmp_beside_exif)),
+        *(("PNG", place) for place in (in_exif, in_xmp, in_raw_profile)),
+        ("PNG", in_exif_that_no_jpeg_holds),
+        *(("WEBP", place) for place in (in_exif, in_xmp)),
+    ],
+)
+def test_every_reader_shows_what_is_re_encoded_as_pillow_shows_the_file(
+    kind: str, place: Callable[..., bytes], orientation: int, make_image: Make, encode: ToBytes
+) -> None:
+    exif = Image.Exif()
+    exif[0x0112] = orientation
+    data = place(encode, make_image(14, 40, 60), kind, exif.tobytes())
+    expected = upright(data)
+    for policy in (Policy(quality=95), Policy(max_side=59, quality=95)):
+        stored = encoding.encode(data, policy)
+        assert stored.info.orientation == orientation
+        if policy.max_side is None:
+            found = upright(stored.data)
+            assert found.shape == expected.shape
+            assert np.abs(found - expected).mean() < 8  # turned otherwise it is 40 and more
+        with Image.open(io.BytesIO(stored.data)) as image:
+            assert image.getexif()[0x0112] == orientation
+    raw = encoding.encode(data, Policy(raw=(expected.shape[0], expected.shape[1])))
+    assert raw.data == expected.astype(np.uint8).tobytes()
+
+
+def test_metadata_that_pillow_cannot_read_turns_nothing(make_image: Make, encode: ToBytes) -> None:
+    image = make_image(15, 40, 60)
+    data = encode(image, "PNG", exif=b"Exif\0\0nonsense")
+    stored = encoding.encode(data, Policy(raw=(40, 60)))
+    assert stored.data == np.asarray(image).tobytes()
 
 
 def test_re_encoding_is_tiled_without_a_tiler(
