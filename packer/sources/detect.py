@@ -162,7 +162,7 @@ def _folders(place: Place) -> Reading:
 
         def open_folder(classes: Sequence[str] | None) -> Source:
             pairs, kind, depth = Pairs(options.pairs), options.kind, options.class_depth
-            return FolderSource.open(path, classes, pairs, kind=kind, depth=depth, shape=tree.shape)
+            return FolderSource.open(path, classes, pairs, kind=kind, depth=depth, tree=tree)
 
         return Reading(options.kind or "folder", "folders of images", open_folder)
     if command := unpacks(path):

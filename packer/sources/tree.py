@@ -13,6 +13,7 @@ from packer.errors import BadImage, UnusableInput
 from packer.sources.folder.files import begin, measure, read_file
 from packer.sources.folder.likeness import BEGINNING
 from packer.sources.folder.shape import Shape, inside, lies_in
+from packer.sources.folder.sidecars import Companions
 from packer.sources.folder.walk import (
     Identity,
     identity,
@@ -40,6 +41,7 @@ class Level:
         counts: extension in lower case (``.txt``; "" for none) -> how many files have it.
         examples: extension -> the first few of these names, sorted; images are left out.
         skipped: the folders that are passed over, with the reason.
+        companions: pictures that continue the name of another one.
     """
 
     folders: tuple[str, ...] = ()
@@ -47,6 +49,7 @@ class Level:
     counts: Mapping[str, int] = field(default_factory=dict)
     examples: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     skipped: Mapping[str, str] = field(default_factory=dict)
+    companions: Companions = field(default_factory=Companions)
 
     @property
     def files(self) -> int:
@@ -231,6 +234,7 @@ class Tree:
             self._counts.setdefault(tuple(counts.items()), counts),
             {ext: tuple(some) for ext, some in examples.items()} or _NONE,
             found.skipped or _NONE,
+            Companions.of(names),
         )
         if not examples or len(self._levels) < _KEPT:
             self._levels[path] = level

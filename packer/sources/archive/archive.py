@@ -17,7 +17,7 @@ from packer.files.snapshot import read_span, unchanged
 from packer.keys import clashing, escape
 from packer.sources.archive.class_folders import Places, shape_of
 from packer.sources.archive.entries import Entries, Entry
-from packer.sources.archive.lists import refuse_lists, to_be_unpacked
+from packer.sources.archive.lists import refuse_lists, to_be_unpacked, unpacking
 from packer.sources.archive.tar_reader import members
 from packer.sources.archive.zip_entries import read_zip_beginning, read_zip_entry, zip_entries
 from packer.sources.folder.files import stem_paths
@@ -26,7 +26,7 @@ from packer.sources.folder.labels_beside import refuse_labels
 from packer.sources.folder.layout import Layout, understand
 from packer.sources.folder.likeness import BEGINNING
 from packer.sources.folder.masks import OfOthers
-from packer.sources.folder.sidecars import group
+from packer.sources.folder.sidecars import MAPS, Companions, group, members_named
 from packer.sources.folder.walk import not_an_image, not_entered, passed_over
 from packer.sources.labels import class_of_file, class_order
 from packer.sources.records import Content, EmptyClass, Skipped, SourceSample
@@ -42,6 +42,7 @@ class ArchiveSource:
         classes: class names in label order.
         entries: its table of contents; packing processes do without.
         layout: what its folders mean.
+        words: of the pictures beside images that are members, see `sidecars.members_named`.
     """
 
     path: Path
@@ -49,6 +50,7 @@ class ArchiveSource:
     classes: tuple[str, ...]
     entries: Entries | None = field(default=None, repr=False, compare=False)
     layout: Layout = field(default_factory=Layout)
+    words: frozenset[str] = MAPS
 
     @classmethod
     def open(
@@ -92,8 +94,12 @@ class ArchiveSource:
             layout = understand(shape, path, kind=kind, depth=depth)
         except OfOthers as error:
             raise to_be_unpacked(path, "labels or masks in folders of their own", zipped) from error
+        words = MAPS
+        if kind is None:
+            levels = (Companions.of(entries.files(folder)) for folder in entries.folders())
+            words = members_named(levels, path, unpack=f"{unpacking(path, zipped)} && ")
         found = layout.classes(shape)
-        return cls(path, zipped, class_order(path, found, classes), entries, layout)
+        return cls(path, zipped, class_order(path, found, classes), entries, layout, words)
 
     def __reduce__(self) -> tuple[Callable[..., "ArchiveSource"], tuple[object, ...]]:
         """What goes to a packing process: no table of contents, which may list millions."""
@@ -146,7 +152,7 @@ class ArchiveSource:
         self, files: Mapping[str, Entry], prefix: str, split: str, folder_label: int
     ) -> Iterator[SourceSample | Skipped]:
         """The samples of one folder."""
-        grouping = group(files)
+        grouping = group(files, self.words)
         for name, reason in grouping.refused.items():
             yield Skipped(prefix + name, reason)
         whole = clashing(grouping.samples)

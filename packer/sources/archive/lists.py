@@ -1,6 +1,7 @@
 """Archives with labels in files of their own: they are refused, as only folders are so read."""
 
 import os
+import shlex
 from pathlib import Path
 
 from packer.errors import UnusableInput
@@ -21,9 +22,16 @@ def refuse_lists(path: Path, entries: Entries, zipped: bool) -> None:
 
 def to_be_unpacked(path: Path, what: str, zipped: bool) -> UnusableInput:
     """The error for an archive that holds `what`."""
-    command = f"python -m zipfile -e {path} FOLDER" if zipped else f"tar -xf {path} -C FOLDER"
     return UnusableInput(
         f"{path} holds {what}, which may tell labels of its images and is read from folders alone. "
-        f"Unpack it ({command}) and pack the folder. If all folders are classes, give --as folder; "
-        "for the images without labels, --as flat."
+        f"Unpack it ({unpacking(path, zipped)}) and pack the folder. If all folders are "
+        "classes, give --as folder; for the images without labels, --as flat."
     )
+
+
+def unpacking(path: Path, zipped: bool) -> str:
+    """Return the command that unpacks an archive into FOLDER."""
+    source = shlex.quote(str(path))
+    if zipped:
+        return f"python -m zipfile -e {source} FOLDER"
+    return f"mkdir -p FOLDER && tar -xf {source} -C FOLDER"

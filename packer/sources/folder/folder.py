@@ -19,9 +19,9 @@ from packer.keys import clashing
 from packer.sources.folder.files import ignored, member_paths, read_files, sample_of_files
 from packer.sources.folder.labels_beside import refuse_labels
 from packer.sources.folder.layout import FLAT, Layout, understand
-from packer.sources.folder.pairs import Pairs, unused
-from packer.sources.folder.shape import Shape, folders_above, inside, lies_in
-from packer.sources.folder.sidecars import SHARED, group
+from packer.sources.folder.pairs import BESIDE, Pairs, unused
+from packer.sources.folder.shape import folders_above, inside, lies_in
+from packer.sources.folder.sidecars import MAPS, SHARED, group, members_named
 from packer.sources.folder.walk import (
     Identity,
     Inside,
@@ -49,12 +49,14 @@ class FolderSource:
         classes: class names in label order.
         layout: what its folders mean.
         pairs: further folders whose files belong to the images.
+        words: of the pictures beside images that are members, see `sidecars.members_named`.
     """
 
     root: Path
     classes: tuple[str, ...]
     layout: Layout = field(default_factory=Layout)
     pairs: Pairs = field(default_factory=Pairs)
+    words: frozenset[str] = MAPS
 
     @classmethod
     def open(
@@ -65,7 +67,7 @@ class FolderSource:
         *,
         kind: str | None = None,
         depth: int | None = None,
-        shape: Shape | None = None,
+        tree: Tree | None = None,
     ) -> "FolderSource":
         """Tell class folders, split folders and a flat folder from each other.
 
@@ -74,16 +76,18 @@ class FolderSource:
             classes: class names in label order; None: the sorted names of the class folders.
             pairs: further folders whose files belong to the images.
             kind, depth: see `layout.understand`.
-            shape: of the folder, where it is known.
+            tree: of the folder, where it is known.
 
         Raises:
             UnusableInput: it is not a readable folder, it may mean two things, or it has a class
                 that `classes` lacks.
         """
-        folders = (pairs or Pairs()).folders
+        pairs = pairs or Pairs()
+        folders = pairs.elsewhere_only
         leave = [os.path.normpath(folder) for folder in folders.values()]
+        tree = tree or Tree(root)
         try:
-            shape = (shape or Tree(root).shape).without(leave)
+            shape = tree.shape.without(leave)
         except OSError as error:
             raise UnusableInput(
                 f"{error.filename or root} is not a folder that can be read: {error.strerror}."
@@ -96,8 +100,15 @@ class FolderSource:
             name: os.path.relpath(folder, layout.top or ".")
             for name, folder in {**folders, **layout.pairs}.items()
         }
+        below |= {name: BESIDE for name in pairs.folders if name not in folders}
         found = layout.classes(shape.without(list(layout.pairs.values())))
-        return cls(root / layout.top, class_order(root, found, classes), layout, Pairs(below))
+        words = MAPS | pairs.beside_images
+        if kind is None:
+            aside = [*leave, *layout.pairs.values()]
+            words = _words(tree, aside, pairs.beside_images)
+        return cls(
+            root / layout.top, class_order(root, found, classes), layout, Pairs(below), words
+        )
 
     def scan(self) -> Iterator[SourceSample | Skipped]:
         """Walk the folder in ImageFolder's order.
@@ -193,11 +204,11 @@ class FolderSource:
 
     def _is_aside(self, path: str) -> bool:
         """Whether a folder where classes lie is none."""
-        pairs = map(os.path.normpath, self.pairs.folders.values())
+        pairs = map(os.path.normpath, self.pairs.elsewhere_only.values())
         return path in self.layout.aside or any(lies_in(folder, path) for folder in pairs)
 
     def _in_pair(self, path: str) -> bool:
-        pairs = map(os.path.normpath, self.pairs.folders.values())
+        pairs = map(os.path.normpath, self.pairs.elsewhere_only.values())
         return any(lies_in(path, folder) for folder in pairs)
 
     def _class(
@@ -231,7 +242,7 @@ class FolderSource:
         self, folder: str, files: Sequence[str], label: int, split: str
     ) -> Iterator[SourceSample | Skipped]:
         prefix = f"{folder}/" if folder else ""
-        grouping = group(files)
+        grouping = group(files, self.words)
         parallel = self.pairs.beside(self.root, folder)
         for name, reason in grouping.refused.items():
             yield Skipped(prefix + name, reason)
@@ -265,6 +276,16 @@ class FolderSource:
             )
         for paired in parallel.values():
             yield from map(unused, paired.values())
+
+
+def _words(tree: Tree, aside: Sequence[str], chosen: frozenset[str]) -> frozenset[str]:
+    """The words of pictures that are members, in the whole tree but for the folders `aside`."""
+    levels = (
+        level.companions
+        for folder, level in tree.walk()
+        if not any(lies_in(folder, other) for other in aside)
+    )
+    return members_named(levels, tree.root, chosen=chosen)
 
 
 def _not_entered(path: str, level: Inside) -> Iterator[Skipped]:

@@ -9,6 +9,8 @@ from pathlib import Path
 from packer.sources.folder.walk import folders_below, is_folder, is_litter, skipped, tells_of_file
 from packer.sources.records import Skipped
 
+BESIDE = "."  # the folder of files that lie beside their images
+
 
 @dataclass(frozen=True)
 class Pairs:
@@ -17,15 +19,27 @@ class Pairs:
     Attributes:
         folders: name -> folder, relative to the source. The file at the path of an image, but for
             its extension, is the image's member ``name.ext`` (``name``, if that is the extension).
-            Behind the name, a ``?`` says that an image may be without it.
+            Behind the name, a ``?`` says that an image may be without it. The source itself, ".",
+            has it beside the image, as ``STEM.name.ext``.
     """
 
     folders: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def elsewhere_only(self) -> dict[str, str]:
+        """Those that are not the source itself."""
+        return {name: folder for name, folder in self.folders.items() if folder != BESIDE}
+
+    @property
+    def beside_images(self) -> frozenset[str]:
+        """The names whose files lie beside the images."""
+        names = self.folders.keys() - self.elsewhere_only.keys()
+        return frozenset(name.removesuffix("?") for name in names)
+
     def beside(self, root: Path, folder: str) -> dict[str, dict[str, str]]:
         """For each stem in `folder`: extension -> path of what the parallel folders have for it."""
         found: dict[str, dict[str, str]] = defaultdict(dict)
-        for written, parallel in self.folders.items():
+        for written, parallel in self.elsewhere_only.items():
             name = written.removesuffix("?")
             inside = os.path.join(parallel, folder)
             for file in _files(root / inside):
@@ -48,7 +62,7 @@ class Pairs:
             root: the source.
             without_images: those of its folders that hold splits or classes; "." for itself.
         """
-        for parallel in self.folders.values():
+        for parallel in self.elsewhere_only.values():
             for item in folders_below(root, parallel, frozenset()):
                 if isinstance(item, Skipped):
                     yield item

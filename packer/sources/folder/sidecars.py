@@ -1,16 +1,112 @@
-"""Which files of a folder belong to an image: those that share its stem (pure)."""
+"""Which files of a folder belong to an image: those that continue its stem (pure).
+
+A picture beside a picture, such as ``x.right.png`` beside ``x.jpg``, is a member or a sample; which
+one is decided once for the whole source, by `members_named`.
+"""
 
 import os
 import re
-from collections import defaultdict
-from collections.abc import Iterable
-from dataclasses import dataclass
+import shlex
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
 
+from packer.errors import UnusableInput
+from packer.words import many
 from reader.format.members import PICTURES
 
 SHARED = "more than one image has its name"
-_MAPS = {"mask", "seg", "depth"}  # x.mask.png beside x.jpg belongs to it and is no sample
+MAPS = frozenset({"mask", "seg", "depth"})  # x.mask.png beside x.jpg belongs to it always
 EXTENSION = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*")
+_LETTER = re.compile("[a-z]")  # x.001.jpg beside x.jpg is another picture, which a number counts
+_NAMED = 5  # words that a command may have
+
+
+@dataclass(frozen=True)
+class Companions:
+    """The pictures of a folder that continue another's stem: ``x.right.png`` beside ``x.jpg``.
+
+    Attributes:
+        owners: how many pictures continue no other's stem.
+        counts: by the word in between, such as ``right``.
+        example: such a name, behind that of its owner; without extensions.
+    """
+
+    owners: int = 0
+    counts: Counter[str] = field(default_factory=Counter)
+    example: tuple[str, str] = ("", "")
+
+    @classmethod
+    def of(cls, names: Iterable[str]) -> "Companions":
+        """Count them among the names of a folder's files."""
+        stems = [stem for stem, ext in map(os.path.splitext, names) if ext[1:].lower() in PICTURES]
+        if not any("." in stem for stem in stems):
+            return cls(len(stems))
+        known, counts, examples, others = set(stems), Counter[str](), [], 0
+        for stem in stems:
+            word = _word(stem, known)
+            others += word is not None
+            if word is not None and word not in MAPS:
+                counts[word] += 1
+                examples.append((stem[: -len(word) - 1], stem))
+        return cls(len(stems) - others, counts, max(examples, default=("", "")))
+
+
+def members_named(
+    found: Iterable[Companions],
+    where: object,
+    *,
+    chosen: frozenset[str] = frozenset(),
+    unpack: str = "",
+) -> frozenset[str]:
+    """Return the words whose pictures are members: those that every image of the source has.
+
+    Args:
+        found: of each folder.
+        where: the source.
+        chosen: words whose pictures are members, whoever lacks one.
+        unpack: how an archive becomes a folder, for the error; empty for a folder.
+
+    Raises:
+        UnusableInput: only some images have such a picture, or the source has one image only.
+    """
+    owners, counts, example = 0, Counter[str](), ("", "")
+    for one in found:
+        owners += one.owners
+        counts += one.counts
+        example = max(example, one.example)
+    words = {word: count for word, count in counts.items() if word not in chosen}
+    if not words or (owners > 1 and set(words.values()) == {owners}):
+        return MAPS | chosen | words.keys()
+    raise UnusableInput(
+        _both_readings({**dict.fromkeys(chosen, 0), **words}, owners, example, where, unpack)
+    )
+
+
+def _both_readings(
+    words: Mapping[str, int], owners: int, example: tuple[str, str], where: object, unpack: str
+) -> str:
+    """Return what was found, with the commands for either reading."""
+    source, folder = shlex.quote(str(where)), "FOLDER" if unpack else shlex.quote(str(where))
+    text = (
+        f"{where}: the picture {example[1]!r} is named after {example[0]!r}. So are "
+        f"{many(sum(words.values()), 'picture')} in all, and not each of the "
+        f"{many(owners, 'other')} has the same beside it."
+    )
+    if len(words) <= _NAMED:
+        pairs = " ".join(f"--pair {shlex.quote(f'{word}?=')}{folder}" for word in sorted(words))
+        text += f" If they belong to those, type: {unpack}packer pack {folder} DST {pairs}."
+    return f"{text} If each is a sample of its own, type: packer pack {source} DST --as folder"
+
+
+def _word(stem: str, stems: Collection[str]) -> str | None:
+    """Return what follows the longest of `stems` that this one continues; None if it does not."""
+    end = len(stem)
+    while (end := stem.rfind(".", 0, end)) > 0:
+        if stem[:end] in stems:
+            word = stem[end + 1 :].lower()
+            return word if EXTENSION.fullmatch(word) and _LETTER.search(word) else None
+    return None
 
 
 @dataclass(frozen=True)
@@ -26,12 +122,16 @@ class Grouping:
     refused: dict[str, str]
 
 
-def group(names: Iterable[str]) -> Grouping:
+def group(names: Iterable[str], words: Collection[str] = MAPS) -> Grouping:
     """Sort a folder's file names into images and what belongs to them.
 
     A file belongs to an image if its name is the image's stem, a dot and an extension: ``x.json``,
     ``x.tokens.npy``, ``x.mask.png``. Files that belong to no image count as samples of their own;
     `likeness` tells whether they are.
+
+    Args:
+        names: of the files.
+        words: of pictures that are members, as `members_named` gives them.
     """
     names = sorted(names)
     images: dict[str, list[str]] = defaultdict(list)
@@ -42,7 +142,7 @@ def group(names: Iterable[str]) -> Grouping:
             images[stem].append(name)
         else:
             rest.append(name)
-    for stem in [stem for stem in images if _map_of(stem) in images]:
+    for stem in [stem for stem in images if _word(stem, images) in words]:
         rest += images.pop(stem)
     owners: dict[str, dict[str, str]] = {name: {} for name in names}
     refused = {}
@@ -60,12 +160,6 @@ def group(names: Iterable[str]) -> Grouping:
             continue
         del owners[name]
     return Grouping(owners, refused)
-
-
-def _map_of(stem: str) -> str | None:
-    """The stem of the image that a map (mask, depth) with this stem would belong to."""
-    owner, _, what = stem.rpartition(".")
-    return owner if what in _MAPS else None
 
 
 def _owner(name: str, images: dict[str, list[str]]) -> tuple[str, str]:

@@ -225,7 +225,8 @@ def test_every_name_has_its_own_key(make_files: MakeFiles) -> None:
         *("a.b.jpg", "a.c.jpg", "x.jpg", "x.png", "x.jpg.png", "X.jpg", "a b.jpg", "a%20b.jpg"),
         *("猫.jpg", "noextension", ".hidden.jpg", ".jpg", b"\xff.jpg", "%FF.jpg", "a\nb.jpg"),
     ]
-    keys = [sample.key for sample in samples(make_files(*names))]
+    source = FolderSource.open(make_files(*names), kind="folder")
+    keys = [item.key for item in source.scan() if isinstance(item, SourceSample)]
     assert len(set(keys)) == len(keys) == len(names)
     assert not [key for key in keys if "." in key or " " in key or "\n" in key]
 
