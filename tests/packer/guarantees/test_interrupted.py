@@ -186,7 +186,15 @@ def test_runs_killed_at_random_moments_lead_to_the_same_files(
     assert files_of(dst) == packed_many
 
 
-def test_a_killed_packer_leaves_neither_a_process_nor_a_warning(
+def named_memory(process: psutil.Process) -> set[str]:
+    """The files in /dev/shm that it holds and that have a name, which a killed one would leave."""
+    maps = Path(f"/proc/{process.pid}/maps").read_text()
+    held = {line.split(maxsplit=5)[5] for line in maps.splitlines() if "/dev/shm/" in line}
+    held |= {link for fd in process.open_files() if "/dev/shm/" in (link := fd.path)}
+    return {name for name in held if not name.endswith("(deleted)")}
+
+
+def test_a_killed_packer_leaves_neither_a_process_nor_shared_memory_nor_a_warning(
     tmp_path: Path, many: Path, start_packer: StartPacker
 ) -> None:
     dst = tmp_path / "dst"
@@ -194,6 +202,7 @@ def test_a_killed_packer_leaves_neither_a_process_nor_a_warning(
         wait_until(lambda: shards(dst) > 5)
         children = psutil.Process(process.pid).children(recursive=True)
         assert len(packing_processes(process)) == 2
+        assert set().union(*map(named_memory, [psutil.Process(process.pid), *children])) == set()
         process.kill()
         wait_until(lambda: not any(map(is_alive, children)), seconds=5)
         _, stderr = process.communicate()
