@@ -51,7 +51,9 @@ _FORMATS = (
         "a dataset of LitData",
         "litdata",
         r"^chunk-\d+-\d+\.(zstd\.)?bin$",
-        "data = litdata.StreamingDataset({folder!r})\n" + _SAMPLES,
+        "data = litdata.StreamingDataset({folder!r})\n"
+        'last = lambda x: x.permute(1, 2, 0) if hasattr(x, "permute") else x  # JPEGs: (3, H, W)\n'
+        'packer.pack(({{"image": last(s["image"]), "label": s["label"]}} for s in data), "shards")',
     ),
     _Format(
         "TFRecord",

@@ -12,6 +12,7 @@ import xxhash
 from PIL import Image
 
 from packer.errors import BadImage, NothingToPack, Rejected, UnusableInput, cannot_write
+from packer.images.encode import AS_PNG, grows_as_png
 from packer.keys import KeySet, escape
 from packer.planning.options import PackOptions
 from packer.planning.plan import split_of
@@ -86,6 +87,7 @@ class Session:
         self._keys = KeySet(keys)
         self._next = 1 + max((int(key) for key in keys if key.isdigit()), default=-1)
         self._has_keys: bool | None = None
+        self._warned = False
         self._run = replace(Run.asked(to.name, options, request.classes), pushed=True)
         self._stack = ExitStack()
         try:
@@ -125,6 +127,9 @@ class Session:
             self._stream.rejected.append((name, str(error)))
             return
         image = item.image.copy() if isinstance(item.image, Image.Image) else item.image
+        if not self._warned and grows_as_png(image, self._options.policy):
+            self._warned = True
+            self._request.progress.note(AS_PNG)
         members = tuple(item.members)
         known = SourceSample(name, escape(name), item.label, 0, 0, members, split)
         self._stream.add(known, Content(image, item.members))

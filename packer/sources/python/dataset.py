@@ -15,7 +15,7 @@ import numpy as np
 import xxhash
 
 from packer.errors import BadImage, NothingToPack, UnusableInput, said
-from packer.images.encode import Policy
+from packer.images.encode import AS_PNG, Policy
 from packer.keys import escape
 from packer.sources.labels import class_order
 from packer.sources.options import PYTHON, SourceOptions
@@ -89,6 +89,8 @@ class DatasetSource:
 
     def remarks(self) -> Iterator[str]:
         """What a person should know of the items."""
+        if self.probed.as_png:
+            yield AS_PNG
         if not self.probed.drawn:
             return
         then = "and another run would draw otherwise, so that none can be continued"

@@ -21,6 +21,7 @@ from packer.sources.python.values import (
     image_of,
     is_file,
     label_of,
+    picture,
     picture_of,
 )
 from packer.sources.table.as_json import to_json
@@ -75,7 +76,7 @@ def _member(name: str, value: Any, beside: bytes | Image.Image) -> tuple[str, by
     if kind == "cls" and value is not None:
         return _named(name), b"%d" % label_of(value, {})
     if isinstance(value, Image.Image) or is_file(value):
-        image = image_of(value)
+        image = picture(value) if isinstance(value, Image.Image) else image_of(value)
         if isinstance(image, bytes):
             return (
                 _named(name) if picture_format(name) else _derived(name, extension_of(image, name))

@@ -1,12 +1,12 @@
 """Reads a few items of a dataset beforehand: how large they are, and whether it is the same one."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import xxhash
 
 from packer.errors import BadImage, UnusableInput
-from packer.images.encode import Policy, encode
+from packer.images.encode import Policy, encode, grows_as_png
 from packer.sources.python.items import Item
 
 _ITEMS = 32  # that are read
@@ -27,6 +27,7 @@ class Probed:
         keyed: they have keys.
         labelled: they have labels.
         members: what they have beside the image, by extension.
+        as_png: photographs among them are stored as PNG.
     """
 
     size: int
@@ -36,6 +37,7 @@ class Probed:
     keyed: bool
     labelled: bool
     members: tuple[str, ...]
+    as_png: bool = field(default=False, compare=False, repr=False)  # is no part of the identity
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,7 @@ class _Look:
     labelled: bool = False
     members: tuple[str, ...] = ()
     reason: str = ""
+    as_png: bool = False
 
 
 def probe(read: Read, count: int, policy: Policy) -> Probed:
@@ -83,6 +86,7 @@ def probe(read: Read, count: int, policy: Policy) -> Probed:
         keyed=any(look.keyed for look in sound),
         labelled=any(look.labelled for look in sound),
         members=tuple(sorted({ext for look in sound for ext in look.members})),
+        as_png=any(look.as_png for look in sound),
     )
 
 
@@ -96,7 +100,14 @@ def _look(read: Read, number: int, draws: int | None, policy: Policy) -> _Look:
             size += len(encode(item.image, replace(policy, tiled=False)).data)
     except BadImage as error:
         return _Look(str(error).encode("utf-8", "replace"), reason=str(error))
-    return _Look(_digest(item), size, item.key is not None, item.label >= 0, tuple(item.members))
+    return _Look(
+        _digest(item),
+        size,
+        item.key is not None,
+        item.label >= 0,
+        tuple(item.members),
+        as_png=grows_as_png(item.image, policy),
+    )
 
 
 def _digest(item: Item) -> bytes:

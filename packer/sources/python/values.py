@@ -7,12 +7,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
+from PIL import Image, ImageFile
 
 from packer.errors import BadImage, Unreadable, said
 from packer.images.probe import PILLOW_ERRORS, damaged
 from packer.sources.labels import MAX_CLASSES
+from reader.format.pictures import PILLOW_FORMATS, opened
 
+_FORMATS = {*PILLOW_FORMATS, "MPO"}
 _PNG_MODES = {"1", "L", "LA", "P", "RGB", "RGBA", "I;16"}
 
 
@@ -20,14 +22,15 @@ def image_of(value: Any) -> bytes | Image.Image:
     """An image file's bytes where the value has or names them, else the pixels.
 
     Args:
-        value: a picture of Pillow's, uint8 array (height, width) or (height, width, 1 or 3), bytes
+        value: a picture of Pillow's, which names its file while its pixels are those of the file;
+            uint8 array (height, width) or (height, width, 1 or 3), bytes
             of an image file, a path, or ``{"bytes": ..., "path": ...}`` as Hugging Face has it.
 
     Raises:
         BadImage: it is something else, or names a file that cannot be read.
     """
     if isinstance(value, Image.Image):
-        return _picture(value)
+        return _unchanged_file(value) or picture(value)
     if isinstance(value, (bytes, bytearray, memoryview)):
         if not value:
             raise BadImage("its image is empty")
@@ -97,7 +100,39 @@ def _file(path: str | bytes) -> bytes:
     return data
 
 
-def _picture(image: Image.Image) -> Image.Image:
+def _unchanged_file(image: Image.Image) -> bytes | None:
+    """Return the bytes of the file that a picture was opened from, if it shows that file.
+
+    A picture that was loaded may have been drawn into, so that its pixels are compared.
+    """
+    if not isinstance(image, ImageFile.ImageFile) or image.format not in _FORMATS:
+        return None
+    try:
+        if is_loaded := not image.tile:
+            with open(image.filename, "rb") as source:
+                data = source.read()
+        elif image.fp is None:
+            return None
+        else:
+            at = image.fp.tell()
+            image.fp.seek(0)
+            data = image.fp.read()
+            image.fp.seek(at)
+        with opened(data) as file:
+            same = (file.size, file.mode) == (image.size, image.mode) and image.tell() == 0
+            if same and is_loaded:
+                same = file.tobytes() == image.tobytes() and file.getpalette() == image.getpalette()
+            return data if same else None
+    except PILLOW_ERRORS:
+        return None  # the picture says what is wrong, if anything is
+
+
+def picture(image: Image.Image) -> Image.Image:
+    """Return a picture, loaded, if PNG has its mode.
+
+    Raises:
+        BadImage: it is damaged, or PNG has no such mode.
+    """
     if image.mode not in _PNG_MODES:
         raise BadImage(
             f"its image is a picture of mode {image.mode}, which PNG has not: give "

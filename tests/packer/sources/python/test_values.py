@@ -1,14 +1,17 @@
 """What is an image or a label, and what a person is told to do with anything else."""
 
+import io
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from PIL import Image
+from PIL import Image, ImageOps
 
 from packer.errors import BadImage
+from packer.images.encode import Policy, encode
 from packer.sources.python.values import image_of, label_of
 
 
@@ -51,6 +54,90 @@ def test_bytes_of_a_file_are_kept_whoever_has_them(tmp_path: Path) -> None:
         assert image_of(value) == b"data"
 
 
+def untouched(image: Image.Image) -> None:
+    """Leave it unread."""
+
+
+def looked_at(image: Image.Image) -> None:
+    image.load()
+    image.getpixel((0, 0))
+
+
+@pytest.mark.parametrize("use", [untouched, looked_at])
+@pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP", "GIF", "TIFF"])
+def test_an_open_picture_that_nobody_changed_gives_the_bytes_of_its_file(
+    kind: str, use: Callable[[Image.Image], None], tmp_path: Path
+) -> None:
+    path = tmp_path / "x"
+    Image.effect_mandelbrot((30, 20), (-2, -1, 1, 1), 50).save(path, kind)
+    with Image.open(path) as image:
+        use(image)
+        assert image_of(image) == path.read_bytes()
+        image.load()  # it is read where it was left
+
+
+def test_a_picture_opened_from_memory_gives_its_bytes_until_it_is_read() -> None:
+    file = io.BytesIO()
+    Image.new("RGB", (5, 4)).save(file, "JPEG")
+    image = Image.open(file)
+    assert image_of(image) == file.getvalue()
+    image.load()
+    assert isinstance(image_of(image), Image.Image)
+
+
+def drafted(image: Image.Image) -> None:
+    image.draft("L", (40, 30))
+
+
+def drawn_into(image: Image.Image) -> None:
+    image.putpixel((0, 0), (255, 0, 255))
+
+
+def turned(image: Image.Image) -> None:
+    exif = image.getexif()
+    exif[0x0112] = 3
+    image.info["exif"] = exif.tobytes()
+    ImageOps.exif_transpose(image, in_place=True)
+
+
+def shrunk(image: Image.Image) -> None:
+    image.thumbnail((20, 20))
+
+
+@pytest.mark.parametrize("change", [drafted, drawn_into, turned, shrunk])
+def test_a_picture_that_was_changed_in_place_gives_its_pixels(
+    change: Callable[[Image.Image], None], tmp_path: Path
+) -> None:
+    path = tmp_path / "x.jpg"
+    noise = np.random.default_rng(0).integers(0, 255, (60, 80, 3), np.uint8)
+    Image.fromarray(noise).save(path)
+    with Image.open(path) as image:
+        change(image)
+        found = image_of(image)
+        assert isinstance(found, Image.Image)
+        assert np.array_equal(np.asarray(found), np.asarray(image))
+
+
+def test_a_later_frame_is_not_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "x.tiff"
+    frames = [Image.new("RGB", (5, 4), colour) for colour in ("red", "blue")]
+    frames[0].save(path, save_all=True, append_images=frames[1:])
+    with Image.open(path) as image:
+        image.seek(1)
+        found = image_of(image)
+        assert isinstance(found, Image.Image)
+        assert found.getpixel((0, 0)) == (0, 0, 255)
+
+
+def test_a_file_that_was_written_anew_is_not_the_picture(tmp_path: Path) -> None:
+    path = tmp_path / "x.png"
+    Image.new("RGB", (5, 4), "red").save(path)
+    with Image.open(path) as image:
+        image.load()
+    Image.new("RGB", (5, 4), "blue").save(path)
+    assert isinstance(image_of(image), Image.Image)
+
+
 @pytest.mark.parametrize(
     ("value", "told"),
     [
@@ -85,11 +172,11 @@ def test_a_picture_whose_file_is_cut_short_is_refused(tmp_path: Path) -> None:
     noise = np.random.default_rng(0).integers(0, 256, (60, 60, 3), np.uint8)
     Image.fromarray(noise).save(tmp_path / "x.png")
     (tmp_path / "x.png").write_bytes((tmp_path / "x.png").read_bytes()[:3000])
-    with (
-        Image.open(tmp_path / "x.png") as image,
-        pytest.raises(BadImage, match="it is damaged or cut short"),
-    ):
-        image_of(image)
+    with Image.open(tmp_path / "x.png") as image:
+        data = image_of(image)
+    assert isinstance(data, bytes)
+    with pytest.raises(BadImage, match="it is damaged or cut short"):
+        encode(data, Policy())
 
 
 @pytest.mark.parametrize(
