@@ -8,10 +8,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from packer.errors import Rejected, UnusableInput, told
+from packer.errors import LONGEST_LINE, Rejected, UnusableInput, told
 from packer.planning.shard_size import SMALLEST, byte_size
 from packer.sources.options import FORMATS, KINDS
 from packer.sources.table.columns import SPLIT_NAME
+from packer.words import abridged
 from reader.format import Limits, ShardfeedError
 from reader.format.tar import MAX_MEMBER
 from reader.remote.url import is_url
@@ -82,6 +83,7 @@ def in_pythons_words() -> Iterator[None]:
 def _in_python(text: Any) -> Any:
     if not isinstance(text, str):
         return text
+    text = "\n".join(abridged(line, LONGEST_LINE) for line in text.split("\n"))
     return _OPTION.sub(_argument, _COMMAND.sub(r"\1 call", text))
 
 

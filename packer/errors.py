@@ -19,6 +19,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from packer.words import abridged
 from reader.format import ShardfeedError
 
 
@@ -139,11 +140,13 @@ def cannot_write(path: Path, error: OSError, *, kept: bool = True) -> PackingFai
 def said(error: Exception) -> str:
     """What a library says, without what differs from run to run; one line at most."""
     lines = _ADDRESS.sub("", str(error)).splitlines() or [type(error).__name__]
-    return lines[0][:_LONGEST]
+    return abridged(lines[0], _LONGEST)
 
 
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")  # of an object
 _LONGEST = 200  # characters: files that anybody may have written are quoted
+_LONGEST_NAME, _LONGEST_REASON = 400, 1_000
+LONGEST_LINE = 8_000  # characters of an error, whatever it quotes
 
 
 @contextmanager
@@ -184,6 +187,7 @@ def told(files: Iterable[tuple[str, str]], what: str = "", *, noun: str = "file"
     """
     groups: dict[str, list[tuple[str, str]]] = {}
     for name, reason in files:
+        name, reason = abridged(name, _LONGEST_NAME), abridged(reason, _LONGEST_REASON)
         groups.setdefault(pattern_of(reason), []).append((name, reason))
     for reason, members in groups.items():
         if len(members) <= EXAMPLES:

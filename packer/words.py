@@ -47,3 +47,10 @@ def listed(names: Sequence[str]) -> str:
 def shortened(text: str, longest: int) -> str:
     """The beginning of a text that is longer."""
     return text if len(text) <= longest else f"{text[: longest - 1]}…"
+
+
+def abridged(text: str, longest: int) -> str:
+    """A text that is longer without its middle: its end may say what to do."""
+    if len(text) <= longest:
+        return text
+    return f"{text[: longest // 2]} [... {len(text):,} characters ...] {text[-longest // 2 :]}"

@@ -7,9 +7,9 @@ from typing import Any
 
 import click
 
-from packer.errors import told
+from packer.errors import LONGEST_LINE, told
 from packer.progress import silence
-from packer.words import listed
+from packer.words import abridged, listed
 
 
 def say(text: str, err: bool = True, lines: bool = False) -> None:
@@ -22,6 +22,8 @@ def say(text: str, err: bool = True, lines: bool = False) -> None:
         OSError: the report cannot be written; with `err`, there is nobody left to tell.
     """
     parts = text.split("\n") if lines else [text]
+    if err:
+        parts = [abridged(part, LONGEST_LINE) for part in parts]
     shown = "\n".join("".join(map(_shown, part)) for part in parts)
     try:
         click.echo(shown, err=err)

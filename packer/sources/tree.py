@@ -90,16 +90,16 @@ class Tree:
         """What the folder at `path` holds; nothing if there is no such folder."""
         if path in self._levels:
             return self._levels[path]
-        return self._look(path) if path or self.root.is_dir() else Level()
+        return self._look(path) if path or os.path.isdir(self.root) else Level()
 
     def has(self, path: str) -> bool:
-        """Whether there is a file at `path`."""
-        return (self.root / path).is_file()
+        """Whether there is a file at `path`, which may be any text, such as a cell of a table."""
+        return os.path.isfile(self.root / path)
 
     def names(self, path: str = "") -> list[str]:
         """The sorted names of the files in the folder at `path`, litter too; listed anew."""
         folder = self.root / path
-        return look(str(folder)).files if folder.is_dir() else []
+        return look(str(folder)).files if os.path.isdir(folder) else []
 
     def images(self, path: str = "") -> list[str]:
         """The sorted names of those that are named as images are; none if there is no folder."""
@@ -114,7 +114,11 @@ class Tree:
             OSError: the root cannot be listed.
         """
         folder = self.root / path
-        return self._walk(path, with_parents(folder)) if not path or folder.is_dir() else iter(())
+        return (
+            self._walk(path, with_parents(folder))
+            if not path or os.path.isdir(folder)
+            else iter(())
+        )
 
     @property
     def shape(self) -> Shape:

@@ -1,3 +1,10 @@
+import json
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+import packer
 from packer.errors import told
 
 
@@ -28,3 +35,21 @@ def test_names_and_numbers_do_not_tell_reasons_apart() -> None:
         "  0.txt: it belongs to '0.jpg', which has 0 bytes",
     ]
     assert len(lines) == 12
+
+
+def test_names_and_reasons_that_are_long_are_named_without_their_middle() -> None:
+    (line,) = told([("a" * 10**6 + ".jpg", "its label is " + "b" * 10**6 + ": mend it")])
+    assert len(line) < 2000
+    assert "[... 1,000,004 characters ...]" in line
+    assert line.endswith("mend it")
+
+
+def test_an_error_of_python_quotes_no_value_whole(tmp_path: Path) -> None:
+    Image.new("RGB", (8, 8)).save(tmp_path / "0.jpg")
+    image = {"id": 0, "file_name": "x" * 10**6, "width": 8, "height": 8}
+    (tmp_path / "a.json").write_text(
+        json.dumps({"images": [image], "annotations": [], "categories": [{"id": 1, "name": "a"}]})
+    )
+    with pytest.raises(packer.ShardfeedError) as refused:
+        packer.pack(tmp_path / "a.json", tmp_path / "shards", jobs=1)
+    assert len(str(refused.value)) < 10_000

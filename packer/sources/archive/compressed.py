@@ -79,7 +79,7 @@ def is_unpacked(path: str) -> bool:
     except (OSError, EOFError, zipfile.BadZipFile, NotImplementedError, *TAR_ERRORS):
         return False
     inside = os.path.normpath(first) if first else os.pardir
-    return not inside.startswith((os.pardir, os.sep)) and (archive.parent / inside).is_file()
+    return not inside.startswith((os.pardir, os.sep)) and os.path.isfile(archive.parent / inside)
 
 
 def _first_file(archive: Path) -> str | None:

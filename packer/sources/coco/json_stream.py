@@ -13,7 +13,8 @@ from typing import Any, BinaryIO
 
 from packer.errors import UnusableInput
 
-MAX_ELEMENT = 64 << 20  # bytes
+MAX_ELEMENT = 16 << 20  # bytes; an element takes five times as much while it is read
+_MAX_MEMBER = 64 << 20  # bytes of what is skipped
 _CHUNK = 1 << 20
 _SPACE = " \t\r\n"
 _CUT = ("", ".", "e", "E")  # what follows a number that may go on behind the window
@@ -106,9 +107,14 @@ class _Text:
     def value(self, of: str = "") -> Element:
         """Go behind the next value."""
         self.peek()
+        most = MAX_ELEMENT if of else _MAX_MEMBER
         while True:
             try:
                 value, end = self._decode(self._text, self._at)
+                if end - self._at > most:
+                    raise self._unsound(
+                        f"a value of {end - self._at:,} bytes; {most:,} are the most"
+                    )
                 if self._text[end : end + 1] not in _CUT:
                     break
                 reason = "it ends too early"
@@ -116,8 +122,8 @@ class _Text:
                 raise self._unsound("it is nested too deeply") from None
             except ValueError as error:
                 reason = getattr(error, "msg", str(error))
-            if len(self._text) - self._at > MAX_ELEMENT:
-                raise self._unsound(f"a value of more than {MAX_ELEMENT} bytes, or none: {reason}")
+            if len(self._text) - self._at > most:
+                raise self._unsound(f"a value of more than {most:,} bytes, or none: {reason}")
             if not self._more():
                 raise self._unsound(reason)
         start, self._at = self._at, end

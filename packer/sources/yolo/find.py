@@ -196,13 +196,13 @@ def _places(tree: Tree, content: DataFile) -> Iterator[Tree]:
     if content.base:
         for above in (folder, folder.parent, folder.parent / "datasets", folder / "datasets"):
             place = Path(os.path.realpath(above / content.base))
-            if place.is_dir():
+            if os.path.isdir(place):  # whatever is written there
                 yield Tree(place)
         return
     for path in content.parts.get("train", ())[:1]:
         for above in (folder, folder.parent):
             place = Path(os.path.realpath(above / path))
-            if place.exists():
+            if os.path.exists(place):
                 names = place.parts
                 at = names.index("images") if "images" in names else len(names) - 1
                 yield Tree(Path(*names[:at]))

@@ -75,8 +75,20 @@ def test_an_element_has_a_largest_size(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(json_stream, "MAX_ELEMENT", 1000)
     path = tmp_path / "a.json"
     path.write_text(json.dumps({"a": ["x" * 10_000]}))
-    with pytest.raises(UnusableInput, match="more than 1000 bytes"):
+    with pytest.raises(UnusableInput, match="more than 1,000 bytes"):
         list(elements(path))
+
+
+def test_an_element_that_was_read_already_has_the_same_largest_size(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(json_stream, "MAX_ELEMENT", 1000)
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps({"info": "x" * 2000, "a": ["x" * 998, "y" * 999]}))
+    found = elements(path)
+    assert next(found).size == 1000
+    with pytest.raises(UnusableInput, match="a value of 1,001 bytes; 1,000 are the most"):
+        next(found)
 
 
 def test_damaged_files_give_elements_or_a_sentence(tmp_path: Path) -> None:

@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 
+import packer
 import reader
 from packer.errors import BadImage, PackingFailed, UnusableInput
 from packer.packing import pack
@@ -412,3 +414,27 @@ def test_rows_of_an_image_that_lie_apart_are_found_together(
     assert {name: json_of(source, sample)["caption"] for name, sample in samples.items()} == {
         f"{number}.jpg": [str(number), str(number + 3), str(number + 6)] for number in range(3)
     }
+
+
+@pytest.mark.parametrize("column", ["caption", "text", "mask_path", "caption_file", "depth"])
+def test_a_cell_may_be_longer_than_any_file_name(
+    column: str, tmp_path: Path, make_image: Callable[..., Image.Image]
+) -> None:
+    text = "a long text / with, a slash. " * 200
+    rows = [f"image,{column},label"]
+    for number in range(3):
+        make_image(number).save(tmp_path / f"{number}.jpg")
+        rows.append(f'{number}.jpg,"{text}",{number}')
+    (tmp_path / "list.csv").write_text("\n".join(rows))
+    packer.pack(tmp_path / "list.csv", tmp_path / "shards", jobs=1)
+    dataset = reader.Dataset(tmp_path / "shards")
+    assert json.loads(dataset.read(0, "json"))[column] == text
+
+
+def test_an_image_whose_path_is_longer_than_any_is_rejected_by_its_row(
+    tmp_path: Path, make_image: Callable[..., Image.Image]
+) -> None:
+    make_image(0).save(tmp_path / "0.jpg")
+    (tmp_path / "list.csv").write_text(f"image,label\n0.jpg,a\n{'x' * 300},b\n")
+    with pytest.raises(packer.Rejected, match=r"list.csv:3: .*File name too long"):
+        packer.pack(tmp_path / "list.csv", tmp_path / "shards", jobs=1)
