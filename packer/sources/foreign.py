@@ -60,7 +60,7 @@ _FORMATS = (
         "tfrecord",
         r"\.tfrecords?\b|-\d{5}-of-\d{5}$",
         "data = tfrecord.tfrecord_loader({path!r}, None)  # the names of its fields differ\n"
-        'packer.pack(({{"image": s["image/encoded"].tobytes(), "label": '
+        'packer.pack(({{"image": bytes(s["image/encoded"]), "label": '
         'int(s["image/class/label"][0])}} for s in data), "shards")',
     ),
     _Format(

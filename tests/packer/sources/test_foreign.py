@@ -84,6 +84,7 @@ PIXELS = np.random.default_rng(0).integers(0, 255, (COUNT, 30, 40, 3), np.uint8)
 LABELS = np.arange(COUNT)
 
 
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # theirs
 @pytest.mark.parametrize("make", [mds, litdata, tfrecord, lmdb, hdf5, npz, matlab])
 def test_the_lines_that_are_printed_pack_the_dataset(
     make: Callable[[Path], Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
