@@ -33,7 +33,8 @@ FLOORS = {
         {"cuda"},
     ],
     "packer": [
-        {"errors", "event_loop", "keys", "progress", "words"},
+        {"words"},
+        {"errors", "event_loop", "keys", "progress"},
         {"files", "processes"},
         {"images"},
         {"sources"},
