@@ -1,5 +1,6 @@
 """A run that is interrupted or killed at any moment is finished by the next, byte for byte."""
 
+import multiprocessing
 import os
 import random
 import re
@@ -187,11 +188,18 @@ def test_runs_killed_at_random_moments_lead_to_the_same_files(
 
 
 def named_memory(process: psutil.Process) -> set[str]:
-    """The files in /dev/shm that it holds and that have a name, which a killed one would leave."""
-    maps = Path(f"/proc/{process.pid}/maps").read_text()
-    held = {line.split(maxsplit=5)[5] for line in maps.splitlines() if "/dev/shm/" in line}
-    held |= {link for fd in process.open_files() if "/dev/shm/" in (link := fd.path)}
-    return {name for name in held if not name.endswith("(deleted)")}
+    """The names in /dev/shm of what it has mapped, which a killed one would leave.
+
+    They are compared by number: glibc maps a semaphore under a name that it removes again.
+    """
+    maps = Path(f"/proc/{process.pid}/maps").read_text().splitlines()
+    mapped = {int(line.split()[4]) for line in maps if "/dev/shm/" in line}
+    return {entry.name for entry in os.scandir("/dev/shm") if entry.inode() in mapped}
+
+
+def test_what_a_killed_process_would_leave_is_seen() -> None:
+    lock = multiprocessing.get_context("spawn").RLock()
+    assert len(named_memory(psutil.Process())) == 1, lock
 
 
 def test_a_killed_packer_leaves_neither_a_process_nor_shared_memory_nor_a_warning(
