@@ -7,9 +7,10 @@ from pathlib import Path
 
 from packer.errors import UnusableInput
 from packer.fetching.source import StoreSource
-from packer.planning.options import PackOptions, by_name
+from packer.options.declared import PackOptions, by_name
 from packer.planning.prepare import version_of
 from packer.planning.work import Work
+from packer.words import option
 from packer.writing.destination import Destination
 from packer.writing.report import PackReport, Written, report
 from reader.format import Manifest, manifest
@@ -84,12 +85,12 @@ def _refuse_other(to: Destination, content: Manifest, options: PackOptions, is_s
         made, add = f"made with other options: {differing}", ""
     elif not is_same:
         made = "made with the same options from another source, or the source has changed since"
-        add = ", give --append to add what is new"
+        add = f", give {option('append', True)} to add what is new"
     else:
         return
     raise UnusableInput(
         f"{to.name} already holds a dataset, {made}. Choose another destination{add}, or give "
-        "--overwrite to replace it."
+        f"{option('overwrite', True)} to replace it."
     )
 
 

@@ -7,14 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from packer import packing
-from packer.arguments import checked, in_pythons_words, path_of, place_of, shaping
 from packer.errors import UnusableInput
 from packer.fetching.place import source
 from packer.fetching.source import StoreSource
-from packer.planning.chosen import WITHOUT_TILER, chosen
-from packer.planning.options import PackOptions
+from packer.options.chosen import WITHOUT_TILER, checked, chosen
+from packer.options.declared import PYTHON, PackOptions
 from packer.progress import Progress
-from packer.sources.options import PYTHON
+from packer.python_call import path_of, place_of, python_call
 from packer.sources.python.dataset import opened
 from packer.sources.python.known import is_map_style, know
 from packer.sources.python.values import described
@@ -108,7 +107,7 @@ def pack(
         (28, {'train': 20, 'val': 8})
     """
     arguments = locals()
-    with in_pythons_words(), ExitStack() as stack:
+    with python_call(), ExitStack() as stack:
         asked = checked(arguments)
         built = None if scratch is None else path_of("scratch", scratch)
         store = storage_options, credential_provider
@@ -118,18 +117,18 @@ def pack(
             there = stack.enter_context(source(src, built, *theirs))
             built = built if is_url(dst) else None
             to = stack.enter_context(destination(place_of("dst", dst), built, *store))
-            return _pack(there, to, chosen(None, **shaping(asked)), asked, executor)
+            return _pack(there, to, chosen(None, asked), asked, executor)
         to = stack.enter_context(destination(place_of("dst", dst), built, *store))
         if isinstance(src, (str, os.PathLike)):
             place = path_of("src", src)
             if not place.exists():
                 raise UnusableInput(f"There is no {place}.")
-            return _pack(place, to, chosen(place, **shaping(asked)), asked, executor)
+            return _pack(place, to, chosen(place, asked), asked, executor)
         if given := [name for name in _OF_PATHS if asked.get(name)]:
             raise UnusableInput(f"{given[0]}= goes with what lies at a path.")
         near = executor in (None, "local")
         if isinstance(src, Mapping) or is_map_style(src):
-            options = chosen(None, **shaping(asked), kind=PYTHON)
+            options = chosen(None, {**asked, "kind": PYTHON})
             how = options.source, options.policy
             alone = near and asked.get("jobs", usable_cores()) == 1
             reading = stack.enter_context(opened(src, *how, alone=alone, far=not near))
@@ -173,7 +172,7 @@ def _in_turn(items: Any, to: Destination, asked: Mapping[str, Any]) -> PackRepor
     known = know(items, asked.get("image_column"), asked.get("label_column"))
     fields = {"image_column": known.image, "label_column": known.label}
     given = {name: field for name, field in fields.items() if field} | {"shuffle": False}
-    options = chosen(None, **shaping(asked) | given, kind=PYTHON)
+    options = chosen(None, {**asked, **given, "kind": PYTHON})
     request = Request(
         classes=asked.get("classes", known.classes),
         declared=known.classes,

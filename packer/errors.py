@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from packer.words import abridged
+from packer.words import abridged, option
 from reader.format import ShardfeedError
 
 
@@ -78,14 +78,14 @@ class Rejected(ShardfeedError):
         kept = "; finished shards that are still right are kept" if written else ""
         if damaged:
             text = (
-                f"Mend or remove {them} and run the same command again{kept}. Or give --on-error "
-                f"skip to go on without {them}."
+                f"Mend or remove {them} and pack again{kept}. Or give "
+                f"{option('on_error', 'skip')} to go on without {them}."
             )
         else:
             text = (
                 "Either the source is not what it was read as: packer pack --explain SRC shows how "
-                f"it is read, and --as chooses another reading. Or what was rejected is no part of "
-                f"it: move {them} elsewhere, and run the same command again{kept}."
+                f"it is read, and {option('kind')} chooses another reading. Or what was rejected "
+                f"is no part of it: move {them} elsewhere, and pack again{kept}."
             )
         super().__init__(f"{nothing} {text}")
 
@@ -122,7 +122,7 @@ class PackingFailed(ShardfeedError):
     __module__ = "packer"
 
 
-AGAIN = "Finished shards are kept: once the cause is gone, run the same command again to go on."
+AGAIN = "Finished shards are kept: once the cause is gone, pack again to go on."
 
 
 def cannot_write(path: Path, error: OSError, *, kept: bool = True) -> PackingFailed:

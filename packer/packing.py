@@ -12,8 +12,8 @@ from packer.already import already_packed, packed_from, read, refuse_other_optio
 from packer.errors import EXAMPLES, NothingToPack, Rejected, UnusableInput
 from packer.fetching.place import brought, whole
 from packer.fetching.source import StoreSource
+from packer.options.declared import PackOptions
 from packer.planning.mandate import Mandate
-from packer.planning.options import PackOptions
 from packer.planning.prepare import prepare
 from packer.planning.scan import numbered
 from packer.planning.work import Work

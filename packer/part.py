@@ -11,9 +11,9 @@ from packer.already import already_packed
 from packer.errors import Rejected
 from packer.fetching.place import brought
 from packer.fetching.source import StoreSource
+from packer.options.declared import PackOptions
 from packer.packing import refusal
 from packer.planning.mandate import Mandate
-from packer.planning.options import PackOptions
 from packer.planning.part import Part
 from packer.planning.prepare import prepare
 from packer.planning.work import Work, tars

@@ -34,6 +34,7 @@ from typing import Any, BinaryIO, NoReturn, TypeVar, cast
 
 from packer.errors import ProcessDied
 from packer.progress import Advance
+from packer.words import option
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -47,8 +48,7 @@ _START = "import sys; sys.path[:] = sys.argv[1:]; from packer.processes import s
 _OF_TERMINALS = {signal.SIGINT, signal.SIGHUP}  # sent to all: the parent decides what they mean
 _FAULTS = {signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT, signal.SIGILL, signal.SIGFPE}
 _log = logging.getLogger("packer")  # its warnings go to stderr as they are
-_HINT = "Was it stopped, or does its disk hang? To give up, press Ctrl-C; the same command goes on."
-_REMEDY = "Run the same command again, with a smaller --jobs if memory was short."
+_HINT = "Was it stopped, or does its disk hang? To give up, press Ctrl-C; packing again goes on."
 
 
 def map_unordered(
@@ -188,7 +188,7 @@ class _Process(threading.Thread):
             code = self._let_go()
             if self._died is not None and -code in _FAULTS:
                 return self._died(item, _cause(code))
-            raise ProcessDied(f"A process died at {place}: {_cause(code)}. {_REMEDY}") from error
+            raise ProcessDied(f"A process died at {place}: {_cause(code)}. {_remedy()}") from error
         result, failure, trace = answer
         if failure is not None:
             raise_again(failure, place, trace)
@@ -226,7 +226,11 @@ def _start(team: Iterable[_Process]) -> None:
 
 def _not_started(error: Exception) -> ProcessDied:
     reason = getattr(error, "strerror", None) or str(error) or "not enough memory"
-    return ProcessDied(f"No process can be started: {reason}. {_REMEDY}")
+    return ProcessDied(f"No process can be started: {reason}. {_remedy()}")
+
+
+def _remedy() -> str:
+    return f"Repeat the run, with a smaller number for {option('jobs')} if memory was short."
 
 
 def _cause(code: int) -> str:
@@ -238,7 +242,7 @@ def _cause(code: int) -> str:
 
 
 def _out_of_memory(place: str) -> ProcessDied:
-    return ProcessDied(f"{place}: there is not enough memory for it. {_REMEDY}")
+    return ProcessDied(f"{place}: there is not enough memory for it. {_remedy()}")
 
 
 def raise_again(failure: Exception, place: str, trace: str) -> NoReturn:

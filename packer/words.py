@@ -1,9 +1,58 @@
-"""Numbers as people say them (pure)."""
+"""Numbers, names and options in messages.
 
-from collections.abc import Sequence
+An error names options in the form that the caller uses: ``--class-depth 2`` on a command line,
+``class_depth=2`` in Python.
+"""
+
+import json
+import os
+import shlex
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
 
 _UNITS = (("TB", 10**12), ("GB", 10**9), ("MB", 10**6), ("kB", 10**3))
 NAMED = 5
+_FLAGS = {"kind": "--as", "pairs": "--pair", "as_json": "--json", "page": "--report"}
+
+_in_python: ContextVar[bool] = ContextVar("in_python", default=False)
+
+
+@contextmanager
+def for_python() -> Iterator[None]:
+    """Name options as Python's arguments meanwhile, in this thread."""
+    token = _in_python.set(True)
+    try:
+        yield
+    finally:
+        _in_python.reset(token)
+
+
+def flag(name: str) -> str:
+    """The option on a command line that is the Python argument `name`."""
+    return _FLAGS.get(name) or f"--{name.replace('_', '-')}"
+
+
+def option(name: str, value: Any = None) -> str:
+    """An option with its value, as the caller writes it.
+
+    Args:
+        name: of the Python argument.
+        value: None: only the name; True: a flag that is set; a `Placeholder` is not quoted.
+    """
+    is_text = isinstance(value, (str, os.PathLike)) and not isinstance(value, Placeholder)
+    if not _in_python.get():
+        text = shlex.quote(os.fspath(value)) if is_text else str(value)
+        return flag(name) if value is None or value is True else f"{flag(name)} {text}"
+    text = json.dumps(os.fspath(value), ensure_ascii=False) if is_text else str(value)
+    return f"{name}=" if value is None else f"{name}={text}"
+
+
+class Placeholder(str):
+    """A value that the reader of a message replaces, such as DIR."""
+
+    __slots__ = ()
 
 
 def in_bytes(count: float) -> str:

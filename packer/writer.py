@@ -6,11 +6,11 @@ from contextlib import ExitStack
 from types import TracebackType
 from typing import Any
 
-from packer.arguments import checked, in_pythons_words, path_of, place_of, shaping
 from packer.errors import UnusableInput
-from packer.planning.chosen import chosen
+from packer.options.chosen import checked, chosen
+from packer.options.declared import PYTHON
 from packer.progress import Progress
-from packer.sources.options import PYTHON
+from packer.python_call import path_of, place_of, python_call
 from packer.writing.place import destination
 from packer.writing.report import PackReport
 from packer.writing.session import Request, Session
@@ -90,12 +90,12 @@ class Writer:
         progress: bool = True,
     ) -> None:
         given = locals()
-        with in_pythons_words():
+        with python_call():
             asked = checked(given)
             built = None if scratch is None else path_of("scratch", scratch)
             store = storage_options, credential_provider
             self._destination = destination(place_of("dst", dst), built, *store)
-            self._options = chosen(None, **shaping(asked), shuffle=False, kind=PYTHON)
+            self._options = chosen(None, {**asked, "shuffle": False, "kind": PYTHON})
         self._request = Request(
             classes=asked.get("classes", ()),
             skips=asked["on_error"] == "skip",
@@ -110,7 +110,7 @@ class Writer:
     def __enter__(self) -> "Writer":
         if self._session is not None or self.report is not None:
             raise UnusableInput("A Writer is used once: make another one.")
-        with in_pythons_words(), ExitStack() as stack:
+        with python_call(), ExitStack() as stack:
             to = stack.enter_context(self._destination)
             self._session = Session(to, self._options, self._request)
             self._stack = stack.pop_all()
@@ -133,7 +133,7 @@ class Writer:
         session = self._session
         if session is None or session.process != os.getpid():
             raise UnusableInput("write() belongs into the block, and the process, of the Writer.")
-        with in_pythons_words():
+        with python_call():
             session.write(sample)
 
     def __exit__(
@@ -145,7 +145,7 @@ class Writer:
         session, self._session = self._session, None
         if session is None or session.process != os.getpid():
             return  # a fork of the process has left the block, too
-        with in_pythons_words(), self._stack:
+        with python_call(), self._stack:
             if error is not None:
                 session.discard()
             else:

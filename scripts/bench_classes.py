@@ -20,7 +20,7 @@ from PIL import Image
 
 PLAN = """
 from pathlib import Path
-from packer.planning.options import PackOptions
+from packer.options.declared import PackOptions
 from packer.planning.prepare import prepare
 from packer.planning.work import digests
 from packer.progress import Progress

@@ -17,14 +17,13 @@ from packer.checking.verify import verify
 from packer.errors import UnusableInput, cannot_write
 from packer.files.atomic import sync_folder, write_file
 from packer.files.hashed_file import measure
+from packer.options.declared import PYTHON, PackOptions
 from packer.planning.listing import Listing
-from packer.planning.options import PackOptions
 from packer.planning.prepare import prepare
 from packer.planning.shard_job import ShardJob
 from packer.planning.work import Work, shard_job
 from packer.progress import Progress
 from packer.sources.archive.tar_reader import Member, members
-from packer.sources.options import PYTHON
 from packer.writing.jobs import Unfinished, fatal_samples, run_jobs, tell_of_compiling
 from packer.writing.shard_writer import index_of
 from reader.format import FormatError, Index, Manifest, ShardEntry, manifest

@@ -8,7 +8,7 @@ from packer.cli.output import name_files, print_json, say
 
 if TYPE_CHECKING:
     from packer.fetching.source import StoreSource
-    from packer.planning.options import PackOptions
+    from packer.options.declared import PackOptions
     from packer.progress import Progress
     from packer.sources.records import Source, SourceSample
 

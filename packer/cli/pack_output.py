@@ -10,8 +10,8 @@ from packer.words import many
 
 if TYPE_CHECKING:
     from packer.fetching.source import StoreSource
+    from packer.options.declared import PackOptions
     from packer.part import PartReport
-    from packer.planning.options import PackOptions
     from packer.progress import Progress
     from packer.writing.destination import Destination
     from packer.writing.report import PackReport
@@ -53,7 +53,7 @@ def say_part(report: "PartReport", as_json: bool, quiet: bool) -> None:
         if report.committed:
             left = "the dataset is committed"
         elif not report.missing:
-            left = "all shards are there: the same command without --part commits them"
+            left = "all shards are there: the command without --part commits them"
         say(
             f"{report.dataset}: part {report.part}, {many(report.samples, 'sample')} in "
             f"{many(report.shards, 'shard')} ({report.shards_written} written now), "

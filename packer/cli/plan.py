@@ -10,6 +10,7 @@ from packer.cli import params as options
 from packer.cli.output import print_json, say
 from packer.cli.plan_output import compared, lines
 from packer.cli.sections import Sectioned
+from packer.options.kinds import HEIGHT_WIDTH, size
 from packer.words import in_bytes, many
 from reader.system import usable_cores
 
@@ -108,7 +109,7 @@ _SECTIONS = {
 @click.option("--epochs", type=click.IntRange(1), default=2, show_default=True)
 @click.option(
     "--size",
-    type=options.Size(),
+    type=options.Value(HEIGHT_WIDTH),
     default="224x224",
     show_default=True,
     help="Of the images in a batch, height x width.",
@@ -124,11 +125,13 @@ _SECTIONS = {
 @click.option("--seed", type=int, default=0, show_default=True, help="As the Loader's.")
 @click.option(
     "--cache-limit",
-    type=options.ByteSize(),
+    type=options.Value(size()),
     help="Of the cache of a node. Default: room for all.",
 )
 @click.option("--latency", type=Duration(), help="Of a request to the store, such as 100ms.")
-@click.option("--bandwidth", type=options.ByteSize(), help="Bytes a second of a node, such as 1GB.")
+@click.option(
+    "--bandwidth", type=options.Value(size()), help="Bytes a second of a node, such as 1GB."
+)
 @click.option(
     "--rate",
     type=Rate(),
@@ -141,7 +144,11 @@ _SECTIONS = {
     help="Images a second that a GPU takes in training.",
 )
 @click.option(
-    "--vram", type=options.ByteSize(), default="80GB", show_default=True, help="Memory of a GPU."
+    "--vram",
+    type=options.Value(size()),
+    default="80GB",
+    show_default=True,
+    help="Memory of a GPU.",
 )
 @options.as_json
 def plan(place: Path | str, as_json: bool, **given: Any) -> int:

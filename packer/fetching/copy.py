@@ -28,6 +28,7 @@ import xxhash
 
 from packer.errors import UnusableInput, cannot_write
 from packer.fetching.objects import mtime_ns
+from packer.words import option
 from packer.writing import lock
 
 if TYPE_CHECKING:
@@ -84,7 +85,8 @@ class Copy:
         else:
             raise UnusableInput(
                 f"{self.root} holds other versions of what {self._url} lists now, and another "
-                "packer is at work with them. Wait for its end, or give another --scratch."
+                "packer is at work with them. Wait for its end, or give another "
+                f"{option('scratch')}."
             )
         if self._is_alone:
             self._bring(objects, fetch)
@@ -126,7 +128,8 @@ class Copy:
         if needed > free:
             raise UnusableInput(
                 f"{self._url}: {needed / 1e9:.1f} GB are to be fetched, and the disk of "
-                f"{self.root} has {free / 1e9:.1f} GB free. Give a --scratch on a larger one."
+                f"{self.root} has {free / 1e9:.1f} GB free. Give a {option('scratch')} on a larger "
+                "one."
             )
         if missing:
             fetch(missing, self.folder, unfinished)

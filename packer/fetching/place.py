@@ -12,6 +12,7 @@ from packer.fetching.source import StoreSource
 from packer.progress import Progress
 from packer.sources.given import Given
 from packer.sources.reading import Reading
+from packer.words import Placeholder, option
 from packer.writing.destination import Destination
 from packer.writing.place import access
 from packer.writing.unpacked import unpacked
@@ -44,8 +45,9 @@ def source(
     url = checked(str(place))
     if scratch is None:
         raise UnusableInput(
-            f"{url}: give --scratch DIR, a folder with room for what lies there: it is fetched "
-            "first, and removed when it is packed. The same one again continues."
+            f"{url}: give {option('scratch', Placeholder('DIR'))}, a folder with room for what "
+            "lies there: it is fetched first, and removed when it is packed. The same one again "
+            "continues."
         )
     with StoreSource(url, scratch, *access(url, options, provider)) as found:
         yield found

@@ -61,7 +61,7 @@ class StoreSource:
             error.args = tuple(self._in_its_words(text) for text in error.args)
         if self._is_fetched:
             self._progress.note(
-                f"packer: what was fetched stays in {self._copy.root}, for the same command to go "
+                f"packer: what was fetched stays in {self._copy.root}, for the next run to go "
                 "on with. Remove it if there is to be none."
             )
 

@@ -108,8 +108,7 @@ class Transfer:
             content = await self._store.part(file.name, start, stop, file.listed.size)
         except Missing:
             raise StoreError(
-                f"{self._store.url}/{file.name}: it is not there any more. Run the same command "
-                "again."
+                f"{self._store.url}/{file.name}: it is not there any more. Pack again."
             ) from None
         while content:
             written = os.pwrite(file.descriptor, content, start)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from packer.errors import BadImage, PackingFailed, Unreadable, UnusableInput
 from packer.files import transfer
+from packer.words import option
 
 CHANGED = "it changed while it was being packed"  # a sample's own file, which costs that sample
 
@@ -15,7 +16,7 @@ CHANGED = "it changed while it was being packed"  # a sample's own file, which c
 def changed(path: Path) -> PackingFailed:
     """The error for a file in which places mean nothing any more."""
     return PackingFailed(
-        f"{path} changed while it was being packed. Run the same command again, with --overwrite "
+        f"{path} changed while it was being packed. Pack again, with {option('overwrite', True)} "
         "to begin anew."
     )
 
@@ -23,8 +24,7 @@ def changed(path: Path) -> PackingFailed:
 def lost(path: Path, error: OSError) -> PackingFailed:
     """The error for a file that is not there any more."""
     return PackingFailed(
-        f"{path} cannot be read any more: {error.strerror}. Once it is back, run the same command "
-        "again to go on."
+        f"{path} cannot be read any more: {error.strerror}. Once it is back, pack again to go on."
     )
 
 

@@ -55,7 +55,7 @@ class Mandate:
         if others := others_than(self.versions, versions(policy)):
             raise PackingFailed(
                 f"{platform.node()} has {others}, which may write other bytes than the run was "
-                "begun with. Install the same versions there, and run the same command again."
+                "begun with. Install the same versions there, and pack again."
             )
 
     def check(self) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import xxhash
 
 from packer.errors import NothingToPack, UnusableInput
-from packer.planning.options import PackOptions
+from packer.options.declared import PackOptions
 from packer.planning.plan import plan_shards
 from packer.planning.scan import scan
 from packer.planning.shard_job import Origin
@@ -25,6 +25,7 @@ from packer.sources.reading import Reading
 from packer.sources.records import Source
 from packer.sources.table.source import TableSource
 from packer.sources.unlabelled import remarks
+from packer.words import option
 from reader.format import Manifest
 
 
@@ -126,8 +127,9 @@ def _refuse_what_keys_decide(what: str, onto: Path | None, split: object) -> Non
         )
     if split is not None:
         raise UnusableInput(
-            f"Items of {what} have keys of their own, by which --split divides, and only reading "
-            "all of them tells these. Give iter(dataset), which is read in turn and divided by "
+            f"Items of {what} have keys of their own, by which {option('split')} divides, and only "
+            "reading all of them tells these. Give iter(dataset), which is read in turn and "
+            "divided by "
             'the keys, or the splits as {"train": ..., "val": ...}; items without keys are divided '
             "by their numbers."
         )
@@ -144,7 +146,7 @@ def _hint(source: Source, files: Sequence[tuple[str, str]]) -> str:
     if isinstance(source, TableSource | CocoSource) and missing and missing == len(files):
         return (
             f" None of the {missing} images that it names was found below {source.root}; does "
-            "--root name their folder?"
+            f"{option('root')} name their folder?"
         )
     return ""
 

@@ -7,13 +7,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from packer.errors import BadImage, UnusableInput
+from packer.options.declared import PackOptions
 from packer.planning.listing import Listing
-from packer.planning.options import PackOptions
 from packer.planning.plan import split_of
 from packer.planning.there import Digests, There, column, digest
 from packer.progress import Advance, Progress
 from packer.sources.python.dataset import DatasetSource
 from packer.sources.records import EmptyClass, Skipped, Source, SourceSample
+from packer.words import option
 
 
 @dataclass(frozen=True)
@@ -108,8 +109,8 @@ def _check_splits(own: set[str], wanted: Mapping[str, float]) -> None:
     if own and divided not in ({""}, {next(iter(wanted), "")}):
         named = ", ".join(sorted(own - {""}))
         raise UnusableInput(
-            f"The source has splits of its own: {named}. Leave --split out, or pack its parts "
-            "apart."
+            f"The source has splits of its own: {named}. Leave {option('split')} out, or pack its "
+            "parts apart."
         )
 
 

@@ -42,7 +42,7 @@ class Origin:
             reason = str(error.strerror)
         raise PackingFailed(
             f"{self.path} is not there any more: {reason}. Finished shards are kept: once it is "
-            "back, run the same command again to go on."
+            "back, pack again to go on."
         )
 
 

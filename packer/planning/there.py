@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 from packer.errors import EXAMPLES, UnusableInput
 from packer.planning.listing import Listing
+from packer.words import option
 from reader.format import Index, Manifest
 
 Digests = NDArray[np.bytes_]
 
 _LABEL = "cls"  # the member that every sample with a label gets
-_ANEW = "--append adds only what is new; to have it as the source is, pack anew with --overwrite."
 
 
 class There:
@@ -85,7 +85,7 @@ class There:
             raise UnusableInput(
                 f"{_samples(len(moved))} there already and "
                 f"{_have(len(moved))} another label or split in the source now: "
-                f"{_listed(named, len(moved))}. {_ANEW}"
+                f"{_listed(named, len(moved))}. {_pack_anew()}"
             )
         newer = listing.mtimes[numbers] > self._written[rows]
         newer &= not newer.all()  # a copy of the source, or one file with all of it
@@ -95,14 +95,14 @@ class There:
             few = [listing[at].key for at in numbers[changed][:EXAMPLES].tolist()]
             yield (
                 f"{_samples(count)} there already and {_have(count)} files that were written, "
-                f"added or removed since: {_listed(few, count)}. {_ANEW}"
+                f"added or removed since: {_listed(few, count)}. {_pack_anew()}"
             )
         gone = np.flatnonzero(~np.isin(self.digests, seen))
         if count := len(gone):
             yield (
                 f"{_samples(count)} in the dataset and not in the source: "
                 f"{_listed(self._keys(gone[:EXAMPLES]), count)}. What was removed or moved there "
-                "stays here; pack anew with --overwrite to be rid of it."
+                f"stays here; pack anew with {option('overwrite', True)} to be rid of it."
             )
 
     def _keys(self, rows: NDArray[np.int64]) -> list[str]:
@@ -122,6 +122,13 @@ def digest(data: bytes) -> bytes:
 def column(digests: bytearray) -> Digests:
     """Digests that lie back to back, as an array."""
     return np.frombuffer(digests, dtype="S16") if digests else np.empty(0, "S16")
+
+
+def _pack_anew() -> str:
+    append, overwrite = option("append", True), option("overwrite", True)
+    return (
+        f"{append} adds only what is new; to have it as the source is, pack anew with {overwrite}."
+    )
 
 
 def _place(label: int, split: str, classes: Sequence[str]) -> tuple[str, str]:

@@ -7,6 +7,7 @@ import numpy as np
 from packer.planning.listing import Listing
 from packer.planning.scan import is_numbered
 from packer.sources.python.probes import Probed
+from packer.words import option
 
 _NAMED = 3  # classes
 _SEVERAL = 10  # classes: of so many, most have more than one sample
@@ -47,7 +48,7 @@ def doubts(listing: Listing, classes: Sequence[str]) -> Iterator[str]:
     if used >= _SEVERAL and 2 * single > used:
         yield (
             f"{single} of {used} classes have a single sample: are these names or numbers of "
-            "samples, not of classes? In a table, --label-column chooses another column."
+            f"samples, not of classes? In a table, {option('label_column')} chooses another column."
         )
     elif used and empty and is_numbered(classes):
         names = ", ".join(map(str, empty[:_NAMED])) + ", ..." * (len(empty) > _NAMED)

@@ -10,8 +10,8 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
+from packer.options.declared import PackOptions
 from packer.planning.mandate import Mandate
-from packer.planning.options import PackOptions
 from packer.planning.plan import Plan
 from packer.planning.scan import Scanned
 from packer.planning.shard_job import Origin, ShardJob

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from packer.planning.options import PackOptions, by_name
+from packer.options.declared import PackOptions, by_name
 from packer.report.table import Table
 from packer.words import in_bytes, shortened
 

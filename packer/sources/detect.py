@@ -12,6 +12,7 @@ from functools import cache, partial
 from pathlib import Path
 
 from packer.errors import UnusableInput
+from packer.options.declared import SourceOptions
 from packer.sources import layouts
 from packer.sources.archive.archive import ArchiveSource
 from packer.sources.archive.compressed import beginning, unpacks
@@ -22,12 +23,23 @@ from packer.sources.folder.folder import FolderSource
 from packer.sources.folder.pairs import Pairs
 from packer.sources.folder.walk import not_entered
 from packer.sources.foreign import refuse_foreign
-from packer.sources.options import WHAT, SourceOptions
 from packer.sources.reading import Place, Reading
 from packer.sources.records import Skipped, Source
 from packer.sources.unlabelled import OfTables
+from packer.words import option
 
 _FOLDERS = 20  # that are looked into for datasets
+_WHAT = {  # a kind of source -> what it reads; `folder` and `flat` read whatever has images
+    "coco": "COCO's annotations (.json), or a folder that has them beside or among its images",
+    "voc": "folders JPEGImages and Annotations, or images and XML in VOC's form",
+    "yolo": "images with label files (.txt) in a folder labels or beside them, or data.yaml",
+    "pairs": "folders of images and of their masks, with the same paths",
+    "hf": "Parquet or Arrow that holds images, as Hugging Face's datasets have it",
+    "table": "a list of images (.csv, .tsv, .jsonl, .parquet), or a folder that has one",
+    "webdataset": "a tar of samples, or a folder of such tars",
+    "cifar": "CIFAR's batches, in Python's or the binary form",
+    "idx": "MNIST's files of images and labels (idx)",
+}
 
 Recognise = Callable[[Place], Reading | None]
 
@@ -53,7 +65,7 @@ def read(src: Path, options: SourceOptions) -> Reading:
         reading = None if plain else _recognised(place)
         if reading is None and options.kind and not plain:
             raise UnusableInput(
-                f"{src} is not what --as {options.kind} reads: {WHAT[options.kind]}."
+                f"{src} is not what {option('kind', options.kind)} reads: {_WHAT[options.kind]}."
             )
         if reading is None and not plain:
             _refuse_several(place)
@@ -85,8 +97,10 @@ def _recognised(place: Place) -> Reading | None:
         special = {reading.kind for reading in found if not reading.general}
         found = [reading for reading in found if not (reading.general and reading.kind in special)]
         if len(found) > 1:
-            both = " or ".join(f"{reading.what} (--as {reading.kind})" for reading in found)
-            raise UnusableInput(f"{place.path} may be {both}. Say which one with --as.")
+            both = " or ".join(
+                f"{reading.what} ({option('kind', reading.kind)})" for reading in found
+            )
+            raise UnusableInput(f"{place.path} may be {both}. Say which one with {option('kind')}.")
         if found:
             return replace(found[0], beside=(*found[0].beside, *_above(place, within)))
     return None
@@ -144,10 +158,11 @@ def _open_checked(
     except OSError as error:
         raise UnusableInput(f"{src} cannot be read: {error.strerror}.") from error
     if options.pairs and not isinstance(source, FolderSource):
-        raise UnusableInput(f"--pair goes with a folder of images, and {src} is none.")
+        raise UnusableInput(f"{option('pairs')} goes with a folder of images, and {src} is none.")
     if options.of_table and not isinstance(source, OfTables | CocoSource):
         raise UnusableInput(
-            f"--root and the names of columns go with a list of images, and {src} is none."
+            f"{option('root')} and the names of columns go with a list of images, and {src} is "
+            "none."
         )
     return source
 
@@ -158,7 +173,7 @@ def _folders(place: Place) -> Reading:
     if tree:
         for name, folder in options.pairs.items():
             if not (path / folder).is_dir():
-                raise UnusableInput(f"--pair {name}: {path / folder} is not a folder.")
+                raise UnusableInput(f"{option('pairs')} {name}: {path / folder} is not a folder.")
 
         def open_folder(classes: Sequence[str] | None) -> Source:
             pairs, kind, depth = Pairs(options.pairs), options.kind, options.class_depth

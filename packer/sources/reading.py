@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
-from packer.sources.options import SourceOptions
+from packer.options.declared import SourceOptions
 from packer.sources.records import Skipped, Source
 from packer.sources.tree import Tree
 

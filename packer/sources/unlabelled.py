@@ -10,6 +10,7 @@ from packer.sources.records import Source
 from packer.sources.table.classes import label_text
 from packer.sources.table.columns import LABEL, Columns
 from packer.sources.table.table import Record, Table
+from packer.words import option
 
 _FEW = 20  # values that are all different say nothing where there are so few
 _MANY = 100_000  # different values are not classes
@@ -70,7 +71,9 @@ def _of_table(table: Table, columns: Columns) -> str:
                 "or one whole number. The column is in each sample's JSON."
             )
     names = ", ".join(map(repr, _candidates(table, columns)))
-    hint = f"These could be it: {names} (--label-column)." if names else "None could be it."
+    hint = (
+        f"These could be it: {names} ({option('label_column')})." if names else "None could be it."
+    )
     return f"No sample has a label: no column of {where} is named as labels are. {hint}"
 
 

@@ -15,6 +15,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from packer.errors import UnusableInput
+from packer.words import option
 from packer.writing import journal, lock
 from packer.writing.run import Run
 from packer.writing.shard_writer import index_name
@@ -131,8 +132,9 @@ class Claim:
         others = (name for name in self._ours(run.splits) if name not in known)
         if name := next(others, None):
             raise UnusableInput(
-                f"{self._store.url} already holds {name}, which this command did not write. Choose "
-                "another destination, or give --overwrite to replace the dataset there."
+                f"{self._store.url} already holds {name}, which this run did not write. Choose "
+                f"another destination, or give {option('overwrite', True)} to replace the dataset "
+                "there."
             )
 
     def _remove_all(self, splits: Iterable[str]) -> None:

@@ -8,6 +8,7 @@ from packer.files.snapshot import Watched
 from packer.planning.part import Part
 from packer.planning.work import Work
 from packer.progress import Progress
+from packer.words import option
 from packer.writing import journal, lock, parts
 from packer.writing.report import Written
 from packer.writing.run import Run
@@ -54,8 +55,8 @@ class Destination:
 
     def _nothing_to_add_to(self) -> FormatError:
         return FormatError(
-            f"{self.name} holds no dataset to add to: leave out --append, and it is made, or an "
-            "interrupted run goes on."
+            f"{self.name} holds no dataset to add to: leave out {option('append', True)}, and it "
+            "is made, or an interrupted run goes on."
         )
 
     @contextmanager

@@ -100,5 +100,5 @@ def _refuse_full_disk(work: Work, dst: Path, missing: Sequence[int]) -> None:
     if needed is not None and needed > free:
         raise UnusableInput(
             f"{dst}: the shards to be written take {needed / 1e9:.3g} GB, and the disk has "
-            f"{free / 1e9:.3g} GB left. Make room, and run the same command again."
+            f"{free / 1e9:.3g} GB left. Make room, and pack again."
         )

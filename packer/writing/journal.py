@@ -19,6 +19,7 @@ from packer.errors import UnusableInput, cannot_write, naming
 from packer.files.atomic import remove_leavings, sync_folder, write_file
 from packer.files.snapshot import Watched
 from packer.files.transfer import write_all
+from packer.words import option
 from packer.writing import lock, shard_writer
 from packer.writing.run import Run
 from reader.format import FormatError, Manifest, manifest
@@ -154,8 +155,8 @@ def _remove_shards(folder: Path, splits: Iterable[str], keep: Manifest | None) -
 def not_this(folder: Path | str, found: Run, run: Run) -> UnusableInput:
     """The error for a destination in which `run` cannot continue what is `found`."""
     return UnusableInput(
-        f"{folder} holds an unfinished run {run.difference(found)}, or give --overwrite to discard "
-        "all shards there and begin anew."
+        f"{folder} holds an unfinished run {run.difference(found)}, or give "
+        f"{option('overwrite', True)} to discard all shards there and begin anew."
     )
 
 
@@ -231,12 +232,14 @@ def _refuse_strangers(
     if found := [path for path in _ours(folder, splits) if path not in known]:
         if found[0].name == manifest.FILENAME:
             raise UnusableInput(
-                f"{folder} already holds a dataset (dataset.json). Give --append to add to it, "
-                "--overwrite to replace it, or choose another destination."
+                f"{folder} already holds a dataset (dataset.json). Give {option('append', True)} "
+                f"to add to it, {option('overwrite', True)} to replace it, or choose another "
+                "destination."
             )
         raise UnusableInput(
-            f"{folder} already holds {found[0].relative_to(folder)}, which this command did not "
-            "write. Choose another destination, or give --overwrite to replace the dataset there."
+            f"{folder} already holds {found[0].relative_to(folder)}, which this run did not "
+            f"write. Choose another destination, or give {option('overwrite', True)} to replace "
+            "the dataset there."
         )
 
 

@@ -95,7 +95,7 @@ def busy(folder: Path, besides: Part | None = None) -> UnusableInput:
     more = f" and {len(parts) - 3} more" if len(parts) > 3 else ""
     return UnusableInput(
         f"{folder}: {', '.join(parts[:3])}{more} {'is' if len(parts) == 1 else 'are'} at work "
-        "there. Wait for the end, and run the same command again."
+        "there. Wait for the end, and pack again."
     )
 
 

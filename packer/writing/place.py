@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from packer.errors import UnusableInput
+from packer.words import Placeholder, option
 from packer.writing.destination import Destination
 from packer.writing.publish import StoreDestination
 from reader.remote.provider import sent
@@ -37,7 +38,9 @@ def destination(
     """
     if not is_url(place):
         if scratch is not None:
-            raise UnusableInput("--scratch is for what goes into a store, or comes from one.")
+            raise UnusableInput(
+                f"{option('scratch')} is for what goes into a store, or comes from one."
+            )
         yield Destination(Path(os.path.realpath(place)))
         return
     url = checked(str(place))
@@ -48,8 +51,9 @@ def destination(
         )
     if scratch is None:
         raise UnusableInput(
-            f"{url}: give --scratch DIR, a folder in which shards are built before they are "
-            "uploaded. It takes some shards at a time; the same one again continues best."
+            f"{url}: give {option('scratch', Placeholder('DIR'))}, a folder in which shards are "
+            "built before they are uploaded. It takes some shards at a time; the same one again "
+            "continues best."
         )
     with StoreDestination(url, scratch, *access(url, options, provider)) as found:
         yield found

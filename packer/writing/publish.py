@@ -250,8 +250,8 @@ class StoreDestination(Destination):
                 self._uploads.create(manifest.FILENAME, text)
             elif not self._uploads.do(self._store.replace(manifest.FILENAME, text, self._tag)):
                 raise UnusableInput(
-                    f"{self.name} has been replaced or added to by another packer meanwhile. Run "
-                    "the same command again."
+                    f"{self.name} has been replaced or added to by another packer meanwhile. "
+                    "Pack again."
                 )
         except StoreError as error:
             raise failed(error) from error
@@ -277,8 +277,8 @@ class StoreDestination(Destination):
             for name, size in ((shard.file, shard.bytes), (shard.index, shard.index_bytes)):
                 if name not in there or there[name].size != size:
                     raise PackingFailed(
-                        f"{self.name}/{name} is not in the store any more as it was uploaded. Run "
-                        "the same command again to go on."
+                        f"{self.name}/{name} is not in the store any more as it was uploaded. "
+                        "Pack again to go on."
                     )
 
     def forget(self, content: Manifest) -> None:

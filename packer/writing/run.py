@@ -8,8 +8,8 @@ from typing import Any
 
 import xxhash
 
+from packer.options.declared import PackOptions
 from packer.planning.mandate import others_than, versions
-from packer.planning.options import PackOptions
 from packer.planning.work import Work, digests
 
 _VERSIONS = "versions"  # among the settings

@@ -14,7 +14,7 @@ from PIL import Image
 from packer.errors import BadImage, NothingToPack, Rejected, UnusableInput, cannot_write
 from packer.images.encode import AS_PNG, grows_as_png
 from packer.keys import KeySet, escape
-from packer.planning.options import PackOptions
+from packer.options.declared import PackOptions
 from packer.planning.plan import split_of
 from packer.planning.prepare import next_numbers, refuse_other_splits
 from packer.planning.scan import is_numbered, numbered
@@ -22,6 +22,7 @@ from packer.planning.understood import sentence
 from packer.progress import Progress
 from packer.sources.python.items import Fields, Item
 from packer.sources.records import Content, SourceSample
+from packer.words import option
 from packer.writing import journal
 from packer.writing.destination import Destination
 from packer.writing.jobs import tell_of_compiling
@@ -250,7 +251,9 @@ class Session:
         if shares is None:
             return item.split
         if item.split:
-            raise BadImage("it names its split, and --split divides the samples: leave one out")
+            raise BadImage(
+                f"it names its split, and {option('split')} divides the samples: leave one out"
+            )
         return split_of(escape(name), shares)
 
     def _reject(self, name: str, error: BadImage) -> None:

@@ -20,6 +20,7 @@ import xxhash
 
 from packer.errors import PackingFailed, UnusableInput
 from packer.event_loop import EventLoop
+from packer.words import option
 from reader.errors import StoreError
 from reader.format import ShardEntry
 
@@ -130,7 +131,7 @@ class Uploads:
         raise UnusableInput(
             f"{self._store.url}/{name} is there already, and is not what this run would write: "
             "another one has written it, or the source has changed since this one did. Choose "
-            "another destination, or give --overwrite to replace what is there."
+            f"another destination, or give {option('overwrite', True)} to replace what is there."
         )
 
     async def _digest(self, name: str, size: int) -> str:
@@ -143,6 +144,6 @@ class Uploads:
 def failed(error: StoreError) -> PackingFailed:
     """The error for what a store has not taken."""
     return PackingFailed(
-        f"{error} Nothing was committed, and what is uploaded is kept: once the cause is gone, run "
-        "the same command again to go on."
+        f"{error} Nothing was committed, and what is uploaded is kept: once the cause is gone, "
+        "pack again to go on."
     )

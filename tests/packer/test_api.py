@@ -60,11 +60,11 @@ def test_it_writes_the_bytes_and_gives_the_report_of_the_command(
         ({"shuffle": 1}, "shuffle is True or False, not 1."),
         (
             {"check": True, "jpeg": "verbatim", "png": "verbatim"},
-            'jpeg="verbatim" and png="verbatim".',
+            'jpeg="verbatim" and png="verbatim" transcode none.',
         ),
         (
             {"raw": (8, 8), "quality": 9},
-            "raw= stores pixels: no jpeg=, png=",
+            "raw= stores pixels. Leave out jpeg=, png=",
         ),
         ({"append": True, "overwrite": True}, "append=True adds to a dataset and overwrite=True"),
     ],
@@ -99,7 +99,7 @@ def test_errors_speak_of_calls_and_leave_a_command_of_the_shell_as_it_is(
         packer.pack(own_source, tmp_path / "dst", progress=False)
     told = str(error.value)
     assert "packer pack --explain SRC shows how it is read, and kind= chooses another" in told
-    assert "run the same call again" in told
+    assert "move it elsewhere, and pack again" in told
 
 
 def test_it_says_what_the_source_is_and_how_far_it_is_on_standard_error(

@@ -9,9 +9,9 @@ import PIL
 import pytest
 
 from packer.errors import Rejected, UnusableInput
+from packer.options.declared import PackOptions
 from packer.packing import pack
 from packer.part import PartReport, pack_part
-from packer.planning.options import PackOptions
 from packer.planning.part import Part
 from packer.progress import Advance, Progress
 

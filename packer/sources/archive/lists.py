@@ -8,6 +8,7 @@ from packer.errors import UnusableInput
 from packer.sources.archive.entries import Entries
 from packer.sources.folder.shape import inside
 from packer.sources.folder.sidecars import group
+from packer.words import option
 
 _LISTS = frozenset({".json", ".jsonl", ".ndjson", ".csv", ".tsv", ".xml", ".yaml", ".yml", ".data"})
 
@@ -24,8 +25,9 @@ def to_be_unpacked(path: Path, what: str, zipped: bool) -> UnusableInput:
     """The error for an archive that holds `what`."""
     return UnusableInput(
         f"{path} holds {what}, which may tell labels of its images and is read from folders alone. "
-        f"Unpack it ({unpacking(path, zipped)}) and pack the folder. If all folders are "
-        "classes, give --as folder; for the images without labels, --as flat."
+        f"Unpack it ({unpacking(path, zipped)}) and pack the folder. If all folders are classes, "
+        f"give {option('kind', 'folder')}; for the images without labels, "
+        f"{option('kind', 'flat')}."
     )
 
 

@@ -22,6 +22,7 @@ import numpy as np
 from packer.errors import BadImage, UnusableInput
 from packer.files.snapshot import Watched
 from packer.keys import hashes_of
+from packer.options.declared import SourceOptions
 from packer.sources.coco.described import class_of_image, described, picture_of
 from packer.sources.coco.folders import find
 from packer.sources.coco.head import Head, head_of
@@ -31,7 +32,6 @@ from packer.sources.folder.files import measure, measure_image, read_file
 from packer.sources.folder.layout import splits_of
 from packer.sources.labels import class_order
 from packer.sources.lists import Lists, read_by
-from packer.sources.options import SourceOptions
 from packer.sources.records import Content, Skipped, SourceSample
 from packer.sources.table.as_json import to_json
 from packer.sources.table.names import Keys, path_inside

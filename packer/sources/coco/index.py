@@ -11,6 +11,7 @@ from packer.errors import UnusableInput
 from packer.files.snapshot import Watched
 from packer.sources.coco.json_stream import Element, elements
 from packer.sources.records import Skipped
+from packer.words import option
 
 OBJECTS, KEYPOINTS, STUFF = "objects", "key points", "stuff"
 PANOPTIC, CAPTIONS, CLASSES = "panoptic segments", "captions", "classes"
@@ -79,7 +80,7 @@ class Index:
                     raise UnusableInput(
                         f"{annotations.file.path}: the image with the id {own} is {file_name} "
                         f"here and {other} in another annotation file of the same images. Pack "
-                        "each file by itself, with --root for the folder of its images."
+                        f"each file by itself, with {option('root')} for the folder of its images."
                     )
                 listed.add(number)
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable
 
 from packer.sources.folder.masks import OfOthers
 from packer.sources.folder.shape import IMAGES, Shape, inside, plain
+from packer.words import option
 
 _LABELS = frozenset({"labels", "annotations", "annotation", "annots", "xmls", "bboxes", "label2"})
 _TEXTS = (".txt", ".xml", ".json")
@@ -32,5 +33,6 @@ def refuse_labels(shape: Shape, where: object, names: Callable[[str], Iterable[s
             raise OfOthers(
                 f"{where}: {path} has labels of the images in {images}, one file for an image. "
                 f"Type: packer pack {where}/{images} DST --pair '{found}?={where}/{path}'. For "
-                "the images without them, give --as flat or --as folder."
+                f"the images without them, give {option('kind', 'flat')} or "
+                f"{option('kind', 'folder')}."
             )

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from packer.errors import UnusableInput
 from packer.sources.folder.masks import OfOthers, certain_pair, masks, may_be_masks, told_of_masks
 from packer.sources.folder.shape import IMAGES, Shape, enclosing, inside, listed, plain
+from packer.words import option
 
 ALL = -1  # as a depth: each folder that holds images is a class, wherever it lies
 FLAT = 0  # as a depth: folders mean nothing
@@ -175,14 +176,14 @@ def _splits(shape: Shape, top: str, where: object, kind: str | None) -> dict[str
             return {"": ""}
         raise UnusableInput(
             f"{where}: of the folders in {top or 'it'}, {listed(found)} {_are(found)} named as "
-            f"splits are, and {listed(filled)} {_are(filled)} not. If all are classes, give --as "
-            f"folder. If they are splits, pack what belongs to none apart: move {listed(filled)} "
-            "elsewhere."
+            f"splits are, and {listed(filled)} {_are(filled)} not. If all are classes, give "
+            f"{option('kind', 'folder')}. If they are splits, pack what belongs to none apart: "
+            f"move {listed(filled)} elsewhere."
         )
     if len(set(found.values())) < len(found):
         raise UnusableInput(
             f"{where}: {listed(found)} would be splits of the same name. Rename them, or give "
-            "--as folder if they are classes."
+            f"{option('kind', 'folder')} if they are classes."
         )
     return {split: _base(shape, top, name, split) for name, split in found.items()}
 
@@ -217,8 +218,8 @@ def refuse_doubtful_classes(shape: Shape, folder: str, where: object) -> None:
     if splits and not _is_a_train(shape, folder, splits):
         raise UnusableInput(
             f"{where}: {listed(splits)} in {folder or 'it'} {_are(splits)} named as splits are, "
-            "where classes lie. Pack what is a split by itself, or give --as folder if all are "
-            "classes."
+            "where classes lie. Pack what is a split by itself, or give "
+            f"{option('kind', 'folder')} if all are classes."
         )
     nested = [
         name
@@ -234,12 +235,13 @@ def refuse_doubtful_classes(shape: Shape, folder: str, where: object) -> None:
         raise UnusableInput(
             f"{where}: {path} has the splits {listed(below)} in it; splits are read above the "
             "classes. Pack one class after the other as a dataset of its own, move the folders, or "
-            f"give --class-depth 1 if all below {path} is one class without splits."
+            f"give {option('class_depth', 1)} if all below {path} is one class without splits."
         )
     raise UnusableInput(
         f"{where}: {path} has no image of its own but the folders {listed(below)}. If "
-        f"{nested[0]} is a class, give --class-depth 1; if {nested[0]}/{below[0]} is one, "
-        "--class-depth 2; if each folder that holds images is one, --class-depth all."
+        f"{nested[0]} is a class, give {option('class_depth', 1)}; if {nested[0]}/{below[0]} is "
+        f"one, {option('class_depth', 2)}; if each folder that holds images is one, "
+        f"{option('class_depth', 'all')}."
     )
 
 
@@ -250,7 +252,7 @@ def _refuse_folders_of_images(shape: Shape, bases: Sequence[str], where: object)
     if called := [name for name in names if plain(name) in IMAGES] or alone:
         raise UnusableInput(
             f"{where}: {listed(called)} would be taken for {_classes(called)}. If that is right, "
-            "give --as folder; if folders mean nothing, --as flat."
+            f"give {option('kind', 'folder')}; if folders mean nothing, {option('kind', 'flat')}."
         )
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 
 from packer.errors import UnusableInput
 from packer.sources.folder.shape import IMAGES, Shape, inside, plain
+from packer.words import option
 
 _MASKS = frozenset(
     {"groundtruth", "gtfine", "gtcoarse", "trimap", "trimaps", "segmentationclass", "annotation"}
@@ -113,6 +114,6 @@ def told_of_masks(shape: Shape, folder: str, images: str | None, where: object) 
             f" If it has a mask for each image in {images}, of the same name, type: packer pack "
             f"{source} DST --pair mask={where}/{folder} (mask?=... if some have none); for the "
             f"images alone: packer pack {source} DST. Where names differ by an ending, or some "
-            "images have none, --as pairs tries."
+            f"images have none, {option('kind', 'pairs')} tries."
         )
-    return f"{text} If all folders are classes, give --as folder."
+    return f"{text} If all folders are classes, give {option('kind', 'folder')}."

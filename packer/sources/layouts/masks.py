@@ -28,6 +28,7 @@ from packer.sources.lists import Lists, Row
 from packer.sources.reading import Place, Reading
 from packer.sources.records import Skipped
 from packer.sources.tree import Tree
+from packer.words import option
 
 _KIND = "pairs"
 _OTHERS = ("JPEGImages", "training/image_2")  # VOC's and KITTI's images
@@ -63,7 +64,8 @@ def recognise(place: Place) -> Reading | None:
         if kind is None:
             raise UnusableInput(
                 f"{place.path}: many images have another one beside them whose name ends in "
-                f"{suffix}. If these are masks, give --as pairs; if all are samples, --as folder."
+                f"{suffix}. If these are masks, give {option('kind', 'pairs')}; if all are "
+                f"samples, {option('kind', 'folder')}."
             )
         pairs = [Pair("", "", suffix)]
     if not pairs or (kind is None and certain_pair(tree.shape, "", partial(_all_stems, tree))):
@@ -95,7 +97,7 @@ def _refuse_others(tree: Tree, lists: "_Masked", where: object) -> None:
         raise UnusableInput(
             f"{where}: {listed([path or 'the folder itself' for path in others])} holds images "
             f"beside those of {listed([pair.images for pair in lists.pairs])} and their masks. "
-            "Move what belongs to neither, or give --as folder if all are samples."
+            f"Move what belongs to neither, or give {option('kind', 'folder')} if all are samples."
         )
 
 

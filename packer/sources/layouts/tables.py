@@ -14,10 +14,10 @@ from itertools import islice
 from pathlib import Path
 
 from packer.errors import BadImage, UnusableInput
+from packer.options.declared import SourceOptions
 from packer.sources.folder.layout import Layout, splits_of, understand
 from packer.sources.folder.masks import masks, told_of_masks
 from packer.sources.folder.shape import enclosing, inside
-from packer.sources.options import SourceOptions
 from packer.sources.reading import Place, Reading
 from packer.sources.records import Source
 from packer.sources.table.columns import NONE
@@ -29,6 +29,7 @@ from packer.sources.table.source import TableSource
 from packer.sources.table.table import Record, Table
 from packer.sources.table.unlisted import Unlisted
 from packer.sources.tree import Tree
+from packer.words import option
 
 _MOST = 8  # tables of one kind in a folder; more are files that belong to images
 _SUBMISSION = re.compile(r"(sample|example).*submission|submission.*(sample|example)|^submission")
@@ -87,7 +88,9 @@ def recognise(place: Place) -> Reading | None:
 
     def open_tables(classes: Sequence[str] | None) -> Source:
         if doubts:
-            raise UnusableInput(f"{doubts[0]} To pack without tables, say --as folder.")
+            raise UnusableInput(
+                f"{doubts[0]} To pack without tables, give {option('kind', 'folder')}."
+            )
         for folder, of in masks(images.tree.shape):
             raise UnusableInput(told_of_masks(images.tree.shape, folder, of, place.path))
         if options.kind != "table":
@@ -141,8 +144,9 @@ def _refuse_other_classes(place: Place, tree: Tree, parts: Sequence[Part]) -> No
             if of_folder not in map(str, fields.values()):
                 table = part.table.files[0].path.relative_to(place.path)
                 raise UnusableInput(
-                    f"{place.path} may be folders of classes, such as {of_folder} (--as folder), "
-                    f"or the images that {table} names (--as table). Say which one."
+                    f"{place.path} may be folders of classes, such as {of_folder} "
+                    f"({option('kind', 'folder')}), or the images that {table} names "
+                    f"({option('kind', 'table')}). Say which one."
                 )
 
 

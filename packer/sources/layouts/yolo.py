@@ -17,6 +17,7 @@ from packer.sources.reading import Place, Reading
 from packer.sources.tree import Tree
 from packer.sources.yolo.find import DATA_FILES, Found, by_data_file, by_folders
 from packer.sources.yolo.yolo import label_of
+from packer.words import option
 
 _KIND = "yolo"
 
@@ -67,7 +68,7 @@ def _reading(found: Found) -> Reading:
             label = label_of(found.tree, rows[0].image)
             raise UnusableInput(
                 f"{found.tree.root}: no image has a label file: that of {rows[0].image} would be "
-                f"{label}. For the images alone, give --as flat."
+                f"{label}. For the images alone, give {option('kind', 'flat')}."
             )
         return ListedSource.open(found.tree, found.lists, classes)
 

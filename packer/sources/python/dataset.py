@@ -17,8 +17,9 @@ import xxhash
 from packer.errors import BadImage, NothingToPack, UnusableInput, said
 from packer.images.encode import AS_PNG, Policy
 from packer.keys import escape
+from packer.options.declared import PYTHON, SourceOptions
+from packer.options.kinds import SPLIT_NAME
 from packer.sources.labels import class_order
-from packer.sources.options import PYTHON, SourceOptions
 from packer.sources.python.carried import Carried, Sent
 from packer.sources.python.draws import drawn
 from packer.sources.python.items import Fields, Item
@@ -27,7 +28,6 @@ from packer.sources.python.probes import Probed, Read, probe
 from packer.sources.python.values import described
 from packer.sources.reading import Reading
 from packer.sources.records import Content, Skipped, SourceSample
-from packer.sources.table.columns import SPLIT_NAME
 
 _TOO_LATE = (
     "names its split, which comes too late, as shards are planned before items are read: give a "

@@ -14,6 +14,7 @@ from packer.sources.labels import class_number
 from packer.sources.python.members import members_of
 from packer.sources.python.values import described, image_of, is_file, label_of
 from packer.sources.table.columns import listed, split_text
+from packer.words import option
 from reader.format.members import PICTURES
 
 _METADATA = re.compile(r"__.*__")  # of webdataset's: where a sample came from
@@ -69,7 +70,7 @@ class Fields:
         fields = self._fields(value)
         for name in filter(None, (self.image, self.label, self.split)):
             if name not in fields:
-                what = " Say which one holds the image with --image-column"
+                what = f" Say which one holds the image with {option('image_column')}"
                 raise BadImage(
                     f"it has no field {name!r}, but {listed(list(fields))}."
                     f"{what * (name == self.image)}"

@@ -9,6 +9,7 @@ from typing import Any
 
 from packer.errors import BadImage, UnusableInput
 from packer.sources.labels import MAX_CLASSES, class_order
+from packer.words import option
 
 _NUMBER = re.compile(r"(-1|0|[1-9][0-9]*)(\.0+)?")  # pandas writes integers among gaps as floats
 
@@ -63,8 +64,8 @@ class Labels:
             example = fractions[0]
             raise UnusableInput(
                 f"{where} has labels such as {example}: numbers with fractions are not classes. "
-                "With --label-column none they go into each sample's json; if they are the names "
-                "of classes, list them with --classes."
+                f"With {option('label_column', 'none')} they go into each sample's json; if they "
+                f"are the names of classes, list them with {option('classes')}."
             )
         if not all(map(_NUMBER.fullmatch, found)) or (classes and found.issubset(classes)):
             return cls(class_order(where, found, classes), named=True)
@@ -73,7 +74,7 @@ class Labels:
         if len(largest) > len(str(limit)) or int(largest) >= limit:
             raise UnusableInput(
                 f"{where} has the label {largest[:80]}, and there are {limit} classes at most. If "
-                "labels are names that look like numbers, list them with --classes."
+                f"labels are names that look like numbers, list them with {option('classes')}."
             )
         return cls(tuple(classes or ()))
 

@@ -1,16 +1,17 @@
 """The columns of a manifest: which one is what (pure)."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from packer.errors import BadImage, UnusableInput
+from packer.options.declared import SourceOptions
+from packer.options.kinds import SPLIT_NAME
 from packer.sources.folder.layout import splits_of
 from packer.sources.folder.shape import plain
-from packer.sources.options import SourceOptions
 from packer.sources.table.boxes import Box
 from packer.sources.table.table import Table
+from packer.words import option
 
 # As `plain` has them: `ImageId` and `image_id` are `imageid`.
 IMAGE = (
@@ -27,8 +28,6 @@ SPLIT = "split"
 _MAY_BE_SPLIT = ("set", "dataset", "subset", "partition", "phase", "usage")
 RUN_LENGTHS = ("encodedpixels", "rle", "rlemask", "maskrle", "segmentation")
 NONE = "none"  # as the name of the label column: there is none
-
-SPLIT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,254}")  # its folder's has 255 bytes at most
 
 
 @dataclass(frozen=True)
@@ -105,7 +104,7 @@ def image_columns(table: Table, options: SourceOptions, where: object) -> list[s
     """
     columns = table.columns
     if options.image_column is not None:
-        return [_chosen(columns, options.image_column, "--image-column", where)]
+        return [_chosen(columns, options.image_column, option("image_column"), where)]
     named = {plain(name): name for name in reversed(columns) if name not in table.compound}
     usual = [named[name] for name in IMAGE if name in named]
     others = [name for name in columns if plain(name) not in (*IMAGE, *LABEL, SPLIT)]
@@ -155,7 +154,7 @@ def _split(
 ) -> str | None:
     """The column that is chosen, named as splits are, or that names nothing but splits."""
     if chosen is not None:
-        return _chosen(names, chosen, "--split-column", where)
+        return _chosen(names, chosen, option("split_column"), where)
     for name in names:
         if plain(name) == SPLIT:
             return name
@@ -170,7 +169,7 @@ def _label(table: Table, names: Sequence[str], chosen: str | None, where: object
     if chosen is not None:
         if chosen == NONE and NONE not in names:
             return None
-        return _chosen(names, chosen, "--label-column", where)
+        return _chosen(names, chosen, option("label_column"), where)
     named = [name for name in names if plain(name) in LABEL and name not in table.compound]
     found = [name for name in table.class_names if name in names] or named
     if len(found) > 1:
@@ -178,7 +177,7 @@ def _label(table: Table, names: Sequence[str], chosen: str | None, where: object
     if len(found) > 1:
         raise UnusableInput(
             f"{where} has several columns that could be the label: {listed(found)}. "
-            f"Say which one it is with --label-column, or that there is none with "
-            f"--label-column {NONE}."
+            f"Say which one it is with {option('label_column')}, or that there is none with "
+            f"{option('label_column', NONE)}."
         )
     return found[0] if found else None

@@ -9,15 +9,16 @@ from typing import Any
 
 from packer.errors import UnusableInput
 from packer.files.snapshot import Watched
+from packer.options.declared import SourceOptions
 from packer.sources.folder.layout import SPLITS, splits_of
 from packer.sources.folder.likeness import is_named_as_image
-from packer.sources.options import SourceOptions
 from packer.sources.table.columns import Columns, image_columns, is_id, is_usual, listed
 from packer.sources.table.lines import Delimited, JsonLines, delimiter_of
 from packer.sources.table.part import Part
 from packer.sources.table.places import Images, Looked, Places, look_up
 from packer.sources.table.several import is_number
 from packer.sources.table.table import Record, Table
+from packer.words import option
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
 _LINES = (".jsonl", ".ndjson")
@@ -127,8 +128,8 @@ def find(
         if looked == Looked() and 2 * sum(map(is_named_as_image, values)) > len(values):
             lost = lost or (
                 f"{where}: its column {column!r} names images such as {values[0]!r}, and none of "
-                f"the first {len(values)} lies below {images.tree.root}. Say with --root where "
-                "they are."
+                f"the first {len(values)} lies below {images.tree.root}. Say with {option('root')} "
+                "where they are."
             )
     if doubt or not found:
         return Found(doubt=doubt, lost=lost)
@@ -137,7 +138,7 @@ def find(
     if further and not (is_usual(image) or is_id(image) or image == options.image_column):
         raise UnusableInput(
             f"{where} has several columns that name images: {listed(list(found))}. Say with "
-            "--image-column which one holds the image; the others become members."
+            f"{option('image_column')} which one holds the image; the others become members."
         )
     columns = Columns.find(table, options, where, image, head)
     pictures = {
@@ -164,7 +165,8 @@ def plain_part(table: Table, where: Path, images: Images, options: SourceOptions
     if not columns:
         raise UnusableInput(
             f"{where} has no column for the images: it has {listed(table.columns)}. "
-            "Say which one it is with --image-column, and where they lie with --root."
+            f"Say which one it is with {option('image_column')}, and where they lie with "
+            f"{option('root')}."
         )
     return Part(table, Columns.find(table, options, where, columns[0]), Places(images))
 
@@ -191,18 +193,18 @@ def _told(
         return (
             f"{where}: its column {column!r} names {looked.moved!r}, and that path is not there; "
             f"a file of that name lies below {root}. If that is the folder that paths should be "
-            f"taken from, say so: --root {root}"
+            f"taken from, say so: {option('root', root)}"
         )
     if looked.doubt:
         first, second = looked.doubt
         return (
             f"{where}: what its column {column!r} names may be {first} or {second}. Say with "
-            "--root in which folder its images lie."
+            f"{option('root')} in which folder its images lie."
         )
     if looked.places and looked.share <= needed:
         return (
             f"{where}: its column {column!r} names an image for {looked.share:.0%} of its first "
-            f"{rows} rows. If it is the column of the images, say --image-column {column}."
+            f"{rows} rows. If it is the column of the images, say {option('image_column', column)}."
         )
     return ""
 

@@ -17,15 +17,17 @@ import pyarrow as pa
 from packer.errors import BadImage, UnusableInput
 from packer.images.probe import extension_of
 from packer.keys import escape
+from packer.options.declared import SourceOptions
+from packer.options.kinds import SPLIT_NAME
 from packer.sources.folder.layout import SPLITS
 from packer.sources.labels import class_order
-from packer.sources.options import SourceOptions
 from packer.sources.records import Content, Skipped, SourceSample
 from packer.sources.table.as_json import to_json
 from packer.sources.table.classes import Labels, label_text
-from packer.sources.table.columns import IMAGE, SPLIT_NAME, Columns, split_text
+from packer.sources.table.columns import IMAGE, Columns, split_text
 from packer.sources.table.parquet import ParquetTable
 from packer.sources.table.table import Record, Table
+from packer.words import option
 
 _PART = re.compile(r"(.+?)-\d{5}-of-\d{5}.*")  # of a split that lies in several files
 
@@ -73,8 +75,8 @@ class ParquetImages:
         images = image_columns(table.schema, options.image_column)
         if not images:
             raise UnusableInput(
-                f"{folder} has no column of images, or not that of --image-column: it has "
-                f"{', '.join(table.columns)}."
+                f"{folder} has no column of images, or not that of {option('image_column')}: it "
+                f"has {', '.join(table.columns)}."
             )
         image = next((name for name in IMAGE if name in images), images[0])
         pictures = [

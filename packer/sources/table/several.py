@@ -5,6 +5,7 @@ from typing import Any
 
 from packer.errors import UnusableInput
 from packer.sources.folder.shape import plain
+from packer.words import option
 
 ONE = "none"  # as a separator: each image has one label, whatever its text
 _SEPARATORS = ("|", ";", ",", " ")
@@ -45,8 +46,8 @@ def separator_of(texts: Collection[str], column: str, chosen: str | None, where:
                     return separator
                 raise UnusableInput(
                     f"{where}: {text!r} in the column {column!r} may be one label, or several, as "
-                    f"{part!r} is one, too. Say --label-separator {separator!r} if they are "
-                    f"several, --label-separator {ONE} if each image has one."
+                    f"{part!r} is one, too. Say {option('label_separator', separator)} if they are "
+                    f"several, {option('label_separator', ONE)} if each image has one."
                 )
     return ""
 

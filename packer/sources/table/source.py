@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from packer.errors import BadImage, Damaged, UnusableInput
+from packer.options.declared import SourceOptions
 from packer.sources.folder.files import measure, read_file
 from packer.sources.labels import class_order
 from packer.sources.lists import read_by
-from packer.sources.options import SourceOptions
 from packer.sources.records import Content, Skipped, SourceSample
 from packer.sources.table.as_json import to_json
 from packer.sources.table.classes import Labels

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from packer.errors import BadImage, UnusableInput
 from packer.keys import Hashes, repeated
-from packer.sources.options import FORMATS
+from packer.options.declared import FORMATS
 from packer.sources.records import Skipped
 from packer.sources.table.boxes import possible, size_of
 from packer.sources.table.classes import label_text
@@ -22,6 +22,7 @@ from packer.sources.table.names import Keys, name_hash, stem_hash
 from packer.sources.table.part import Part
 from packer.sources.table.several import is_flag, is_number, parts, separator_of, set_flags
 from packer.sources.table.table import Record
+from packer.words import option
 
 
 @dataclass
@@ -142,7 +143,8 @@ class Survey:
             f"{' and '.join(examples)}. If they are several "
             "labels of one image, write them into one row with | between, as pandas does by "
             f".groupby({part.columns.image!r})[{part.columns.label!r}].agg('|'.join); if only one "
-            f"is right, keep that; with --label-column none all rows go into the sample's json."
+            f"is right, keep that; with {option('label_column', 'none')} all rows go into the "
+            "sample's json."
         )
 
 
@@ -198,7 +200,8 @@ def _with_format(part: Part, formats: set[str], where: object) -> Part:
     if len(formats) != 1:
         raise UnusableInput(
             f"{where}: the numbers in the column {box.names[0]!r} may be two corners, or a corner, "
-            "width and height. Say --box-format xyxy or --box-format xywh."
+            f"width and height. Give {option('box_format', 'xyxy')} or "
+            f"{option('box_format', 'xywh')}."
         )
     return replace(part, columns=replace(part.columns, box=replace(box, format=min(formats))))
 

@@ -60,7 +60,7 @@ def run_in(
             if not done:
                 _log.warning(
                     "packer: of %d shards given to the executor none was finished in the last "
-                    "%.0f s. Are its workers at work? To give up, press Ctrl-C; the same command "
+                    "%.0f s. Are its workers at work? To give up, press Ctrl-C; packing again "
                     "goes on.",
                     *(len(under_way), STALL_SECONDS),
                 )

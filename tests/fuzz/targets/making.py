@@ -11,10 +11,9 @@ import numpy as np
 from PIL import Image
 
 from packer.errors import BadImage
+from packer.options.declared import PackOptions, SourceOptions
 from packer.packing import pack
-from packer.planning.options import PackOptions
 from packer.sources.detect import open_source
-from packer.sources.options import SourceOptions
 from packer.sources.records import Source, SourceSample
 from reader.format import Limits
 

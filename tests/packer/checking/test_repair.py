@@ -16,8 +16,8 @@ import packer
 from packer.checking.repair import repair
 from packer.checking.verify import verify
 from packer.errors import UnusableInput
+from packer.options.declared import PackOptions
 from packer.packing import PackReport, pack
-from packer.planning.options import PackOptions
 from reader.format import FormatError, Manifest
 
 RunPacker = Callable[..., "subprocess.CompletedProcess[str]"]

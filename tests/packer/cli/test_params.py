@@ -1,47 +1,58 @@
-"""Sizes with units."""
+"""The options of packing on the command line."""
 
-import re
+import inspect
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-import click
 import pytest
 
-from packer.cli.params import ByteSize
+import packer
+from packer.cli.pack import pack
+from packer.options.declared import OPTIONS
 
 RunPacker = Callable[..., "subprocess.CompletedProcess[str]"]
+_ONLY_PYTHON = {
+    *("src", "self", "dst", "progress", "storage_options", "credential_provider"),
+    *("source_storage_options", "source_credential_provider"),
+}
+_ONLY_COMMAND = {"src", "dst", "part", "dry_run", "explain", "page", "as_json", "quiet"}
+
+
+@pytest.mark.parametrize("call", [packer.pack, packer.Writer.__init__], ids=["pack", "Writer"])
+def test_every_argument_of_a_call_is_a_declared_option_with_its_default(
+    call: Callable[..., object],
+) -> None:
+    for name, parameter in inspect.signature(call).parameters.items():
+        if name in _ONLY_PYTHON:
+            continue
+        declared = OPTIONS[name].default
+        unset = parameter.default is None  # the command's help names what holds then
+        assert parameter.default == declared or (unset and declared in ({}, "tiled", "banded")), (
+            name
+        )
+
+
+def test_the_command_and_the_call_have_the_same_options() -> None:
+    command = {str(parameter.name) for parameter in pack.params}
+    call = inspect.signature(packer.pack).parameters.keys()
+    assert command - _ONLY_COMMAND == call - _ONLY_PYTHON
 
 
 @pytest.mark.parametrize(
-    ("text", "size"),
+    ("options", "message"),
     [
-        *(("1", 1), ("500", 500), ("10MB", 10**7), ("1GB", 10**9), ("1GiB", 2**30)),
-        *(("2kb", 2000), ("1.5k", 1500), ("64KiB", 2**16), ("0.5 GB", 5 * 10**8), ("7b", 7)),
-        *((" 3TB ", 3 * 10**12), ("1G", 10**9), ("500mb", 5 * 10**8), ("2gib", 2**31)),
+        (["--shard-size", "10"], "'--shard-size': '10' is 10 bytes, which is too little. Give 10"),
+        (["--quality", "101"], "'--quality': '101' is not an integer from 1 to 100."),
+        (["--as", "guess"], "'--as': 'guess' is not one of 'folder', 'flat'"),
+        (["--pair", "a=.", "--pair", "a?=."], "--pair: each NAME has one folder."),
+        (["--max-bytes", "1TB"], "--max-bytes 1000000000000 is too much"),
     ],
 )
-def test_sizes_may_have_units(text: str, size: int) -> None:
-    assert ByteSize().convert(text, None, None) == size
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["", "ten", "MB", "B", "1XB", "1M5", "0", "0.1", "-1MB", "nan", "inf", "1e400", "1MBB", "1 2"],
-)
-def test_what_is_no_size_is_refused(text: str) -> None:
-    with pytest.raises(click.BadParameter, match="is not a size"):
-        ByteSize().convert(text, None, None)
-
-
-@pytest.mark.parametrize(
-    ("text", "told"),
-    [("10", "'10' is 10 bytes, which is too little. Say 10MB"), ("9.9k", "9900 bytes, .* 9.9MB")],
-)
-def test_a_shard_size_whose_unit_was_forgotten_is_refused_with_what_was_meant(
-    tmp_path: Path, source: Path, run_packer: RunPacker, text: str, told: str
+def test_a_wrong_value_is_refused_with_its_option_before_anything_is_written(
+    tmp_path: Path, source: Path, run_packer: RunPacker, options: list[str], message: str
 ) -> None:
-    done = run_packer("pack", source, tmp_path / "dst", "--shard-size", text)
+    done = run_packer("pack", source, tmp_path / "dst", *options)
     assert done.returncode == 2
-    assert re.search(told, done.stderr)
+    assert message in " ".join(done.stderr.split())
     assert not (tmp_path / "dst").exists()

@@ -10,8 +10,8 @@ import pytest
 from packer.errors import UnusableInput
 from packer.files.atomic import write_file
 from packer.images import tiling
+from packer.options.declared import PackOptions
 from packer.packing import PackReport, pack
-from packer.planning.options import PackOptions
 from reader.format import FormatError, Manifest
 
 FilesOf = Callable[[Path], dict[str, bytes]]

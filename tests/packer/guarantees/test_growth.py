@@ -23,12 +23,11 @@ from layouts.kinds import KINDS, Kind
 from layouts.row import Row
 
 from packer.errors import UnusableInput
-from packer.planning.options import PackOptions
+from packer.options.declared import PYTHON, PackOptions, SourceOptions
 from packer.planning.prepare import prepare
 from packer.planning.work import Work, digests, outline, shard_job, tars
 from packer.progress import Progress
 from packer.sources.folder.shape import Shape, listed
-from packer.sources.options import PYTHON, SourceOptions
 from packer.sources.python.dataset import opened
 
 # Copies that are not read: their lists are binary (`KINDS` has such), or do not name the folder.

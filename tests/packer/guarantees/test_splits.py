@@ -12,9 +12,8 @@ from PIL import Image
 
 import reader
 from packer.errors import UnusableInput
+from packer.options.declared import PackOptions, SourceOptions
 from packer.packing import pack
-from packer.planning.options import PackOptions
-from packer.sources.options import SourceOptions
 from reader.format import Manifest
 
 NAMES = ["train/cat/a.b.jpg", "train/cat/with space.jpg", "train/dog/猫.jpg", "val/cat/x.jpg"]

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from packer.errors import BadImage
-from packer.planning.options import PackOptions
+from packer.options.declared import PackOptions
 from packer.planning.scan import Scanned, scan
 from packer.progress import Progress
 from packer.sources.records import Content, Skipped, SourceSample

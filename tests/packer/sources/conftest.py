@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from packer.options.declared import SourceOptions
 from packer.sources.detect import open_source, read
-from packer.sources.options import SourceOptions
 from packer.sources.reading import Reading
 from packer.sources.records import Skipped, Source, SourceSample
 

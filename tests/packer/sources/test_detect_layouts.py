@@ -19,8 +19,8 @@ from layouts.archives import image
 from layouts.row import Read, Row
 
 from packer.errors import UnusableInput
+from packer.options.declared import SourceOptions
 from packer.sources import detect
-from packer.sources.options import SourceOptions
 from packer.sources.reading import Place, Reading
 from packer.sources.records import SourceSample
 from reader.format import Manifest, manifest

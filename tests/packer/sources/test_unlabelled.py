@@ -7,8 +7,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from packer.options.declared import PackOptions
 from packer.packing import pack
-from packer.planning.options import PackOptions
 from packer.sources.unlabelled import remarks
 
 

@@ -11,9 +11,9 @@ import packer
 from packer.checking.info import Info, info
 from packer.checking.repair import repair
 from packer.checking.verify import verify
+from packer.options.declared import PackOptions
 from packer.packing import pack
 from packer.part import pack_part
-from packer.planning.options import PackOptions
 from packer.planning.part import Part
 from packer.writing.rejected import kept
 from packer.writing.report import PackReport

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from PIL import Image, ImageOps
 
 import reader
-from packer.sources.options import SourceOptions
+from packer.options.declared import SourceOptions
 from reader import Boxes, CenterCrop, Letterbox, Loader, RandomHorizontalFlip, Resize, SampleError
 from reader.decode.plan import plan
 from reader.decode.stored import StoredImage

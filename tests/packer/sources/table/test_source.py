@@ -11,8 +11,8 @@ from PIL import Image
 import packer
 import reader
 from packer.errors import BadImage, PackingFailed, UnusableInput
+from packer.options.declared import PackOptions
 from packer.packing import pack
-from packer.planning.options import PackOptions
 
 Opened = Callable[..., Any]
 Scanned = Callable[..., Any]

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from packer.errors import UnusableInput
+from packer.options.declared import PackOptions
 from packer.packing import pack
-from packer.planning.options import PackOptions
 from packer.writing.runners import connect
 from packer.writing.runners.connect import connected
 

@@ -11,8 +11,8 @@ import PIL
 import pytest
 
 from packer.errors import PackingFailed, ProcessDied, Rejected
+from packer.options.declared import PackOptions
 from packer.packing import PackReport, pack
-from packer.planning.options import PackOptions
 from packer.progress import Advance, Progress
 from packer.writing.runners import futures
 from reader.format import Manifest

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from packer.options.declared import PackOptions
 from packer.packing import pack
-from packer.planning.options import PackOptions
 from packer.writing.runners.ray import RayExecutor
 
 pytest.importorskip("ray", reason="it is not installed with the tests")

@@ -3,8 +3,7 @@ from typing import Any
 
 import pytest
 
-from packer.planning.options import PackOptions
-from packer.sources.options import SourceOptions
+from packer.options.declared import PackOptions, SourceOptions
 
 
 @pytest.mark.parametrize(

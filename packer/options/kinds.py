@@ -1,0 +1,252 @@
+"""Values of options, as a command line, Python and dataset.json have them (pure)."""
+
+import operator
+import os
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+Check = Callable[[Any], Any]  # raises TypeError or ValueError
+
+SPLIT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,254}")  # a folder's name: at most 255 bytes
+_PAIR_NAME = re.compile(r"[a-z0-9_-]+\??")
+_UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
+_UNITS |= {"KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
+
+
+@dataclass(frozen=True)
+class Kind:
+    """The values that an option takes.
+
+    Attributes:
+        check: returns a Python value as it is used; raises TypeError or ValueError.
+        asks: what a value must be; completes "shard_size is ...".
+        metavar: stands for the value in ``--help``; "" for a flag.
+        read: makes a Python value of a command line's text; raises ValueError, with a sentence or
+            without.
+        stored: checks a value in dataset.json, which anybody may have written; None: `check`.
+        choices: all values, where there are few.
+        is_repeated: whether the option is given several times on a command line.
+    """
+
+    check: Check
+    asks: str
+    metavar: str
+    read: Callable[[str], Any] = str
+    stored: Check | None = None
+    choices: tuple[str, ...] = ()
+    is_repeated: bool = False
+
+    def parse(self, text: str) -> Any:
+        """Return the value of a command line's text; raises ValueError with a sentence."""
+        try:
+            value = self.read(text)
+            return value if self.is_repeated else self.check(value)
+        except (TypeError, ValueError) as error:
+            is_sentence = str(error).endswith(".")
+            raise ValueError(
+                str(error) if is_sentence else f"{text!r} is not {self.asks}."
+            ) from None
+
+
+def whole(least: int | None = None, most: int | None = None) -> Kind:
+    """Return the kind of integers within bounds."""
+    asks = "an integer"
+    if least is not None:
+        asks += f" of at least {least}" if most is None else f" from {least} to {most}"
+
+    def check(value: Any) -> int:
+        number = operator.index(value)
+        below = least is not None and number < least
+        if isinstance(value, bool) or below or (most is not None and number > most):
+            raise ValueError
+        return number
+
+    return Kind(check, asks, "N", _integer)
+
+
+def one_of(*choices: str) -> Kind:
+    """Return the kind of a few words."""
+    asks = f"one of {', '.join(map(repr, choices))}"
+    metavar = f"[{'|'.join(choices)}]"
+    return Kind(lambda value: choices[choices.index(value)], asks, metavar, choices=choices)
+
+
+def size(least: int = 1) -> Kind:
+    """Return the kind of numbers of bytes, such as ``500MB``, ``1GB`` or ``2GiB``."""
+
+    def check(value: Any) -> int:
+        if isinstance(value, bool) or not isinstance(value, (int, str)):
+            raise TypeError
+        return _bytes(str(value), least)
+
+    return Kind(check, "bytes, or a size such as '500MB'", "SIZE", stored=whole(1).check)
+
+
+def text(metavar: str = "TEXT") -> Kind:
+    """Return the kind of any text."""
+    return Kind(_text, "a name", metavar)
+
+
+def new_path(metavar: str) -> Kind:
+    """Return the kind of paths that need not exist."""
+    return Kind(lambda value: Path(os.fsdecode(value)), "a path", metavar)
+
+
+def _integer(text: str) -> int:
+    if not re.fullmatch(r"\s*[+-]?\d{1,18}\s*", text):
+        raise ValueError
+    return int(text)
+
+
+def _bytes(text: str, least: int) -> int:
+    upper = text.strip().upper().removesuffix("B")
+    number = upper.rstrip("KMGTI")
+    try:
+        found = int(float(number) * _UNITS[upper[len(number) :]])
+    except (KeyError, ValueError, OverflowError):
+        raise ValueError(f"{text!r} is not a size such as 500MB, 1GB or 2GiB.") from None
+    if 0 < found < least:
+        hint = f"Give {number.strip()}MB for megabytes."
+        raise ValueError(f"{text!r} is {found} bytes, which is too little. {hint}")
+    if found < 1:
+        raise ValueError(f"{text!r} is not a size of at least one byte.")
+    return found
+
+
+def _flag(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise TypeError
+    return value
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError
+    return value
+
+
+def _height_width(value: Any) -> tuple[int, int]:
+    height, width = map(whole(1).check, value)
+    return height, width
+
+
+def _read_height_width(text: str) -> tuple[int, int]:
+    match = re.fullmatch(r"([1-9]\d{0,4})x([1-9]\d{0,4})", text)
+    if not match:
+        raise ValueError(f"{text!r} is not a height and width such as 32x32.")
+    return int(match[1]), int(match[2])
+
+
+def _shares(value: Any) -> dict[str, float]:
+    shares = {str(name): float(share) for name, share in dict(value).items()}
+    if not all(map(SPLIT_NAME.fullmatch, shares)):
+        raise ValueError
+    if abs(sum(shares.values()) - 1) > 1e-6:
+        raise ValueError(f"the shares of {', '.join(shares)} do not make 1.")
+    return shares
+
+
+def _read_shares(text: str) -> dict[str, str]:
+    found = [part.strip().partition("=") for part in text.split(",")]
+    shares = {name: share for name, _, share in found}
+    sound = (SPLIT_NAME.fullmatch(n) and re.fullmatch(r"\d*\.?\d+", s) for n, s in shares.items())
+    if len(shares) < len(found) or not all(sound):
+        raise ValueError(
+            f"{text!r} is not of the form train=0.9,val=0.1, with names of at most 255 characters."
+        )
+    return shares
+
+
+def _stored_shares(value: Any) -> dict[str, float]:
+    shares = dict(value)
+    if not shares or not all(isinstance(share, (int, float)) for share in shares.values()):
+        raise ValueError
+    return shares
+
+
+def _depth(value: Any) -> int:
+    return -1 if isinstance(value, str) and value == "all" else int(whole(1, 99).check(value))
+
+
+def _read_depth(text: str) -> int | str:
+    if text != "all" and not re.fullmatch(r"[1-9]\d?", text):
+        raise ValueError(f"{text!r} is neither a number of levels from 1 on nor all.")
+    return text if text == "all" else int(text)
+
+
+def _folder(value: Any) -> Path:
+    path = Path(os.fsdecode(value))
+    if not path.is_dir():
+        raise ValueError(f"{str(path)!r} is not a folder.")
+    return path
+
+
+def _pairs(value: Any) -> dict[str, Path]:
+    found = dict(value)
+    names = {name.removesuffix("?") for name in found}
+    if len(names) < len(found) or not all(map(_PAIR_NAME.fullmatch, found)):
+        raise ValueError
+    return {name: _folder(path) for name, path in found.items()}
+
+
+def _read_pair(text: str) -> tuple[str, Path]:
+    name, equals, folder = text.partition("=")
+    if not equals or not _PAIR_NAME.fullmatch(name):
+        raise ValueError(f"{text!r} is not of the form mask=DIR or mask?=DIR.")
+    return name, _folder(folder)
+
+
+def _stored_pairs(value: Any) -> dict[str, str]:
+    return {_text(name): _text(folder) for name, folder in dict(value).items()}
+
+
+def _names(value: Any) -> tuple[str, ...]:
+    names = tuple(map(_text, value))
+    if isinstance(value, str) or len(set(names)) < len(names):
+        raise ValueError
+    return names
+
+
+def _read_names(file: str) -> tuple[str, ...]:
+    try:
+        content = Path(file).read_text("utf-8")
+    except OSError as error:
+        raise ValueError(f"{file} cannot be read: {error.strerror}.") from error
+    except UnicodeDecodeError:
+        raise ValueError(f"{file} is not text (UTF-8).") from None
+    names = tuple(line.strip() for line in content.splitlines() if line.strip())
+    if len(set(names)) < len(names):
+        raise ValueError(f"{file} names a class twice.")
+    return names
+
+
+FLAG = Kind(_flag, "True or False", "")
+HEIGHT_WIDTH = Kind(_height_width, "a height and a width", "HxW", _read_height_width)
+SHARES = Kind(
+    _shares,
+    "names with shares that make 1, such as {'train': 0.9, 'val': 0.1}",
+    "train=0.9,val=0.1",
+    _read_shares,
+    _stored_shares,
+)
+DEPTH = Kind(
+    _depth, "a number of levels from 1 on, or 'all'", "N|all", _read_depth, whole(-1).check
+)
+FOLDER = Kind(_folder, "a folder", "DIR", stored=_text)
+PAIRS = Kind(
+    _pairs,
+    "a folder for each name, such as {'mask': 'masks'}",
+    "NAME=DIR",
+    _read_pair,
+    _stored_pairs,
+    is_repeated=True,
+)
+ENGINE = Kind(
+    lambda value: value,  # also any Executor
+    "an executor",
+    "local|ray[://HOST:PORT]|dask://HOST:PORT",
+)
+CLASSES = Kind(_names, "class names in label order, each once", "FILE", _read_names)
