@@ -189,7 +189,7 @@ ROWS = [
     Row(
         "four numbers that may be two corners",
         "train/a.jpg",
-        "may be two corners, or a corner, width and height. Say --box-format",
+        "may be two corners, or a corner, width and height. Give --box-format",
         contents={"train.csv": 'image_id,bbox\na,"[1, 2, 30, 40]"\n'},
     ),
     Row(

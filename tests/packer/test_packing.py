@@ -650,7 +650,7 @@ def test_a_run_that_was_stopped_keeps_what_is_right_once_its_files_are_mended(
     dst, bad = tmp_path / "dst", own_source / "class0" / "bad.jpg"
     image = own_source / "class0" / "image000.jpg"
     bad.write_bytes(image.read_bytes()[:-300])
-    with pytest.raises(Rejected, match="run the same command again; finished shards that are"):
+    with pytest.raises(Rejected, match="pack again; finished shards that are"):
         run_pack(own_source, dst, **cap)
     before = stamps(dst)
     if mended == "removed":

@@ -110,7 +110,7 @@ def test_another_run_is_refused_by_name_before_anything_is_written(
     store: S3Server, upload: Upload, tmp_path: Path
 ) -> None:
     store.fault = lambda handler: 403 if handler.path.endswith("2.tar") else None
-    with pytest.raises(packer.PackingFailed, match="run the same call again to go on"):
+    with pytest.raises(packer.PackingFailed, match="pack again to go on"):
         upload()
     store.fault = lambda handler: None
     before = settled(store)

@@ -135,9 +135,7 @@ def test_items_that_raise_are_named_and_mended_ones_are_packed_by_the_next_call(
         packer.Rejected, match="00000078: reading it raises ValueError: row 78 is"
     ) as error:
         pack(dataset, tmp_path / "dst", shard_samples=20)
-    assert "because 2 items were rejected. Mend or remove them and run the same call" in str(
-        error.value
-    )
+    assert "because 2 items were rejected. Mend or remove them and pack again" in str(error.value)
     report = pack(dataset, tmp_path / "skipped", on_error="skip")
     assert report.samples == 198
     assert [name for name, _ in report.rejected] == ["00000003", "00000078"]

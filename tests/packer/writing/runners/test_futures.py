@@ -117,7 +117,7 @@ def test_after_a_killed_process_the_same_command_goes_on_with_any_executor(
     dst = tmp_path / "dst"
     with pytest.raises(ProcessDied, match=r"shard-0.*the executor has not finished it: BrokenPro"):
         packed_by(Killed(pool), many, dst)
-    with pytest.raises(ProcessDied, match=r"takes no more work: BrokenProcessPool.*same command"):
+    with pytest.raises(ProcessDied, match=r"takes no more work: BrokenProcessPool.*pack again"):
         packed_by(pool, many, dst)
     packed_by(Within(), many, dst)
     assert files_of(dst) == files_of(here)
