@@ -81,6 +81,14 @@ def repeated(parts: Sequence[Hashes]) -> Hashes:
     return np.unique(ordered[1:][ordered[1:] == ordered[:-1]])
 
 
+def are_among(values: Hashes, ordered: Hashes) -> NDArray[np.bool_]:
+    """Return whether each value is one of those in `ordered`, which is sorted."""
+    if not len(ordered):
+        return np.zeros(len(values), np.bool_)
+    places = np.searchsorted(ordered, values).clip(max=len(ordered) - 1)
+    return ordered[places] == values
+
+
 class KeySet:
     """The keys that there are, of which more come: some 10 bytes each, by their hashes."""
 

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from PIL import Image
 
+from packer import Writer
 from packer.packing import PackOptions, PackReport, pack
 from reader.workers import starter
 
@@ -96,6 +97,44 @@ def packed(
     dst = tmp_path_factory.mktemp("packed") / "shards"
     run_pack(source, dst, shard_samples=10)
     return dst
+
+
+@pytest.fixture(scope="session")
+def write_grown(
+    make_image: Callable[..., Image.Image], encode: Callable[..., bytes]
+) -> Callable[[Path, str, int], Path]:
+    """`write_grown(dst, "shards", n)`: 5n samples, in n "shards", "classes" or "splits", or in one.
+
+    Without "classes" there are two.
+    """
+    images = [encode(make_image(seed, 16, 16), "PNG") for seed in range(4)]
+
+    def write(dst: Path, direction: str, n: int) -> Path:
+        shard_samples = 5 if direction == "shards" else None
+        labels = n if direction == "classes" else 2
+        options = {"classes": [f"class{label}" for label in range(labels)], "jobs": 1}
+        with Writer(dst, shard_samples=shard_samples, progress=False, **options) as writer:
+            for number in range(5 * n):
+                split = f"split{number // 5}" if direction == "splits" else ""
+                image, label = images[number % 4], number % labels
+                writer.write({"image": image, "label": label, "split": split})
+        return dst
+
+    return write
+
+
+@pytest.fixture(scope="session")
+def grown_dataset(
+    tmp_path_factory: pytest.TempPathFactory, write_grown: Callable[[Path, str, int], Path]
+) -> Callable[[str, int], Path]:
+    """`grown_dataset("shards", n)`: what `write_grown` writes, not to be changed."""
+    root = tmp_path_factory.mktemp("grown")
+
+    def make(direction: str, n: int) -> Path:
+        dst = root / f"{direction}{n}"
+        return dst if dst.exists() else write_grown(dst, direction, n)
+
+    return make
 
 
 class _NoTestInEnvironment:

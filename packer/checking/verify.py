@@ -8,7 +8,7 @@ import numpy as np
 
 from packer.checking.pixels import look, rows_of
 from packer.checking.shard import Damage, Findings, Shard, check_shard
-from packer.keys import repeated
+from packer.keys import are_among, repeated
 from packer.processes import map_unordered
 from packer.progress import Advance, Progress
 from reader.format import FormatError, Index, Limits, Manifest, manifest
@@ -120,7 +120,7 @@ def _repeated_keys(shards: list[Shard], findings: list[Findings]) -> list[Damage
     damages: list[Damage] = []
     first: dict[bytes, str] = {}
     for shard, found in zip(shards, findings, strict=True):
-        rows = np.flatnonzero(np.isin(found.key_hashes, again))
+        rows = np.flatnonzero(are_among(found.key_hashes, again))
         if not len(rows):
             continue
         try:

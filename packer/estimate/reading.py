@@ -1,6 +1,6 @@
 """Who reads what in an epoch: the steps, their padding, and how well they mix (pure)."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 
 from packer.estimate.setting import Setting
 from packer.estimate.stored import Stored
-from reader.order.ahead import Ahead, Rows, runs
+from reader.order.ahead import Ahead, runs
 from reader.order.shuffle import Order
 from reader.order.steps import Steps
 from reader.order.streams import residue_of
 from reader.remote.parts import PART, Part
 
-_CELLS = 1 << 26  # of batches times shards, that are counted at a time
+_ROWS = 1 << 22  # samples that are looked at together: 10^8 at a time would take many gigabytes
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,15 @@ class Parts:
     def some(self, first: int, stop: int) -> "Parts":
         """Those from `first` to `stop`."""
         return Parts(self.step[first:stop], self.begin[first:stop], self.end[first:stop])
+
+    def portions(self) -> Iterator["Parts"]:
+        """Yield all of them, as many at a time as bring a few million places."""
+        rows, at = np.cumsum(self.end - self.begin), 0
+        while at < len(self):
+            most = (int(rows[at - 1]) if at else 0) + _ROWS
+            stop = max(int(np.searchsorted(rows, most, side="right")), at + 1)
+            yield self.some(at, stop)
+            at = stop
 
     def rows(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Of each place that they bring, which of the parts it is, and the place."""
@@ -110,20 +119,30 @@ class Reading:
     def mixing(self) -> float:
         """Different shards in a batch, on average over the node's batches."""
         distinct, shards = 0, len(self.stored.shards)
-        at_once = max(_CELLS // shards, 1)
-        for rows in self._rows if self.steps else ():
-            for first in range(0, self.steps, at_once):
-                stop = min(first + at_once, self.steps)
-                some = slice(*np.searchsorted(rows.step, (first, stop)))
-                seen = np.zeros((stop - first, shards), bool)
-                seen[rows.step[some] - first, self.stored.shard_of[rows.place[some]]] = True
-                distinct += int(np.count_nonzero(seen))
+        for first, stop in self._spans_of_steps():
+            for ahead in self.aheads:
+                step, place = ahead.rows(first, stop)
+                pairs = np.sort(step * shards + self.stored.shard_of[place])
+                distinct += 1 + int(np.count_nonzero(np.diff(pairs)))
         return distinct / max(self.steps * len(self.aheads), 1)
 
-    def parts(self) -> Parts:
-        """What its ranks ask the store for, cut into requests, as if nothing were there yet."""
-        both = zip(self.aheads, self._rows, strict=True)
-        found = [self._parts_of(ahead, rows) for ahead, rows in both]
+    def parts(self) -> Iterator[Parts]:
+        """Yield what its ranks ask the store for, as requests, as if nothing were there yet."""
+        if self.is_by_shard:
+            yield from self._parts(0, self.steps).portions()
+            return
+        for first, stop in self._spans_of_steps():
+            yield self._parts(first, stop)
+
+    def _spans_of_steps(self) -> Iterator[tuple[int, int]]:
+        """Yield steps from and to, that read a few million samples together."""
+        at_once = max(_ROWS // (self.setting.batch_size * self.setting.ranks), 1)
+        for first in range(0, self.steps, at_once):
+            yield first, min(first + at_once, self.steps)
+
+    def _parts(self, first: int, stop: int) -> Parts:
+        """Return what these steps ask for."""
+        found = [self._parts_of(ahead, first, stop) for ahead in self.aheads]
         step, begin, end = (np.concatenate(of) for of in zip(*found, strict=True))
         if len(found) == 1:
             return Parts(step, begin, end)
@@ -150,27 +169,23 @@ class Reading:
         positions = np.arange(count)
         return self.order.samples(positions, self.epoch), self.epoch * count + positions
 
-    @cached_property
-    def _rows(self) -> tuple[Rows, ...]:
-        """What each rank of the node reads."""
-        return tuple(ahead.rows(0, self.steps) for ahead in self.aheads)
-
-    def _parts_of(self, ahead: Ahead, rows: Rows) -> Sequence[NDArray[np.int64]]:
+    def _parts_of(self, ahead: Ahead, first: int, stop: int) -> Sequence[NDArray[np.int64]]:
         """The same of one rank: step, begin and end of each request."""
         if ahead.is_by_shard:
-            starts = ahead.ends - ahead.sizes
+            starts = ahead.starts
             pieces = [
                 (starts[piece.shard] + piece.first, starts[piece.shard] + piece.stop, step)
-                for step in range(self.steps)
+                for step in range(first, stop)
                 for piece in ahead.pieces(step)
             ]
-            if ahead.steps[self.steps - 1].valid < ahead.steps[self.steps - 1].rows:
+            last = ahead.steps[stop - 1]
+            if last.valid < last.rows:
                 # What pads may be of a shard that another rank reads.
-                place = int(rows.place[-1])
-                pieces.append((place, place + 1, self.steps - 1))
+                place = int(ahead.rows(stop - 1, stop).place[-1])
+                pieces.append((place, place + 1, stop - 1))
             begin, end, step = np.array(pieces, np.int64).reshape(-1, 3).T
         else:
-            begin, end, step = runs(rows, ahead.ends)
+            begin, end, step = runs(ahead.rows(first, stop), ahead.ends)
         spans = self.stored.spans
         counts = np.ones(len(begin), np.int64)
         cut = {}
@@ -178,9 +193,9 @@ class Reading:
             cut[at] = list(spans.cut(Part(0, int(begin[at]), int(end[at]))))
             counts[at] = len(cut[at])
         begins, ends = np.repeat(begin, counts), np.repeat(end, counts)
-        first = np.cumsum(counts) - counts
+        at_first = np.cumsum(counts) - counts
         for at, parts in cut.items():
-            here = slice(first[at], first[at] + len(parts))
+            here = slice(at_first[at], at_first[at] + len(parts))
             begins[here] = [part.first for part in parts]
             ends[here] = [part.stop for part in parts]
         return np.repeat(step, counts), begins, ends

@@ -21,15 +21,16 @@ class Stored:
     Attributes:
         shards: as in dataset.json.
         manifest_bytes: of dataset.json.
-        spans: of each sample in its tar, without what lies between them, and with it.
+        spans: of each sample in its tar, without what lies between them.
         pixels: of all images.
+        disk_bytes: what all samples take together.
     """
 
     shards: tuple[ShardEntry, ...]
     manifest_bytes: int
     spans: Spans
-    whole_spans: Spans
     pixels: int
+    disk_bytes: int
 
     @classmethod
     def of(cls, folder: Path, split: str | None) -> "Stored":
@@ -43,15 +44,16 @@ class Stored:
         if split is not None and split not in manifest.splits:
             raise ArgumentError(f"{folder} has no split {split!r}; {manifest.known_splits}.")
         shards = tuple(s for s in manifest.shards if split in (None, s.split))
-        spans, wholes, pixels = [], [], 0
+        spans, pixels, disk_bytes = [], 0, 0
         for shard in shards:
             index = Index.of_shard(folder, shard, len(manifest.classes))
             spans.append(Spans.of(index))
-            wholes.append(spans[-1].wholly(shard.bytes))
+            own, shared = _blocks(spans[-1])
+            disk_bytes += int(own.sum() - shared.sum())
             height, width = (index.columns[name].astype(np.int64) for name in ("height", "width"))
             pixels += int((height * width).sum())
         size = (folder / FILENAME).stat().st_size
-        return cls(shards, size, _joined(spans), _joined(wholes), pixels)
+        return cls(shards, size, _joined(spans), pixels, disk_bytes)
 
     def __len__(self) -> int:
         return len(self.spans.begin)
@@ -72,25 +74,35 @@ class Stored:
         return sum(shard.index_bytes for shard in self.shards)
 
     @cached_property
-    def shard_of(self) -> NDArray[np.int64]:
+    def shard_of(self) -> NDArray[np.int32]:
         """The shard of each sample."""
-        return np.repeat(np.arange(len(self.shards)), self.sizes)
+        return np.repeat(np.arange(len(self.shards), dtype=np.int32), self.sizes)
+
+    @cached_property
+    def whole_spans(self) -> Spans:
+        """The spans with what lies between them."""
+        sizes = np.array(self.sizes)
+        has_samples = sizes > 0
+        lasts = np.cumsum(sizes)[has_samples] - 1
+        begin, end = np.append(0, self.spans.end[:-1])[: len(self)], self.spans.end.copy()
+        begin[lasts - sizes[has_samples] + 1] = 0
+        end[lasts] = np.array([shard.bytes for shard in self.shards])[has_samples]
+        return Spans(begin, end)
 
     @cached_property
     def blocks(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Bytes of disk that a sample takes, and those of them that it shares with the next one."""
-        first = self.spans.begin // BLOCK
-        last = -(-self.spans.end // BLOCK)
-        shared = np.zeros(len(self), np.int64)
-        is_neighbour = self.shard_of[1:] == self.shard_of[:-1]
-        shared[:-1] = (last[:-1] - first[1:]).clip(0) * is_neighbour
-        return (last - first) * BLOCK, shared * BLOCK
+        own, shared = _blocks(self.spans)
+        shared[np.cumsum([shard.samples for shard in self.shards if shard.samples]) - 1] = 0
+        return own, shared
 
-    @property
-    def disk_bytes(self) -> int:
-        """What all samples take together."""
-        own, shared = self.blocks
-        return int(own.sum() - shared.sum())
+
+def _blocks(spans: Spans) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return `Stored.blocks` of the samples of one shard."""
+    first, last = spans.begin // BLOCK, -(-spans.end // BLOCK)
+    shared = np.zeros(len(first), np.int64)
+    shared[:-1] = (last[:-1] - first[1:]).clip(0)
+    return (last - first) * BLOCK, shared * BLOCK
 
 
 def _joined(spans: list[Spans]) -> Spans:

@@ -96,10 +96,12 @@ class _Cache:
         if self._present.all():
             return Traffic(0, 0, reading.rows, reading.rows, 0)
         spans = self._stored.whole_spans if reading.is_by_shard else self._stored.spans
-        parts = reading.parts()
         needs = None if self._room is None else _Needs(reading, self._present, window)
         requests = size = samples = hits = 0
-        for some in [parts] if needs is None else self._fitting(parts, needs):
+        fitting = reading.parts()
+        if needs is not None:
+            fitting = (some for parts in fitting for some in self._fitting(parts, needs))
+        for some in fitting:
             fetched = self._missing(some)
             self._add(fetched.places)
             if needs is not None:

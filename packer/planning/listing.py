@@ -97,7 +97,10 @@ class Listing:
         chosen = np.asarray(numbers, np.int64)
         bounds = np.frombuffer(self._bounds, np.uint64)
         lengths = self._lengths(chosen)
-        kinds, first = np.unique(self._kind_numbers[chosen], return_index=True)
+        kinds, first, places = np.unique(
+            self._kind_numbers[chosen], return_index=True, return_inverse=True
+        )
+        order = np.argsort(first)
         taken = Listing()
         with memoryview(self._text) as text:
             for begin in range(0, len(chosen), _AT_A_TIME):
@@ -112,12 +115,9 @@ class Listing:
             (taken._blocks, self._blocks),
         ):
             column.frombytes(_int64(ours)[chosen].tobytes())
-        taken._kind_list = [self._kind_list[kind] for kind in kinds[np.argsort(first)]]
+        taken._kind_list = [self._kind_list[kind] for kind in kinds[order]]
         taken._known_kinds = {kind: number for number, kind in enumerate(taken._kind_list)}
-        renumbered = [taken._known_kinds.get(kind, 0) for kind in self._kind_list]
-        taken._kinds.frombytes(
-            np.array(renumbered, np.uint32)[self._kind_numbers[chosen]].tobytes()
-        )
+        taken._kinds.frombytes(np.argsort(order)[places].astype(np.uint32).tobytes())
         return taken
 
     @property

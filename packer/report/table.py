@@ -108,11 +108,12 @@ def gather(dataset: "Dataset") -> Table:
     members: dict[str, list[tuple[int, NDArray[np.bool_]]]] = {}
     rejected: list[tuple[str, str]] = []
     start = tiled = banded = 0
+    split_numbers = {split: number for number, split in enumerate(manifest.splits)}
     for entry in manifest.shards:
         index = Index.of_shard(dataset.folder, entry, len(manifest.classes))
         for name in _COLUMNS:
             columns[name].append(index.columns[name].copy())  # lets go of the mapping
-        columns["split"].append(np.full(len(index), manifest.splits.index(entry.split)))
+        columns["split"].append(np.full(len(index), split_numbers[entry.split]))
         for ext in index.members:
             members.setdefault(ext, []).append((start, index.columns[f"{ext}.offset"] > 0))
         rejected += index.rejected

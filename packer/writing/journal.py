@@ -9,7 +9,7 @@ import contextlib
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -90,14 +90,14 @@ def begin(
     if overwrite:
         _remove_dataset(folder, splits)
     elif found is not None and run.mends(found):
-        _refuse_strangers(folder, splits, keep, found.shards)
+        _refuse_strangers(folder, _ours(folder, splits), keep, found.shards)
         if stale := _remove_stale(folder, found, run, keep):
             note(f"The source has changed: {stale} finished shards are packed anew.")
     elif found is not None and not (keep and found.source == keep.source):
         raise not_this(folder, found, run)
     else:
         try:
-            _refuse_strangers(folder, splits, keep)
+            _refuse_strangers(folder, _ours(folder, splits), keep)
         except UnusableInput:
             remove_state(folder)
             raise
@@ -114,27 +114,22 @@ def _append(file: Any, run: Run) -> None:
         sync_folder(Path(file.name).parent)
 
 
-def add_split(
-    folder: Path, run: Run, split: str, ours: Iterable[str], keep: Manifest | None
-) -> Run:
-    """The run with one more split, of which nobody knew when it began; this process holds it.
+def add_split(folder: Path, run: Run, split: str, keep: Manifest | None) -> None:
+    """Add a split to a run of a loop that this process holds, before its first shard is written.
 
     Args:
         folder: the destination.
-        run: so far.
-        split: of samples that have come.
-        ours: tars that are finished.
+        run: as it began.
+        split: its name.
         keep: the dataset that is added to.
 
     Raises:
-        UnusableInput: there is something else already.
+        UnusableInput: its folder holds shards already.
         OSError: the disk fails.
     """
-    _refuse_strangers(folder, {split}, keep, ours)
-    wider = replace(run, splits=sorted({*run.splits, split}))
+    _refuse_strangers(folder, _shards_in([folder / split]), keep)
     with open(folder / lock.JOURNAL, "rb+", buffering=0) as file:
-        _append(file, wider)
-    return wider
+        _append(file, replace(run, splits=[split]))
 
 
 def discard(folder: Path, splits: Iterable[str], keep: Manifest | None) -> None:
@@ -203,41 +198,58 @@ def read(file: Any) -> Run | None:
 
 
 def parsed(text: bytes) -> Run | None:
-    """What the last whole line of a journal says; None, if a crash cut short the first one."""
+    """Return the run in the last whole line of a journal, None if not even the first is whole.
+
+    Each further line of a run whose samples a loop pushes has one more split; it has all of them.
+    """
+    found: Run | None = None
+    splits: set[str] = set()
     for line in reversed(text.splitlines()):
         with contextlib.suppress(TypeError, ValueError, RecursionError):
             run = Run(**json.loads(line))
             names = (*run.splits, *dict(run.shards))  # by which files are removed
             dicts = isinstance(run.shards, dict) and isinstance(run.settings, dict)
             if dicts and all(map(manifest.is_inside, names)):
-                return run
-    return None
+                if not run.pushed:
+                    return found or run
+                found = found or run
+                splits.update(run.splits)
+    return found and replace(found, splits=sorted(splits))
 
 
 def _ours(folder: Path, splits: Iterable[str]) -> list[Path]:
     """dataset.json, then every shard in `folder` and in the folders of the splits."""
-    folders = sorted({folder, *(folder / split for split in splits)})
-    found = [path for inside in folders if inside.is_dir() for path in sorted(inside.iterdir())]
-    shards = [path for path in found if _SHARD.fullmatch(path.name)]
-    return [path for path in (folder / manifest.FILENAME, *shards) if path.exists()]
+    committed = [path for path in [folder / manifest.FILENAME] if path.exists()]
+    return committed + _shards_in(folder / name for name in sorted({"", *splits}))
+
+
+def _shards_in(folders: Iterable[Path]) -> list[Path]:
+    """Return the tars and indexes in these folders, those that are there."""
+    return [
+        inside / name
+        for inside in folders
+        if inside.is_dir()
+        for name in sorted(filter(_SHARD.fullmatch, os.listdir(inside)))
+        if (inside / name).exists()
+    ]
 
 
 def _refuse_strangers(
-    folder: Path, splits: Iterable[str], keep: Manifest | None, ours: Iterable[str] = ()
+    folder: Path, found: Sequence[Path], keep: Manifest | None, ours: Iterable[str] = ()
 ) -> None:
-    """Raise if there is a shard or dataset.json that is neither kept nor of the tars `ours`."""
+    """Raise if one of the files `found` is neither kept nor of the tars `ours`."""
     known = _kept(folder, keep)
     for tar in ours:
         known |= {folder / tar, shard_writer.index_of(folder / tar)}
-    if found := [path for path in _ours(folder, splits) if path not in known]:
-        if found[0].name == manifest.FILENAME:
+    if stranger := next((path for path in found if path not in known), None):
+        if stranger.name == manifest.FILENAME:
             raise UnusableInput(
                 f"{folder} already holds a dataset (dataset.json). Give {option('append', True)} "
                 f"to add to it, {option('overwrite', True)} to replace it, or choose another "
                 "destination."
             )
         raise UnusableInput(
-            f"{folder} already holds {found[0].relative_to(folder)}, which this run did not "
+            f"{folder} already holds {stranger.relative_to(folder)}, which this run did not "
             f"write. Choose another destination, or give {option('overwrite', True)} to replace "
             "the dataset there."
         )

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from packer.errors import EXAMPLES, UnusableInput
-from packer.keys import hashes_of, repeated
+from packer.keys import are_among, hashes_of, repeated
 from packer.writing.shard_writer import index_of, remove_shard
 from reader.format import Index
 
@@ -28,7 +28,7 @@ def refuse_repeated_keys(folder: Path, tars: Iterable[str]) -> None:
     places: dict[bytes, list[Path]] = {}
     for path in paths:
         keys = _keys(path)
-        for row in np.flatnonzero(np.isin(hashes_of(keys), twice)).tolist():
+        for row in np.flatnonzero(are_among(hashes_of(keys), twice)).tolist():
             places.setdefault(keys[row], []).append(path)
     found = {key: where for key, where in places.items() if len(where) > 1}
     for path in {path for where in found.values() for path in where}:

@@ -90,6 +90,8 @@ class Session:
         self._has_keys: bool | None = None
         self._warned = False
         self._run = replace(Run.asked(to.name, options, request.classes), pushed=True)
+        self._base_splits = set(self._base.splits) if self._base else set()
+        self._splits: list[str] = []
         self._stack = ExitStack()
         try:
             self._stack.enter_context(
@@ -164,7 +166,7 @@ class Session:
         """Leave the destination as it was."""
         self._stream.close()
         with suppress(OSError):  # what is left is discarded by who comes next
-            self._to.discard(self._run.splits, self._base)
+            self._to.discard(self._splits, self._base)
         self._stack.close()
         self._remove_folders()
 
@@ -222,11 +224,12 @@ class Session:
 
     def _begin_split(self, split: str) -> None:
         if self._base is not None:
-            refuse_other_splits(self._folder, set(self._base.splits), {split})
+            refuse_other_splits(self._folder, self._base_splits, {split})
         if not split:
             return
-        ours, path = self._stream.written.entries, self._folder / split
-        self._run = journal.add_split(self._folder, self._run, split, ours, self._base)
+        path = self._folder / split
+        journal.add_split(self._folder, self._run, split, self._base)
+        self._splits.append(split)
         try:
             path.mkdir()
             self._made.append(path)

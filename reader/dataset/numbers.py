@@ -1,7 +1,7 @@
-"""Sample numbers as people give them: those of a subset, those of a sampler."""
+"""Arrays of numbers: those that people give for samples, and groups of equal ones (pure)."""
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -83,6 +83,20 @@ def array_of(given: Any, dtype: Any = None) -> NDArray[Any]:
         return np.asarray(given, dtype)
     except (TypeError, ValueError, RuntimeError):  # rows of different lengths; a GPU's tensor
         return np.empty((), object)
+
+
+def grouped(values: NDArray[np.int64]) -> Iterator[tuple[int, NDArray[np.int64]]]:
+    """Yield each distinct value, in ascending order, with the ascending places that have it."""
+    if not values.size:
+        return
+    least = values.min()
+    few = int(values.max() - least) < 1 << 16
+    # NumPy sorts 16 bits by radix.
+    keys = (values - least).astype(np.uint16) if few else values
+    order = np.argsort(keys, kind="stable")
+    begins = np.flatnonzero(np.diff(keys[order])) + 1
+    for places in np.split(order, begins):
+        yield int(values[places[0]]), places
 
 
 def described(numbers: NDArray[Any]) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from reader.dataset.numbers import described
+from reader.dataset.numbers import described, grouped
 
 Numbers = NDArray[np.int64]
 
@@ -66,8 +66,7 @@ class Places:
             yield 0, slice(None), places
             return
         positions = np.searchsorted(self.ends, places, side="right") - 1
-        for position in np.flatnonzero(np.bincount(positions)).tolist():
-            which = np.flatnonzero(positions == position)
+        for position, which in grouped(positions):
             yield position, which, places[which] - int(self.ends[position])
 
     def rows(self) -> Iterator[tuple[int, Numbers | slice]]:

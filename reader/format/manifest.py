@@ -7,6 +7,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
+from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -74,7 +75,7 @@ class Manifest:
     rejections: Mapping[str, Any] = field(default_factory=dict)
     version: int = field(default=VERSION)
 
-    @property
+    @cached_property
     def splits(self) -> tuple[str, ...]:
         """Names of the splits in order of their shards; ``""`` is a dataset without splits."""
         return tuple(dict.fromkeys(shard.split for shard in self.shards))
@@ -92,10 +93,10 @@ class Manifest:
     @property
     def split_samples(self) -> dict[str, int]:
         """How many samples each split has."""
-        return {
-            name: sum(shard.samples for shard in self.shards if shard.split == name)
-            for name in self.splits
-        }
+        found = dict.fromkeys(self.splits, 0)
+        for shard in self.shards:
+            found[shard.split] += shard.samples
+        return found
 
     @property
     def external(self) -> bool:

@@ -8,12 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from reader.order.blocks import BlockShuffled
+from reader.order.blocks import Blocks, BlockShuffled
 from reader.order.shuffle import Order
 from reader.order.steps import Steps
 from reader.order.streams import Streamed
 
 NEVER = np.iinfo(np.int64).max
+_KEPT_EPOCHS = 2  # a step may reach from one epoch into the next
 
 Numbers = NDArray[np.int64]
 
@@ -85,7 +86,7 @@ class Ahead:
             return self._blocks(step)
         begins, stops, _ = runs(self.rows(step, step + 1), self.ends)
         shards = np.searchsorted(self.ends, begins, side="right")
-        starts = (self.ends - self.sizes)[shards]
+        starts = self.starts[shards]
         found = zip(shards, begins - starts, stops - starts, strict=True)
         return [Piece(int(shard), int(first), int(stop), step) for shard, first, stop in found]
 
@@ -110,6 +111,11 @@ class Ahead:
     def ends(self) -> Numbers:
         """The place behind the last one of each shard."""
         return np.cumsum(self.sizes)
+
+    @cached_property
+    def starts(self) -> Numbers:
+        """The first place of each shard."""
+        return self.ends - self.sizes
 
     def uses(self, epoch: int) -> NDArray[np.int64]:
         """The first position of `epoch` at which each place is read, counted over all epochs.
@@ -139,23 +145,39 @@ class Ahead:
 
     def _blocks(self, step: int) -> list[Piece]:
         """What is read of the windows that begin in a step; for the first step, also its own."""
-        assert isinstance(self.order, (BlockShuffled, Streamed))
         begin, end = self.position(step), min(self.position(step + 1), self.steps.stop)
         ends, count, pieces = self.ends, self.order.count, []
         for epoch in range(begin // count, (end - 1) // count + 1):
-            blocks = self.order.blocks(epoch)
-            first, last = epoch * count + blocks.first, epoch * count + blocks.last
-            is_now = (begin <= first) & (first < end)
+            blocks, turns = self._blocks_of(epoch)
+            inside = np.array([begin, end]) - epoch * count
+            now = turns[slice(*np.searchsorted(blocks.first, inside, sorter=turns))]
             if step == 0:
-                is_now |= (first < begin) & (begin <= last)
-            is_now &= (first - (self.steps.residue or 0)) % self.parts == 0
-            for number in np.flatnonzero(is_now).tolist():
+                is_open = (blocks.first < inside[0]) & (inside[0] <= blocks.last)
+                now = np.append(now, np.flatnonzero(is_open))
+            first = epoch * count + blocks.first[now]
+            now = now[(first - (self.steps.residue or 0)) % self.parts == 0]
+            for number in np.sort(now).tolist():
                 start, size = int(blocks.start[number]), int(blocks.size[number])
                 shard = int(np.searchsorted(ends, start, side="right"))
-                row = start - int(ends[shard]) + self.sizes[shard]
-                until = (int(last[number]) - self.steps.start) // self.span
+                row = start - int(self.starts[shard])
+                last = epoch * count + int(blocks.last[number])
+                until = (last - self.steps.start) // self.span
                 pieces.append(Piece(shard, row, row + size, until))
         return pieces
+
+    def _blocks_of(self, epoch: int) -> tuple[Blocks, Numbers]:
+        """Return the blocks of `epoch`, and their numbers in the order in which they begin."""
+        if epoch not in self._epochs:
+            assert isinstance(self.order, (BlockShuffled, Streamed))
+            blocks = self.order.blocks(epoch)
+            self._epochs[epoch] = blocks, np.argsort(blocks.first, kind="stable")
+            for old in [*self._epochs][:-_KEPT_EPOCHS]:
+                del self._epochs[old]
+        return self._epochs[epoch]
+
+    @cached_property
+    def _epochs(self) -> dict[int, tuple[Blocks, Numbers]]:
+        return {}
 
 
 def runs(rows: Rows, ends: Numbers) -> tuple[Numbers, Numbers, Numbers]:
@@ -167,10 +189,10 @@ def runs(rows: Rows, ends: Numbers) -> tuple[Numbers, Numbers, Numbers]:
     """
     total = int(ends[-1])
     steps, places = np.divmod(np.sort(rows.step * total + rows.place), total)
-    is_first_of_shard = np.zeros(total + 1, bool)
-    is_first_of_shard[ends] = True
     is_begin = np.diff(places, prepend=-9) > 1
-    is_begin |= (np.diff(steps, prepend=-1) != 0) | is_first_of_shard[places]
+    is_begin |= np.diff(steps, prepend=-1) != 0
+    adjacent = np.flatnonzero(~is_begin)  # unless a shard ends between two of them
+    is_begin[adjacent] = ends[np.searchsorted(ends, places[adjacent])] == places[adjacent]
     # Where a sample comes twice in a step, as one that pads does, it lies at its run's end.
     is_begin[1:] &= (places[1:] != places[:-1]) | (steps[1:] != steps[:-1])
     begins = np.flatnonzero(is_begin)

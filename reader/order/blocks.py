@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reader.checks import is_count
+from reader.dataset.numbers import grouped
 from reader.errors import ArgumentError
 from reader.order.shuffle import GlobalShuffle
 from reader.rng import mix64
@@ -113,20 +114,17 @@ class BlockShuffled:
         self._seed = seed
         self.count = int(self._sizes.sum())
         self._epoch = -1  # the one whose shards are known
-        self._shuffled = self._ends = self._sizes
+        self._shuffled = self._ends = self._windows = self._sizes
 
     def samples(self, positions: Numbers, epoch: int) -> Numbers:
         """The sample numbers at `positions` of `epoch`."""
-        shards, ends = self._shards_of(epoch)
-        windows = self._window_ends(ends)
+        shards, ends, windows = self._shards_of(epoch)
         found = np.empty_like(positions)
-        of_position = np.searchsorted(windows, positions, side="right")
-        for window in np.unique(of_position).tolist():
+        for window, chosen in grouped(np.searchsorted(windows, positions, side="right")):
             begin = int(windows[window - 1]) if window else 0
             inside = GlobalShuffle(
                 int(windows[window]) - begin, mix64(self._seed + window & 2**64 - 1)
             )
-            chosen = of_position == window
             place = begin + inside.samples(positions[chosen] - begin, epoch)
             shard = np.searchsorted(ends, place, side="right")
             found[chosen] = (
@@ -136,25 +134,27 @@ class BlockShuffled:
 
     def blocks(self, epoch: int) -> Blocks:
         """The shards, as `epoch` reads them."""
-        shards, ends = self._shards_of(epoch)
-        windows = self._window_ends(ends)
+        shards, _, windows = self._shards_of(epoch)
         window = np.arange(len(shards)) // self.shards
         begins = np.append(0, windows[:-1])
         return Blocks(
             begins[window], windows[window] - 1, self._starts[shards], self._sizes[shards]
         )
 
-    def _shards_of(self, epoch: int) -> tuple[Numbers, Numbers]:
-        """The shards in the order of `epoch`, and the position at which each of them ends."""
+    def _shards_of(self, epoch: int) -> tuple[Numbers, Numbers, Numbers]:
+        """Return the shards in the order of `epoch`, and where each of them and each window ends.
+
+        Ends are positions in the epoch.
+        """
         if epoch != self._epoch:
             number = len(self._sizes)
             self._shuffled = GlobalShuffle(number, self._seed).samples(np.arange(number), epoch)
             self._ends = np.cumsum(self._sizes[self._shuffled])
+            self._windows = np.append(
+                self._ends[self.shards - 1 : -1 : self.shards], self._ends[-1]
+            )
             self._epoch = epoch
-        return self._shuffled, self._ends
-
-    def _window_ends(self, ends: Numbers) -> Numbers:
-        return np.append(ends[self.shards - 1 : -1 : self.shards], ends[-1])
+        return self._shuffled, self._ends, self._windows
 
     def options(self, epoch: int | None) -> dict[str, str]:
         """See `Order.options`."""

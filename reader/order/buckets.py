@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reader.checks import is_count
+from reader.dataset.numbers import grouped
 from reader.errors import ArgumentError
 from reader.order.shuffle import GlobalShuffle, Order
 from reader.order.steps import Step
@@ -68,8 +69,7 @@ class Bucketed:
         size = self._buckets.window * self._buckets.batch_size
         windows = positions // size
         found = np.empty_like(positions)
-        for window in np.flatnonzero(np.bincount(windows)).tolist():
-            chosen = windows == window
+        for window, chosen in grouped(windows):
             found[chosen] = self._window(window, epoch)[positions[chosen] - window * size]
         return found
 

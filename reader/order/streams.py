@@ -12,6 +12,7 @@ from math import gcd
 
 import numpy as np
 
+from reader.dataset.numbers import grouped
 from reader.errors import ArgumentError
 from reader.order.blocks import Blocks, BlockShuffle, BlockShuffled, Numbers
 from reader.order.shuffle import GlobalShuffle, Order
@@ -84,8 +85,7 @@ class Streamed:
             turns < self._length, (positions + self._first(epoch)) % self.streams, -1
         )
         found = np.empty_like(positions)
-        for stream in np.unique(streams).tolist():
-            chosen = streams == stream
+        for stream, chosen in grouped(streams):
             if stream < 0:
                 inside = positions[chosen] - self._length * self.streams
                 found[chosen] = self._rest[self._shuffled_rest(inside, epoch)]

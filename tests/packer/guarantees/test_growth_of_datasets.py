@@ -1,0 +1,140 @@
+"""What is done with a dataset, and to finish one, takes at most twice the work for twice of it."""
+
+import shutil
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from itertools import count
+from pathlib import Path
+
+import pytest
+from growth import assert_linear
+from PIL import Image
+
+from packer.checking.verify import verify
+from packer.cli.main import main
+from packer.packing import PackReport
+from packer.report.table import gather
+from packer.writing.journal import add_split, commit, packing
+from packer.writing.run import Run
+from reader import Dataset
+from reader.format import Manifest
+from reader.order import shuffle
+
+Grown = Callable[[str, int], Path]
+
+DIRECTIONS = ["shards", "samples", "splits", "classes"]
+N = 16
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+@pytest.mark.parametrize("command", ["info", "plan --shuffle none", "verify --jobs 1"])
+def test_a_command(
+    command: str, direction: str, grown_dataset: Grown, capfd: pytest.CaptureFixture[str]
+) -> None:
+    name, *options = command.split()
+
+    def use(n: int) -> Callable[[], object]:
+        arguments = [name, str(grown_dataset(direction, n)), *options]
+        shuffle._permutation.cache_clear()  # all runs have to make the tables of small shuffles
+        return lambda: main(arguments, standalone_mode=False)
+
+    few = direction == "classes" and name == "info"  # which lists 20 of them
+    assert_linear(use, 4 * N if few else N)
+
+
+def test_verifying_samples_whose_keys_come_twice(grown_dataset: Grown, tmp_path: Path) -> None:
+    def use(n: int) -> Callable[[], object]:
+        copy = tmp_path / str(n)
+        shutil.copytree(grown_dataset("shards", n), copy, dirs_exist_ok=True)
+        content = Manifest.load(copy)
+        twice = replace(content, shards=content.shards + content.shards)
+        (copy / "dataset.json").write_text(twice.dump())
+        return lambda: verify(copy, 1)
+
+    assert_linear(use, N)
+
+
+@pytest.mark.parametrize("direction", DIRECTIONS)
+def test_what_a_report_gathers(direction: str, grown_dataset: Grown) -> None:
+    def use(n: int) -> Callable[[], object]:
+        dataset = Dataset(grown_dataset(direction, n))
+        return lambda: gather(dataset)
+
+    assert_linear(use, N)
+
+
+def test_packing_and_finding_it_packed(
+    tmp_path: Path,
+    make_image: Callable[..., Image.Image],
+    encode: Callable[..., bytes],
+    run_pack: Callable[..., PackReport],
+) -> None:
+    image, runs = encode(make_image(1, 16, 16), "PNG"), count()
+
+    def use(n: int) -> Callable[[], object]:
+        src, dst = tmp_path / f"images{n}", tmp_path / f"shards{next(runs)}"
+        src.mkdir(exist_ok=True)
+        for number in range(n):
+            (src / f"{number:03d}.png").write_bytes(image)
+
+        def run() -> None:
+            for written in (n, 0):
+                assert run_pack(src, dst, shard_samples=1).shards_written == written
+
+        return run
+
+    assert_linear(use, N)
+
+
+@pytest.mark.parametrize("change", ["nothing", "the source", "the options, with --overwrite"])
+def test_a_journal_that_is_begun_continued_and_committed(change: str, tmp_path: Path) -> None:
+    runs = count()
+
+    def use(n: int) -> Callable[[], object]:
+        folder = tmp_path / str(next(runs))
+        names = [f"split{at % 4}/shard-{at:06d}" for at in range(n)]
+        splits = [f"split{at}" for at in range(4)]
+        begun = Run({"seed": 0}, "source", "here", splits, {f"{name}.tar": "" for name in names})
+        shards = {f"{name}.tar": str(at % 2) for at, name in enumerate(names)}
+        again = {
+            "nothing": begun,
+            "the source": Run({"seed": 0}, "mended", "here", splits, shards),
+            "the options, with --overwrite": Run({"seed": 1}, "source", "here", splits, shards),
+        }[change]
+
+        def run() -> None:
+            with suppress(KeyboardInterrupt), packing(folder, begun, overwrite=False):
+                for name in names:
+                    (folder / name).parent.mkdir(exist_ok=True)
+                    (folder / f"{name}.tar").write_bytes(b"tar")
+                    (folder / f"{name}.safetensors").write_bytes(b"index")
+                raise KeyboardInterrupt
+            with packing(folder, again, overwrite="--overwrite" in change):
+                commit(folder, Manifest("1", {}, "source", ("cat",), ("cls", "jpg"), ()))
+
+        return run
+
+    assert_linear(use, N)
+
+
+def test_a_journal_to_which_a_loop_adds_splits(tmp_path: Path) -> None:
+    runs, begun = count(), Run({"seed": 0}, pushed=True)
+
+    def use(n: int) -> Callable[[], object]:
+        folder = tmp_path / str(next(runs))
+
+        def run() -> None:
+            with suppress(KeyboardInterrupt), packing(folder, begun, overwrite=False):
+                for number in range(n):
+                    add_split(folder, begun, f"split{number}", None)
+                    shard = folder / f"split{number}" / "shard-000000.tar"
+                    shard.parent.mkdir()
+                    shard.write_bytes(b"tar")
+                raise KeyboardInterrupt
+            with packing(folder, begun, overwrite=False):
+                assert not [*folder.rglob("*.tar")]
+
+        return run
+
+    assert_linear(use, N)

@@ -1,0 +1,78 @@
+"""Opening a dataset, and its order, take at most twice the work for twice the shards or samples."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from growth import assert_linear
+
+from reader import AspectBuckets, BlockShuffle, Dataset
+from reader.order.ahead import Ahead
+from reader.order.buckets import Bucketed
+from reader.order.samplers import Drawn, plain_order
+from reader.order.shuffle import Order
+from reader.order.steps import Steps
+
+_SHARDS = 160  # of an order
+_SAMPLES = 40  # of a shard: windows of more than 64 samples are shuffled without a table
+ORDERS: dict[str, Callable[[list[int]], Order]] = {
+    "in turn": lambda sizes: plain_order(False, 1, sizes),
+    "shuffled": lambda sizes: plain_order(True, 1, sizes),
+    "by blocks": lambda sizes: plain_order(BlockShuffle(2), 1, sizes),
+    "in streams": lambda sizes: plain_order(BlockShuffle(2, streams=2), 1, sizes),
+    "by weight": lambda sizes: Drawn(np.ones(sum(sizes)), 1),
+    "in buckets": lambda sizes: Bucketed(
+        np.linspace(0.5, 2, sum(sizes)), AspectBuckets(4, window=16), 1
+    ),
+}
+
+
+@pytest.mark.parametrize("direction", ["shards", "samples", "splits"])
+def test_opening_and_what_indexes_know(
+    direction: str, grown_dataset: Callable[[str, int], Path]
+) -> None:
+    def use(n: int) -> Callable[[], object]:
+        folder = grown_dataset(direction, n)
+
+        def run() -> None:
+            dataset = Dataset(folder)
+            assert len(dataset) == len(dataset.targets) == len(dataset.keys) == 5 * n
+            dataset.samples, dataset.class_to_idx, dataset.fingerprint, repr(dataset)
+            dataset.sizes(), list(dataset.keys), list(dataset.names)
+            dataset.subset(range(0, 5 * n, 2)).sizes()
+
+        return run
+
+    assert_linear(use)
+
+
+@pytest.mark.parametrize("name", ORDERS)
+def test_an_order_is_built_and_looked_up(name: str) -> None:
+    def use(n: int) -> Callable[[], object]:
+        def run() -> None:
+            order = ORDERS[name]([_SAMPLES] * n)
+            for start in range(0, order.count, 64):
+                order.samples(np.arange(start, min(start + 64, order.count)), 0)
+            order.samples(np.arange(order.count), 1)
+
+        return run
+
+    assert_linear(use, _SHARDS)
+
+
+@pytest.mark.parametrize("name", ["in turn", "shuffled", "by blocks", "in streams"])
+def test_what_is_read_next_is_planned(name: str) -> None:
+    def use(n: int) -> Callable[[], object]:
+        sizes = [_SAMPLES] * n
+        order = ORDERS[name](sizes)
+        ahead = Ahead(order, Steps(order.count, 64, 0, 1, False, residue=0), tuple(sizes))
+
+        def run() -> None:
+            for step in range(len(ahead.steps)):
+                ahead.pieces(step)
+            ahead.uses(0)
+
+        return run
+
+    assert_linear(use, _SHARDS)
