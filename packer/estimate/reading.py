@@ -15,7 +15,7 @@ from reader.order.steps import Steps
 from reader.order.streams import residue_of
 from reader.remote.parts import PART, Part
 
-_ROWS = 1 << 22  # samples that are looked at together: 10^8 at a time would take many gigabytes
+_ROWS = 1 << 20  # samples that are looked at together; all of 10^8 take many gigabytes
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Parts:
         return Parts(self.step[first:stop], self.begin[first:stop], self.end[first:stop])
 
     def portions(self) -> Iterator["Parts"]:
-        """Yield all of them, as many at a time as bring a few million places."""
+        """Yield all of them, as many at a time as bring a million places."""
         rows, at = np.cumsum(self.end - self.begin), 0
         while at < len(self):
             most = (int(rows[at - 1]) if at else 0) + _ROWS
@@ -135,7 +135,7 @@ class Reading:
             yield self._parts(first, stop)
 
     def _spans_of_steps(self) -> Iterator[tuple[int, int]]:
-        """Yield steps from and to, that read a few million samples together."""
+        """Yield steps from and to, that read a million samples together."""
         at_once = max(_ROWS // (self.setting.batch_size * self.setting.ranks), 1)
         for first in range(0, self.steps, at_once):
             yield first, min(first + at_once, self.steps)

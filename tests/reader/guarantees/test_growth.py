@@ -14,8 +14,10 @@ from reader.order.samplers import Drawn, plain_order
 from reader.order.shuffle import Order
 from reader.order.steps import Steps
 
-_SHARDS = 160  # of an order
-_SAMPLES = 40  # of a shard: windows of more than 64 samples are shuffled without a table
+# A shuffle of 4,900 (70 x 70) or 9,800 (99 x 99 - 1) samples skips next to no numbers, and none of
+# more than 64 samples, as the windows here have, uses a table.
+_SHARDS = 140  # of an order
+_SAMPLES = 35  # of a shard
 ORDERS: dict[str, Callable[[list[int]], Order]] = {
     "in turn": lambda sizes: plain_order(False, 1, sizes),
     "shuffled": lambda sizes: plain_order(True, 1, sizes),
