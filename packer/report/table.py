@@ -12,7 +12,10 @@ from reader.format import Index, Manifest
 if TYPE_CHECKING:
     from reader import Dataset
 
-_COLUMNS = ("label", "height", "width", "format", "channels", "orientation", "size", "crc32")
+_COLUMNS: dict[str, type[Any]] = {
+    **dict.fromkeys(("label", "height", "width", "size", "crc32", "split"), np.int64),
+    **dict.fromkeys(("format", "channels"), np.uint8),
+}
 _TURNED = 4  # EXIF orientations beyond it swap height and width
 
 
@@ -104,53 +107,40 @@ def gather(dataset: "Dataset") -> Table:
         FormatError, ReaderError: an index is damaged, or not that of its shard.
     """
     manifest = Manifest.load(dataset.folder)
-    columns: dict[str, list[NDArray[Any]]] = {name: [] for name in (*_COLUMNS, "split")}
-    members: dict[str, list[tuple[int, NDArray[np.bool_]]]] = {}
+    split_numbers = {split: number for number, split in enumerate(manifest.splits)}
+    count = sum(entry.samples for entry in manifest.shards)
+    columns = {name: np.empty(count, kind) for name, kind in _COLUMNS.items()}
+    members: dict[str, NDArray[np.bool_]] = {}
     rejected: list[tuple[str, str]] = []
     start = tiled = banded = 0
-    split_numbers = {split: number for number, split in enumerate(manifest.splits)}
     for entry in manifest.shards:
         index = Index.of_shard(dataset.folder, entry, len(manifest.classes))
-        for name in _COLUMNS:
-            columns[name].append(index.columns[name].copy())  # lets go of the mapping
-        columns["split"].append(np.full(len(index), split_numbers[entry.split]))
+        rows = slice(start, start + len(index))
+        for name in columns.keys() & index.columns.keys():
+            columns[name][rows] = index.columns[name]
+        turned = index.columns["orientation"] > _TURNED
+        for name, other in (("height", "width"), ("width", "height")):
+            columns[name][rows][turned] = index.columns[other][turned]
+        columns["split"][rows] = split_numbers[entry.split]
         for ext in index.members:
-            members.setdefault(ext, []).append((start, index.columns[f"{ext}.offset"] > 0))
+            if ext not in members:
+                members[ext] = np.zeros(count, np.bool_)
+            members[ext][rows] = index.columns[f"{ext}.offset"] > 0
         rejected += index.rejected
         tiled += _with_parts(index.columns.get("segment_offset"))
         banded += _with_parts(index.columns.get("band_offset"))
         start += len(index)
-    whole = {
-        name: np.concatenate(parts) if parts else np.zeros(0, np.int64)
-        for name, parts in columns.items()
-    }
-    turned = whole["orientation"] > _TURNED
-    height, width = whole["height"].astype(np.int64), whole["width"].astype(np.int64)
+    members.pop("cls", None)
     return Table(
         manifest,
-        whole["label"].astype(np.int64),
-        np.where(turned, width, height),
-        np.where(turned, height, width),
-        whole["format"].astype(np.uint8),
-        whole["channels"].astype(np.uint8),
-        whole["size"].astype(np.int64),
-        whole["crc32"].astype(np.int64),
-        whole["split"].astype(np.int64),
-        {ext: _spread(parts, start) for ext, parts in members.items() if ext != "cls"},
-        rejected_files(manifest, rejected),
-        tiled,
-        banded,
+        **columns,
+        members=members,
+        rejected=rejected_files(manifest, rejected),
+        tiled=tiled,
+        banded=banded,
     )
 
 
 def _with_parts(bounds: NDArray[Any] | None) -> int:
     """Of how many rows the range between two bounds is not empty."""
     return 0 if bounds is None else int((bounds[1:] > bounds[:-1]).sum())
-
-
-def _spread(parts: list[tuple[int, NDArray[np.bool_]]], count: int) -> NDArray[np.bool_]:
-    """The flags of some shards, each from its first sample on, over all `count` samples."""
-    found = np.zeros(count, np.bool_)
-    for start, flags in parts:
-        found[start : start + len(flags)] = flags
-    return found
