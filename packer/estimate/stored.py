@@ -37,23 +37,26 @@ class Stored:
         """Read the indexes.
 
         Raises:
-            FormatError: it is not a dataset, or an index is damaged.
+            FormatError: it is not a dataset, or an index is damaged or another's.
             ArgumentError: there is no such split.
         """
         manifest = Manifest.load(folder)
         if split is not None and split not in manifest.splits:
             raise ArgumentError(f"{folder} has no split {split!r}; {manifest.known_splits}.")
         shards = tuple(s for s in manifest.shards if split in (None, s.split))
-        spans, pixels, disk_bytes = [], 0, 0
+        begin, end = np.empty((2, sum(shard.samples for shard in shards)), np.int64)
+        start = pixels = disk_bytes = 0
         for shard in shards:
             index = Index.of_shard(folder, shard, len(manifest.classes))
-            spans.append(Spans.of(index))
-            own, shared = _blocks(spans[-1])
+            spans, rows = Spans.of(index), slice(start, start + shard.samples)
+            begin[rows], end[rows] = spans
+            start += shard.samples
+            own, shared = _blocks(spans)
             disk_bytes += int(own.sum() - shared.sum())
             height, width = (index.columns[name].astype(np.int64) for name in ("height", "width"))
             pixels += int((height * width).sum())
         size = (folder / FILENAME).stat().st_size
-        return cls(shards, size, _joined(spans), pixels, disk_bytes)
+        return cls(shards, size, Spans(begin, end), pixels, disk_bytes)
 
     def __len__(self) -> int:
         return len(self.spans.begin)
@@ -103,11 +106,3 @@ def _blocks(spans: Spans) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     shared = np.zeros(len(first), np.int64)
     shared[:-1] = (last[:-1] - first[1:]).clip(0)
     return (last - first) * BLOCK, shared * BLOCK
-
-
-def _joined(spans: list[Spans]) -> Spans:
-    none = [np.empty(0, np.int64)]
-    return Spans(
-        np.concatenate([part.begin for part in spans] or none),
-        np.concatenate([part.end for part in spans] or none),
-    )
