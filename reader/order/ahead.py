@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reader.order.blocks import Blocks, BlockShuffled
-from reader.order.shuffle import Order
+from reader.order.shuffle import Order, Sequential
 from reader.order.steps import Steps
 from reader.order.streams import Streamed
 
@@ -58,6 +58,11 @@ class Ahead:
     def is_by_shard(self) -> bool:
         """Whether whole shards, or parts of them, are read within a short time of each other."""
         return isinstance(self.order, (BlockShuffled, Streamed)) and self.chosen is None
+
+    @property
+    def is_in_turn(self) -> bool:
+        """Whether samples are read as they lie."""
+        return isinstance(self.order, Sequential)
 
     @property
     def open_shards(self) -> int:

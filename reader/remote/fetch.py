@@ -186,7 +186,8 @@ class Fetcher:
         while self._urgent:
             part = self._missing(self._urgent.popleft())
             if part is not None:
-                return part
+                wider = (plan.around(part) for plan in self._plans.values())
+                return self._missing(next((each for each in wider if each != part), part))
         for plan in self._plans.values():
             others = sum(other.bytes for other in self._plans.values()) - plan.bytes
             while (planned := plan.next(others)) is not None:
@@ -225,8 +226,8 @@ class Fetcher:
             shard.busy -= 1
             self._running -= 1
         if lost is None:
-            waiting = [row for row in rows if row in self._wanted]
-            self._urgent.extend(Part(number, row, row + 1) for number, row in waiting)
+            waiting = np.array([row for number, row in rows if (number, row) in self._wanted], int)
+            self._urgent.extend(_runs(Hint(part.shard, waiting)))
         else:
             self._answer(part, lost)
         self._pump()

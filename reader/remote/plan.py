@@ -1,7 +1,9 @@
 """How far ahead a plan of a client is fetched, cut into requests."""
 
 from collections import deque
+from collections.abc import Iterator
 from heapq import heappop, heappush
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +35,7 @@ class Plan:
         shards = mirror.shards
         self.window = Window.of(self.ahead, shards, begin.depth).within(shards, limit)
         self.taken = self.done = self.reach = 0
+        self._depth = begin.depth
         self._mirror = mirror
         self._parts: deque[Part] = deque()
         self._under_way: list[tuple[int, int]] = []  # a heap: last step and bytes of each part
@@ -50,11 +53,8 @@ class Plan:
         while not self._parts:
             if self.done >= len(self.ahead.steps) or self.bytes + others >= self.window.wanted:
                 return None
-            for piece in self.ahead.pieces(self.done):
-                wanted = Part(piece.shard, piece.first, piece.stop, piece.last)
-                self.reach = max(self.reach, piece.last + 1)
-                spans = self._mirror.shard(piece.shard).spans
-                self._parts += spans.cut(wanted._replace(is_whole=self.ahead.is_by_shard))
+            self._parts += self._cut(self.done)
+            self.reach = max([self.reach, *(part.last + 1 for part in self._parts)])
             self.done += 1
         part = self._parts.popleft()
         begin, end = self._mirror.shard(part.shard).spans
@@ -62,6 +62,27 @@ class Plan:
         heappush(self._under_way, (part.last, size))
         self.bytes += size
         return part
+
+    def around(self, wanted: Part) -> Part:
+        """Return the part that would bring `wanted` in its turn, or `wanted` if none soon would.
+
+        Where samples lie side by side, a worker that is ahead of the plan then does not cost a
+        request for each of them.
+        """
+        if not self.ahead.is_in_turn:
+            return wanted
+        steps = range(self.done, min(len(self.ahead.steps), self.taken + self._depth))
+        for part in chain(self._parts, chain.from_iterable(map(self._cut, steps))):
+            if part.shard == wanted.shard and part.first <= wanted.first < part.stop:
+                return part._replace(stop=max(part.stop, wanted.stop), last=wanted.last)
+        return wanted
+
+    def _cut(self, step: int) -> Iterator[Part]:
+        """Yield the requests of a step."""
+        for piece in self.ahead.pieces(step):
+            wanted = Part(piece.shard, piece.first, piece.stop, piece.last)
+            spans = self._mirror.shard(piece.shard).spans
+            yield from spans.cut(wanted._replace(is_whole=self.ahead.is_by_shard))
 
     def next_use(self) -> NDArray[np.int64]:
         """The position at which each place is read next, counted over all epochs."""

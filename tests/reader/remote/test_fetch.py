@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from delivered import CROP
@@ -13,6 +14,11 @@ from store_server import StoreServer
 
 import reader
 from reader import Dataset, Loader
+from reader.format import Index, Manifest
+from reader.order.ahead import Ahead
+from reader.order.shuffle import Sequential
+from reader.order.steps import Steps
+from reader.remote.parts import Spans, Window, kept_bytes
 
 pytestmark = pytest.mark.usefixtures("needs_store", "no_leftovers")
 
@@ -105,6 +111,25 @@ def test_in_streams_ranks_of_several_machines_fetch_each_sample_once_between_the
 def images_of(folder: Path) -> list[bytes]:
     dataset = Dataset(folder)
     return [dataset.read(number, "jpg") for number in range(len(dataset))]
+
+
+def test_a_worker_ahead_of_the_plan_has_its_whole_step_fetched_by_one_request(
+    packed: Path, server: StoreServer, opened: Opened
+) -> None:
+    shards = Manifest.load(packed).shards
+    sizes = tuple(shard.samples for shard in shards)
+    ahead = Ahead(Sequential(COUNT), Steps(COUNT, 4, 0, 1, False), sizes)
+    limit = kept_bytes(shards) + Window.of(ahead, shards, 1).least
+    dataset = opened(cache_limit=limit)
+    plans = dataset.fetching.plans()
+    plans.begin(0, ahead, len(ahead.steps))
+    plans.counts()  # answered after all requests of the window have begun
+    last = ahead.pieces(len(ahead.steps) - 1)[-1]
+    dataset.fetching.want(last.shard, np.array([last.stop - 1]))
+    spans = Spans.of(Index(packed / shards[last.shard].index))
+    step = (f"/{shards[last.shard].file}", spans.begin[last.first], spans.end[last.stop - 1])
+    assert last.stop - last.first > 1
+    assert server.tars[-1] == step
 
 
 def test_a_state_goes_from_a_folder_to_a_store_and_back(packed: Path, opened: Opened) -> None:
