@@ -181,7 +181,8 @@ def _remake(
         ended[job.path] = cause
         return Unfinished()
 
-    tell_of_compiling(work.options.policy, progress)
+    names = (sample.name for job in tasks for sample in job.samples)
+    tell_of_compiling(work.options.policy, names, progress)
     with progress.phase("repair", total, "samples") as advance:
         for _ in run_jobs(tasks, max(1, min(jobs, len(tasks))), advance, died):
             pass

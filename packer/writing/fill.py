@@ -16,6 +16,8 @@ from packer.writing.report import Written
 from packer.writing.runners.futures import run_in
 from packer.writing.shard_writer import remove_shard
 
+_LOOKED_AT = 1000  # names, for whether there are JPEGs among them
+
 
 @dataclass(frozen=True)
 class Filled:
@@ -73,7 +75,10 @@ def fill(
         take(Written.of(paths[number], work.plan.splits[number]))
     total, todo = (sum(len(work.plan.shard(n)) for n in some) for some in (numbers, missing))
     threads = -(-jobs // processes) if executor is None else 1
-    tell_of_compiling(work.options.policy, progress)
+    every = max(todo // _LOOKED_AT, 1)
+    looked_at = (n for number in missing for n in work.plan.shard(number)[::every])
+    names = (work.scanned.listing[n].name for n in looked_at)
+    tell_of_compiling(work.options.policy, names, progress)
     with progress.phase("pack", total, "samples", total - todo) as advance:
         tasks = (
             shard_job(work, paths[n], work.plan.shard(n), threads, not skip_rejected, mandate)

@@ -24,7 +24,9 @@ from packer.progress import Advance, Progress
 from packer.sources.records import Content, Source, SourceSample
 from packer.writing.report import Written
 from packer.writing.shard_writer import ShardWriter
-from reader.format import ShardfeedError
+from reader.format import FORMATS, ShardfeedError
+
+_NO_JPEG = {*FORMATS, "tif", "pgm", "pbm", "pnm"}.difference({"jpg"})  # extensions
 
 Rejections = list[tuple[str, str]]
 
@@ -125,9 +127,13 @@ def encode_content(content: Content, policy: Policy) -> tuple[Encoded, Mapping[s
     return encoded, members
 
 
-def tell_of_compiling(policy: Policy, progress: Progress) -> None:
-    """Say why the first images take seconds, where they will."""
-    if policy.tiled and policy.raw is None and tiling.is_available() and not tiling.is_compiled():
+def tell_of_compiling(policy: Policy, names: Iterable[str], progress: Progress) -> None:
+    """Say why the first JPEGs take seconds, where a file among `names` may be one."""
+    if not policy.tiled or policy.raw is not None:
+        return
+    if not tiling.is_available() or tiling.is_compiled():
+        return
+    if policy.quality or any(name.lower().rpartition(".")[2] not in _NO_JPEG for name in names):
         progress.note(
             "Compiling what tiles JPEGs: once on this machine, with the first of them, for about "
             "ten seconds."

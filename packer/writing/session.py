@@ -31,6 +31,7 @@ from packer.writing.run import Run
 from packer.writing.stream import ShardStream
 from reader.format import FORMATS, Index, Manifest
 
+_JPEG = b"\xff\xd8"
 _OF_IMAGES = ("jpeg", "png", "max_side", "quality", "raw")
 
 
@@ -89,6 +90,7 @@ class Session:
         self._next = 1 + max((int(key) for key in keys if key.isdigit()), default=-1)
         self._has_keys: bool | None = None
         self._warned = False
+        self._has_jpeg = False
         self._run = replace(Run.asked(to.name, options, request.classes), pushed=True)
         self._base_splits = set(self._base.splits) if self._base else set()
         self._splits: list[str] = []
@@ -97,7 +99,6 @@ class Session:
             self._stack.enter_context(
                 to.packing(self._run, request.overwrite, self._base, request.progress.note)
             )
-            tell_of_compiling(options.policy, request.progress)
             phase = request.progress.phase("pack", None, "samples")
             self._advance = self._stack.enter_context(phase)
             self._stream = self._stack.enter_context(closing(self._new_stream()))
@@ -129,6 +130,7 @@ class Session:
             self._reject(name, error)
             self._stream.rejected.append((name, str(error)))
             return
+        self._tell_of_compiling(item.image)
         image = item.image.copy() if isinstance(item.image, Image.Image) else item.image
         if not self._warned and grows_as_png(image, self._options.policy):
             self._warned = True
@@ -136,6 +138,14 @@ class Session:
         members = tuple(item.members)
         known = SourceSample(name, escape(name), item.label, 0, 0, members, split)
         self._stream.add(known, Content(image, item.members))
+
+    def _tell_of_compiling(self, image: bytes | Image.Image) -> None:
+        """Say once that JPEGs take seconds at first, when one comes."""
+        policy = self._options.policy
+        is_jpeg = image.startswith(_JPEG) if isinstance(image, bytes) else policy.quality
+        if is_jpeg and not self._has_jpeg:
+            self._has_jpeg = True
+            tell_of_compiling(policy, ("x.jpg",), self._request.progress)
 
     def commit(self) -> PackReport:
         """Finish the shards and write dataset.json; what goes wrong discards all."""

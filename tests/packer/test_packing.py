@@ -23,6 +23,7 @@ from PIL import Image
 from safetensors import safe_open
 from safetensors.numpy import load_file
 
+import packer
 from packer.checking.verify import verify
 from packer.errors import NothingToPack, PackingFailed, Rejected, UnusableInput
 from packer.images import tiling
@@ -742,6 +743,27 @@ def test_who_waits_for_the_tiler_to_be_compiled_is_told_so(
         shown = Progress(stream=said)
         pack(source, tmp_path / str(number), PackOptions(jpeg=jpeg), 1, progress=shown)
     assert said.getvalue().count("Compiling what tiles JPEGs: once") == 1
+
+
+def test_compiling_is_announced_only_where_there_are_jpegs(
+    tmp_path: Path,
+    source: Path,
+    make_image: Callable[..., Image.Image],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(tiling, "is_compiled", lambda: False)
+    png = tmp_path / "pngs" / "one.PNG"
+    png.parent.mkdir()
+    make_image(0, 20, 30).save(png, "PNG")
+    jpeg = next(source.rglob("*.jpg"))
+    packer.pack(png.parent, tmp_path / "files")
+    packer.pack(iter([{"image": str(png)}]), tmp_path / "items")
+    assert "Compiling" not in capsys.readouterr().err
+    with packer.Writer(tmp_path / "loop") as writer:
+        for path in (png, jpeg, jpeg):
+            writer.write({"image": str(path)})
+    assert capsys.readouterr().err.count("Compiling what tiles JPEGs: once") == 1
 
 
 def test_a_file_that_vanishes_while_packing_is_rejected(tmp_path: Path, own_source: Path) -> None:
