@@ -28,6 +28,7 @@ class Flows:
         batches, samples: delivered.
         elapsed: of the loops over the loader: from the first request of each to its last.
         waited: of these, spent by the consumer waiting for a batch.
+        waited_first: of `waited`, for the first batch of each loop.
         worker_seconds: the same time, once for each worker that had started.
         busy: spent by all workers together on tasks, and `cpu` their processor time of it.
         read, transform: of `busy`, in reading and in the transforms' code. The rest is `decode`.
@@ -49,6 +50,7 @@ class Flows:
     samples: int = 0
     elapsed: float = 0.0
     waited: float = 0.0
+    waited_first: float = 0.0
     worker_seconds: float = 0.0
     busy: float = 0.0
     cpu: float = 0.0
@@ -100,7 +102,9 @@ class Account:
             is_first: of its loop, before which there is no step of the consumer's to count.
         """
         self._last = now = self._pass(asked if is_first else self._last)
-        self._add(batches=1, samples=samples, waited=now - asked, ready_sum=ready)
+        waited = now - asked
+        self._add(batches=1, samples=samples, waited=waited, ready_sum=ready)
+        self._add(waited_first=waited if is_first else 0.0)
 
     def finished(self) -> None:
         """Book the consumer's step with the last batch of its loop."""
@@ -216,14 +220,17 @@ class Statistics(Flows):
 
         Empty before anything was read. A consumer that waits for less than 5% of its time is
         itself the limit; else workers that are busy for 80% of theirs are, with what they spend
-        most on; else neither was at work all the time.
+        most on. If neither is, and the consumer waited for little but a first batch that took less
+        time than its steps, the consumer is the limit.
         """
         if not self.batches or not self.elapsed:
             return ""
         if self.waited_share < _WAITS:
             return "consumer"
         if self.busy_share < _BUSY:
-            return "start-up"
+            steps, later = self.elapsed - self.waited, self.waited - self.waited_first
+            is_slow = self.waited_first < steps and later < _WAITS * (steps + later)
+            return "consumer" if is_slow else "start-up"
         spent = {self.work: self.decode, "storage": self.read, "transform": self.transform}
         spent["store"] = self.waiting
         return max(spent, key=spent.__getitem__)

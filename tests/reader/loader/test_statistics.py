@@ -137,6 +137,14 @@ def test_where_neither_side_was_at_work_the_sentence_says_so() -> None:
     assert "3 died" in found.bottleneck
 
 
+def test_slow_steps_after_a_first_batch_that_was_waited_for_are_the_bottleneck() -> None:
+    slow = statistics(waited=1.2, waited_first=1.0, busy=2.0)
+    assert slow.bound_by == "consumer"
+    assert slow.bottleneck.endswith("the reader keeps up, and would with 1 worker.")
+    assert statistics(waited=6.0, waited_first=5.9, busy=2.0).bound_by == "start-up"
+    assert statistics(waited=2.2, waited_first=1.0, busy=2.0).bound_by == "start-up"
+
+
 def test_parts_of_the_workers_time_are_what_they_are_called() -> None:
     found = statistics(busy=30.0, read=5.0, transform=4.0, ready_sum=250)
     assert (found.decode, found.idle) == (21.0, 10.0)
