@@ -105,7 +105,10 @@ _SECTIONS = {
     type=click.IntRange(1),
     help="Of each rank. Default: its share of the cores this process may use.",
 )
-@click.option("--split", help="Of the dataset. Default: all of it.")
+@click.option(
+    "--split",
+    help="Of the dataset; '' for all of it. Default: train, or all of it if there is no train.",
+)
 @click.option("--epochs", type=click.IntRange(1), default=2, show_default=True)
 @click.option(
     "--size",
@@ -158,15 +161,16 @@ def plan(place: Path | str, as_json: bool, **given: Any) -> int:
     """
     from packer.checking.store import as_folder, is_url
     from packer.estimate.estimate import alternatives, estimate
-    from packer.estimate.stored import Stored
+    from packer.estimate.stored import Stored, usual_split
     from packer.progress import Progress
     from reader.remote.parts import TooSmallCache
 
     with as_folder(place, Progress(quiet=as_json), is_whole=False) as folder:
-        stored = Stored.of(folder, given["split"])
+        split = usual_split(folder) if given["split"] is None else given["split"] or None
+        stored = Stored.of(folder, split)
         if not len(stored):
             raise click.UsageError(f"{place} has no samples to plan for.")
-        setting = _setting(place, stored, is_url(place), given)
+        setting = _setting(place, stored, is_url(place), {**given, "split": split})
         try:
             found = estimate(stored, setting)
         except TooSmallCache as error:
@@ -182,9 +186,11 @@ def plan(place: Path | str, as_json: bool, **given: Any) -> int:
             for name in ("latency", "bandwidth", "rate", "gpu_rate")
         }
         changed = [{"change": name, **(other.content() if other else {})} for name, other in others]
-        print_json({"rates": sources, **found.content(), "alternatives": changed})
+        seen = {"split": split, "rates": sources, **found.content(), "alternatives": changed}
+        print_json(seen)
         return 0
-    told = lines(str(place), stored, setting, found, is_far=is_far)
+    what = f"{place}, split {split}" if split else str(place)
+    told = lines(what, stored, setting, found, is_far=is_far)
     for line in (*told, "", *compared(found, others, is_far=is_far)):
         say(line, err=False)
     return 0
@@ -218,6 +224,7 @@ def _setting(
         nodes=given["nodes"],
         ranks=ranks,
         workers=workers,
+        cores=usable_cores(),
         shuffle=given["shuffle"],
         seed=given["seed"],
         drop_last=given["drop_last"],
@@ -245,5 +252,5 @@ def _measured_rate(place: Path | str, given: dict[str, Any], workers: int) -> "K
         f"{point.statistics.bound_by}-bound"
     )
     if here < workers:
-        source += f", and taken {workers / here:g} times for {workers}"
-    return Known(point.rate * workers / here, source)
+        source += f"; {workers} workers would share these {many(here, 'core')}"
+    return Known(point.rate, source)

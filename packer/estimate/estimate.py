@@ -124,8 +124,8 @@ def _changed(stored: Stored, setting: Setting, is_far: bool) -> Iterator[tuple[s
             megabytes = -(-other // 10**6)
             name = f"--cache-limit {megabytes}MB"
             yield name, replace(setting, cache_limit=megabytes * 10**6)
-    workers = 2 * setting.workers
-    rate = setting.rate
-    if rate.value:
-        rate = replace(rate, value=2 * rate.value)
-    yield f"--workers {workers}", replace(setting, workers=workers, rate=rate)
+    more = replace(setting, workers=2 * setting.workers)
+    if rate := setting.rate.value:
+        faster = replace(setting.rate, value=rate * more.working / setting.working)
+        more = replace(more, rate=faster)
+    yield f"--workers {more.workers}", more

@@ -22,6 +22,7 @@ class Setting:
         nodes: machines, each with a cache of its own.
         ranks: processes on each of them, a GPU each.
         workers: processes that decode, for each rank.
+        cores: of a node, on which they decode; None: enough for any number of workers.
         shuffle: as a Loader's.
         seed: of the order.
         drop_last: as a Loader's.
@@ -39,6 +40,7 @@ class Setting:
     nodes: int = 1
     ranks: int = 1
     workers: int = 1
+    cores: int | None = None
     shuffle: bool | BlockShuffle = True
     seed: int = 0
     drop_last: bool = False
@@ -50,6 +52,12 @@ class Setting:
     rate: Known = field(default_factory=Known)
     gpu_rate: Known = field(default_factory=Known)
     vram: int = 80 * 10**9
+
+    @property
+    def working(self) -> int:
+        """Workers of a node that have a core each."""
+        workers = self.workers * self.ranks
+        return workers if self.cores is None else min(workers, self.cores)
 
     @property
     def world_size(self) -> int:

@@ -13,6 +13,8 @@ from reader.format.manifest import FILENAME
 from reader.remote.cache import BLOCK
 from reader.remote.parts import Spans
 
+_TRAIN = "train"
+
 
 @dataclass(frozen=True)
 class Stored:
@@ -98,6 +100,15 @@ class Stored:
         own, shared = _blocks(self.spans)
         shared[np.cumsum([shard.samples for shard in self.shards if shard.samples]) - 1] = 0
         return own, shared
+
+
+def usual_split(folder: Path) -> str | None:
+    """Return "train" if a dataset has such a split, which is read epoch after epoch; else None.
+
+    Raises:
+        FormatError: it is not a dataset.
+    """
+    return _TRAIN if _TRAIN in Manifest.load(folder).splits else None
 
 
 def _blocks(spans: Spans) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

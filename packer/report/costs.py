@@ -4,12 +4,9 @@ from pathlib import Path
 
 from packer.estimate.estimate import estimate
 from packer.estimate.setting import Setting
-from packer.estimate.stored import Stored
+from packer.estimate.stored import Stored, usual_split
 from packer.estimate.told import Line, told
-from reader.format import Manifest
 from reader.system import usable_cores
-
-_SPLIT = "train"  # where there is one, it is what is read epoch after epoch
 
 
 def costs(folder: Path, *, is_far: bool) -> list[Line]:
@@ -22,7 +19,7 @@ def costs(folder: Path, *, is_far: bool) -> list[Line]:
     Raises:
         FormatError: an index is damaged.
     """
-    split = _SPLIT if _SPLIT in Manifest.load(folder).splits else None
+    split = usual_split(folder)
     stored = Stored.of(folder, split)
     if not len(stored):
         return []

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from click.testing import CliRunner, Result
 from store_server import serving
 
 from packer.cli.main import main
+from reader import Dataset
 
 
 def run(*arguments: object) -> Result:
@@ -40,6 +42,21 @@ def test_a_change_that_shows_no_other_numbers_has_no_row(packed: Path) -> None:
     table = run(packed, "--epochs", 2).output.split("\n\n")[1]
     assert "as planned" in table
     assert "--shuffle" not in table  # a batch is of all shards, and the cache holds them
+
+
+def test_a_plan_is_made_for_train_unless_another_split_is_named(
+    tmp_path: Path, own_source: Path, run_pack: Callable[..., object]
+) -> None:
+    run_pack(own_source, tmp_path / "shards", split={"train": 0.7, "val": 0.3})
+    whole = len(Dataset(tmp_path / "shards"))
+    train = len(Dataset(tmp_path / "shards", split="train"))
+    found = {
+        options: json.loads(run(tmp_path / "shards", "--json", *options).output)
+        for options in ((), ("--split", "val"), ("--split", ""))
+    }
+    assert [plan["split"] for plan in found.values()] == ["train", "val", None]
+    assert [plan["samples"] for plan in found.values()] == [train, whole - train, whole]
+    assert f"shards, split train: {train} samples" in run(tmp_path / "shards").output
 
 
 def test_a_plan_comes_as_json_with_the_sources_of_its_rates(packed: Path) -> None:

@@ -171,6 +171,16 @@ def test_what_would_change_nothing_is_no_alternative(packed: Path) -> None:
     assert list(dict(alternatives(stored, alone, estimate(stored, alone)))) == ["--shuffle global"]
 
 
+@pytest.mark.parametrize(("cores", "times"), [(2, None), (3, 1.5), (8, 2)])
+def test_more_workers_decode_no_faster_than_the_cores_of_a_node(
+    packed: Path, cores: int, times: float | None
+) -> None:
+    stored = Stored.of(packed, None)
+    known = setting(rate=Known(10.0), ranks=2, cores=cores)
+    other = dict(alternatives(stored, known, estimate(stored, known))).get("--workers 2")
+    assert (other and other.seconds) == (times and pytest.approx(2 * len(stored) / 10 / times))
+
+
 def test_an_epoch_takes_a_request_at_least_and_none_where_all_is_cached(packed: Path) -> None:
     plan = setting(latency=Known(7.0), bandwidth=Known(1e12))
     cold, warm = estimate(Stored.of(packed, None), plan).times
