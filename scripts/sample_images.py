@@ -1,15 +1,23 @@
 #!/usr/bin/env python3
-"""Makes a folder of class folders with generated photographs-like JPEGs: sample_images.py DIR N."""
+"""Makes images like photographs, in the layout that a page of the documentation begins with.
+
+    python scripts/sample_images.py DIR N [--for TASK]
+
+N images in all: nine of ten for training, the others for validation.
+"""
 
 import argparse
+import json
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
 
 import numpy as np
-from PIL import Image
+from PIL import Image, ImageDraw
 
 SIZES = ((375, 500), (500, 375), (333, 500), (480, 640), (500, 500))
+NAMES = ("bird", "boat", "bus", "car", "cat", "cow", "cup", "dog", "hat", "owl")
+TINY = (32, 32)
 
 
 def photograph(rng: np.random.Generator, label: int, height: int, width: int) -> Image.Image:
@@ -23,31 +31,127 @@ def photograph(rng: np.random.Generator, label: int, height: int, width: int) ->
     return Image.fromarray((pixels * 0.8 + 127.5).clip(0, 255).astype(np.uint8))
 
 
+def named(label: int) -> str:
+    """Return the name of a class."""
+    return NAMES[label] if label < len(NAMES) else f"class{label:03d}"
+
+
 def write(folder: Path, classes: int, scale: float, number: int) -> None:
     """Write one image; it is a function of its number."""
     label = number % classes
     height, width = (round(scale * side) for side in SIZES[number % len(SIZES)])
     image = photograph(np.random.default_rng(number), label, height, width)
-    image.save(folder / f"class{label:03d}" / f"image{number:06d}.jpg", quality=90)
+    image.save(folder / named(label) / f"{number:06d}.jpg", quality=90)
 
 
 def make(folder: Path, numbers: range, classes: int, scale: float = 1.0) -> None:
     """Write the images of these numbers, `scale` times as large as photographs of the web."""
     for label in range(classes):
-        (folder / f"class{label:03d}").mkdir(parents=True, exist_ok=True)
+        (folder / named(label)).mkdir(parents=True, exist_ok=True)
     with ProcessPoolExecutor() as pool:
         for _ in pool.map(partial(write, folder, classes, scale), numbers, chunksize=16):
             pass  # so that an error is raised
 
 
+def draw(number: int, size: tuple[int, int] = (240, 320)) -> tuple[Image.Image, list[int], int]:
+    """Return an image of an object on a background, its box (x, y, w, h), and its class."""
+    rng, label = np.random.default_rng(number), number % len(NAMES)
+    image = photograph(rng, 0, *size)
+    w, h = (int(rng.integers(side // 4, side // 2)) for side in image.size)
+    x, y = int(rng.integers(image.width - w)), int(rng.integers(image.height - h))
+    colour = tuple(int(value) for value in 127 + 120 * np.sin(np.arange(3) * 2 + label))
+    ImageDraw.Draw(image).ellipse((x, y, x + w, y + h), fill=colour)
+    return image, [x, y, w, h], label
+
+
+def captions(folder: Path, splits: dict[str, range]) -> None:
+    """Write a text beside each image."""
+    for split, number in each(splits):
+        image, _, label = draw(number)
+        save(image, folder / split / f"{number}.jpg")
+        (folder / split / f"{number}.txt").write_text(f"A {NAMES[label]} before clouds.")
+
+
+def coco(folder: Path, splits: dict[str, range]) -> None:
+    """Write COCO's folders of images, and an annotation file for each."""
+    categories = [{"id": label + 1, "name": name} for label, name in enumerate(NAMES)]
+    for split, numbers in splits.items():
+        images, annotations = [], []
+        for number in numbers:
+            image, box, label = draw(number)
+            name = f"{number:012d}.jpg"
+            save(image, folder / f"{split}2017" / name)
+            size = {"height": image.height, "width": image.width}
+            images.append({"id": number, "file_name": name, **size})
+            owner = {"id": number, "image_id": number, "category_id": label + 1, "iscrowd": 0}
+            annotations.append({**owner, "bbox": box, "area": box[2] * box[3]})
+        content = {"images": images, "annotations": annotations, "categories": categories}
+        path = folder / "annotations" / f"instances_{split}2017.json"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(json.dumps(content))
+
+
+def masks(folder: Path, splits: dict[str, range]) -> None:
+    """Write images into `photos`, and masks of three classes of pixels into `masks`."""
+    for split, number in each(splits):
+        image, (x, y, w, h), _ = draw(number)
+        mask = Image.new("L", image.size)
+        ImageDraw.Draw(mask).ellipse((x, y, x + w, y + h), fill=1 + number % 2)
+        save(image, folder / "photos" / split / f"{number}.jpg")
+        save(mask, folder / "masks" / split / f"{number}.png")
+
+
+def table(folder: Path, splits: dict[str, range]) -> None:
+    """Write the folders of a competition, with a table of several labels for each image."""
+    rows = ["image,labels"]
+    for split, number in each(splits):
+        image, _, label = draw(number)
+        is_train = split == "train"
+        save(image, folder / ("train_images" if is_train else "test_images") / f"{number}.jpg")
+        labels = NAMES[label] if number % 3 else f"{NAMES[label]} {NAMES[label - 1]}"
+        rows += [f"{number}.jpg,{labels}"] * is_train
+    (folder / "train.csv").write_text("\n".join([*rows, ""]))
+
+
+def tiny(folder: Path, splits: dict[str, range]) -> None:
+    """Write PNGs of 32 x 32 in class folders."""
+    for split, number in each(splits):
+        label = number % len(NAMES)
+        image = photograph(np.random.default_rng(number), label, *TINY)
+        save(image, folder / split / NAMES[label] / f"{number}.png")
+
+
+def each(splits: dict[str, range]) -> list[tuple[str, int]]:
+    """Return split and number of every image."""
+    return [(split, number) for split, numbers in splits.items() for number in numbers]
+
+
+def save(image: Image.Image, path: Path) -> None:
+    """Write an image into a folder that need not exist."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    image.save(path)
+
+
+TASKS = {"captions": captions, "detection": coco, "segmentation": masks, "tables": table}
+TASKS["tiny"] = tiny
+
+
 def main() -> None:
     """Write the images."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("count", type=int, help="images in all")
-    parser.add_argument("--classes", type=int, default=10)
+    parser.add_argument("--classes", type=int, default=len(NAMES))
+    parser.add_argument("--for", dest="task", choices=sorted(TASKS), help="default: class folders")
     arguments = parser.parse_args()
-    make(arguments.folder, range(arguments.count), arguments.classes)
+    count = arguments.count
+    trained = count - max(count // 10, 1)
+    splits = {"train": range(trained), "val": range(trained, count)}
+    if arguments.task:
+        TASKS[arguments.task](arguments.folder, splits)
+        return
+    for split, numbers in splits.items():
+        make(arguments.folder / split, numbers, arguments.classes)
 
 
 if __name__ == "__main__":

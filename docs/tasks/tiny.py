@@ -14,6 +14,7 @@ def main() -> None:
     """Train, and measure the accuracy after each epoch."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("shards")
+    parser.add_argument("--val", default="val", help="the split that accuracy is measured on")
     parser.add_argument("--epochs", type=int, default=3)
     parser.add_argument("--batch-size", type=int, default=512)
     arguments = parser.parse_args()
@@ -23,7 +24,7 @@ def main() -> None:
     train = reader.Loader(
         arguments.shards, split="train", batch_size=size, shuffle=True, transforms=augment
     )
-    val = reader.Loader(arguments.shards, split="val", batch_size=size)
+    val = reader.Loader(arguments.shards, split=arguments.val, batch_size=size)
     norm = {"mean": (0.491, 0.482, 0.447), "std": (0.247, 0.243, 0.262)}
     train_batches = reader.CUDAPrefetcher(train, **norm)
     val_batches = reader.CUDAPrefetcher(val, **norm)

@@ -1,10 +1,14 @@
 """A folder with what the pages' blocks of code speak of."""
 
+import io
 import json
+import pickle
 import shutil
+import tarfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from PIL import Image
@@ -68,8 +72,26 @@ def prepared(
     labels = [f"train{number}.jpg,{'scab rust' if number % 2 else 'rust'}" for number in range(9)]
     rows = ["image,labels", *labels, "train9.jpg,scab", ""]
     (root / "competition" / "train.csv").write_text("\n".join(rows))
+    write_cifar(root / "cifar-10-python.tar.gz")
     run_pack(root / "images", root / "shards")
     return root
+
+
+def write_cifar(path: Path) -> None:
+    """Write an archive in the form of CIFAR-10's, with 20 images in each batch."""
+    names = [b"kind%d" % number for number in range(10)]
+    meta = {b"label_names": names, b"num_vis": 3072}
+    files = {"readme.html": b"<html></html>", "batches.meta": pickle.dumps(meta, 2)}
+    for seed, name in enumerate([*(f"data_batch_{n}" for n in range(1, 6)), "test_batch"]):
+        pixels = np.random.default_rng(seed).integers(0, 256, (20, 3072), np.uint8)
+        batch = {b"batch_label": name.encode(), b"labels": [*range(10)] * 2, b"data": pixels}
+        batch[b"filenames"] = [b"image_%d.png" % number for number in range(20)]
+        files[name] = pickle.dumps(batch, 2)
+    with tarfile.open(path, "w:gz") as archive:
+        for name, content in files.items():
+            member = tarfile.TarInfo(f"cifar-10-batches-py/{name}")
+            member.size = len(content)
+            archive.addfile(member, io.BytesIO(content))
 
 
 def coco(images: int) -> dict[str, object]:
