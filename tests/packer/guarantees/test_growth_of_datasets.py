@@ -45,14 +45,22 @@ def test_a_command(
 
 def test_verifying_samples_whose_keys_come_twice(grown_dataset: Grown, tmp_path: Path) -> None:
     def use(n: int) -> Callable[[], object]:
-        copy = tmp_path / str(n)
-        shutil.copytree(grown_dataset("shards", n), copy, dirs_exist_ok=True)
-        content = Manifest.load(copy)
-        twice = replace(content, shards=content.shards + content.shards)
-        (copy / "dataset.json").write_text(twice.dump())
-        return lambda: verify(copy, 1)
+        twice = tmp_path / str(n)
+        shutil.copytree(grown_dataset("shards", n), twice, dirs_exist_ok=True)
+        content = Manifest.load(twice)
+        copies = [replace(shard, file=f"copy-{shard.file}") for shard in content.shards]
+        for shard, copy in zip(content.shards, copies, strict=True):
+            shutil.copy(twice / shard.file, twice / copy.file)
+            shutil.copy(twice / shard.index, twice / copy.index)
+        content = replace(content, shards=(*content.shards, *copies))
+        (twice / "dataset.json").write_text(content.dump())
 
-    assert_linear(use, N)
+        def run() -> None:
+            assert len(verify(twice, 1).damages) == 5 * n
+
+        return run
+
+    assert_linear(use, 2 * N)
 
 
 @pytest.mark.parametrize("direction", DIRECTIONS)
