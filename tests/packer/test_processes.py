@@ -179,7 +179,7 @@ def test_a_process_that_cannot_be_started_is_told_in_a_sentence(
         raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
 
     monkeypatch.setattr(subprocess, "Popen", refuse)
-    with pytest.raises(ProcessDied, match=r"No process can be started: .* smaller --jobs"):
+    with pytest.raises(ProcessDied, match=r"started: .* smaller number for --jobs"):
         list(map_unordered(square, range(3), 2, lambda more: None, name))
 
 

@@ -266,7 +266,7 @@ def test_errors_name_the_url_and_no_credentials(
         fetch("s3://bucket/nowhere")
     with pytest.raises(packer.UnusableInput, match="give scratch="):
         packer.pack("s3://bucket/raw", tmp_path / "x", storage_options=store.options)
-    with pytest.raises(packer.UnusableInput, match="of what lies in a store give the folder"):
+    with pytest.raises(packer.UnusableInput, match="pack the folder that holds all of it"):
         fetch(root=tmp_path)
 
 
