@@ -145,8 +145,8 @@ def because(error: Exception, first: ReaderError) -> Exception:
     ) and id(following) not in seen:
         last = following
         seen.add(id(last))
-    if last is not first:
-        last.__cause__ = first
+    if last is not first:  # in a way that a class whose attributes cannot be set does not hinder
+        BaseException.__dict__["__cause__"].__set__(last, first)
     return error
 
 
@@ -172,4 +172,8 @@ def lacks_memory(error: BaseException) -> bool:
     """Whether an error says that memory ran out, which tells nothing of a sample."""
     if isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM:
         return True
-    return any(words in str(error) for words in _NO_MEMORY)
+    try:
+        text = str(error)
+    except Exception:  # as the user's class likes
+        return False
+    return any(words in text for words in _NO_MEMORY)

@@ -46,7 +46,7 @@ def check_scale(image: torch.Tensor) -> None:
     if image.device.type != "cpu" or not image.numel():
         return
     least, most = (float(value) for value in image.aminmax())
-    if least < _LEAST or most > _MOST:
+    if not (least >= _LEAST and most <= _MOST):  # nor for NaN
         raise ArgumentError(
             f"A {str(image.dtype).removeprefix('torch.')} image has values from {least:.4g} to "
             f"{most:.4g}, and a CUDAPrefetcher normalises floats from 0 to 1. If they are from 0 "

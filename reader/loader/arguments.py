@@ -73,6 +73,8 @@ _ELSEWHERE = {
     "prefetch_factor": (
         "write batches_ahead={value}, the batches that all workers together decode ahead"
     ),
+    "in_order": "leave it out, batches always come in order",
+    "pin_memory_device": "leave it out, and give pin_memory=True or use a reader.CUDAPrefetcher",
     "persistent_workers": "leave it out, the workers stay until close()",
     "multiprocessing_context": "leave it out, the workers start in a way of their own",
     "generator": "write seed=0, which determines order and augmentation",
@@ -139,11 +141,18 @@ def _chosen(dataset: Any) -> Any:
 def _instead_of(given: Any) -> str:
     """Say what to write instead of something that is no dataset of this format."""
     parts = getattr(given, "datasets", given if isinstance(given, (list, tuple)) else None)
-    if isinstance(parts, Sequence) and parts:
+    is_several = isinstance(parts, Sequence) and any(
+        isinstance(part, (Dataset, str, os.PathLike)) for part in parts
+    )
+    if is_several and parts:
         sources = {part.source if isinstance(part, Dataset) else str(part) for part in parts}
         begin = f"A Loader reads one dataset, not {len(parts)} of them. "
         if len(sources) == 1:
-            return f"{begin}reader.Loader({sources.pop()!r}) reads all splits of this one."
+            source = sources.pop()
+            return (
+                f"{begin}reader.Loader({source!r}) reads all splits of this one, and "
+                f"reader.Loader(reader.Dataset({source!r}).subset(numbers)) reads chosen samples."
+            )
         return (
             f"{begin}To read them one after the other, write `for batch in itertools.chain("
             "reader.Loader(first), reader.Loader(second)): ...`. To mix them, pack the second "

@@ -214,7 +214,11 @@ def serve(control: Connection, tasks: socket.socket, worker: Worker) -> None:
             except BlockingIOError:
                 continue  # another worker was faster
             task = parse(content, (Task,))
-            control.send_bytes(_answer(worker.run(task)))
+            try:
+                done = worker.run(task)
+            except BaseException as error:  # as sys.exit() in a function of the user's raises
+                done = Failed(task.number, own_lines(error), WorkerError)
+            control.send_bytes(_answer(done))
 
 
 def _answer(message: Done | Failed) -> bytes:

@@ -1,8 +1,10 @@
 """An error of the user's own code reaches the loop as it was raised, wherever that was."""
 
+import sys
 import threading
 import traceback
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -120,6 +122,50 @@ def test_what_cannot_be_sent_is_a_worker_error_that_ends_with_it(packed: Path) -
     assert frame.startswith(f'  File "{__file__}", line ')
     assert source.strip() == "raise make()"
     assert "Unsendable: number " in last
+
+
+@dataclass(frozen=True)
+class Frozen(Exception):
+    """An exception whose attributes cannot be set."""
+
+    key: str
+
+
+class Mute(Exception):
+    """An exception whose text cannot be made."""
+
+    def __str__(self) -> str:
+        raise TypeError("no text")
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+@pytest.mark.parametrize("make", [lambda: Frozen("a"), Mute], ids=["frozen", "mute"])
+def test_an_error_that_cannot_be_changed_or_printed_ends_no_worker(
+    packed: Path, workers: int, make: Callable[[], Exception]
+) -> None:
+    def fail(sample: dict[str, Any]) -> dict[str, Any]:
+        if sample["index"] == 3:
+            raise make()
+        return sample
+
+    with Loader(packed, workers=workers, fields=["image", "index"], map_sample=fail) as loader:
+        with pytest.raises((Frozen, Mute, WorkerError)) as raised:
+            list(loader)
+        assert "Workers die" not in "".join(map(repr, raised.value.args))
+        assert workers or type(raised.value) is type(make())
+
+
+def test_an_exit_in_a_function_of_the_users_is_named_as_such(packed: Path) -> None:
+    def leave(sample: dict[str, Any]) -> dict[str, Any]:
+        if sample["index"] == 3:
+            sys.exit("no configuration")
+        return sample
+
+    with (
+        Loader(packed, workers=1, fields=["image", "index"], map_sample=leave) as loader,
+        pytest.raises(WorkerError, match=r"(?s)in leave.*SystemExit: no configuration"),
+    ):
+        list(loader)
 
 
 @pytest.mark.parametrize("workers", [1, 0])
