@@ -35,7 +35,10 @@ def checked(arguments: Mapping[str, Any]) -> dict[str, Any]:
         except (TypeError, ValueError, AttributeError):
             raise UnusableInput(f"{name} is {kind.asks}, not {value!r:.200}.") from None
     refuse_both(found)
-    return found
+    usual = {
+        name: OPTIONS[name].default for name in ("on_error", "append", "overwrite", "progress")
+    }
+    return usual | found
 
 
 def refuse_both(given: Mapping[str, Any]) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 Check = Callable[[Any], Any]  # raises TypeError or ValueError
 
 SPLIT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,254}")  # a folder's name: at most 255 bytes
-_PAIR_NAME = re.compile(r"[a-z0-9_-]+\??")
+_PAIR_NAME = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*\??")
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _UNITS |= {"KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
 

@@ -115,3 +115,8 @@ def test_it_says_what_the_source_is_and_how_far_it_is_on_standard_error(
 def test_a_source_that_is_not_there_is_named(tmp_path: Path) -> None:
     with pytest.raises(packer.UnusableInput, match=r"There is no .*missing"):
         packer.pack(tmp_path / "missing", tmp_path / "dst")
+
+
+def test_none_is_the_default_of_every_option(tmp_path: Path, source: Path) -> None:
+    unset: Any = dict.fromkeys(("on_error", "append", "overwrite", "jobs", "shuffle", "check"))
+    assert packer.pack(source, tmp_path / "dst", **unset, progress=False).samples

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from packer.errors import UnusableInput
-from packer.words import many
+from packer.words import are, many
 from reader.format.members import PICTURES
 
 SHARED = "more than one image has its name"
@@ -88,10 +88,11 @@ def _both_readings(
 ) -> str:
     """Return what was found, with the commands for either reading."""
     source, folder = shlex.quote(str(where)), "FOLDER" if unpack else shlex.quote(str(where))
+    count = sum(words.values())
     text = (
-        f"{where}: the picture {example[1]!r} is named after {example[0]!r}. So are "
-        f"{many(sum(words.values()), 'picture')} in all, and not each of the "
-        f"{many(owners, 'other')} has the same beside it."
+        f"{where}: the picture {example[1]!r} is named after {example[0]!r}. "
+        f"{many(count, 'picture')} {are(count)} named so, beside {many(owners, 'other')}: they are "
+        "members only if there are two others or more, and each of them has one."
     )
     if len(words) <= _NAMED:
         pairs = " ".join(f"--pair {shlex.quote(f'{word}?=')}{folder}" for word in sorted(words))

@@ -2,6 +2,7 @@
 
 import operator
 import os
+import weakref
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,6 +16,7 @@ from packer.sources.labels import MAX_CLASSES
 from reader.format.pictures import PILLOW_FORMATS, opened
 
 _FORMATS = {*PILLOW_FORMATS, "MPO"}
+_failed: dict[int, str] = {}  # pictures that could not be loaded: id -> reason
 _PNG_MODES = {"1", "L", "LA", "P", "RGB", "RGBA", "I;16"}
 
 
@@ -120,7 +122,7 @@ def _unchanged_file(image: Image.Image) -> bytes | None:
             image.fp.seek(at)
         with opened(data) as file:
             same = (file.size, file.mode) == (image.size, image.mode) and image.tell() == 0
-            if same and is_loaded:
+            if same and (is_loaded or image.mode == "P"):  # whose palette may be another one
                 same = file.tobytes() == image.tobytes() and file.getpalette() == image.getpalette()
             return data if same else None
     except PILLOW_ERRORS:
@@ -138,10 +140,22 @@ def picture(image: Image.Image) -> Image.Image:
             f"its image is a picture of mode {image.mode}, which PNG has not: give "
             'image.convert("RGB"), or the bytes of its file'
         )
+    if failed := _failed.get(id(image)):  # Pillow gives an empty picture the next time
+        raise BadImage(failed)
+    if getattr(image, "tile", None):
+        file = getattr(image, "fp", None)
+        if file is None or getattr(file, "closed", False):
+            raise BadImage(
+                "its picture was closed before it was read: pack it within the `with` block that "
+                "opens it, or give the path of its file"
+            )
     try:
         image.load()
     except PILLOW_ERRORS as error:
-        raise damaged(error) from error
+        reason = damaged(error)
+        _failed[id(image)] = str(reason)
+        weakref.finalize(image, _failed.pop, id(image), None)
+        raise reason from error
     return image
 
 

@@ -1,5 +1,7 @@
 """Values of options, as a command line writes them."""
 
+from pathlib import Path
+
 import pytest
 
 from packer.options.kinds import CLASSES, DEPTH, HEIGHT_WIDTH, PAIRS, SHARES, Kind, size, whole
@@ -35,6 +37,10 @@ def test_a_shard_size_whose_unit_was_forgotten_is_refused_with_what_was_meant(
 ) -> None:
     with pytest.raises(ValueError, match=message):
         size(10**4).parse(text)
+
+
+def test_a_pair_may_be_named_by_several_words(tmp_path: Path) -> None:
+    assert PAIRS.parse(f"copy.2?={tmp_path}") == ("copy.2?", tmp_path)
 
 
 @pytest.mark.parametrize(

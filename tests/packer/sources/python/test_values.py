@@ -219,3 +219,44 @@ def test_another_label_is_refused(value: Any, told: str) -> None:
 def test_a_name_that_nobody_has_numbered_is_refused_with_the_argument_that_does() -> None:
     with pytest.raises(BadImage, match=r"give classes=\[\.\.\.\], the names in label order"):
         label_of("cat", {})
+
+
+@pytest.mark.parametrize("form", ["JPEG2000", "PCX", "JPEG"])
+def test_a_picture_that_failed_to_load_stays_damaged_however_often_it_is_read(
+    form: str, make_image: Callable[..., Image.Image]
+) -> None:
+    file = io.BytesIO()
+    make_image(64, 48).save(file, form)
+    picture = Image.open(io.BytesIO(file.getvalue()[: len(file.getvalue()) * 2 // 3]))
+    if form == "JPEG":
+        assert isinstance(image_of(picture), bytes)  # which packing finds to be damaged
+        return
+    reasons = set()
+    for _ in range(3):
+        with pytest.raises(BadImage) as raised:
+            image_of(picture)
+        reasons.add(str(raised.value))
+    assert len(reasons) == 1
+
+
+def test_a_palette_that_was_exchanged_before_loading_is_what_is_stored(tmp_path: Path) -> None:
+    Image.new("P", (8, 8), 3).save(tmp_path / "a.png")
+    picture, loaded = (Image.open(tmp_path / "a.png") for _ in range(2))
+    loaded.load()
+    for one in (picture, loaded):
+        one.putpalette([255 - value for value in range(256) for _ in range(3)])
+    found = image_of(picture)
+    assert isinstance(found, Image.Image)
+    assert found.convert("RGB").getpixel((3, 3)) == loaded.convert("RGB").getpixel((3, 3))
+    assert isinstance(image_of(Image.open(tmp_path / "a.png")), bytes)
+
+
+def test_a_picture_that_was_closed_before_it_was_read_is_named_as_that(tmp_path: Path) -> None:
+    Image.new("RGB", (8, 8)).save(tmp_path / "a.png")
+    with Image.open(tmp_path / "a.png") as by_pillow:
+        pass
+    with open(tmp_path / "a.png", "rb") as file:
+        by_file = Image.open(file)
+    for picture in (by_pillow, by_file):
+        with pytest.raises(BadImage, match="was closed before it was read"):
+            image_of(picture)
