@@ -75,13 +75,13 @@ def test_all_processes_share_one_copy_and_nothing_is_left_of_it(packed_copy: Pat
             assert len(names() - before) == 1
         os.kill(owner.pid, signal.SIGKILL)
         owner.wait()
-        assert names() == before
+        assert names() <= before
         # Those who have it keep it; who comes now makes a new one.
         assert dataset[3][1] == Dataset(packed_copy)[3][1]
         later = Dataset(packed_copy, cache="ram")
         assert inode(later) != file
     del later
-    assert names() == before
+    assert names() <= before
     assert not [name for name in os.listdir("/dev/shm") if "shardfeed" in name]
 
 
@@ -134,7 +134,7 @@ def test_what_does_not_fit_is_refused_with_the_numbers(packed: Path) -> None:
         ReaderError, match=r"would take \d{3},\d{3} bytes .* 1,000 bytes are allowed by cache_limit"
     ):
         Dataset(packed, cache="ram", cache_limit=1000)
-    assert names() == before
+    assert names() <= before
     with pytest.raises(ReaderError, match="cache is"):
         Dataset(packed, cache="disk")  # type: ignore[arg-type]
 
@@ -155,7 +155,7 @@ def test_an_owner_that_cannot_get_memory_gives_up_the_name(
     monkeypatch.setattr(os, "memfd_create", refuse)
     with pytest.raises(OSError, match="no memory"):
         Dataset(packed, cache="ram")
-    assert names() == before
+    assert names() <= before
 
 
 def test_a_shard_that_was_cut_short_is_named(packed_copy: Path) -> None:
