@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from packer.words import abridged, option
+from packer.words import abridged, named_limits, option
 from reader.format import ShardfeedError
 
 
@@ -188,6 +188,7 @@ def told(files: Iterable[tuple[str, str]], what: str = "", *, noun: str = "file"
     groups: dict[str, list[tuple[str, str]]] = {}
     for name, reason in files:
         name, reason = abridged(name, _LONGEST_NAME), abridged(reason, _LONGEST_REASON)
+        reason = named_limits(reason)
         groups.setdefault(pattern_of(reason), []).append((name, reason))
     for reason, members in groups.items():
         if len(members) <= EXAMPLES:

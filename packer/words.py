@@ -49,6 +49,16 @@ def option(name: str, value: Any = None) -> str:
     return f"{name}=" if value is None else f"{name}={text}"
 
 
+def named_limits(reason: str) -> str:
+    """Name the limits in a reason as the caller does.
+
+    Reasons are stored in indexes, whose bytes depend on no caller: they have the command's names.
+    """
+    for name in ("max_bytes", "max_pixels"):
+        reason = reason.replace(flag(name), option(name))
+    return reason
+
+
 class Placeholder(str):
     """A value that the reader of a message replaces, such as DIR."""
 

@@ -35,9 +35,9 @@ class Places:
         """The places that a layout tells."""
         paths = entries.folders()
         aside = {inside(layout.top, folder) for folder in layout.aside}
-        below_base: dict[str, list[str]] = {}
+        bases, below_base = set(layout.bases), dict[str, list[str]]()
         for path in paths:
-            base = enclosing(path, layout.bases)
+            base = enclosing(path, bases)
             if base is not None and enclosing(path, aside) is None:
                 below_base.setdefault(base, []).append(path)
         places: list[tuple[str, str, str]] = []
