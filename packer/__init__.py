@@ -11,8 +11,8 @@ from reader.lazy import lazy
 if TYPE_CHECKING:
     from packer.api import pack
     from packer.errors import NothingToPack, PackingFailed, ProcessDied, Rejected, UnusableInput
+    from packer.run.report import PackReport
     from packer.writer import Writer
-    from packer.writing.report import PackReport
     from reader.format.errors import ShardfeedError
 
 __all__ = [
@@ -32,7 +32,7 @@ __getattr__, __dir__ = lazy(
     __name__,
     {
         "NothingToPack": "packer.errors",
-        "PackReport": "packer.writing.report",
+        "PackReport": "packer.run.report",
         "PackingFailed": "packer.errors",
         "ProcessDied": "packer.errors",
         "Rejected": "packer.errors",

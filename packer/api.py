@@ -6,22 +6,22 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-from packer import packing
 from packer.errors import UnusableInput
-from packer.fetching.place import source
-from packer.fetching.source import StoreSource
 from packer.options.chosen import WITHOUT_TILER, checked, chosen
 from packer.options.declared import PYTHON, PackOptions
 from packer.progress import Progress
 from packer.python_call import path_of, place_of, python_call
+from packer.run.destination import Destination
+from packer.run.locations import destination
+from packer.run.open_source import source
+from packer.run.pack import pack as run
+from packer.run.report import PackReport
+from packer.run.session import Request, pushed
 from packer.sources.python.dataset import opened
 from packer.sources.python.known import is_map_style, know
 from packer.sources.python.values import described
 from packer.sources.reading import Reading
-from packer.writing.destination import Destination
-from packer.writing.place import destination
-from packer.writing.report import PackReport
-from packer.writing.session import Request, pushed
+from packer.storage.source import StoreSource
 from reader.remote.url import is_url
 from reader.system import usable_cores
 
@@ -152,7 +152,7 @@ def _pack(
     show = Progress(quiet=not asked["progress"])
     if options.jpeg != "tiled" and not asked.keys() & {"jpeg", "raw"}:
         show.note(f"packer: {WITHOUT_TILER}")
-    return packing.pack(
+    return run(
         src,
         to,
         options,

@@ -11,7 +11,7 @@ Which of millions of keys occur more than once is found by their hashes, in 8 by
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from urllib.parse import unquote_to_bytes
 
 import numpy as np
@@ -110,3 +110,18 @@ class KeySet:
             self._sorted = np.sort(np.concatenate([self._sorted, recent]))
             self._recent.clear()
         return True
+
+
+def split_of(key: str, fractions: Mapping[str, float]) -> str:
+    """The split of a sample by a hash of its key (xxh3-64), whatever else the dataset holds.
+
+    Args:
+        key: the sample's key.
+        fractions: each split's share, in a fixed order; together 1.
+    """
+    position = xxhash.xxh3_64_intdigest(key.encode()) / 2**64
+    for name, fraction in fractions.items():
+        position -= fraction
+        if position < 0:
+            return name
+    return name  # rounding took the last of it

@@ -21,8 +21,8 @@ from PIL import Image
 PLAN = """
 from pathlib import Path
 from packer.options.declared import PackOptions
-from packer.planning.prepare import prepare
-from packer.planning.work import digests
+from packer.plan.prepare import prepare
+from packer.plan.work import digests
 from packer.progress import Progress
 digests(prepare(Path(sys.argv[1]), PackOptions(), Progress(quiet=True)))
 """

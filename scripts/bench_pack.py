@@ -61,7 +61,7 @@ def packer(jpeg: str, python: str = sys.executable, numba: bool = True) -> Run:
 
 def packer_in_process(images: Path, out: Path, jobs: int) -> None:
     """Verbatim, with this process alone."""
-    from packer.packing import (
+    from packer.run.pack import (
         PackOptions,
         pack,
     )
@@ -183,14 +183,14 @@ def few_of(images: Path, folder: Path) -> Path:
 
 def account(images: Path, few: Path, out: Path, jpeg: str) -> dict[str, float]:
     """Seconds of CPU by stage, for all images, in this process; after `few` others."""
-    import packer.packing
+    import packer.run.pack
     from packer.images import encode
-    from packer.packing import PackOptions, pack
+    from packer.run.pack import PackOptions, pack
+    from packer.shards.shard_writer import ShardWriter
     from packer.sources.folder.folder import FolderSource
-    from packer.writing.shard_writer import ShardWriter
 
     stages = {
-        "scan": (packer.packing, "prepare"),
+        "scan": (packer.run.pack, "prepare"),
         "read": (FolderSource, "read"),
         "probe": (encode, "probe"),
         "tile": (encode, "tile"),

@@ -24,7 +24,7 @@ from PIL import Image
 from torch.utils.data import DataLoader, TensorDataset
 
 import reader
-from packer.packing import (
+from packer.run.pack import (
     PackOptions,
     pack,
 )

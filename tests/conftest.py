@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, settings
 from PIL import Image
 
 from packer import Writer
-from packer.packing import PackOptions, PackReport, pack
+from packer.run.pack import PackOptions, PackReport, pack
 from reader.workers import starter
 
 # A busy machine is no failure: nothing here asserts how long it takes.

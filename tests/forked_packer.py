@@ -60,7 +60,7 @@ def _serve(requests: socket.socket) -> None:
     import packer.checking.repair
     import packer.checking.verify
     import packer.images.tiling
-    import packer.packing
+    import packer.run.pack
     from packer.cli.main import main
 
     if packer.images.tiling.is_available():

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from packer.planning.shard_size import default_shard_size
-from packer.writing.rejected import rejected_files
+from packer.plan.plan import default_shard_size
+from packer.run.rejected import rejected_files
 from reader.format import FORMATS, Index, Manifest
 
 BATCH = 256

@@ -18,14 +18,13 @@ from packer.errors import UnusableInput, cannot_write
 from packer.files.atomic import sync_folder, write_file
 from packer.files.hashed_file import measure
 from packer.options.declared import PYTHON, PackOptions
+from packer.plan.prepare import prepare
+from packer.plan.work import ShardJob, Work, shard_job
 from packer.planning.listing import Listing
-from packer.planning.prepare import prepare
-from packer.planning.shard_job import ShardJob
-from packer.planning.work import Work, shard_job
 from packer.progress import Progress
+from packer.shards.jobs import Unfinished, fatal_samples, run_jobs, tell_of_compiling
+from packer.shards.shard_writer import index_of
 from packer.sources.archive.tar_reader import Member, members
-from packer.writing.jobs import Unfinished, fatal_samples, run_jobs, tell_of_compiling
-from packer.writing.shard_writer import index_of
 from reader.format import FormatError, Index, Manifest, ShardEntry, manifest
 
 _FOLDER = ".repair-"  # what is made anew is kept in it until it is proven

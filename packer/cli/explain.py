@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 from packer.cli.output import name_files, print_json, say
 
 if TYPE_CHECKING:
-    from packer.fetching.source import StoreSource
     from packer.options.declared import PackOptions
     from packer.progress import Progress
     from packer.sources.records import Source, SourceSample
+    from packer.storage.source import StoreSource
 
 _SHOWN = 5
 _LONGEST = 300  # characters of a member
@@ -24,7 +24,7 @@ def say_explained(
     progress: "Progress",
 ) -> int:
     """Print what `src` is read as, and some samples from all over it; the exit code."""
-    from packer.planning.prepare import prepare
+    from packer.plan.prepare import prepare
 
     given = Path(os.path.realpath(src)) if isinstance(src, Path) else src.fetched(progress)
     work = prepare(given, chosen, progress, names)

@@ -72,13 +72,13 @@ def pack(
     run.
     """
     from packer.checking.store import is_url
-    from packer.fetching.place import source
     from packer.options.chosen import WITHOUT_TILER, chosen, refuse_both
-    from packer.packing import pack as run
-    from packer.part import pack_part
-    from packer.planning.part import Part
     from packer.progress import Progress
-    from packer.writing.place import destination
+    from packer.run.locations import destination
+    from packer.run.open_source import source
+    from packer.run.pack import pack as run
+    from packer.run.pack_part import pack_part
+    from packer.run.part import Part
 
     if dst is None and not explain:
         raise click.UsageError("Missing argument 'DST'.")

@@ -9,12 +9,12 @@ from packer.cli.output import name_files, name_ignored, print_json, say
 from packer.words import many
 
 if TYPE_CHECKING:
-    from packer.fetching.source import StoreSource
     from packer.options.declared import PackOptions
-    from packer.part import PartReport
     from packer.progress import Progress
-    from packer.writing.destination import Destination
-    from packer.writing.report import PackReport
+    from packer.run.destination import Destination
+    from packer.run.pack_part import PartReport
+    from packer.run.report import PackReport
+    from packer.storage.source import StoreSource
 
 
 def say_report(report: "PackReport", as_json: bool, quiet: bool) -> None:
@@ -92,9 +92,9 @@ def say_plan(
 ) -> int:
     """Print what would be written; the exit code."""
     from packer.errors import EXAMPLES
-    from packer.fetching.place import brought, whole
-    from packer.planning.prepare import prepare
-    from packer.planning.work import outline as outlined
+    from packer.plan.prepare import prepare
+    from packer.plan.work import outline as outlined
+    from packer.run.open_source import brought, whole
     from packer.sources.given import Given
 
     given = brought(src, to, progress)

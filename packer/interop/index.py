@@ -16,7 +16,7 @@ from packer.interop.rows import index_tar
 from packer.keys import escape, hashes_of, repeated, unescape
 from packer.processes import map_unordered
 from packer.progress import Advance, Progress
-from packer.writing.shard_writer import index_of, shard_entry
+from packer.shards.shard_writer import index_of, shard_entry
 from reader.format import FORMATS, FormatError, Index, Limits, Manifest, ShardEntry, manifest
 from reader.format.index import serialize
 

@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from packer.errors import BadImage, UnusableInput
+from packer.keys import split_of
 from packer.options.declared import PackOptions
+from packer.planning.existing import Digests, There, column, digest
 from packer.planning.listing import Listing
-from packer.planning.plan import split_of
-from packer.planning.there import Digests, There, column, digest
 from packer.progress import Advance, Progress
 from packer.sources.python.dataset import DatasetSource
 from packer.sources.records import EmptyClass, Skipped, Source, SourceSample

@@ -13,7 +13,7 @@ import pytest
 import torch
 from PIL import Image
 
-from packer.packing import PackReport
+from packer.run.pack import PackReport
 
 ROOT = Path(__file__).parents[2]
 

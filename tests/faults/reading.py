@@ -24,7 +24,7 @@ from PIL import Image
 if __name__ == "__main__":
     sys.path[0] = str(Path(__file__).parents[2])
 
-from packer.packing import PackOptions, pack
+from packer.run.pack import PackOptions, pack
 from reader import CenterCrop, Dataset, Loader, ShardfeedError
 from reader.workers import starter
 

@@ -14,7 +14,7 @@ import pytest
 from live_workers import workers
 from torch.utils.data import DataLoader
 
-from packer.packing import PackReport
+from packer.run.pack import PackReport
 from reader import CUDAPrefetcher, Dataset, SampleError, ShardfeedError, WorkerError
 from tests.faults.reading import ERRORS, SHORT, Faults, expected, loader, one_pass, run, samples_of
 

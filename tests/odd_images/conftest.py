@@ -17,7 +17,7 @@ from PIL import Image, ImageOps
 import packer
 from packer.checking.verify import verify
 from packer.interop.index import index
-from packer.packing import PackReport
+from packer.run.pack import PackReport
 from reader import Dataset, Loader, RandomResizedCrop
 from reader.format import Index
 

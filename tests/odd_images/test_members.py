@@ -14,9 +14,9 @@ from packer.checking.verify import verify
 from packer.images.encode import Policy
 from packer.images.encode import encode as encoded
 from packer.images.members import EncodedMember
-from packer.packing import PackReport
+from packer.run.pack import PackReport
+from packer.shards.shard_writer import ShardWriter, shard_entry
 from packer.sources.records import SourceSample
-from packer.writing.shard_writer import ShardWriter, shard_entry
 from reader import Dataset, Loader
 from reader.format import Manifest
 

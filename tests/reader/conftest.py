@@ -19,8 +19,8 @@ import torch
 
 import reader
 from packer.images.probe import ImageInfo, probe
-from packer.packing import PackReport
-from packer.writing.shard_writer import shard_entry
+from packer.run.pack import PackReport
+from packer.shards.shard_writer import shard_entry
 from reader import Dataset
 from reader.format import FORMATS, Manifest, ShardEntry, index, tar
 

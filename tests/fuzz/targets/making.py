@@ -12,7 +12,7 @@ from PIL import Image
 
 from packer.errors import BadImage
 from packer.options.declared import PackOptions, SourceOptions
-from packer.packing import pack
+from packer.run.pack import pack
 from packer.sources.detect import open_source
 from packer.sources.records import Source, SourceSample
 from reader.format import Limits

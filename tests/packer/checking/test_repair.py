@@ -17,7 +17,7 @@ from packer.checking.repair import repair
 from packer.checking.verify import verify
 from packer.errors import UnusableInput
 from packer.options.declared import PackOptions
-from packer.packing import PackReport, pack
+from packer.run.pack import PackReport, pack
 from reader.format import FormatError, Manifest
 
 RunPacker = Callable[..., "subprocess.CompletedProcess[str]"]

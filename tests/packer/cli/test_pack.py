@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from packer.cli.main import main
-from packer.writing import fill, journal
-from packer.writing.lock import JOURNAL
-from packer.writing.run import Run
+from packer.run import log, write_missing
+from packer.run.log import JOURNAL
+from packer.run.run import Run
 from reader.format import Manifest
 
 RunPacker = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -249,7 +249,7 @@ def test_other_options_are_refused_until_overwrite(
 def test_a_destination_at_which_another_packer_works_is_refused(
     tmp_path: Path, source: Path, run_packer: RunPacker, overwrite: tuple[str, ...]
 ) -> None:
-    with journal.packing(tmp_path / "dst", Run({"of": "another"}), overwrite=False):
+    with log.packing(tmp_path / "dst", Run({"of": "another"}), overwrite=False):
         done = run_packer("pack", source, tmp_path / "dst", *overwrite)
     assert done.returncode == 2
     assert "another packer is at work" in done.stderr
@@ -279,13 +279,13 @@ def test_what_an_engine_prints_is_not_in_the_json(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    plain = fill.fill
+    plain = write_missing.fill
 
     def noisy(*arguments: Any, **options: Any) -> Any:
         print("(raylet) A node has died.")
         return plain(*arguments, **options)
 
-    monkeypatch.setattr("packer.packing.fill", noisy)
+    monkeypatch.setattr("packer.run.pack.fill", noisy)
     command = ["pack", str(source), str(tmp_path / "dst"), "--jobs", "1", "--json"]
     main(command, standalone_mode=False)
     printed = capsys.readouterr()

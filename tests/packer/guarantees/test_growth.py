@@ -24,8 +24,8 @@ from layouts.row import Row
 
 from packer.errors import UnusableInput
 from packer.options.declared import PYTHON, PackOptions, SourceOptions
-from packer.planning.prepare import prepare
-from packer.planning.work import Work, digests, outline, shard_job, tars
+from packer.plan.prepare import prepare
+from packer.plan.work import Work, digests, outline, shard_job, tars
 from packer.progress import Progress
 from packer.sources.folder.shape import Shape, listed
 from packer.sources.python.dataset import opened

@@ -13,10 +13,10 @@ from PIL import Image
 
 from packer.checking.verify import verify
 from packer.cli.main import main
-from packer.packing import PackReport
 from packer.report.table import gather
-from packer.writing.journal import add_split, commit, packing
-from packer.writing.run import Run
+from packer.run.log import add_split, commit, packing
+from packer.run.pack import PackReport
+from packer.run.run import Run
 from reader import Dataset
 from reader.format import Manifest
 from reader.order import shuffle

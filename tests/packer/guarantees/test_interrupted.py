@@ -17,7 +17,7 @@ import pytest
 from other_process import wait_until
 
 import packer
-from packer.packing import PackReport
+from packer.run.pack import PackReport
 
 StartPacker = Callable[..., "subprocess.Popen[str]"]
 RunPacker = Callable[..., "subprocess.CompletedProcess[str]"]

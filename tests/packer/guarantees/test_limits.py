@@ -18,7 +18,7 @@ from packer.errors import BadImage, Rejected
 from packer.images.probe import probe
 from packer.interop.extract import extract
 from packer.interop.index import index
-from packer.packing import PackReport
+from packer.run.pack import PackReport
 from reader import Dataset
 from reader.format import FormatError, Limits, Manifest
 from reader.format.tar import MAX_MEMBER

@@ -13,7 +13,7 @@ from PIL import Image
 import reader
 from packer.errors import UnusableInput
 from packer.options.declared import PackOptions, SourceOptions
-from packer.packing import pack
+from packer.run.pack import pack
 from reader.format import Manifest
 
 NAMES = ["train/cat/a.b.jpg", "train/cat/with space.jpg", "train/dog/猫.jpg", "val/cat/x.jpg"]
@@ -118,7 +118,9 @@ def test_a_disk_that_is_too_small_is_told_before_anything_is_written(
 ) -> None:
     from packer.errors import UnusableInput
 
-    monkeypatch.setattr("packer.writing.fill.shutil.disk_usage", lambda path: _Usage(free=1000))
+    monkeypatch.setattr(
+        "packer.run.write_missing.shutil.disk_usage", lambda path: _Usage(free=1000)
+    )
     with pytest.raises(UnusableInput, match="GB left"):
         pack(source, tmp_path / "dst", PackOptions(), 1)
     assert not list((tmp_path / "dst").rglob("*.tar"))

@@ -16,7 +16,7 @@ from packer.errors import UnusableInput
 from packer.interop.export import export
 from packer.interop.index import index
 from packer.progress import Progress
-from packer.writing.report import PackReport
+from packer.run.report import PackReport
 from reader.format import FormatError, Index, Manifest
 from reader.format.index import serialize
 

@@ -16,8 +16,8 @@ from PIL import Image
 
 from packer.errors import UnusableInput
 from packer.interop.extract import extract
-from packer.packing import PackReport
 from packer.progress import Progress
+from packer.run.pack import PackReport
 from reader.format import FormatError, Limits, Manifest
 
 RunPacker = Callable[..., "subprocess.CompletedProcess[str]"]

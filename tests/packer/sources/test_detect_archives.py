@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from packer.errors import BadImage, UnusableInput
 from packer.options.declared import SourceOptions
-from packer.packing import PackReport
+from packer.run.pack import PackReport
 from packer.sources.detect import open_source
 from packer.sources.records import SourceSample
 from reader.format import Manifest, ShardfeedError

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from packer.options.declared import PackOptions
-from packer.packing import pack
+from packer.run.pack import pack
 from packer.sources.unlabelled import remarks
 
 

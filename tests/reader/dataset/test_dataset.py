@@ -18,7 +18,7 @@ import pytest
 import simplejpeg
 from PIL import Image
 
-from packer.packing import PackReport
+from packer.run.pack import PackReport
 from reader import ArgumentError, CenterCrop, Dataset, FormatError, Limits, ReaderError, SampleError
 from reader.format import Manifest
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from packer.writing.lock import JOURNAL
+from packer.run.log import JOURNAL
 from reader.format import FormatError, Manifest
 
 

@@ -46,6 +46,6 @@ def test_only_the_named_formats_are_opened() -> None:
 def test_importing_what_packs_changes_no_limit_of_pillow() -> None:
     program = (
         "from PIL import Image; before = Image.MAX_IMAGE_PIXELS; "
-        "import packer.cli.main, packer.packing; assert before == Image.MAX_IMAGE_PIXELS"
+        "import packer.cli.main, packer.run.pack; assert before == Image.MAX_IMAGE_PIXELS"
     )
     subprocess.run([sys.executable, "-c", program], check=True)

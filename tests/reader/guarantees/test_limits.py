@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from packer.writing.shard_writer import index_of, shard_entry
+from packer.shards.shard_writer import index_of, shard_entry
 from reader import (
     CenterCrop,
     ClassBalanced,

@@ -16,7 +16,7 @@ import torch
 from PIL import Image
 from torch.utils.data import DistributedSampler, RandomSampler
 
-from packer.packing import PackReport
+from packer.run.pack import PackReport
 from reader import (
     BlockShuffle,
     CenterCrop,

@@ -24,7 +24,7 @@ from PIL import Image
 from torch.utils.data import DataLoader
 
 import reader
-from packer.packing import PackReport
+from packer.run.pack import PackReport
 from reader.cuda.device import default_device
 
 FOLDER = Path(__file__).parents[3] / "docs/coming-from"

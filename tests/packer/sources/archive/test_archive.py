@@ -13,7 +13,7 @@ import pytest
 from PIL import Image
 
 from packer.errors import BadImage, PackingFailed, UnusableInput
-from packer.packing import PackReport
+from packer.run.pack import PackReport
 from reader.format import Manifest
 
 MakeJpegs = Callable[..., dict[str, bytes]]

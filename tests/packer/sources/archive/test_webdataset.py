@@ -11,7 +11,7 @@ import pytest
 import webdataset
 
 from packer.errors import PackingFailed, UnusableInput
-from packer.packing import PackReport
+from packer.run.pack import PackReport
 from reader.format import Manifest
 
 MakeJpegs = Callable[..., dict[str, bytes]]

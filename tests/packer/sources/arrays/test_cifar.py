@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from packer.errors import PackingFailed, UnusableInput
-from packer.packing import PackReport
+from packer.run.pack import PackReport
 from packer.sources.arrays.cifar import CifarSource
 from reader.format import Manifest
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from packer.errors import PackingFailed, UnusableInput
-from packer.packing import PackReport
+from packer.run.pack import PackReport
 from reader.format import Manifest
 
 Write = Callable[..., Path]

@@ -12,7 +12,7 @@ import packer
 import reader
 from packer.errors import BadImage, PackingFailed, UnusableInput
 from packer.options.declared import PackOptions
-from packer.packing import pack
+from packer.run.pack import pack
 
 Opened = Callable[..., Any]
 Scanned = Callable[..., Any]

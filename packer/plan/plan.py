@@ -1,0 +1,178 @@
+"""Which sample goes into which shard, and in what order: pure arithmetic on the scan's columns."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from packer.planning.listing import Listing
+from reader.format import tar
+from reader.rng import GOLDEN, mix64
+
+READERS = 64  # processes that may read at a time: 8 GPUs with 8 workers each
+SIZES = (10**7, 2 * 10**7, 5 * 10**7, 10**8, 2 * 10**8, 5 * 10**8, 10**9)
+
+_SLACK = 32  # a shard may end before it is full, by this part of its size
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Shard ``i`` holds the samples ``order[bounds[i]:bounds[i + 1]]`` of the listing.
+
+    Attributes:
+        spans: bytes that each sample takes in a tar, at most; by its number in the listing.
+        files: the tar of each shard, relative to the dataset.
+        splits: the split of each shard.
+    """
+
+    order: NDArray[np.int64]
+    bounds: NDArray[np.int64]
+    spans: NDArray[np.int64]
+    files: tuple[str, ...]
+    splits: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.files)
+
+    def shard(self, number: int) -> NDArray[np.int64]:
+        """The listing's sample numbers of one shard, in its order."""
+        return self.order[self.bounds[number] : self.bounds[number + 1]]
+
+    def tar_bytes(self, number: int) -> int:
+        """What the tar of one shard measures, at most, if its images are stored as they are."""
+        return int(self.spans[self.shard(number)].sum()) + len(tar.END)
+
+
+def plan_shards(
+    listing: Listing,
+    shard_size: int | None,
+    shard_samples: int | None,
+    seed: int | None,
+    image_bytes: int | None = None,
+    first: Mapping[str, int] | None = None,
+    there: int = 0,
+) -> Plan:
+    """Order the samples of each split and cut the order into shards.
+
+    Both depend on the samples' keys and not on their places in the listing: where a sample is gone
+    or has another size, the shards that do not hold it stay what they are, but for few beside it.
+    (Where a number of samples fills the shards, one that is gone moves all that come after it.)
+
+    Args:
+        listing: what is to be packed.
+        shard_size: bytes a shard's tar should not exceed (a single sample may); None for
+            `default_shard_size`.
+        shard_samples: samples a shard may hold, None for any number.
+        seed: of the shuffle; None keeps the source's order.
+        image_bytes: what each image takes if not what it takes in the source.
+        first: the number of the first shard of each split, 0 if it is not named.
+        there: bytes of shards that this is added to.
+    """
+    spans = _spans(listing, image_bytes)
+    if shard_size is None:
+        shard_size, _ = default_shard_size(there + int(spans.sum()))
+    hashes = listing.key_hashes
+    order: list[NDArray[np.int64]] = [np.empty(0, np.int64)]
+    bounds = [0]
+    files: list[str] = []
+    shard_splits: list[str] = []
+    for split, numbers in listing.by_split().items():
+        if seed is not None:
+            numbers = numbers[_shuffled_blocks(listing.blocks[numbers], hashes[numbers], seed)]
+        begin = bounds[-1]
+        ends = _shard_ends(spans[numbers], hashes[numbers], shard_size, shard_samples)
+        names = [f"shard-{(first or {}).get(split, 0) + n:06d}.tar" for n in range(len(ends))]
+        order.append(numbers)
+        bounds += [begin + end for end in ends]
+        files += [f"{split}/{name}" if split else name for name in names]
+        shard_splits += [split] * len(ends)
+    return Plan(
+        np.concatenate(order), np.array(bounds, np.int64), spans, tuple(files), tuple(shard_splits)
+    )
+
+
+def _spans(listing: Listing, image_bytes: int | None) -> NDArray[np.int64]:
+    """Bytes of each sample in a tar, at most: its members, their headers and padding."""
+    members = 2 + listing.member_counts  # the image and its class
+    sizes = listing.sizes
+    if image_bytes is not None:
+        sizes = image_bytes + np.where(listing.member_counts > 0, sizes, 0)
+    # An image and its class are padded exactly; of further members only the sum is known.
+    spans = -(-sizes // tar.BLOCK) * tar.BLOCK + tar.BLOCK * (2 * members - 1)
+    names = listing.name_lengths
+    pax = np.where(names > 100, -(-(names + 20) // tar.BLOCK) + 1, 0)
+    return spans + members * pax * tar.BLOCK
+
+
+def _shard_ends(
+    spans: NDArray[np.int64],
+    hashes: NDArray[np.uint64],
+    shard_size: int,
+    shard_samples: int | None,
+) -> list[int]:
+    """Where each shard ends if samples of these sizes and hashes follow each other.
+
+    One that its size fills ends before the sample of the smallest hash among the last that would
+    fit: where one shard ends elsewhere than it did, the next one ends where it did all the same.
+    """
+    sums = np.cumsum(spans)
+    ends: list[int] = []
+    start = before = 0
+    while start < len(spans):
+        space = shard_size - len(tar.END)
+        stop = int(np.searchsorted(sums, before + space, side="right"))
+        if shard_samples is not None and start + shard_samples <= stop:
+            stop = start + shard_samples
+        elif stop < len(spans):
+            early = int(np.searchsorted(sums, before + space - space // _SLACK, side="right"))
+            early = max(early, start + 1)
+            if early < stop:
+                stop = early + int(np.argmin(hashes[early : stop + 1]))
+        start = max(stop, start + 1)
+        before = int(sums[start - 1])
+        ends.append(start)
+    return ends
+
+
+def _shuffled_blocks(
+    blocks: NDArray[np.int64], hashes: NDArray[np.uint64], seed: int
+) -> NDArray[np.int64]:
+    """A permutation that keeps the samples of a block (not -1) together, and mixes them there."""
+    order = shuffled(hashes, seed)
+    if (blocks < 0).all():
+        return order
+    known, block = np.unique(blocks, return_inverse=True)
+    places = np.argsort(shuffled(known.astype(np.uint64), seed))
+    return order[np.argsort(places[block[order]], kind="stable")]
+
+
+def shuffled(hashes: NDArray[np.uint64], seed: int) -> NDArray[np.int64]:
+    """A permutation in which what has these hashes comes in an order that `seed` alone decides.
+
+    What is added or gone leaves the others in their order. They are sorted by the splitmix64 hash
+    (Steele, Lea, Flood 2014) of (seed, hash), whatever numpy's version.
+    """
+    with np.errstate(over="ignore"):
+        keys = hashes * np.uint64(GOLDEN) + np.uint64(mix64(seed % 2**64))
+        return np.argsort(mix64(keys), kind="stable")
+
+
+def default_shard_size(total: int) -> tuple[int, str]:
+    """The largest round size that leaves a shard for each of 64 readers, from 10 MB to 1 GB.
+
+    So shuffling windows, ranks and the workers of readers that divide whole shards (webdataset,
+    DALI) have several to choose from in a small dataset, too.
+
+    Args:
+        total: bytes of all shards.
+
+    Returns:
+        Bytes, and the reason in words.
+    """
+    fitting = [size for size in SIZES if size * READERS <= total]
+    if not fitting:
+        return SIZES[0], "smaller ones would cost more in opening files than they gain"
+    if fitting[-1] == SIZES[-1]:
+        return SIZES[-1], "larger ones are slow to copy and to repair, and gain nothing"
+    return fitting[-1], f"{READERS} readers, as of 8 GPUs with 8 workers each, then have one each"

@@ -1,0 +1,179 @@
+"""What is to be done: the source scanned and its shards planned, with nothing written yet."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import xxhash
+
+from packer.errors import NothingToPack, UnusableInput
+from packer.options.declared import PackOptions
+from packer.plan.guard import Origin
+from packer.plan.plan import plan_shards
+from packer.plan.source_summary import doubts, told
+from packer.plan.work import Work
+from packer.planning.existing import There
+from packer.planning.scan import scan
+from packer.progress import Progress
+from packer.sources.coco.coco import CocoSource
+from packer.sources.detect import read
+from packer.sources.folder.files import NO_FILE
+from packer.sources.given import Given
+from packer.sources.python.dataset import DatasetSource
+from packer.sources.reading import Reading
+from packer.sources.records import Source
+from packer.sources.table.source import TableSource
+from packer.sources.unlabelled import remarks
+from packer.words import option
+from reader.format import Manifest
+
+
+def prepare(
+    src: Path | Given | Reading,
+    options: PackOptions,
+    progress: Progress,
+    classes: Sequence[str] | None = None,
+    onto: Path | None = None,
+) -> Work:
+    """Scan `src` and plan its shards; nothing is written.
+
+    Args:
+        src: the folder, archive or manifest to be packed; or what is understood already.
+        options: what shapes the shards.
+        progress: where to show how far it is.
+        classes: class names in label order, None for the source's own order.
+        onto: a dataset whose samples are there already.
+
+    Raises:
+        NothingToPack: there is nothing to pack.
+        UnusableInput: it does not go with what is in `onto`.
+        FormatError: an index of `onto` is not usable.
+        PackingFailed: the source has gone meanwhile.
+        OSError: the disk fails.
+    """
+    base = None if onto is None else Manifest.load(onto)
+    given = Given.at(src) if isinstance(src, Path) else src
+    reading = _reading(given, options) if isinstance(given, Given) else given
+    source = reading.open(classes)
+    if base is not None and source.classes:
+        known = set(base.classes)
+        added = [name for name in source.classes if name not in known]
+        source = reading.open([*base.classes, *added])
+    if isinstance(source, DatasetSource) and source.probed.keyed:
+        _refuse_what_keys_decide(reading.what, onto, options.split)
+    origin = _origin(given.path, source) if isinstance(given, Given) else None
+    there = None if onto is None or base is None else There(onto, base)
+    fixed = len(base.classes if base else classes or ())
+    scanned = scan(source, options, progress, there, fixed, reading.beside)
+    if origin is not None:
+        origin.check()  # else it has gone while it was listed
+    if isinstance(given, Given) and given.version:
+        version = version_of(given.version, classes)
+        scanned = replace(scanned, fingerprint=scanned.fingerprint + version)
+    listing = scanned.listing
+    if not len(listing) and base is None:
+        files = [(item.name, item.reason) for item in listing.skipped]
+        name = given.name if isinstance(given, Given) else given.what
+        what = f"{name}, read as {reading.what}, holds no file to pack."
+        raise NothingToPack(f"{what}{_hint(source, files)}", files)
+    plan = plan_shards(
+        listing,
+        options.shard_size,
+        options.shard_samples,
+        options.seed,
+        options.raw_bytes,
+        next_numbers(base),
+        sum(shard.bytes for shard in base.shards) if base else 0,
+    )
+    if onto is not None and base is not None:
+        refuse_other_splits(onto, set(base.splits), set(plan.splits))
+    if isinstance(source, DatasetSource):
+        further, probed = tuple(source.remarks()), source.probed
+    else:
+        further = tuple(remarks(source, int((listing.labels < 0).sum()), len(listing)))
+        further += tuple(doubts(listing, scanned.classes)) if base is None else ()
+        probed = None
+    sentence = told(reading.what, listing, scanned.classes, probed)
+    before = there.rejected if there else frozenset()
+    return Work(origin, scanned, plan, options, base, scanned.remarks + further, sentence, before)
+
+
+def version_of(listed: str, classes: Sequence[str] | None) -> str:
+    """How the fingerprint of a source in a store ends: it tells that nothing need be fetched.
+
+    Args:
+        listed: checksum of what the store lists.
+        classes: as they were given.
+    """
+    return xxhash.xxh3_128_hexdigest(repr((listed, classes and tuple(classes))).encode())
+
+
+def _reading(given: Given, options: PackOptions) -> Reading:
+    reading = read(given.path, options.source)
+    return replace(reading, beside=(*reading.beside, *given.lacking))
+
+
+def _refuse_what_keys_decide(what: str, onto: Path | None, split: object) -> None:
+    """Shards are planned before items are read, and only these tell their keys.
+
+    Raises:
+        UnusableInput: something is asked for that depends on them.
+    """
+    if onto is not None:
+        raise UnusableInput(
+            f"Items of {what} have keys of their own, and which of them are in {onto} only "
+            "reading all of them tells. Add them by packer.Writer(..., append=True)."
+        )
+    if split is not None:
+        raise UnusableInput(
+            f"Items of {what} have keys of their own, by which {option('split')} divides, and only "
+            "reading all of them tells these. Give iter(dataset), which is read in turn and "
+            "divided by "
+            'the keys, or the splits as {"train": ..., "val": ...}; items without keys are divided '
+            "by their numbers."
+        )
+
+
+def _origin(src: Path, source: Source) -> Origin:
+    root = getattr(source, "root", src)
+    return Origin.of(root if root.exists() else src)
+
+
+def _hint(source: Source, files: Sequence[tuple[str, str]]) -> str:
+    """What the reasons why there is nothing to pack may have in common."""
+    missing = sum(reason.endswith(NO_FILE) for _, reason in files)
+    if isinstance(source, TableSource | CocoSource) and missing and missing == len(files):
+        return (
+            f" None of the {missing} images that it names was found below {source.root}; does "
+            f"{option('root')} name their folder?"
+        )
+    return ""
+
+
+def refuse_other_splits(dst: Path, there: set[str], new: set[str]) -> None:
+    """Samples without a split beside named ones would be read by nobody who names a split.
+
+    Raises:
+        UnusableInput: there are such.
+    """
+    if there and not {bool(split) for split in new} <= {bool(split) for split in there}:
+        raise UnusableInput(
+            f"{dst} {_told(there)}, and what is to be added {_told(new)}. Append what is divided "
+            "in the same way, or choose another destination."
+        )
+
+
+def _told(splits: set[str]) -> str:
+    names = ", ".join(sorted(splits - {""}))
+    without = " and samples without a split" if "" in splits else ""
+    return f"has the splits {names}{without}" if names else "is not divided into splits"
+
+
+def next_numbers(base: Manifest | None) -> dict[str, int]:
+    """For each split, the number that its next shard gets."""
+    numbers: dict[str, int] = {}
+    for shard in base.shards if base else ():
+        number = int(re.findall(r"\d+", Path(shard.file).stem)[-1])
+        numbers[shard.split] = max(numbers.get(shard.split, 0), number + 1)
+    return numbers

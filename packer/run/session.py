@@ -1,0 +1,304 @@
+"""A dataset that a loop writes: held until it is committed or discarded."""
+
+import os
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, closing, suppress
+from dataclasses import dataclass, replace
+from typing import Any
+
+import xxhash
+from PIL import Image
+
+from packer.errors import BadImage, NothingToPack, Rejected, UnusableInput, cannot_write
+from packer.images.encode import AS_PNG, grows_as_png
+from packer.keys import KeySet, escape, split_of
+from packer.options.declared import PackOptions
+from packer.plan.prepare import next_numbers, refuse_other_splits
+from packer.plan.source_summary import sentence
+from packer.planning.scan import is_numbered, numbered
+from packer.progress import Progress
+from packer.run import log
+from packer.run.destination import Destination
+from packer.run.report import PackReport, manifest_of, report, without_labels
+from packer.run.run import Run
+from packer.run.stream import ShardStream
+from packer.shards.jobs import tell_of_compiling
+from packer.sources.python.items import Fields, Item
+from packer.sources.records import Content, SourceSample
+from packer.words import option
+from reader.format import FORMATS, Index, Manifest
+
+_JPEG = b"\xff\xd8"
+_OF_IMAGES = ("jpeg", "png", "max_side", "quality", "raw")
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is asked for, beside the options that shape the shards.
+
+    Attributes:
+        classes: class names in label order; empty: labels are numbers.
+        declared: the class names that the samples' own numbers stand for; empty: `classes`.
+        skips: what is not sound is skipped.
+        threads: that encode.
+        what: the samples are, for a person.
+        remarks: further sentences on them.
+    """
+
+    classes: tuple[str, ...]
+    skips: bool
+    append: bool
+    overwrite: bool
+    threads: int
+    progress: Progress
+    what: str = "samples of a loop"
+    declared: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+
+def pushed(
+    samples: Iterable[Any], to: Destination, options: PackOptions, request: Request
+) -> PackReport:
+    """Write all `samples`, and commit them; an error of theirs discards what was written."""
+    session = Session(to, options, request)
+    try:
+        for sample in samples:
+            session.write(sample)
+    except BaseException:
+        session.discard()
+        raise
+    return session.commit()
+
+
+class Session:
+    """A Writer at work: it holds the destination until it commits or discards."""
+
+    def __init__(self, to: Destination, options: PackOptions, request: Request) -> None:
+        self.process = os.getpid()
+        self._began = time.monotonic()
+        self._to, self._options, self._request = to, options, request
+        self._folder = folder = to.folder
+        self._failure: BaseException | None = None
+        self._made = [path for path in (folder, *folder.parents) if not path.exists()][::-1]
+        self._base = self._opened_base() if request.append else None
+        self._fields = self._understood()
+        keys = list(self._keys_there())
+        self._keys = KeySet(keys)
+        self._next = 1 + max((int(key) for key in keys if key.isdigit()), default=-1)
+        self._has_keys: bool | None = None
+        self._warned = False
+        self._has_jpeg = False
+        self._run = replace(Run.asked(to.name, options, request.classes), pushed=True)
+        self._base_splits = set(self._base.splits) if self._base else set()
+        self._splits: list[str] = []
+        self._stack = ExitStack()
+        try:
+            self._stack.enter_context(
+                to.packing(self._run, request.overwrite, self._base, request.progress.note)
+            )
+            phase = request.progress.phase("pack", None, "samples")
+            self._advance = self._stack.enter_context(phase)
+            self._stream = self._stack.enter_context(closing(self._new_stream()))
+        except BaseException:
+            self._stack.close()
+            self._remove_folders()
+            raise
+
+    def write(self, sample: Any) -> None:
+        """Take a sample; a failure is raised again by all that comes after it."""
+        if self._failure is not None:
+            raise self._failure
+        try:
+            self._write(sample)
+        except BaseException as error:
+            self._failure = error
+            raise
+
+    def _write(self, sample: Any) -> None:
+        name = f"{self._next:08d}"
+        self._next += 1
+        self._advance(1)
+        try:
+            item = self._fields.item(sample)
+            name = self._name(item, name)
+            split = self._split(item, name)
+        except BadImage as error:
+            self._stream.drain()  # what is wrong before it comes first
+            self._reject(name, error)
+            self._stream.rejected.append((name, str(error)))
+            return
+        self._tell_of_compiling(item.image)
+        image = item.image.copy() if isinstance(item.image, Image.Image) else item.image
+        if not self._warned and grows_as_png(image, self._options.policy):
+            self._warned = True
+            self._request.progress.note(AS_PNG)
+        members = tuple(item.members)
+        known = SourceSample(name, escape(name), item.label, 0, 0, members, split)
+        self._stream.add(known, Content(image, item.members))
+
+    def _tell_of_compiling(self, image: bytes | Image.Image) -> None:
+        """Say once that JPEGs take seconds at first, when one comes."""
+        policy = self._options.policy
+        is_jpeg = image.startswith(_JPEG) if isinstance(image, bytes) else policy.quality
+        if is_jpeg and not self._has_jpeg:
+            self._has_jpeg = True
+            tell_of_compiling(policy, ("x.jpg",), self._request.progress)
+
+    def commit(self) -> PackReport:
+        """Finish the shards and write dataset.json; what goes wrong discards all."""
+        try:
+            if self._failure is not None:
+                raise self._failure
+            self._stream.finish()
+            content = self._manifest()
+            self._to.commit(content, self._request.progress)
+        except BaseException:
+            self.discard()
+            raise
+        self._stack.close()
+        written = self._stream.written
+        return report(
+            self._to.name,
+            content,
+            written,
+            reading=content.reading,
+            remarks=[*self._request.remarks, *without_labels(written.labels)],
+            shards_written=len(written.entries),
+            seconds=time.monotonic() - self._began,
+            rejected=self._rejected,
+            ignored=[],
+        )
+
+    def discard(self) -> None:
+        """Leave the destination as it was."""
+        self._stream.close()
+        with suppress(OSError):  # what is left is discarded by who comes next
+            self._to.discard(self._splits, self._base)
+        self._stack.close()
+        self._remove_folders()
+
+    def _remove_folders(self) -> None:
+        for folder in reversed(self._made):
+            with suppress(OSError):  # somebody else has put something there
+                folder.rmdir()
+
+    def _opened_base(self) -> Manifest:
+        """The dataset that is added to, if its images were stored as these will be."""
+        base = Manifest.load(self._to.base())
+        options = self._options.dump()
+        if others := [name for name in _OF_IMAGES if base.options.get(name) != options[name]]:
+            raise UnusableInput(
+                f"{self._to.name} was packed with another {others[0]}, "
+                f"{base.options.get(others[0])!r}. Repeat that to append to it."
+            )
+        return base
+
+    def _understood(self) -> Fields:
+        """How items are understood: classes that are there keep their numbers."""
+        of_source, given = self._options.source, self._request.classes
+        there = self._base.classes if self._base else ()
+        names = () if is_numbered(there) else there
+        if given and not names and len(given) < len(there):
+            raise UnusableInput(
+                f"The {len(there)} classes are numbers, and {len(given)} names are given: give one "
+                "for each."
+            )
+        order = (*names, *(name for name in given if name not in names))
+        return Fields(
+            of_source.image_column or "image",
+            of_source.label_column,
+            of_source.split_column,
+            classes=order,
+            declared=self._request.declared or given,
+        )
+
+    def _keys_there(self) -> Iterator[bytes]:
+        for shard in self._base.shards if self._base else ():
+            yield from Index(self._folder / shard.index, mapped=False).values_of("key")
+
+    def _new_stream(self) -> ShardStream:
+        return ShardStream(
+            self._folder,
+            self._options.policy,
+            shard_size=self._options.shard_size,
+            shard_samples=self._options.shard_samples,
+            threads=self._request.threads,
+            first=next_numbers(self._base),
+            there=sum(shard.bytes for shard in self._base.shards) if self._base else 0,
+            begin_split=self._begin_split,
+            reject=self._reject,
+        )
+
+    def _begin_split(self, split: str) -> None:
+        if self._base is not None:
+            refuse_other_splits(self._folder, self._base_splits, {split})
+        if not split:
+            return
+        path = self._folder / split
+        log.add_split(self._folder, self._run, split, self._base)
+        self._splits.append(split)
+        try:
+            path.mkdir()
+            self._made.append(path)
+        except FileExistsError:
+            pass
+        except OSError as error:
+            raise cannot_write(path, error, kept=False) from error
+
+    def _name(self, item: Item, number: str) -> str:
+        """The sample's key as it is given, or its number."""
+        if self._has_keys not in (None, item.key is not None):
+            raise BadImage("it has a key or none, unlike those before it: give all of them one")
+        self._has_keys = item.key is not None
+        if item.key is None:
+            return number
+        if not self._keys.add(escape(item.key)):
+            raise BadImage(f"its key, {item.key!r}, is that of another sample")
+        return item.key
+
+    def _split(self, item: Item, name: str) -> str:
+        shares = self._options.split
+        if shares is None:
+            return item.split
+        if item.split:
+            raise BadImage(
+                f"it names its split, and {option('split')} divides the samples: leave one out"
+            )
+        return split_of(escape(name), shares)
+
+    def _reject(self, name: str, error: BadImage) -> None:
+        if not self._request.skips:
+            raise Rejected([(name, str(error))], written=False, noun="item")
+
+    @property
+    def _rejected(self) -> list[tuple[str, str]]:
+        """Every sample that was rejected; a last one may have no shard whose index names it."""
+        return self._stream.written.rejected + self._stream.rejected
+
+    def _manifest(self) -> Manifest:
+        written, base = self._stream.written, self._base
+        splits: Counter[str] = Counter()
+        for entry in written.entries.values():
+            splits[entry.split] += entry.samples
+        count = splits.total()
+        if not count and base is None:
+            raise NothingToPack(f"Nothing was written to {self._to.name}.", self._rejected)
+        there = base.classes if base else ()
+        classes = self._fields.classes or max(there, numbered(written.labels), key=len)
+        images = written.fields.difference(FORMATS, ("cls",))
+        told = sentence(self._request.what, count, classes, splits, sorted(images), False)
+        checksums = "".join(entry.checksum for entry in written.entries.values())
+        return manifest_of(
+            written,
+            written.entries.values(),
+            base,
+            self._options.policy,
+            rejected=self._rejected,
+            unindexed=self._stream.rejected,
+            reading=told,
+            options=base.options if base else self._options.dump(),
+            source=xxhash.xxh3_128_hexdigest(f"{base.source if base else ''}{checksums}".encode()),
+            classes=classes,
+        )

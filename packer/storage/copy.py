@@ -1,0 +1,164 @@
+"""A copy of objects of a store, in a folder of this machine, while something is packed from it.
+
+Purpose: have the same files here as there, fetched once, whoever needs them at a time.
+
+Guarantees: while it is held, each file that was listed is there as it was listed, and nothing else;
+what an earlier run has fetched is not fetched again; nobody changes or removes what another holds.
+Who waits for another's fetching goes on when that one dies.
+
+::
+
+    scratch/raw-1a2b3c4d/raw/...      the files
+    scratch/raw-1a2b3c4d/unfinished/  what has not come as a whole
+    scratch/raw-1a2b3c4d/.lock        held by all who read; by one alone while it is changed
+"""
+
+import fcntl
+import os
+import random
+import re
+import shutil
+import time
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import xxhash
+
+from packer.errors import UnusableInput, cannot_write
+from packer.storage import lock
+from packer.storage.objects import mtime_ns
+from packer.words import option
+
+if TYPE_CHECKING:
+    from reader.remote.listing import Listed
+
+_BLOCK = 4096  # bytes that a file system gives out at a time
+_TRIES = 5  # to change it, where another reads it
+
+Fetch = Callable[["Mapping[str, Listed]", Path, Path], None]  # objects, their folder, unfinished
+
+
+class Copy:
+    """That of what lies at a URL.
+
+    Attributes:
+        folder: in which the files lie.
+        root: in which all lies that is this copy's.
+    """
+
+    def __init__(self, url: str, scratch: Path) -> None:
+        name = re.sub(r"[^\w.-]", "_", url.rpartition("/")[2])
+        digest = xxhash.xxh3_64_hexdigest(url.encode("utf-8", "surrogatepass"))
+        self._url = url
+        self.root = Path(os.path.realpath(scratch)) / f"{name[:100]}-{digest[:8]}"
+        self.folder = self.root / (name if name.strip(".") else "source")
+        self._lock = self.root / ".lock"
+        self._file: Any = None
+
+    @property
+    def is_folded(self) -> bool:
+        """Whether the disk knows no upper and lower case."""
+        with lock.opened(self._lock):
+            return self._lock.with_name(self._lock.name.upper()).exists()
+
+    def hold(
+        self, objects: "Mapping[str, Listed]", fetch: Fetch, note: Callable[[str], None]
+    ) -> None:
+        """Have the files, and keep them as they are until `leave` or `remove`.
+
+        Args:
+            objects: what is to be there, by name.
+            fetch: brings those that are missing.
+            note: is told why it waits.
+
+        Raises:
+            UnusableInput: the disk has no room, or somebody reads other versions of them.
+            StoreError, PackingFailed: as `fetch` does.
+        """
+        for tried in range(_TRIES):
+            if self._taken(note) and (self._is_alone or not self._missing(objects)):
+                break
+            self.leave()
+            time.sleep(random.uniform(0, tried))
+        else:
+            raise UnusableInput(
+                f"{self.root} holds other versions of what {self._url} lists now, and another "
+                "packer is at work with them. Wait for its end, or give another "
+                f"{option('scratch')}."
+            )
+        if self._is_alone:
+            self._bring(objects, fetch)
+            fcntl.flock(self._file, fcntl.LOCK_SH)
+
+    def _taken(self, note: Callable[[str], None]) -> bool:
+        """Take the lock: alone, or with others when nobody changes it; False if it is gone."""
+        opened = lock.opened(self._lock)
+        self._file, self._opened = opened.__enter__(), opened
+        self._is_alone = lock.take(self._file, lock.ALL)
+        if not self._is_alone:
+            if not lock.take(self._file, lock.SHARED):
+                note(f"Waiting for the packer that fetches to {self.root}.")
+            fcntl.flock(self._file, fcntl.LOCK_SH)
+        return lock.is_there(self._file)
+
+    def _missing(self, objects: "Mapping[str, Listed]") -> "dict[str, Listed]":
+        return {name: listed for name, listed in objects.items() if not self._has(name, listed)}
+
+    def _has(self, name: str, listed: "Listed") -> bool:
+        try:
+            status = os.lstat(self.folder / name)
+        except OSError:
+            return False
+        return (status.st_size, status.st_mtime_ns) == (listed.size, mtime_ns(listed))
+
+    def _bring(self, objects: "Mapping[str, Listed]", fetch: Fetch) -> None:
+        unfinished = self.root / "unfinished"
+        shutil.rmtree(unfinished, ignore_errors=True)
+        self._remove_others(objects)
+        missing = self._missing(objects)
+        try:
+            for folder in (self.folder, unfinished):
+                folder.mkdir(exist_ok=True)
+        except OSError as error:
+            raise cannot_write(self.root, error) from error
+        needed = sum(-(-listed.size // _BLOCK) * _BLOCK for listed in missing.values())
+        free = shutil.disk_usage(self.root).free
+        if needed > free:
+            raise UnusableInput(
+                f"{self._url}: {needed / 1e9:.1f} GB are to be fetched, and the disk of "
+                f"{self.root} has {free / 1e9:.1f} GB free. Give a {option('scratch')} on a larger "
+                "one."
+            )
+        if missing:
+            fetch(missing, self.folder, unfinished)
+        shutil.rmtree(unfinished, ignore_errors=True)
+
+    def _remove_others(self, objects: "Mapping[str, Listed]") -> None:
+        """Remove what is not as it was listed, and folders that are left empty."""
+        for folder, _, files in os.walk(self.folder, topdown=False):
+            for file in files:
+                path = Path(folder, file)
+                name = path.relative_to(self.folder).as_posix()
+                if name not in objects or not self._has(name, objects[name]):
+                    path.unlink()
+            with suppress(OSError):
+                os.rmdir(folder)
+
+    def leave(self) -> None:
+        """Hold it no more."""
+        if self._file is not None:
+            self._file = self._opened.__exit__(None, None, None)
+
+    def remove(self) -> bool:
+        """Remove it, unless others hold it; whether it is gone."""
+        is_alone = lock.take(self._file, lock.ALL)
+        if is_alone:
+            for folder in (self.folder, self.root / "unfinished"):
+                shutil.rmtree(folder, ignore_errors=True)
+            with suppress(OSError):
+                self._lock.unlink()  # last: who waits for it may begin
+                self.root.rmdir()
+        self.leave()
+        return is_alone

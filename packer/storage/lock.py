@@ -1,0 +1,53 @@
+"""Advisory locks on files (`flock`, which a network file system passes on)."""
+
+import fcntl
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from packer.errors import UnusableInput
+
+ALL, SHARED = fcntl.LOCK_EX, fcntl.LOCK_SH
+
+
+@contextmanager
+def opened(path: Path, mode: int = 0o666) -> Iterator[Any]:
+    """The file at `path` in a destination, to be locked; it is made if it is not there.
+
+    Raises:
+        UnusableInput: nothing can be written there.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, mode)
+    except OSError as error:
+        raise UnusableInput(f"{path.parent} cannot be written to: {error.strerror}.") from error
+    with open(path, "rb+", buffering=0, opener=lambda *_: descriptor) as file:
+        yield file
+
+
+def take(file: Any, how: int) -> bool:
+    """Lock what was `opened`, in place of a lock held before.
+
+    Returns:
+        Whether nobody is in the way; else no lock is held.
+
+    Raises:
+        UnusableInput: it cannot be locked.
+    """
+    try:
+        fcntl.flock(file, how | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError as error:
+        raise UnusableInput(f"{file.name} cannot be locked: {error.strerror}.") from error
+    return True
+
+
+def is_there(file: Any) -> bool:
+    """Whether what was `opened` has not been removed meanwhile."""
+    with suppress(FileNotFoundError):
+        return os.path.samestat(os.fstat(file.fileno()), os.stat(file.name))
+    return False

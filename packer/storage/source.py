@@ -1,0 +1,126 @@
+"""A source in a store, for as long as it is packed."""
+
+from contextlib import ExitStack
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from packer.errors import NothingToPack
+from packer.progress import Progress
+from packer.sources.given import Given
+from packer.storage import listing, objects
+from packer.storage.copy import Copy
+from packer.storage.event_loop import EventLoop
+from reader.format import ShardfeedError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from reader.remote.listing import Listed, ListingStore
+
+
+class StoreSource:
+    """What lies at a URL; a context manager around all that is asked of it.
+
+    Attributes:
+        name: its URL.
+    """
+
+    def __init__(
+        self, url: str, scratch: Path, options: dict[str, Any], provider: bytes | None
+    ) -> None:
+        """Ask nothing yet.
+
+        Args:
+            url: of the source; may have braces.
+            scratch: where it is copied to.
+            options: of the store.
+            provider: of credentials, pickled.
+        """
+        self.name = url
+        self._options, self._provider = options, provider
+        self._copy = Copy(url, scratch)
+        self._loop, self._stack = EventLoop(), ExitStack()
+        self._progress = Progress(quiet=True)
+        self._is_fetched = False
+
+    def __enter__(self) -> "StoreSource":
+        self._stack.enter_context(self._loop)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._stack.close()
+        self._copy.leave()
+        if isinstance(error, ShardfeedError):
+            error.args = tuple(self._in_its_words(text) for text in error.args)
+        if self._is_fetched:
+            self._progress.note(
+                f"packer: what was fetched stays in {self._copy.root}, for the next run to go "
+                "on with. Remove it if there is to be none."
+            )
+
+    def _in_its_words(self, text: Any) -> Any:
+        """Who reads it knows the URL, and not the copy's path."""
+        return text.replace(str(self._copy.folder), self.name) if isinstance(text, str) else text
+
+    @cached_property
+    def _found(self) -> listing.Found:
+        """What the store has."""
+        return self._loop.do(listing.find(self.name, self._opened))
+
+    def _opened(self, url: str) -> "ListingStore":
+        from reader.remote.listing import ListingStore
+
+        return ListingStore(url, dict(self._options), self._provider)
+
+    @cached_property
+    def version(self) -> str:
+        """A checksum of what the store lists.
+
+        Raises:
+            UnusableInput: it lists nothing, or the URL means nothing.
+            StoreError: it does not answer.
+        """
+        return objects.version(self._found.objects)
+
+    def fetched(self, progress: Progress) -> Given:
+        """What is packed in its place: a copy, which stays as it is for as long as this does.
+
+        Raises:
+            UnusableInput: as above; or the disk has no room, or the copy is in use otherwise.
+            StoreError: the store does not give it.
+            PackingFailed: it cannot be written.
+        """
+        found, self._progress = self._found, progress
+        wanted, skipped = objects.wanted(found.objects, is_folded=self._copy.is_folded)
+        if not wanted:
+            files = [(item.name, item.reason) for item in skipped]
+            raise NothingToPack(f"{self.name} holds nothing that can be fetched.", files)
+
+        def fetch(missing: "Mapping[str, Listed]", folder: Path, unfinished: Path) -> None:
+            from packer.storage.transfer import Transfer
+
+            total, there = sum(listed.size for listed in missing.values()), len(wanted)
+            progress.note(
+                f"packer: {total / 1e6:,.1f} MB of {self.name} are fetched to {folder} "
+                f"({len(missing)} of {there} objects, {there - len(missing)} are there). They are "
+                "removed once the dataset is committed."
+            )
+            self._is_fetched = True
+            with progress.phase("fetch", total, "B") as advance:
+                transfer = Transfer(found.store, folder, unfinished, advance)
+                self._loop.do(transfer.run(missing))
+
+        self._copy.hold(wanted, fetch, progress.note)
+        self._is_fetched = True
+        return Given(self._copy.folder / found.entry, self.name, self.version, tuple(skipped))
+
+    def forget(self) -> None:
+        """Remove the copy, unless others are at work with it."""
+        self._is_fetched = not self._copy.remove()

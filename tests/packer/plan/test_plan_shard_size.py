@@ -1,0 +1,84 @@
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PIL import Image
+
+from packer.plan.plan import default_shard_size, plan_shards
+from packer.planning.listing import Listing
+from packer.sources.records import SourceSample
+from reader.format import Manifest
+
+MB = 10**6
+RunPacker = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+@pytest.mark.parametrize(
+    ("total", "size"),
+    [
+        *((0, 10 * MB), (MB, 10 * MB), (1280 * MB - 1, 10 * MB), (1280 * MB, 20 * MB)),
+        *((10**10, 100 * MB), (64 * 10**9, 10**9), (10**15, 10**9)),
+    ],
+)
+def test_a_small_dataset_has_small_shards_and_a_large_one_those_of_a_gigabyte(
+    total: int, size: int
+) -> None:
+    assert default_shard_size(total)[0] == size
+
+
+@given(st.integers(0, 10**13))
+def test_there_are_64_shards_or_they_are_as_small_as_any_and_never_needlessly_many(
+    total: int,
+) -> None:
+    size, reason = default_shard_size(total)
+    assert total // size >= 64 or size == 10 * MB
+    assert total // size <= 160 or size == 10**9
+    assert reason
+
+
+def listing(count: int, size: int) -> Listing:
+    made = Listing()
+    for number in range(count):
+        made.add(SourceSample(f"{number}.jpg", str(number), 0, size, 0))
+    return made
+
+
+def test_the_rule_counts_what_is_packed_and_what_it_is_added_to() -> None:
+    samples = listing(100, MB)
+    assert len(plan_shards(samples, None, None, 0)) > 10
+    assert len(plan_shards(samples, None, None, 0, there=10**11)) == 1
+    assert len(plan_shards(samples, None, None, 0, image_bytes=3072)) == 1
+    assert len(plan_shards(samples, 10**9, None, 0)) == 1
+
+
+@pytest.fixture
+def images(tmp_path: Path) -> Path:
+    """14 MB."""
+    rng = np.random.default_rng(0)
+    folder = tmp_path / "images" / "noise"
+    folder.mkdir(parents=True)
+    for number in range(12):
+        noise = Image.fromarray(rng.integers(0, 256, (624, 624, 3), np.uint8))
+        noise.save(folder / f"{number:02}.png", compress_level=0)
+    return folder.parent
+
+
+def test_pack_info_and_a_dry_run_agree_on_the_shards_and_an_append_goes_on(
+    images: Path, tmp_path: Path, run_packer: RunPacker
+) -> None:
+    dst = tmp_path / "dst"
+    planned = json.loads(run_packer("pack", images, dst, "--dry-run", "--json").stdout)
+    assert run_packer("pack", images, dst, "--quiet").returncode == 0
+    packed = Manifest.load(dst)
+    assert [shard.file for shard in packed.shards] == [shard["file"] for shard in planned["shards"]]
+    assert len(packed.shards) == 2
+    found = json.loads(run_packer("info", dst, "--json").stdout)
+    assert max(shard.bytes for shard in packed.shards) <= found["shard_size"] == 10 * MB
+    Image.new("RGB", (8, 8)).save(images / "noise" / "new.png")
+    assert run_packer("pack", images, dst, "--quiet", "--append").returncode == 0
+    assert len(Manifest.load(dst).shards) == 3

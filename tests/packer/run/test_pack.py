@@ -1,0 +1,925 @@
+import errno
+import gc
+import io
+import json
+import os
+import re
+import shutil
+import tempfile
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import PIL
+import pytest
+import simplejpeg
+import webdataset
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from image_folder import image_folder
+from PIL import Image
+from safetensors import safe_open
+from safetensors.numpy import load_file
+
+import packer
+from packer.checking.verify import verify
+from packer.errors import NothingToPack, PackingFailed, Rejected, UnusableInput
+from packer.images import tiling
+from packer.keys import unescape
+from packer.progress import Progress
+from packer.run.pack import PackOptions, PackReport, pack
+from reader.format import FormatError, Index, Manifest
+
+RunPack = Callable[..., PackReport]
+FilesOf = Callable[[Path], dict[str, bytes]]
+SamplesOf = Callable[[Path], list[Any]]
+Zoo = tuple[Path, dict[str, bytes], dict[str, str]]
+
+WRONG_EXTENSIONS = {
+    "JPEG": "cat/jpeg.png",
+    "PNG": "cat/png.jpg",
+    "WEBP": "cat/webp.bmp",
+    "BMP": "cat/bmp.gif",
+    "GIF": "cat/gif.webp",
+    "TIFF": "cat/tiff.ppm",
+    "PPM": "cat/ppm.tiff",
+}
+ODD_NAMES = [
+    *("cat/a.b.jpg", "cat/a.c.jpg", "cat/x.jpg", "cat/x.png", "cat/with some space.jpg"),
+    *("cat/猫.jpg", os.fsdecode(b"cat/\xff\xe9.jpg"), "cat/line\nbreak.jpg", "cat/50%.jpg"),
+    *("cat/case.jpg", "cat/CASE.jpg", "cat/Case.JPG", "cat/noextension", "cat/.hidden.jpg"),
+    *("dog v1.0/deep/deeper/a.jpg", "狗/" + "狗" * 80 + "/" + "长" * 80 + ".jpg"),
+    "cat/" + "d" * 200 + "/" + "n" * 240 + ".jpg",
+]
+
+
+@pytest.fixture(scope="module")
+def zoo(
+    tmp_path_factory: pytest.TempPathFactory,
+    make_image: Callable[..., Image.Image],
+    encode: Callable[..., bytes],
+) -> Zoo:
+    """A folder with everything that people's folders hold: it, its good files, its bad files."""
+    root = tmp_path_factory.mktemp("zoo") / "images"
+    image = make_image(7, 40, 50)
+    whole = {kind: encode(image, kind) for kind in WRONG_EXTENSIONS}
+    good = {name: whole[kind] for kind, name in WRONG_EXTENSIONS.items()}
+    good |= {name: encode(make_image(seed), "JPEG") for seed, name in enumerate(ODD_NAMES)}
+    for kind in ("JPEG", "PNG"):
+        exif = Image.Exif()
+        exif[0x0112] = 6
+        good[f"dog v1.0/turned {kind}"] = encode(image, kind, exif=exif)
+    bad = {f"cat/cut.{kind}": whole[kind][: len(whole[kind]) // 2] for kind in WRONG_EXTENSIONS}
+    bad |= {"cat/text.jpg": b"some text", "cat/empty.jpg": b"", "stray.jpg": whole["JPEG"]}
+    for name, data in (good | bad).items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_bytes(data)
+    (root / "cat" / ".DS_Store").write_bytes(b"litter")
+    os.mkfifo(root / "cat" / "fifo.jpg")
+    links = {"cat/nowhere.jpg": "missing", "cat/itself.jpg": "itself.jpg", "cat/loop": ".."}
+    links |= {"loop": ".", "dog v1.0/deep/loop": "../deep"}
+    for name, target in links.items():
+        (root / name).symlink_to(target)
+    (root / "dog v1.0" / "linked.jpg").symlink_to("../cat/x.jpg")
+    good["dog v1.0/linked.jpg"] = good["cat/x.jpg"]
+    reasons = dict.fromkeys(bad, "damaged or cut short|not an image")
+    reasons |= {"cat/text.jpg": "not an image", "cat/empty.jpg": "empty", "stray.jpg": "beside"}
+    reasons |= {"cat/fifo.jpg": "regular file", "cat/nowhere.jpg": "leads nowhere"}
+    reasons |= {"cat/itself.jpg": "symbolic link", "cat/loop": "loop", "loop": "loop"}
+    reasons |= {"dog v1.0/deep/loop": "loop"}
+    return root, good, reasons
+
+
+@pytest.fixture(scope="module")
+def packed_zoo(
+    tmp_path_factory: pytest.TempPathFactory, zoo: Zoo, run_pack: RunPack
+) -> tuple[Path, PackReport]:
+    dst = tmp_path_factory.mktemp("packed") / "zoo"
+    report = run_pack(zoo[0], dst, jobs=2, skip_rejected=True, shard_samples=5, jpeg="verbatim")
+    return dst, report
+
+
+def read_with_webdataset(dst: Path) -> dict[str, tuple[bytes, int]]:
+    """The image and the label of every sample by its key, as stock WebDataset has them."""
+    urls = [str(path) for path in sorted(dst.glob("*.tar"))]
+    found = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)  # it leaves its files to be collected
+        for sample in webdataset.WebDataset(urls, shardshuffle=False):
+            (image,) = [data for ext, data in sample.items() if ext[0] != "_" and ext != "cls"]
+            assert sample["__key__"] not in found
+            found[sample["__key__"]] = image, int(sample.get("cls", -1))
+        gc.collect()
+    return found
+
+
+def stamps(folder: Path) -> dict[str, tuple[int, int]]:
+    """What changes if a file is written anew."""
+    return {path.name: (path.stat().st_ino, path.stat().st_mtime_ns) for path in folder.iterdir()}
+
+
+def test_every_good_file_is_packed_with_its_own_bytes(
+    zoo: Zoo, packed_zoo: tuple[Path, PackReport], samples_of: SamplesOf
+) -> None:
+    samples = samples_of(packed_zoo[0])
+    assert len(samples) == len(zoo[1])
+    assert {sample.name: sample.data for sample in samples} == zoo[1]
+
+
+def test_every_bad_file_is_named_with_its_reason(
+    zoo: Zoo, packed_zoo: tuple[Path, PackReport]
+) -> None:
+    rejected = dict(packed_zoo[1].rejected)
+    assert len(rejected) == len(packed_zoo[1].rejected)
+    assert rejected.keys() == zoo[2].keys()
+    for name, reason in zoo[2].items():
+        assert re.search(reason, rejected[name]), name
+    assert Manifest.load(packed_zoo[0]).rejected == len(rejected)
+
+
+def test_the_litter_of_operating_systems_is_no_error(
+    packed_zoo: tuple[Path, PackReport],
+) -> None:
+    assert [name for name, _ in packed_zoo[1].ignored] == ["cat/.DS_Store"]
+
+
+def test_every_sample_has_a_key_of_its_own_that_gives_back_its_name(
+    packed_zoo: tuple[Path, PackReport], samples_of: SamplesOf
+) -> None:
+    samples = samples_of(packed_zoo[0])
+    assert len({sample.key for sample in samples}) == len(samples)
+    for sample in samples:
+        assert unescape(sample.key) in (sample.name, os.path.splitext(sample.name)[0])
+
+
+def test_the_kind_is_told_by_content_and_not_by_extension(
+    packed_zoo: tuple[Path, PackReport], samples_of: SamplesOf
+) -> None:
+    kinds = {sample.name: sample.kind for sample in samples_of(packed_zoo[0])}
+    assert {kinds[name] for name in ODD_NAMES} == {"jpg"}
+    assert {name: kinds[name] for name in WRONG_EXTENSIONS.values()} == {
+        name: Path(name).stem.replace("jpeg", "jpg") for name in WRONG_EXTENSIONS.values()
+    }
+
+
+def test_the_index_tells_orientation_and_size(
+    packed_zoo: tuple[Path, PackReport], samples_of: SamplesOf
+) -> None:
+    turned = [sample for sample in samples_of(packed_zoo[0]) if "turned" in sample.name]
+    assert [(sample.orientation, sample.size) for sample in turned] == [(6, (40, 50))] * 2
+
+
+def test_stock_webdataset_reads_every_sample(
+    zoo: Zoo, packed_zoo: tuple[Path, PackReport], samples_of: SamplesOf
+) -> None:
+    classes = ["cat", "dog v1.0", "狗"]
+    expected = {
+        sample.key: (zoo[1][sample.name], classes.index(sample.name.split("/")[0]))
+        for sample in samples_of(packed_zoo[0])
+    }
+    assert len(expected) == len(zoo[1])
+    assert read_with_webdataset(packed_zoo[0]) == expected
+
+
+def test_tiling_changes_no_pixel_and_nothing_but_jpegs(
+    tmp_path: Path, zoo: Zoo, run_pack: RunPack, samples_of: SamplesOf
+) -> None:
+    run_pack(zoo[0], tmp_path / "dst", skip_rejected=True, jpeg="tiled")
+    samples = samples_of(tmp_path / "dst")
+    assert len(samples) == len(zoo[1])
+    for sample in samples:
+        source = zoo[1][sample.name]
+        if sample.kind == "jpg":
+            pixels = simplejpeg.decode_jpeg(sample.data)
+            np.testing.assert_array_equal(pixels, simplejpeg.decode_jpeg(source))
+        else:
+            assert sample.data == source
+    assert {key: data for key, (data, _) in read_with_webdataset(tmp_path / "dst").items()} == {
+        sample.key: sample.data for sample in samples
+    }
+
+
+def test_the_library_of_safetensors_reads_every_index(
+    packed_zoo: tuple[Path, PackReport],
+) -> None:
+    paths = sorted(packed_zoo[0].glob("*.safetensors"))
+    assert paths
+    for path in paths:
+        index, theirs = Index(path), load_file(path)
+        assert theirs.keys() == index.columns.keys()
+        for name, column in theirs.items():
+            np.testing.assert_array_equal(column, index.columns[name])
+        with safe_open(path, "numpy") as file:
+            assert file.metadata() == index.metadata
+
+
+@pytest.mark.parametrize("jpeg", ["tiled", "verbatim"])
+def test_the_files_are_identical_for_any_number_of_processes(
+    tmp_path: Path, zoo: Zoo, run_pack: RunPack, files_of: FilesOf, jpeg: str
+) -> None:
+    packed = []
+    for jobs in (1, 2, 3):
+        dst = tmp_path / str(jobs)
+        run_pack(zoo[0], dst, jobs, skip_rejected=True, shard_samples=7, jpeg=jpeg)
+        packed.append(files_of(dst))
+    assert "dataset.json" in packed[0]
+    assert packed[0] == packed[1] == packed[2]
+
+
+def test_a_copy_of_the_source_gives_the_same_files(
+    tmp_path: Path, own_source: Path, packed: Path, run_pack: RunPack, files_of: FilesOf
+) -> None:
+    for path in own_source.rglob("*.jpg"):
+        os.utime(path, ns=(0, 10**18))
+    run_pack(own_source, tmp_path / "dst", shard_samples=10)
+    assert files_of(tmp_path / "dst") == files_of(packed)
+
+
+def test_a_packed_folder_holds_shards_indexes_and_dataset_json_alone(packed: Path) -> None:
+    shards = [f"shard-{number:06d}" for number in range(4)]
+    assert sorted(path.name for path in packed.iterdir()) == [
+        "dataset.json",
+        *(f"{shard}.{ext}" for shard in shards for ext in ("safetensors", "tar")),
+    ]
+
+
+def test_without_a_shuffle_samples_come_in_the_order_of_imagefolder(
+    tmp_path: Path, own_source: Path, run_pack: RunPack, samples_of: SamplesOf
+) -> None:
+    deep = own_source / "class1"
+    for folder, number in (("b", 3), ("a-b", 4), ("a", 5), ("a/c", 6)):
+        (deep / folder).mkdir(exist_ok=True)
+        (deep / f"image{number:03d}.jpg").rename(deep / folder / "image.jpg")
+    run_pack(own_source, tmp_path / "dst", seed=None, shard_samples=4)
+    samples = samples_of(tmp_path / "dst")
+    assert [(s.name, s.label) for s in samples] == list(image_folder(own_source))
+    assert Manifest.load(tmp_path / "dst").classes == ("class0", "class1", "class2")
+
+
+def test_a_shuffle_mixes_the_classes_and_keeps_the_labels(
+    source: Path, packed: Path, samples_of: SamplesOf
+) -> None:
+    samples = samples_of(packed)
+    labels = [sample.label for sample in samples]
+    assert sorted((s.name, s.label) for s in samples) == sorted(image_folder(source))
+    assert labels != sorted(labels)
+    assert all(sample.label_data == b"%d" % sample.label for sample in samples)
+
+
+def test_a_flat_folder_has_samples_without_labels(
+    tmp_path: Path, source: Path, run_pack: RunPack, samples_of: SamplesOf
+) -> None:
+    report = run_pack(source / "class0", tmp_path / "dst")
+    samples = samples_of(tmp_path / "dst")
+    assert len(samples) == 13
+    assert {(sample.label, sample.label_data) for sample in samples} == {(-1, None)}
+    assert {label for _, label in read_with_webdataset(tmp_path / "dst").values()} == {-1}
+    manifest = Manifest.load(tmp_path / "dst")
+    assert (report.classes, manifest.classes, manifest.fields) == (0, (), ("jpg",))
+
+
+@pytest.mark.parametrize("name", ["__init__", "__", "a.b", "two words", "%"])
+def test_classes_of_any_name_are_read_by_webdataset(
+    tmp_path: Path, own_source: Path, run_pack: RunPack, name: str
+) -> None:
+    (own_source / "class1").rename(own_source / name)
+    run_pack(own_source, tmp_path / "dst")
+    assert Manifest.load(tmp_path / "dst").classes == tuple(sorted(["class0", "class2", name]))
+    assert len(read_with_webdataset(tmp_path / "dst")) == 39
+
+
+def test_a_class_may_have_a_name_that_is_no_utf8(
+    tmp_path: Path, own_source: Path, run_pack: RunPack
+) -> None:
+    name = os.fsdecode(b"caf\xe9")
+    (own_source / "class1").rename(own_source / name)
+    run_pack(own_source, tmp_path / "dst")
+    assert Manifest.load(tmp_path / "dst").classes == (name, "class0", "class2")
+    assert run_pack(own_source, tmp_path / "dst").shards_written == 0
+
+
+def test_class_folders_without_images_are_refused_before_anything_is_written(
+    tmp_path: Path, own_source: Path, run_pack: RunPack
+) -> None:
+    for name in ("empty", "void"):
+        (own_source / name).mkdir()
+    (own_source / "void" / "empty.jpg").touch()
+    with pytest.raises(Rejected) as caught:
+        run_pack(own_source, tmp_path / "dst")
+    assert [name for name, _ in caught.value.files] == ["empty/", "void/", "void/empty.jpg"]
+    assert not (tmp_path / "dst").exists()
+
+
+def test_class_folders_without_images_can_be_skipped_and_the_others_move_up(
+    tmp_path: Path, own_source: Path, packed: Path, run_pack: RunPack, files_of: FilesOf
+) -> None:
+    (own_source / "an empty class").mkdir()
+    (own_source / "class01" / "deep").mkdir(parents=True)
+    (own_source / "class01" / "deep" / "empty.jpg").touch()
+    (own_source / ".hidden").mkdir()
+    (own_source / ".hidden" / "image-checkpoint.jpg").write_bytes(b"x")
+    report = run_pack(own_source, tmp_path / "dst", skip_rejected=True, shard_samples=10)
+    assert dict(report.rejected) == {
+        ".hidden": "it is a hidden folder",
+        "an empty class/": "it is a class folder without images",
+        "class01/": "it is a class folder whose images are all rejected",
+        "class01/deep/empty.jpg": "it is empty",
+    }
+    assert Manifest.load(tmp_path / "dst").classes == ("class0", "class1", "class2")
+    tars = {name: data for name, data in files_of(packed).items() if name.endswith(".tar")}
+    assert tars.items() <= files_of(tmp_path / "dst").items()
+
+
+def test_a_class_whose_every_file_is_damaged_can_be_skipped_and_keeps_its_number(
+    tmp_path: Path, own_source: Path, run_pack: RunPack, samples_of: SamplesOf
+) -> None:
+    (own_source / "class00").mkdir()
+    (own_source / "class00" / "a.jpg").write_text("text")
+    with pytest.raises(Rejected):
+        run_pack(own_source, tmp_path / "dst")
+    for shards in (1, 0):
+        report = run_pack(own_source, tmp_path / "other", skip_rejected=True)
+        assert (report.samples, report.shards_written) == (39, shards)
+        assert [name for name, _ in report.rejected] == ["class00/a.jpg"]
+        (remark,) = report.remarks
+        assert remark.endswith("have no samples: class00.")
+    assert Manifest.load(tmp_path / "other").classes == ("class0", "class00", "class1", "class2")
+    assert {sample.label for sample in samples_of(tmp_path / "other")} == {0, 2, 3}
+
+
+def test_a_source_of_damaged_files_alone_is_refused(tmp_path: Path, run_pack: RunPack) -> None:
+    (tmp_path / "src").mkdir()
+    for number in range(12):
+        (tmp_path / "src" / f"{number:02}.jpg").write_text("text")
+    with pytest.raises(NothingToPack, match="12 files: it is not an image") as caught:
+        run_pack(tmp_path / "src", tmp_path / "dst", skip_rejected=True)
+    assert len(caught.value.files) == 12
+    assert not (tmp_path / "dst" / "dataset.json").exists()
+
+
+def test_notes_beside_the_images_are_ignored_and_images_of_other_kinds_are_not(
+    tmp_path: Path, own_source: Path, run_pack: RunPack
+) -> None:
+    for name in ("class0/notes.txt", "class0/deep/Makefile", "README.md", "class1/.DS_Store"):
+        (own_source / name).parent.mkdir(exist_ok=True)
+        (own_source / name).write_text("notes")
+    report = run_pack(own_source, tmp_path / "dst")
+    assert (report.samples, report.rejected) == (39, [])
+    assert {name for name, _ in report.ignored} == {
+        *("class0/notes.txt", "class0/deep/Makefile", "README.md", "class1/.DS_Store")
+    }
+    for name in ("class0/a.heic", "class0/b.jpg"):
+        (own_source / name).write_text("no image that can be packed")
+    report = run_pack(own_source, tmp_path / "other", skip_rejected=True)
+    assert [name for name, _ in report.rejected] == ["class0/a.heic", "class0/b.jpg"]
+
+
+def test_what_the_scan_rejects_is_told_before_anything_is_packed(
+    tmp_path: Path, own_source: Path
+) -> None:
+    (own_source / "class0" / "empty.jpg").touch()
+    dst = tmp_path / "dst"
+    told = []
+
+    def tell(files: list[tuple[str, str]]) -> None:
+        told.append((files, dst.exists()))
+
+    pack(own_source, dst, PackOptions(), 1, skip_rejected=True, tell=tell)
+    assert told == [([("class0/empty.jpg", "it is empty")], False)]
+
+
+def test_a_folder_that_may_not_be_read_is_named_as_such(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, own_source: Path, run_pack: RunPack
+) -> None:
+    scandir = os.scandir
+
+    def refuse(path: str) -> Any:
+        if str(path).endswith("class1"):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(path))
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    with pytest.raises(Rejected) as caught:
+        run_pack(own_source, tmp_path / "dst")
+    named = [(name, reason) for name, reason in caught.value.files if "class1" in name]
+    assert named == [("class1", "the folder cannot be read: Permission denied")]
+    with pytest.raises(UnusableInput, match=r"class1 .*: Permission denied"):
+        run_pack(own_source / "class1", tmp_path / "dst")
+
+
+def test_a_source_without_files_is_refused(tmp_path: Path, run_pack: RunPack) -> None:
+    (tmp_path / "src").mkdir()
+    with pytest.raises(UnusableInput, match="no file to pack"):
+        run_pack(tmp_path / "src", tmp_path / "dst")
+    (tmp_path / "src" / "empty.jpg").touch()
+    with pytest.raises(UnusableInput, match=r"empty\.jpg: it is empty"):
+        run_pack(tmp_path / "src", tmp_path / "dst")
+    assert not (tmp_path / "dst").exists()
+
+
+def test_the_report_counts_what_is_there(
+    tmp_path: Path, source: Path, run_pack: RunPack, files_of: FilesOf
+) -> None:
+    report = run_pack(source, tmp_path / "dst", shard_samples=10)
+    files = files_of(tmp_path / "dst")
+    del files["dataset.json"]
+    assert (report.samples, report.classes, report.shards, report.shards_written) == (39, 3, 4, 4)
+    assert report.bytes == sum(map(len, files.values()))
+    assert (report.rejected, report.ignored) == ([], [])
+
+
+def test_a_second_run_does_nothing(tmp_path: Path, source: Path, run_pack: RunPack) -> None:
+    first = run_pack(source, tmp_path / "dst", shard_samples=10)
+    before = stamps(tmp_path / "dst")
+    second = run_pack(source, tmp_path / "dst", jobs=2, shard_samples=10)
+    assert second.shards_written == 0
+    assert (second.samples, second.bytes) == (first.samples, first.bytes)
+    assert stamps(tmp_path / "dst") == before
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        *({"seed": 1}, {"seed": None}, {"shard_samples": 11}, {"shard_size": 10**8}),
+        *({"jpeg": "verbatim"}, {"max_side": 50}, {"quality": 80}),
+    ],
+    ids=str,
+)
+def test_other_options_are_refused_and_nothing_is_touched(
+    source: Path, packed: Path, run_pack: RunPack, options: dict[str, Any]
+) -> None:
+    before = stamps(packed)
+    (name,) = options
+    with pytest.raises(UnusableInput, match=rf"made with other options: {name} \(.* now\)\. "):
+        run_pack(source, packed, **{"shard_samples": 10, **options})
+    assert stamps(packed) == before
+
+
+def rewrite(root: Path) -> None:
+    """Other contents of the same size."""
+    path = root / "class0" / "image000.jpg"
+    path.write_bytes(path.read_bytes()[::-1])
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda root: (root / "class0" / "image000.jpg").unlink(),
+        lambda root: shutil.copy(root / "class0" / "image000.jpg", root / "class0" / "new.jpg"),
+        lambda root: (root / "class0").rename(root / "class9"),
+        lambda root: (root / "class0" / "image000.jpg").rename(root / "class0" / "renamed.jpg"),
+        rewrite,
+    ],
+    ids=["removed", "added", "class renamed", "file renamed", "rewritten"],
+)
+def test_a_changed_source_is_refused_and_nothing_is_touched(
+    tmp_path: Path, own_source: Path, run_pack: RunPack, change: Callable[[Path], object]
+) -> None:
+    dst = tmp_path / "dst"
+    run_pack(own_source, dst)
+    before = stamps(dst)
+    change(own_source)
+    with pytest.raises(UnusableInput, match="--overwrite to"):
+        run_pack(own_source, dst, skip_rejected=True)
+    assert stamps(dst) == before
+
+
+def test_overwriting_replaces_the_dataset_and_keeps_foreign_files(
+    tmp_path: Path, source: Path, packed: Path, run_pack: RunPack, files_of: FilesOf
+) -> None:
+    dst = tmp_path / "dst"
+    run_pack(source, dst, shard_samples=1, seed=5)
+    foreign = {"notes.txt": b"mine", "photos.tar": b"mine", "sub/shard-000000.tar": b"mine"}
+    (dst / "sub").mkdir()
+    for name, data in foreign.items():
+        (dst / name).write_bytes(data)
+    pack(source, dst, PackOptions(shard_samples=10), jobs=1, overwrite=True)
+    assert files_of(dst) == files_of(packed) | foreign
+
+
+def test_a_damaged_dataset_is_refused_and_can_be_overwritten(
+    tmp_path: Path, source: Path, packed: Path, run_pack: RunPack, files_of: FilesOf
+) -> None:
+    dst = shutil.copytree(packed, tmp_path / "dst")
+    (dst / "dataset.json").write_text("{")
+    with pytest.raises(FormatError, match="damaged"):
+        run_pack(source, dst, shard_samples=10)
+    pack(source, dst, PackOptions(shard_samples=10), jobs=1, overwrite=True)
+    assert files_of(dst) == files_of(packed)
+
+
+def test_shards_of_another_hand_are_refused(
+    tmp_path: Path, source: Path, run_pack: RunPack
+) -> None:
+    (tmp_path / "shard-000000.tar").write_bytes(b"theirs")
+    with pytest.raises(UnusableInput, match=r"shard-000000\.tar"):
+        run_pack(source, tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["shard-000000.tar"]
+    assert (tmp_path / "shard-000000.tar").read_bytes() == b"theirs"
+
+
+@pytest.mark.parametrize("where", [".", "dst", "class0/dst", "../linked/dst"])
+def test_a_destination_within_the_source_is_refused(
+    own_source: Path, run_pack: RunPack, where: str
+) -> None:
+    (own_source.parent / "linked").symlink_to(own_source)
+    with pytest.raises(UnusableInput, match="lies inside"):
+        run_pack(own_source, own_source / where)
+    assert sorted(path.name for path in own_source.iterdir()) == ["class0", "class1", "class2"]
+
+
+def test_with_bad_files_nothing_is_committed_until_they_are_skipped(
+    tmp_path: Path, zoo: Zoo, run_pack: RunPack, samples_of: SamplesOf
+) -> None:
+    root, good, bad = zoo
+    dst = tmp_path / "dst"
+    with pytest.raises(Rejected, match="is no part of it") as caught:  # an image beside the classes
+        run_pack(root, dst, shard_samples=5, jpeg="verbatim")
+    assert {name for name, _ in caught.value.files} < bad.keys()
+    assert not dst.exists(), "the scan alone has shown it"
+    report = run_pack(root, dst, shard_samples=5, jpeg="verbatim", skip_rejected=True)
+    assert {name for name, _ in report.rejected} == bad.keys()
+    assert {sample.name for sample in samples_of(dst)} == good.keys()
+
+
+def test_to_go_on_without_files_is_proposed_for_few_damaged_ones_alone(
+    tmp_path: Path, own_source: Path, run_pack: RunPack
+) -> None:
+    def refusal() -> str:
+        with pytest.raises(Rejected) as caught:
+            run_pack(own_source, tmp_path / "dst")
+        return str(caught.value)
+
+    (own_source / "class0" / "bad.jpg").write_bytes(b"")
+    assert "--on-error skip" in refusal()
+    (own_source / "scores.mat").write_bytes(b"x")
+    assert "--on-error skip" not in refusal()
+    (own_source / "scores.mat").unlink()
+    for path in own_source.rglob("*.jpg"):
+        path.write_bytes(b"")
+    (own_source / "class0" / "good.jpg").write_bytes(b"\xff\xd8\xff")
+    assert "--on-error skip" not in refusal()
+
+
+def a_yolo_folder(root: Path, image: bytes) -> tuple[Path, str]:
+    for number in range(8):
+        for folder, name, data in (
+            ("images", f"{number}.jpg", image),
+            ("labels", f"{number}.txt", b"0 0.5 0.5 0.2 0.2\n"),
+        ):
+            (root / folder).mkdir(parents=True, exist_ok=True)
+            (root / folder / name).write_bytes(data)
+    (root / "data.yaml").write_text("train: images\nnc: 80\n")
+    (root / "labels" / "3.txt").write_text("0 0.5 0.5 0.2 0.2\n\n99 0.5 0.5 0.2 0.2\n")
+    return root / "images" / "7.jpg", (
+        "images/3.jpg: 'labels/3.txt', line 3: class 99 of 80 (classes are numbered from 0)"
+    )
+
+
+def a_coco_folder(root: Path, image: bytes) -> tuple[Path, str]:
+    (root / "images").mkdir(parents=True)
+    boxes = [
+        {"id": 10 + number, "image_id": number, "category_id": 1, "bbox": [1, 2, 3, 4]}
+        for number in range(9)
+    ]
+    boxes[2]["category_id"] = 99
+    boxes[3]["bbox"] = [1, 2, -3, 4]
+    content = {
+        "images": [{"id": number, "file_name": f"{number}.jpg"} for number in range(8)],
+        "annotations": boxes,
+        "categories": [{"id": 1, "name": "cat"}],
+    }
+    (root / "a.json").write_text(json.dumps(content))
+    for number in range(8):
+        (root / "images" / f"{number}.jpg").write_bytes(image)
+    return root / "images" / "7.jpg", (
+        "a.json: image 8: it has 1 annotations and is not in the list of images"
+    )
+
+
+def a_voc_folder(root: Path, image: bytes) -> tuple[Path, str]:
+    for folder in ("JPEGImages", "Annotations"):
+        (root / folder).mkdir(parents=True)
+    corners = ("xmin", "ymin", "xmax", "ymax")
+    for number in range(8):
+        box = "".join(
+            f"<{name}>{'x' if number == 3 else at}</{name}>" for at, name in enumerate(corners)
+        )
+        (root / "JPEGImages" / f"{number}.jpg").write_bytes(image)
+        (root / "Annotations" / f"{number}.xml").write_text(
+            f"<annotation><object><name>cat</name><bndbox>{box}</bndbox></object></annotation>"
+        )
+    return root / "JPEGImages" / "7.jpg", (
+        "JPEGImages/3.jpg: 'Annotations/3.xml', object 0 (cat): xmin is no number: 'x'"
+    )
+
+
+@pytest.mark.parametrize("layout", [a_yolo_folder, a_coco_folder, a_voc_folder])
+def test_wrong_annotations_and_damaged_pixels_are_named_in_one_run_and_can_be_skipped(
+    tmp_path: Path,
+    own_source: Path,
+    run_pack: RunPack,
+    layout: Callable[[Path, bytes], tuple[Path, str]],
+) -> None:
+    root, dst = tmp_path / "root", tmp_path / "dst"
+    image = (own_source / "class0" / "image000.jpg").read_bytes()
+    damaged, expected = layout(root, image)
+    damaged.write_bytes(image[:400])
+    with pytest.raises(Rejected, match="Or give --on-error skip to go on without them") as caught:
+        run_pack(root, dst, shard_samples=2)
+    named = [f"{name}: {reason}" for name, reason in caught.value.files]
+    assert expected in named
+    assert any(name.startswith(f"{damaged.relative_to(root)}: it is damaged") for name in named)
+    report = run_pack(root, dst, shard_samples=2, skip_rejected=True)
+    assert [f"{name}: {reason}" for name, reason in report.rejected] == named
+    assert report.shards_written == 0, "the refused run has kept its shards"
+    assert Manifest.load(dst).rejected == len(named)
+
+
+@pytest.mark.parametrize("mended", ["in place", "removed"])
+@pytest.mark.parametrize("cap", [{"shard_samples": 4}, {"shard_size": 20_000}], ids=str)
+def test_a_run_that_was_stopped_keeps_what_is_right_once_its_files_are_mended(
+    tmp_path: Path,
+    own_source: Path,
+    run_pack: RunPack,
+    files_of: FilesOf,
+    mended: str,
+    cap: dict[str, int],
+) -> None:
+    dst, bad = tmp_path / "dst", own_source / "class0" / "bad.jpg"
+    image = own_source / "class0" / "image000.jpg"
+    bad.write_bytes(image.read_bytes()[:-300])
+    with pytest.raises(Rejected, match="pack again; finished shards that are"):
+        run_pack(own_source, dst, **cap)
+    before = stamps(dst)
+    if mended == "removed":
+        bad.unlink()
+    else:
+        bad.write_bytes(image.read_bytes())
+    report = run_pack(own_source, dst, **cap)
+    assert (report.samples, report.rejected) == (39 + (mended == "in place"), [])
+    kept = sum(stamps(dst).get(name) == stamp for name, stamp in before.items() if "tar" in name)
+    assert kept == report.shards - report.shards_written
+    if mended == "in place" and "shard_samples" in cap:
+        assert report.shards_written == 1
+    assert kept > 0
+    run_pack(own_source, tmp_path / "anew", **cap)
+    assert files_of(dst) == files_of(tmp_path / "anew")
+
+
+@given(
+    changes=st.dictionaries(st.integers(0, 38), st.sampled_from(["gone", "touched", "other"])),
+    added=st.integers(0, 5),
+    cap=st.sampled_from([{"shard_samples": 6}, {"shard_size": 25_000}]),
+)
+@settings(deadline=None, max_examples=12)
+def test_a_stopped_run_goes_on_with_a_changed_source_to_the_bytes_of_a_fresh_one(
+    source: Path,
+    run_pack: RunPack,
+    files_of: FilesOf,
+    changes: dict[int, str],
+    added: int,
+    cap: dict[str, int],
+) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        root, dst = shutil.copytree(source, Path(folder, "src")), Path(folder, "dst")
+        paths, bad = sorted(root.rglob("*.jpg")), root / "class0" / "bad.jpg"
+        bad.write_text("text")
+        with pytest.raises(Rejected):
+            run_pack(root, dst, jpeg="verbatim", **cap)
+        image = paths[3].read_bytes()
+        for label in range(3):
+            (root / f"class{label}" / "stays.jpg").write_bytes(image)
+        for number in range(added):
+            (root / "class1" / f"new{number}.jpg").write_bytes(image)
+        bad.unlink()
+        for number, change in changes.items():
+            if change == "gone":
+                paths[number].unlink()
+            elif change == "touched":
+                os.utime(paths[number], ns=(0, 10**18))
+            else:
+                paths[number].write_bytes(image)
+        run_pack(root, dst, jpeg="verbatim", **cap)
+        run_pack(root, Path(folder, "anew"), jpeg="verbatim", **cap)
+        assert files_of(dst) == files_of(Path(folder, "anew"))
+
+
+def test_the_versions_of_what_tiles_are_told_and_other_ones_do_not_go_on(
+    tmp_path: Path, own_source: Path, run_pack: RunPack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dst, bad = tmp_path / "dst", own_source / "class0" / "bad.jpg"
+    bad.write_bytes(bytes(100) + b"\xff\xd8")
+    with pytest.raises(Rejected):
+        run_pack(own_source, dst)
+    with monkeypatch.context() as patch:
+        others = f"has tiler another instead of {tiling.VERSION}"
+        patch.setattr(tiling, "VERSION", "another")
+        with pytest.raises(UnusableInput, match=f"unfinished run .* {others}. Install"):
+            run_pack(own_source, dst, skip_rejected=True)
+    run_pack(own_source, dst, skip_rejected=True)
+    assert Manifest.load(dst).transcoders["tiler"] == tiling.VERSION
+    assert not verify(dst, 1).damages
+
+
+def test_what_looks_at_every_image_is_named_with_its_version(
+    tmp_path: Path, source: Path, run_pack: RunPack
+) -> None:
+    run_pack(source, tmp_path / "verbatim", jpeg="verbatim", png="verbatim")
+    run_pack(source, tmp_path / "raw", raw=(8, 8))
+    used = {"Pillow": PIL.__version__, "simplejpeg": simplejpeg.__version__}
+    assert Manifest.load(tmp_path / "verbatim").transcoders == used
+    assert Manifest.load(tmp_path / "raw").transcoders == used
+
+
+def test_who_waits_for_the_tiler_to_be_compiled_is_told_so(
+    tmp_path: Path, source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = io.StringIO()
+    monkeypatch.setattr(tiling, "is_compiled", lambda: False)
+    for number, jpeg in enumerate(("tiled", "verbatim")):
+        shown = Progress(stream=said)
+        pack(source, tmp_path / str(number), PackOptions(jpeg=jpeg), 1, progress=shown)
+    assert said.getvalue().count("Compiling what tiles JPEGs: once") == 1
+
+
+def test_compiling_is_announced_only_where_there_are_jpegs(
+    tmp_path: Path,
+    source: Path,
+    make_image: Callable[..., Image.Image],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(tiling, "is_compiled", lambda: False)
+    png = tmp_path / "pngs" / "one.PNG"
+    png.parent.mkdir()
+    make_image(0, 20, 30).save(png, "PNG")
+    jpeg = next(source.rglob("*.jpg"))
+    packer.pack(png.parent, tmp_path / "files")
+    packer.pack(iter([{"image": str(png)}]), tmp_path / "items")
+    assert "Compiling" not in capsys.readouterr().err
+    with packer.Writer(tmp_path / "loop") as writer:
+        for path in (png, jpeg, jpeg):
+            writer.write({"image": str(path)})
+    assert capsys.readouterr().err.count("Compiling what tiles JPEGs: once") == 1
+
+
+def test_a_file_that_vanishes_while_packing_is_rejected(tmp_path: Path, own_source: Path) -> None:
+    vanish = DuringPacking((own_source / "class0" / "image000.jpg").unlink)
+    with pytest.raises(Rejected) as caught:
+        pack(own_source, tmp_path / "dst", PackOptions(), 1, progress=vanish)  # type: ignore
+    assert [name for name, _ in caught.value.files] == ["class0/image000.jpg"]
+
+
+@pytest.mark.parametrize("shard_size", [20_000, 50_000])
+def test_no_shard_is_larger_than_it_may_be(
+    tmp_path: Path, source: Path, run_pack: RunPack, shard_size: int
+) -> None:
+    run_pack(source, tmp_path / "dst", shard_size=shard_size, jpeg="verbatim")
+    sizes = [path.stat().st_size for path in (tmp_path / "dst").glob("*.tar")]
+    assert len(sizes) > 1
+    assert max(sizes) <= shard_size
+
+
+def test_no_shard_is_larger_than_it_may_be_where_names_are_long(
+    tmp_path: Path, encode: Callable[..., bytes], run_pack: RunPack
+) -> None:
+    folder = tmp_path / "src" / ("很长的名字" * 15) / ("很长的名字" * 15)
+    folder.mkdir(parents=True)
+    for number in range(40):
+        data = encode(Image.new("RGB", (8, 8), (number, 0, 0)), "JPEG")
+        (folder / f"{number:02d}.jpg").write_bytes(data)
+    run_pack(tmp_path / "src", tmp_path / "dst", shard_size=30_000, jpeg="verbatim")
+    sizes = [path.stat().st_size for path in (tmp_path / "dst").glob("*.tar")]
+    assert len(sizes) > 1
+    assert max(sizes) <= 30_000
+
+
+class DuringPacking(Progress):
+    """Progress that does something once the scan is over."""
+
+    def __init__(self, action: Callable[[], object]) -> None:
+        super().__init__(quiet=True)
+        self._action = action
+
+    def phase(self, name: str, *args: object) -> Any:
+        if name == "pack":
+            self._action()
+        return super().phase(name, *args)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("harm", ["vanishes", "is cut", "cannot be opened"])
+def test_a_file_that_could_not_be_read_is_packed_by_the_next_run(
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    own_source: Path,
+    packed: Path,
+    run_pack: RunPack,
+    files_of: FilesOf,
+    harm: str,
+) -> None:
+    path, dst = own_source / "class0" / "image000.jpg", tmp_path / "dst"
+    content, status = path.read_bytes(), path.stat()
+    opened = os.open
+
+    def refuse(name: str, *args: Any, **options: Any) -> int:
+        if str(name) == str(path):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        return opened(name, *args, **options)
+
+    action = {
+        "vanishes": path.unlink,
+        "is cut": lambda: path.write_bytes(content[:100]),
+        "cannot be opened": lambda: monkeypatch.setattr(os, "open", refuse),
+    }[harm]
+    options = PackOptions(shard_samples=10)
+    with pytest.raises(Rejected) as caught:
+        pack(own_source, dst, options, 1, progress=DuringPacking(action))  # type: ignore[arg-type]
+    assert [name for name, _ in caught.value.files] == ["class0/image000.jpg"]
+    assert len(list(dst.glob("*.tar"))) == 3, "the other shards are kept"
+    monkeypatch.undo()
+    path.write_bytes(content)
+    os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns))
+    assert run_pack(own_source, dst, shard_samples=10).shards_written == 1
+    assert files_of(dst) == files_of(packed)
+
+
+@pytest.mark.parametrize("put", [None, "an empty folder, as a mount leaves it"])
+def test_no_file_is_rejected_because_the_source_has_gone(
+    tmp_path: Path,
+    own_source: Path,
+    packed: Path,
+    run_pack: RunPack,
+    files_of: FilesOf,
+    put: str | None,
+) -> None:
+    dst, gone = tmp_path / "dst", tmp_path / "gone"
+
+    def vanish() -> None:
+        own_source.rename(gone)
+        if put:
+            own_source.mkdir()
+
+    options = PackOptions(shard_samples=10)
+    with pytest.raises(PackingFailed, match="own_source is not there any more"):
+        pack(
+            *(own_source, dst, options, 1),
+            skip_rejected=True,
+            progress=DuringPacking(vanish),  # type: ignore[arg-type]
+        )
+    shutil.rmtree(own_source, ignore_errors=True)
+    gone.rename(own_source)
+    assert run_pack(own_source, dst, skip_rejected=True, shard_samples=10).rejected == []
+    assert files_of(dst) == files_of(packed)
+
+
+def test_a_disk_that_fails_in_the_scan_changes_nothing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, source: Path, run_pack: RunPack
+) -> None:
+    """If the file were left out, the next run would find another source, and be refused."""
+    stat = os.stat
+
+    def fail(path: Any, *args: Any, **options: Any) -> os.stat_result:
+        if str(path).endswith("class1/image003.jpg"):
+            raise OSError(errno.EIO, os.strerror(errno.EIO), str(path))
+        return stat(path, *args, **options)
+
+    monkeypatch.setattr(os, "stat", fail)
+    with pytest.raises(OSError, match=r"Input/output error.*class1/image003\.jpg"):
+        run_pack(source, tmp_path / "dst", skip_rejected=True)
+    assert not (tmp_path / "dst").exists()
+
+
+@pytest.mark.parametrize("call", ["fsync", "replace"])
+@pytest.mark.parametrize("what", ["shard-000002.tar", "shard-000002.safetensors", "dataset.json"])
+def test_a_full_disk_is_named_and_the_next_run_finishes(
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    source: Path,
+    packed: Path,
+    run_pack: RunPack,
+    files_of: FilesOf,
+    call: str,
+    what: str,
+) -> None:
+    """The disk is full from the moment on when `what` is to be written out, or renamed."""
+    dst = tmp_path / "dst"
+    sound = getattr(os, call)
+
+    def full(first: Any, *others: Any) -> Any:
+        path = os.readlink(f"/proc/self/fd/{first}") if isinstance(first, int) else str(first)
+        if what in path:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return sound(first, *others)
+
+    shard = "dst" if what == "dataset.json" else r"shard-000002\.tar"
+    with monkeypatch.context() as patch:
+        patch.setattr(os, call, full)
+        with pytest.raises(PackingFailed, match=rf"{shard}.* cannot be written: No space left"):
+            run_pack(source, dst, shard_samples=10)
+    assert not (dst / "dataset.json").exists()
+    assert not list(dst.glob("*.tmp*"))
+    assert run_pack(source, dst, shard_samples=10).shards_written == (0 if shard == "dst" else 2)
+    assert files_of(dst) == files_of(packed)

@@ -1,0 +1,291 @@
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import PIL
+import pytest
+
+from packer.errors import Rejected, UnusableInput
+from packer.options.declared import PackOptions
+from packer.progress import Advance, Progress
+from packer.run.pack import pack
+from packer.run.pack_part import PartReport, pack_part
+from packer.run.part import Part
+
+FilesOf = Callable[[Path], dict[str, bytes]]
+
+EIGHT = PackOptions(shard_samples=20)  # shards of `many`
+
+
+class Phases(Progress):
+    """Notes which phases there are, and does something as packing begins."""
+
+    def __init__(self, meanwhile: Callable[[], object] = lambda: None) -> None:
+        super().__init__(quiet=True)
+        self.names: list[str] = []
+        self.notes: list[str] = []
+        self._meanwhile = meanwhile
+
+    @contextmanager
+    def phase(self, name: str, *_: object) -> Iterator[Advance]:
+        self.names.append(name)
+        if name == "pack":
+            self._meanwhile()
+        yield lambda count: None
+
+    def note(self, text: str) -> None:
+        self.notes.append(text)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory, many: Path) -> Path:
+    """`many`, packed by one command."""
+    dst = tmp_path_factory.mktemp("whole") / "shards"
+    pack(many, dst, EIGHT, 1)
+    return dst
+
+
+def packed(src: Path, dst: Path, part: str, options: PackOptions = EIGHT, **more: Any) -> Any:
+    return pack_part(src, dst, options, 1, Part.of(part, {}), **more)
+
+
+def tars(dst: Path) -> list[str]:
+    return sorted(path.name for path in dst.glob("*.tar"))
+
+
+def counts(report: PartReport) -> tuple[int, int, int]:
+    return report.shards, report.shards_written, report.missing
+
+
+def test_parts_and_a_last_command_write_what_one_command_writes(
+    tmp_path: Path, many: Path, whole: Path, files_of: FilesOf
+) -> None:
+    dst = tmp_path / "dst"
+    assert counts(packed(many, dst, "2/3")) == (3, 3, 5)
+    assert tars(dst) == [f"shard-{number:06d}.tar" for number in (1, 4, 7)]
+    assert counts(packed(many, dst, "2/3")) == (3, 0, 5)
+    assert counts(packed(many, dst, "3/3")) == (2, 2, 3)
+    assert not (dst / "dataset.json").exists()
+    assert pack(many, dst, EIGHT, 1).shards_written == 3
+    assert files_of(dst) == files_of(whole)
+    late = packed(many, dst, "1/3")
+    assert counts(late) == (3, 0, 0)
+    assert late.committed
+    assert files_of(dst) == files_of(whole)
+
+
+def test_the_source_is_scanned_once_for_all_parts(tmp_path: Path, many: Path) -> None:
+    noted = [Phases() for _ in range(4)]
+    for number, progress in enumerate(noted, 1):
+        packed(many, tmp_path / "dst", f"{number}/4", progress=progress)
+    assert [progress.names for progress in noted] == [["scan", "pack"], *[["pack"]] * 3]
+
+
+@pytest.mark.parametrize("cut", [0, 1, 100, -1])
+def test_a_scan_that_was_cut_short_is_made_again(
+    tmp_path: Path, many: Path, whole: Path, files_of: FilesOf, cut: int
+) -> None:
+    dst, progress = tmp_path / "dst", Phases()
+    packed(many, dst, "1/2")
+    kept = dst / ".packing.scan"
+    os.truncate(kept, cut % kept.stat().st_size)
+    packed(many, dst, "2/2", progress=progress)
+    assert progress.names == ["scan", "pack"]
+    pack(many, dst, EIGHT, 1)
+    assert files_of(dst) == files_of(whole)
+
+
+def test_a_part_of_many_has_no_shard_and_does_no_harm(tmp_path: Path, many: Path) -> None:
+    assert counts(packed(many, tmp_path / "dst", "9/9")) == (0, 0, 8)
+
+
+def test_two_parts_of_one_number_are_not_at_work_at_once(tmp_path: Path, many: Path) -> None:
+    dst = tmp_path / "dst"
+
+    def again() -> None:
+        with pytest.raises(
+            UnusableInput, match=rf"part 1/2 \(process {os.getpid()} on .*\) is at work there alr"
+        ):
+            packed(many, dst, "1/2")
+        assert counts(packed(many, dst, "2/2"))[1] == 4
+
+    assert counts(packed(many, dst, "1/2", progress=Phases(again))) == (4, 4, 0)
+
+
+def test_nothing_is_committed_while_a_part_is_at_work(
+    tmp_path: Path, many: Path, whole: Path, files_of: FilesOf
+) -> None:
+    dst = tmp_path / "dst"
+
+    def commit() -> None:
+        (dst / ".shard-000000.tar.tmp-elsewhere-7-0a").write_bytes(b"half")
+        for overwrite in (False, True):
+            with pytest.raises(UnusableInput, match=r"part 1/2 \(process .*\) is at work there\."):
+                pack(many, dst, EIGHT, 1, overwrite=overwrite)
+        assert (dst / ".shard-000000.tar.tmp-elsewhere-7-0a").exists(), "it may be at work"
+
+    packed(many, dst, "1/2", progress=Phases(commit))
+    pack(many, dst, EIGHT, 1)
+    assert files_of(dst) == files_of(whole)
+
+
+def test_a_part_does_not_begin_while_all_is_packed(tmp_path: Path, many: Path) -> None:
+    dst = tmp_path / "dst"
+
+    def part() -> None:
+        with pytest.raises(UnusableInput, match="another packer is at work there"):
+            packed(many, dst, "1/2")
+
+    report = pack(many, dst, EIGHT, 1, progress=Phases(part))
+    assert report.shards_written == 8
+    assert not [path for path in dst.iterdir() if path.name.startswith(".")]
+
+
+@pytest.mark.parametrize(
+    ("other", "told"),
+    [
+        ({"options": PackOptions(shard_samples=20, seed=3)}, r"other options \(seed\)"),
+        ({"classes": ["dog", "cat"]}, r"other options \(classes\)"),
+        ({"version": "99.0"}, "has Pillow 99.0 instead of"),
+    ],
+)
+def test_a_part_with_other_options_or_versions_is_refused_by_name(
+    tmp_path: Path,
+    many: Path,
+    files_of: FilesOf,
+    monkeypatch: pytest.MonkeyPatch,
+    other: dict[str, Any],
+    told: str,
+) -> None:
+    dst = tmp_path / "dst"
+    packed(many, dst, "1/2")
+    before = files_of(dst)
+    if version := other.pop("version", None):
+        monkeypatch.setattr(PIL, "__version__", version)
+    with pytest.raises(UnusableInput, match=told):
+        packed(many, dst, "2/2", **other)
+    assert files_of(dst) == before
+
+
+def test_another_source_is_refused(tmp_path: Path, many: Path) -> None:
+    other = shutil.copytree(many, tmp_path / "other")
+    packed(many, tmp_path / "dst", "1/2")
+    with pytest.raises(UnusableInput, match="unfinished run of another source"):
+        packed(other, tmp_path / "dst", "2/2")
+
+
+def test_a_file_that_changes_between_parts_is_named_and_the_next_part_scans_again(
+    tmp_path: Path, many: Path, files_of: FilesOf
+) -> None:
+    src, dst = shutil.copytree(many, tmp_path / "src"), tmp_path / "dst"
+    packed(src, dst, "1/2")
+    changed = []
+    for file in src.rglob("*.jpg"):  # whichever part it is in
+        file.write_bytes(file.read_bytes() + b"\0")
+        changed.append(str(file.relative_to(src)))
+    with pytest.raises(Rejected) as caught:
+        packed(src, dst, "2/2")
+    assert len(caught.value.files) == 80
+    assert {name for name, _ in caught.value.files} < set(changed)
+    progress = Phases()
+    packed(src, dst, "2/2", progress=progress)
+    assert progress.names == ["scan", "pack"]
+    assert progress.notes == ["The source has changed: 4 finished shards are packed anew."]
+    packed(src, dst, "1/2")
+    pack(src, dst, EIGHT, 1)
+    pack(src, tmp_path / "whole", EIGHT, 1)
+    assert files_of(dst) == files_of(tmp_path / "whole")
+
+
+def test_while_others_are_at_work_a_changed_source_is_not_scanned_again(
+    tmp_path: Path, many: Path
+) -> None:
+    src, dst = shutil.copytree(many, tmp_path / "src"), tmp_path / "dst"
+
+    def others() -> None:
+        for file in src.rglob("*.jpg"):
+            os.utime(file, (0, 0))
+        with pytest.raises(Rejected):
+            packed(src, dst, "2/3")
+        with pytest.raises(UnusableInput, match=r"source has changed since .* part 1/3 .* Wait"):
+            packed(src, dst, "2/3")
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        packed(src, dst, "1/3", progress=Phases(others))
+    assert counts(packed(src, dst, "2/3")) == (3, 3, 5)
+
+
+def test_what_changes_after_the_parts_is_packed_anew_by_the_last_command(
+    tmp_path: Path, many: Path, files_of: FilesOf
+) -> None:
+    src, dst = shutil.copytree(many, tmp_path / "src"), tmp_path / "dst"
+    for part in ("1/2", "2/2"):
+        packed(src, dst, part)
+    (src / "cat" / "000.jpg").unlink()
+    shutil.copy2(many / "cat" / "001.jpg", src / "dog" / "new.jpg")
+    progress = Phases()
+    assert pack(src, dst, EIGHT, 1, progress=progress).shards_written > 0
+    assert [note for note in progress.notes if "packed anew" in note]
+    pack(src, tmp_path / "whole", EIGHT, 1)
+    assert files_of(dst) == files_of(tmp_path / "whole")
+
+
+def test_a_rejected_file_stops_every_part_before_anything_is_kept(
+    tmp_path: Path, own_source: Path
+) -> None:
+    (own_source / "stray.jpg").write_bytes(b"above the classes")
+    dst = tmp_path / "dst"
+    for part in ("1/2", "2/2"):
+        with pytest.raises(Rejected, match="Nothing was packed, because 1 file"):
+            packed(own_source, dst, part)
+        assert list(dst.iterdir()) == []
+    assert packed(own_source, dst, "1/2", skip_rejected=True).rejected == []
+    report = pack(own_source, dst, EIGHT, 1, skip_rejected=True)
+    assert [name for name, _ in report.rejected] == ["stray.jpg"]
+
+
+def test_a_part_names_what_it_rejects_and_takes_it_when_it_is_mended(
+    tmp_path: Path, own_source: Path, files_of: FilesOf
+) -> None:
+    dst, bad = tmp_path / "dst", own_source / "class0" / "bad.jpg"
+    bad.write_bytes(bytes(100))
+    with pytest.raises(Rejected, match="Nothing was committed, because 1 file"):
+        packed(own_source, dst, "1/1")
+    assert [name for name, _ in packed(own_source, dst, "1/1", skip_rejected=True).rejected] == [
+        "class0/bad.jpg"
+    ]
+    shutil.copy2(own_source / "class0" / "image000.jpg", bad)
+    with pytest.raises(Rejected):
+        packed(own_source, dst, "1/1")
+    assert packed(own_source, dst, "1/1").rejected == []
+    pack(own_source, dst, EIGHT, 1)
+    pack(own_source, tmp_path / "whole", EIGHT, 1)
+    assert files_of(dst) == files_of(tmp_path / "whole")
+
+
+def test_a_scan_that_somebody_else_could_have_written_is_not_opened(
+    tmp_path: Path, many: Path
+) -> None:
+    dst = tmp_path / "dst"
+    packed(many, dst, "1/2")
+    (dst / ".packing.scan").chmod(0o666)
+    with pytest.raises(UnusableInput, match="others may write it"):
+        packed(many, dst, "2/2")
+
+
+def test_another_dataset_is_not_touched(tmp_path: Path, many: Path, files_of: FilesOf) -> None:
+    dst = tmp_path / "dst"
+    pack(many, dst, PackOptions(seed=3), 1)
+    before = files_of(dst)
+    with pytest.raises(UnusableInput, match="already holds a dataset"):
+        packed(many, dst, "1/2")
+    assert files_of(dst) == before
+    (dst / "dataset.json").unlink()
+    with pytest.raises(UnusableInput, match="already holds shard-000000"):
+        packed(many, dst, "1/2")
+    del before["dataset.json"]
+    assert files_of(dst) == before

@@ -1,0 +1,168 @@
+import shutil
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import packer
+from packer.checking.info import Info, info
+from packer.checking.repair import repair
+from packer.checking.verify import verify
+from packer.options.declared import PackOptions
+from packer.run.pack import pack
+from packer.run.pack_part import pack_part
+from packer.run.part import Part
+from packer.run.rejected import kept
+from packer.run.report import PackReport
+from reader.format import Manifest
+
+RunPack = Callable[..., PackReport]
+FilesOf = Callable[[Path], dict[str, bytes]]
+
+FIVE = PackOptions(shard_samples=5)
+
+
+@pytest.fixture
+def dirty(own_source: Path) -> Path:
+    """A source with 2 files that the scan rejects, and 3 that only their pixels show."""
+    for number in range(2):
+        (own_source / "class0" / f"empty{number}.jpg").touch()
+    for number in range(3):
+        (own_source / "class1" / f"text{number}.jpg").write_text("text")
+    return own_source
+
+
+def names(found: Info) -> list[str]:
+    return [name for name, _ in found.rejected_files]
+
+
+def test_the_dataset_names_what_the_scan_rejects_and_what_pixels_show(
+    dirty: Path, tmp_path: Path, run_pack: RunPack
+) -> None:
+    report = run_pack(dirty, tmp_path / "dst", skip_rejected=True)
+    found = info(tmp_path / "dst")
+    assert found.rejected == Manifest.load(tmp_path / "dst").rejected == 5
+    assert found.rejected_files == report.rejected
+    reasons = {"it is not an image of a known format": 3, "it is empty": 2}
+    assert list(found.rejected_reasons.items()) == list(reasons.items())
+
+
+def test_a_thousand_files_are_named_and_all_are_counted(
+    own_source: Path, tmp_path: Path, run_pack: RunPack
+) -> None:
+    for number in range(1100):
+        (own_source / "class2" / f"{number:04}.jpg").touch()
+    (own_source / "class2" / "text.jpg").write_text("text")
+    run_pack(own_source, tmp_path / "dst", skip_rejected=True)
+    found = info(tmp_path / "dst")
+    assert names(found) == [f"class2/{number:04}.jpg" for number in range(1000)]
+    assert found.rejected == 1101
+    assert dict(found.rejected_reasons) == {
+        "it is empty": 1100,
+        "it is not an image of a known format": 1,
+    }
+
+
+def test_what_is_kept_has_a_limit_whatever_names_and_reasons_there_are() -> None:
+    words = ("".join(chr(97 + int(digit)) for digit in str(number)) for number in range(5000))
+    found = kept([("n" * 10_000 + word, f"reason {word} {'r' * 10_000}") for word in words])
+    assert len(found["files"]) == 1000
+    assert max(len(text) for item in found["files"] for text in item) == 500
+    assert len(found["reasons"]) == 101
+    assert list(found["reasons"].items())[-1] == ("further reasons", 4900)
+
+
+def test_it_is_the_same_for_any_jobs_parts_and_after_a_stop(
+    dirty: Path, tmp_path: Path, files_of: FilesOf
+) -> None:
+    pack(dirty, tmp_path / "1", FIVE, 1, skip_rejected=True)
+    pack(dirty, tmp_path / "2", FIVE, 2, skip_rejected=True)
+    for part in (Part(1, 2), Part(2, 2)):
+        pack_part(dirty, tmp_path / "parts", FIVE, 1, part, skip_rejected=True)
+    pack(dirty, tmp_path / "parts", FIVE, 1, skip_rejected=True)
+    with suppress(packer.Rejected):
+        pack(dirty, tmp_path / "stopped", FIVE, 1)
+    assert pack(dirty, tmp_path / "stopped", FIVE, 1, skip_rejected=True).shards_written == 0
+    shutil.move(dirty, tmp_path / "elsewhere")
+    pack(tmp_path / "elsewhere", tmp_path / "moved", FIVE, 1, skip_rejected=True)
+    expected = files_of(tmp_path / "1")
+    for name in ("2", "parts", "stopped", "moved"):
+        assert files_of(tmp_path / name) == expected, name
+
+
+def test_an_append_adds_what_it_rejects_and_counts_no_file_twice(
+    dirty: Path, tmp_path: Path, run_pack: RunPack
+) -> None:
+    dst = tmp_path / "dst"
+    run_pack(dirty, dst, skip_rejected=True)
+    shutil.copy(dirty / "class0" / "image000.jpg", dirty / "class0" / "new.jpg")
+    (dirty / "class2" / "later.jpg").touch()
+    (dirty / "class2" / "other.jpg").write_text("text")
+    pack(dirty, dst, PackOptions(), 1, append=True, skip_rejected=True)
+    found = info(dst)
+    assert found.rejected == Manifest.load(dst).rejected == len(names(found)) == 7
+    assert {"class2/later.jpg", "class2/other.jpg"} < set(names(found))
+    (dirty / "class2" / "last.jpg").write_text("text")  # the only new file: it has no shard
+    pack(dirty, dst, PackOptions(), 1, append=True, skip_rejected=True)
+    assert info(dst).rejected == 8
+    assert "class2/last.jpg" in names(info(dst))
+    assert "class0/empty0.jpg" in names(info(dst))
+
+
+def test_verify_and_repair_keep_it(
+    dirty: Path, tmp_path: Path, run_pack: RunPack, files_of: FilesOf
+) -> None:
+    dst = tmp_path / "dst"
+    run_pack(dirty, dst, skip_rejected=True)
+    before = files_of(dst)
+    tar = dst / "shard-000000.tar"
+    tar.write_bytes(tar.read_bytes()[:-1] + b"x")
+    assert repair(dst, dirty, 1).repaired == ["shard-000000.tar"]
+    assert not verify(dst, 1).damages
+    assert files_of(dst) == before
+
+
+def test_items_of_a_dataset_and_of_a_loop_are_named_also_where_no_shard_is_left(
+    tmp_path: Path,
+) -> None:
+    pixels = np.zeros((20, 20, 3), np.uint8)
+    items = [{"image": pixels}, {"image": b"text"}, {"image": pixels}]
+    packer.pack(items, tmp_path / "dataset", on_error="skip", jobs=1, progress=False)
+    assert len(names(info(tmp_path / "dataset"))) == 1
+    for is_first in (True, False):
+        with packer.Writer(
+            tmp_path / "loop", on_error="skip", append=not is_first, progress=False
+        ) as writer:
+            for item in items if is_first else items[1:2]:
+                writer.write(item)
+        assert writer.report is not None
+        assert len(writer.report.rejected) == 1
+    found = info(tmp_path / "loop")
+    assert found.rejected == len(names(found)) == 2
+
+
+def test_an_older_dataset_says_that_some_reasons_were_not_kept(
+    dirty: Path, tmp_path: Path, run_pack: RunPack
+) -> None:
+    dst = tmp_path / "dst"
+    run_pack(dirty, dst, skip_rejected=True)
+    older = replace(Manifest.load(dst), rejections={})
+    assert "rejections" not in older.dump()
+    (dst / "dataset.json").write_text(older.dump())
+    found = info(dst)
+    assert found.rejected == 5
+    assert len(found.rejected_files) == 3
+    assert found.rejected_reasons["the packer that rejected it kept no reason"] == 2
+    assert repair(dst, dirty, 1).damages == []
+
+
+def test_info_prints_each_reason_with_examples(
+    dirty: Path, tmp_path: Path, run_pack: RunPack, run_packer: Callable[..., object]
+) -> None:
+    run_pack(dirty, tmp_path / "dst", skip_rejected=True)
+    printed = run_packer("info", tmp_path / "dst").stdout  # type: ignore[attr-defined]
+    empty = "class0/empty0.jpg, class0/empty1.jpg"
+    assert f"\nrejected: 2 files: it is empty ({empty})\n" in printed

@@ -1,0 +1,64 @@
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from packer.errors import UnusableInput
+from packer.options.declared import PackOptions
+from packer.run.pack import pack
+from packer.shards import executors
+from packer.shards.executors import connected
+
+EIGHT = PackOptions(shard_samples=20)  # shards of `many`
+
+
+@pytest.mark.parametrize("place", ["spark", "ray://", "dask://here", "ray:10001", "", 7])
+def test_what_is_not_a_place_to_pack_in_is_refused_with_those_that_are(place: object) -> None:
+    with (
+        pytest.raises(UnusableInput, match=r"is not a place to pack in: local, ray, ray://HOST"),
+        connected(place),  # type: ignore[arg-type]
+    ):
+        pytest.fail("it was found")
+
+
+def test_local_is_no_executor() -> None:
+    with connected("local") as executor:
+        assert executor is None
+
+
+@pytest.mark.parametrize(("place", "package"), [("ray", "ray"), ("dask://h:1", "distributed")])
+def test_an_engine_that_is_not_installed_is_named_with_its_extra(
+    monkeypatch: pytest.MonkeyPatch, place: str, package: str
+) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    extra = r"pip install 'shardfeed\[(ray|dask)\]'"
+    with pytest.raises(UnusableInput, match=extra), connected(place):
+        pytest.fail("it was found")
+
+
+def test_a_dask_scheduler_that_does_not_answer_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("distributed", reason="it is not installed with the tests")
+    monkeypatch.setattr(executors, "_DASK_SECONDS", 0.2)
+    with (
+        pytest.raises(UnusableInput, match=r"No dask scheduler answers at tcp://127\.0\.0\.1:9"),
+        connected("dask://127.0.0.1:9"),
+    ):
+        pytest.fail("it was found")
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")  # of its own
+def test_dask_writes_the_same_bytes_while_a_worker_is_killed(
+    tmp_path: Path, many: Path, files_of: Callable[[Path], dict[str, bytes]]
+) -> None:
+    distributed = pytest.importorskip("distributed", reason="it is not installed with the tests")
+    pack(many, tmp_path / "here", EIGHT, 1)
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+    with distributed.LocalCluster(**options) as cluster:
+        address = cluster.scheduler_address.replace("tcp://", "dask://")
+        with connected(address) as executor:
+            assert executor is not None
+            next(iter(cluster.workers.values())).process.process.kill()
+            pack(many, tmp_path / "dask", EIGHT, 1, executor=executor)
+    assert files_of(tmp_path / "dask") == files_of(tmp_path / "here")

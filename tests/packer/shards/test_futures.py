@@ -1,0 +1,227 @@
+import os
+import signal
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import contextmanager
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import PIL
+import pytest
+
+from packer.errors import PackingFailed, ProcessDied, Rejected
+from packer.options.declared import PackOptions
+from packer.progress import Advance, Progress
+from packer.run.pack import PackReport, pack
+from packer.shards import futures
+from reader.format import Manifest
+
+FilesOf = Callable[[Path], dict[str, bytes]]
+
+EIGHT = PackOptions(shard_samples=20)  # shards of `many`
+
+
+class Within(Executor):
+    """Does a job where it is asked for; `meanwhile` is told its number before."""
+
+    def __init__(self, meanwhile: Callable[[int], None] = lambda number: None) -> None:
+        self._meanwhile = meanwhile
+        self._count = 0
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> "Future[Any]":
+        self._count += 1
+        self._meanwhile(self._count)
+        future: Future[Any] = Future()
+        future.set_result(fn(*args, **kwargs))
+        return future
+
+
+class Killed(Executor):
+    """A pool of processes, one of which is killed at the third job."""
+
+    def __init__(self, pool: Executor) -> None:
+        self._pool = pool
+        self._count = 0
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> "Future[Any]":
+        self._count += 1
+        if self._count == 3:
+            return self._pool.submit(signal.raise_signal, signal.SIGKILL)
+        return self._pool.submit(fn, *args, **kwargs)
+
+
+class Hoarding(Executor):
+    """Does nothing until `most` jobs are under way, or all."""
+
+    def __init__(self, most: int, jobs: int) -> None:
+        self.sizes: list[int] = []
+        self._most, self._left = most, jobs
+        self._held: list[Any] = []
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> "Future[Any]":
+        future: Future[Any] = Future()
+        self._held.append((future, fn, args))
+        if len(self._held) == min(self._most, self._left):
+            for one, function, its in self._held:
+                one.set_result(function(*its))
+            self.sizes.append(len(self._held))
+            self._left -= len(self._held)
+            self._held.clear()
+        return future
+
+
+class Counting(Progress):
+    """Keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.counts: list[int] = []
+
+    @contextmanager
+    def phase(self, name: str, *_: object) -> Iterator[Advance]:
+        yield self.counts.append if name == "pack" else lambda count: None
+
+
+@pytest.fixture
+def pool() -> Iterator[ProcessPoolExecutor]:
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as executor:
+        yield executor
+
+
+@pytest.fixture(scope="module")
+def here(tmp_path_factory: pytest.TempPathFactory, many: Path) -> Path:
+    """`many` as it is packed in this process."""
+    dst = tmp_path_factory.mktemp("here") / "shards"
+    pack(many, dst, EIGHT, 1)
+    return dst
+
+
+def packed_by(
+    executor: Executor | None, src: Path, dst: Path, jobs: int = 1, **more: Any
+) -> PackReport:
+    return pack(src, dst, EIGHT, jobs, executor=executor, **more)
+
+
+def test_processes_and_threads_of_an_executor_write_the_same_bytes(
+    tmp_path: Path, many: Path, here: Path, files_of: FilesOf, pool: Executor
+) -> None:
+    assert packed_by(pool, many, tmp_path / "processes").shards_written == 8
+    with ThreadPoolExecutor(3) as threads:
+        packed_by(threads, many, tmp_path / "threads")
+    assert files_of(tmp_path / "processes") == files_of(tmp_path / "threads") == files_of(here)
+
+
+def test_after_a_killed_process_the_same_command_goes_on_with_any_executor(
+    tmp_path: Path, many: Path, here: Path, files_of: FilesOf, pool: Executor
+) -> None:
+    dst = tmp_path / "dst"
+    with pytest.raises(ProcessDied, match=r"shard-0.*the executor has not finished it: BrokenPro"):
+        packed_by(Killed(pool), many, dst)
+    with pytest.raises(ProcessDied, match=r"takes no more work: BrokenProcessPool.*pack again"):
+        packed_by(pool, many, dst)
+    packed_by(Within(), many, dst)
+    assert files_of(dst) == files_of(here)
+
+
+def test_an_executor_that_is_shut_down_is_said(tmp_path: Path, many: Path) -> None:
+    with ThreadPoolExecutor(1) as threads:
+        pass
+    with pytest.raises(ProcessDied, match="takes no more work: RuntimeError, cannot schedule"):
+        packed_by(threads, many, tmp_path / "dst")
+
+
+@pytest.mark.parametrize(("workers", "jobs", "most"), [(3, 1, 6), (None, 2, 4)])
+def test_two_jobs_a_worker_are_under_way(
+    tmp_path: Path, many: Path, workers: int | None, jobs: int, most: int
+) -> None:
+    executor = Hoarding(most, 8)
+    if workers is not None:
+        executor.workers = workers  # type: ignore[attr-defined]
+    packed_by(executor, many, tmp_path / "dst", jobs)
+    assert executor.sizes == [most, 8 - most]
+
+
+def test_progress_counts_the_samples_of_finished_shards(tmp_path: Path, many: Path) -> None:
+    progress = Counting()
+    packed_by(Within(), many, tmp_path / "dst", progress=progress)
+    assert progress.counts == [20] * 8
+
+
+def test_what_a_job_rejects_and_has_written_comes_back_with_it(
+    tmp_path: Path, own_source: Path, files_of: FilesOf
+) -> None:
+    (own_source / "class0" / "bad.jpg").write_bytes(bytes(100))
+    with pytest.raises(Rejected) as caught:
+        packed_by(Within(), own_source, tmp_path / "dst")
+    assert [name for name, _ in caught.value.files] == ["class0/bad.jpg"]
+    report = packed_by(Within(), own_source, tmp_path / "dst", skip_rejected=True)
+    assert [name for name, _ in report.rejected] == ["class0/bad.jpg"]
+    assert Manifest.load(tmp_path / "dst").rejected == 1
+
+
+def test_a_machine_with_another_version_is_refused_by_name_before_it_writes(
+    tmp_path: Path, many: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def upgrade(number: int) -> None:
+        if number == 3:
+            monkeypatch.setattr(PIL, "__version__", "99.0")
+
+    with pytest.raises(PackingFailed, match=r"On \S+: \S+ has Pillow 99\.0 instead of \d"):
+        packed_by(Within(upgrade), many, tmp_path / "dst")
+    assert len(list((tmp_path / "dst").glob("*.tar"))) == 2
+
+
+def test_a_machine_with_another_packer_is_told_so_before_the_job_is_opened() -> None:
+    _, error, _ = futures.work_elsewhere("0.0", b"not a pickle")
+    assert isinstance(error, PackingFailed)
+    assert "the run was begun with 0.0" in str(error)
+
+
+@pytest.mark.parametrize("gone", ["source", "destination"])
+def test_a_machine_that_does_not_share_the_folders_is_named(
+    tmp_path: Path, own_source: Path, gone: str
+) -> None:
+    dst = tmp_path / "dst"
+
+    def unmount(number: int) -> None:
+        if number == 2:
+            os.rename(own_source if gone == "source" else dst, tmp_path / "elsewhere")
+
+    with pytest.raises(PackingFailed, match=r"On \S+: .*under the same paths"):
+        pack(own_source, dst, PackOptions(shard_samples=10), 1, executor=Within(unmount))
+
+
+def test_a_job_that_comes_after_its_run_is_over_writes_nothing(
+    tmp_path: Path, many: Path, here: Path, files_of: FilesOf
+) -> None:
+    late: list[Callable[[], Any]] = []
+
+    class Late(Within):
+        def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> "Future[Any]":
+            late.append(lambda: fn(*args, **kwargs))
+            if len(late) == 2:
+                raise KeyboardInterrupt
+            return Future()
+
+    dst = tmp_path / "dst"
+    with pytest.raises(KeyboardInterrupt):
+        packed_by(Late(), many, dst)
+    pack(many, dst, PackOptions(shard_samples=40), 1, overwrite=True)
+    before = files_of(dst)
+    _, error, _ = late[0]()
+    assert "that run is over" in str(error)
+    assert files_of(dst) == before
+
+
+def test_an_executor_that_does_nothing_is_told_of(
+    tmp_path: Path, many: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(futures, "STALL_SECONDS", 0.01)
+    executor = Hoarding(99, 99)
+
+    def stop(*_: object) -> bool:
+        raise KeyboardInterrupt
+
+    caplog.handler.addFilter(stop)
+    with pytest.raises(KeyboardInterrupt):
+        packed_by(executor, many, tmp_path / "dst", jobs=2)

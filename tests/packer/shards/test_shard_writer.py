@@ -1,0 +1,186 @@
+import errno
+import io
+import os
+import tarfile
+import zlib
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+import xxhash
+from PIL import Image
+
+from packer.images.encode import Policy
+from packer.images.encode import encode as encode_image
+from packer.shards.shard_writer import ShardWriter, is_finished, remove_temporaries, shard_entry
+from packer.sources.records import SourceSample
+from reader.format import Index, ShardEntry
+
+Rejected = Sequence[tuple[str, str]]
+AS_THEY_ARE = Policy(tiled=False)
+
+
+@pytest.fixture(scope="module")
+def images(
+    make_image: Callable[..., Image.Image], encode: Callable[..., bytes]
+) -> list[tuple[SourceSample, bytes]]:
+    """A JPEG, a PNG and a GIF, with a name for each that is odd in its own way."""
+    names = [("cat/a.jpg", "cat/a"), (os.fsdecode(b"dog/\xff.png"), "dog/%FF")]
+    names += [("猫" * 60 + "/" + "y" * 90 + ".gif", "猫" * 60 + "/" + "y" * 90)]
+    kinds = ["JPEG", "PNG", "GIF"]
+    return [
+        (SourceSample(name, key, label, 1, 1), encode(make_image(label, 20 + label, 30), kind))
+        for label, ((name, key), kind) in enumerate(zip(names, kinds, strict=True))
+    ]
+
+
+def write(
+    path: Path, images: Sequence[tuple[SourceSample, bytes]], rejected: Rejected = ()
+) -> ShardEntry:
+    with ShardWriter(path) as writer:
+        for sample, data in images:
+            writer.add(sample, encode_image(data, AS_THEY_ARE))
+        writer.finish(rejected)
+    return shard_entry(path)
+
+
+def test_the_standard_library_reads_the_tar(
+    tmp_path: Path, images: list[tuple[SourceSample, bytes]]
+) -> None:
+    write(tmp_path / "shard.tar", images)
+    with tarfile.open(tmp_path / "shard.tar", "r:") as archive:
+        members = archive.getmembers()
+        contents = [archive.extractfile(member).read() for member in members]  # type: ignore
+    assert [member.name for member in members] == [
+        f"{sample.key}.{ext}"
+        for (sample, _), kind in zip(images, ("jpg", "png", "gif"), strict=True)
+        for ext in (kind, "cls")
+    ]
+    assert contents[::2] == [data for _, data in images]
+    assert contents[1::2] == [b"0", b"1", b"2"]
+    for member in members:
+        assert member.isreg()
+        assert (member.mode, member.mtime, member.uid, member.gid) == (0o644, 0, 0, 0)
+        assert (member.uname, member.gname) == ("", "")
+
+
+def test_the_index_tells_where_everything_lies(
+    tmp_path: Path, images: list[tuple[SourceSample, bytes]]
+) -> None:
+    write(tmp_path / "shard.tar", images)
+    tar, index = (tmp_path / "shard.tar").read_bytes(), Index(tmp_path / "shard.safetensors")
+    assert len(index) == len(images)
+    for row, (sample, data) in enumerate(images):
+        image, label = index.span(("jpg", "png", "gif")[row], row), index.span("cls", row)
+        assert image is not None
+        assert tar[image[0] : sum(image)] == data
+        assert label is not None
+        assert int(tar[label[0] : sum(label)]) == index.columns["label"][row] == sample.label
+        assert index.columns["cls.crc32"][row] == zlib.crc32(tar[label[0] : sum(label)])
+        assert index.key(row) == sample.key
+        assert index.bytes_of("name", row) == os.fsencode(sample.name)
+        assert index.columns["crc32"][row] == zlib.crc32(data)
+        with Image.open(io.BytesIO(data)) as image_file:
+            assert image_file.size == (index.columns["width"][row], index.columns["height"][row])
+
+
+def test_samples_without_a_label_have_no_member_for_it(
+    tmp_path: Path, images: list[tuple[SourceSample, bytes]]
+) -> None:
+    sample, data = images[0]
+    write(tmp_path / "shard.tar", [(SourceSample(sample.name, sample.key, -1, 1, 1), data)])
+    index = Index(tmp_path / "shard.safetensors")
+    assert index.columns["label"].tolist() == [-1]
+    assert index.members == []
+    with tarfile.open(tmp_path / "shard.tar") as archive:
+        assert archive.getnames() == ["cat/a.jpg"]
+
+
+def test_the_entry_measures_the_files(
+    tmp_path: Path, images: list[tuple[SourceSample, bytes]]
+) -> None:
+    entry = write(tmp_path / "shard.tar", images)
+    tar, index = (tmp_path / name for name in (entry.file, entry.index))
+    assert (entry.bytes, entry.index_bytes) == (tar.stat().st_size, index.stat().st_size)
+    assert entry.checksum == f"xxh3-128:{xxhash.xxh3_128_hexdigest(tar.read_bytes())}"
+    assert entry.index_checksum == f"xxh3-128:{xxhash.xxh3_128_hexdigest(index.read_bytes())}"
+    assert entry.samples == 3
+    assert shard_entry(tar) == entry
+
+
+def test_the_same_samples_give_the_same_bytes(
+    tmp_path: Path, images: list[tuple[SourceSample, bytes]]
+) -> None:
+    (tmp_path / "other").mkdir()
+    assert write(tmp_path / "a.tar", images).checksum == (
+        write(tmp_path / "other" / "b.tar", images).checksum
+    )
+    indexes = [tmp_path / "a.safetensors", tmp_path / "other" / "b.safetensors"]
+    assert indexes[0].read_bytes() == indexes[1].read_bytes()
+
+
+def test_what_was_rejected_is_kept_in_the_index(
+    tmp_path: Path, images: list[tuple[SourceSample, bytes]]
+) -> None:
+    rejected = [(os.fsdecode(b"cat/\xff.jpg"), "it is empty"), ("猫.jpg", "it is damaged")]
+    write(tmp_path / "shard.tar", images, rejected)
+    assert Index(tmp_path / "shard.safetensors").rejected == rejected
+
+
+def test_a_shard_whose_every_file_was_rejected_is_a_shard_of_no_samples(tmp_path: Path) -> None:
+    entry = write(tmp_path / "shard.tar", [], [("a.jpg", "it is empty")])
+    assert entry.samples == len(Index(tmp_path / "shard.safetensors")) == 0
+    with tarfile.open(tmp_path / "shard.tar") as archive:
+        assert archive.getnames() == []
+
+
+def test_an_unfinished_shard_leaves_nothing(
+    tmp_path: Path, images: list[tuple[SourceSample, bytes]]
+) -> None:
+    writer = ShardWriter(tmp_path / "shard.tar")
+    with writer:
+        writer.add(images[0][0], encode_image(images[0][1], AS_THEY_ARE))
+        assert not (tmp_path / "shard.tar").exists()
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("call", ["fsync", "replace"])
+def test_a_failed_write_leaves_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    images: list[tuple[SourceSample, bytes]],
+    call: str,
+) -> None:
+    def fail(*args: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, call, fail)
+    with pytest.raises(OSError, match="No space left"):
+        write(tmp_path / "shard.tar", images)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_shard_is_finished_with_tar_and_index_alone(
+    tmp_path: Path, images: list[tuple[SourceSample, bytes]]
+) -> None:
+    path = tmp_path / "shard.tar"
+    assert not is_finished(path)
+    write(path, images)
+    assert is_finished(path)
+    path.rename(tmp_path / "elsewhere")
+    assert not is_finished(path)
+    (tmp_path / "elsewhere").rename(path)
+    path.with_suffix(".safetensors").unlink()
+    assert not is_finished(path)
+
+
+def test_what_killed_writers_left_is_removed_and_nothing_else(tmp_path: Path) -> None:
+    writer = ShardWriter(tmp_path / "shard-000000.tar")
+    assert list(tmp_path.iterdir())
+    kept = {"shard-000001.tar", ".shard-notes", "shard.tmp-1", "notes.txt"}
+    for name in kept:
+        (tmp_path / name).write_text("kept")
+    remove_temporaries(tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == kept
+    with writer:
+        pass  # the writer itself is left at last, and finds its file gone
