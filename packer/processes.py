@@ -28,9 +28,10 @@ import time
 import traceback
 from collections.abc import Callable, Generator, Iterable
 from contextlib import suppress
+from dataclasses import dataclass
 from itertools import islice
 from subprocess import PIPE
-from typing import Any, BinaryIO, NoReturn, TypeVar, cast
+from typing import Any, BinaryIO, Generic, NoReturn, TypeVar, cast
 
 from packer.errors import ProcessDied
 from packer.progress import Advance
@@ -38,6 +39,15 @@ from packer.words import option
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Crashed(Generic[Item]):
+    """An item at which a fault ended the process, and which: "Segmentation fault (signal 11)"."""
+
+    item: Item
+    cause: str
+
 
 STALL_SECONDS = 60.0  # without any progress, after which a process is reported
 DYING_SECONDS = 5.0  # for which processes that were killed are waited for
@@ -118,6 +128,37 @@ def map_unordered(
         deadline = time.monotonic() + DYING_SECONDS
         for process in filter(threading.Thread.is_alive, team):
             process.join(max(0, deadline - time.monotonic()))
+
+
+def map_isolated(
+    function: Callable[[Item, Advance], Result],
+    items: Iterable[Item],
+    processes: int,
+    advance: Advance,
+    place: Callable[[Item], str],
+    single: Callable[[Item], Iterable[Item]],
+) -> Generator[Result | Crashed[Item], None, None]:
+    """Do the same for items that may be hostile, always in processes of their own.
+
+    An item at which a fault ended the process is divided by `single`, and each of its parts is done
+    by itself, so that the one that crashes is named. Where none of them does, the item is.
+    """
+    crashes: list[Crashed[Item]] = []
+    died: Callable[[Item, str], Result | Crashed[Item]] = Crashed
+    for result in map_unordered(function, items, processes, advance, place, died):
+        if isinstance(result, Crashed):
+            crashes.append(result)
+        else:
+            yield result
+    for crash in crashes:
+        is_named = False
+        for result in map_unordered(
+            function, single(crash.item), processes, lambda count: None, place, died
+        ):
+            is_named |= isinstance(result, Crashed)
+            yield result
+        if not is_named:
+            yield crash
 
 
 class _Process(threading.Thread):

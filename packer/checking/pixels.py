@@ -3,14 +3,14 @@
 What ended a process is done again row by row, so that the sample is named at which it happens.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from packer.checking.image import contradictions
 from packer.checking.shard import Damage, Findings, Shard
 from packer.files.transfer import read_span
-from packer.processes import map_unordered
+from packer.processes import Crashed, map_isolated
 from packer.progress import Advance
 from reader.format import FORMATS, FormatError, Index
 from reader.format.files import open_regular
@@ -40,7 +40,6 @@ class Rows:
     def __str__(self) -> str:
         return f"{self.shard.file}, samples {self.start} to {self.stop - 1}"
 
-    @property
     def single(self) -> Iterator["Rows"]:
         """Each row by itself."""
         for row in range(self.start, self.stop):
@@ -53,13 +52,11 @@ class _Looked:
 
     Attributes:
         unopened: why the shard could not be opened, if it could not.
-        cause: of the end of the process, if it ended.
     """
 
     rows: Rows
     damages: list[Damage] = field(default_factory=list)
     unopened: str | None = None
-    cause: str | None = None
 
 
 def rows_of(shard: Shard, found: Findings, decode: bool) -> Iterator[Rows]:
@@ -73,36 +70,29 @@ def rows_of(shard: Shard, found: Findings, decode: bool) -> Iterator[Rows]:
 
 def look(parts: Sequence[Rows], jobs: int, findings: dict[str, Findings], advance: Advance) -> None:
     """Look at all `parts` in `jobs` processes, and add what is wrong to the findings by file."""
-
-    def run(rows: Iterable[Rows], processes: int) -> list[_Looked]:
-        return list(map_unordered(_look, rows, processes, advance, str, _ended))
-
     if not parts:
         return
-    looked = run(parts, max(1, min(jobs, len(parts))))
+    processes = max(1, min(jobs, len(parts)))
+    looked = [
+        _fatal(one.item, one.cause) if isinstance(one, Crashed) else one
+        for one in map_isolated(_look, parts, processes, advance, str, Rows.single)
+    ]
     for one in sorted(looked, key=lambda one: one.rows.start):
         damages = findings[one.rows.shard.file].damages
         if one.unopened is not None and not damages:  # it was sound a moment ago
             damages.append(Damage(one.rows.shard.file, one.unopened))
         damages += one.damages
-        if one.cause is not None:
-            single = run(one.rows.single, 1)
-            damages += [damage for row in single for damage in row.damages]
-            damages += [_fatal(row) for row in single if row.cause is not None] or [_fatal(one)]
 
 
-def _ended(rows: Rows, cause: str) -> _Looked:
-    return _Looked(rows, cause=cause)
-
-
-def _fatal(looked: _Looked) -> Damage:
-    """The finding that to look at some rows ends the process."""
-    rows = looked.rows
+def _fatal(rows: Rows, cause: str) -> _Looked:
+    """Return the finding that to look at some rows ends the process."""
     if rows.stop - rows.start > 1:
-        reason = f"to decode samples {rows.start} to {rows.stop - 1} ended a process"
-        return Damage(rows.shard.file, f"{reason} ({looked.cause}), and none of them by itself did")
-    index = Index(rows.shard.folder / rows.shard.index, mapped=False)
-    return _damage(rows, index, rows.start, f"to decode it ends the process ({looked.cause})")
+        reason = f"to decode samples {rows.start} to {rows.stop - 1} ended a process ({cause})"
+        found = Damage(rows.shard.file, f"{reason}, and none of them by itself did")
+    else:
+        index = Index(rows.shard.folder / rows.shard.index, mapped=False)
+        found = _damage(rows, index, rows.start, f"to decode it ends the process ({cause})")
+    return _Looked(rows, [found])
 
 
 def _damage(rows: Rows, index: Index, row: int, reason: str, ext: str | None = None) -> Damage:

@@ -21,8 +21,9 @@ from packer.options.declared import PYTHON, PackOptions
 from packer.plan.prepare import prepare
 from packer.plan.work import ShardJob, Work, shard_job
 from packer.planning.listing import Listing
+from packer.processes import Crashed
 from packer.progress import Progress
-from packer.shards.jobs import Unfinished, fatal_samples, run_jobs, tell_of_compiling
+from packer.shards.jobs import run_isolated, tell_of_compiling
 from packer.shards.shard_writer import index_of
 from packer.sources.archive.tar_reader import Member, members
 from reader.format import FormatError, Index, Manifest, ShardEntry, manifest
@@ -174,25 +175,21 @@ def _remake(
         path.parent.mkdir()
         tasks.append(shard_job(work, path, _samples(shard, work, numbers)))
     total = sum(len(job.samples) for job in tasks)
-    ended: dict[Path, str] = {}
-
-    def died(job: ShardJob, cause: str) -> Unfinished:
-        ended[job.path] = cause
-        return Unfinished()
-
+    crashed: dict[Path, list[Crashed[ShardJob]]] = {}  # by the folders of their shards
     names = (sample.name for job in tasks for sample in job.samples)
     tell_of_compiling(work.options.policy, names, progress)
     with progress.phase("repair", total, "samples") as advance:
-        for _ in run_jobs(tasks, max(1, min(jobs, len(tasks))), advance, died):
-            pass
+        for result in run_isolated(tasks, max(1, min(jobs, len(tasks))), advance):
+            if isinstance(result, Crashed):
+                crashed.setdefault(result.item.path.parent, []).append(result)
     for shard, job in zip(damaged, tasks, strict=True):
-        if job.path not in ended:
+        if not (crashes := crashed.get(job.path.parent)):
             yield shard, job.path
             continue
-        samples = ", ".join(f"{sample.key!r} ({cause})" for sample, cause in fatal_samples(job))
-        reason = f"to encode the sample {samples} ends the process"
-        if not samples:
-            reason = f"the process that made it again ended ({ended[job.path]})"
+        reason = f"the process that made it again ended ({crashes[0].cause})"
+        if crashes[0].item.path != job.path:
+            named = (f"{crash.item.samples[0].key!r} ({crash.cause})" for crash in crashes)
+            reason = f"to encode the sample {', '.join(named)} ends the process"
         report.failed.append((shard.entry.file, reason))
 
 

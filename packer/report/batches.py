@@ -5,11 +5,11 @@ read, all are asked for, so that a store brings them meanwhile. What a process d
 sample by sample, so that it is named.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from packer.processes import map_unordered
+from packer.processes import Crashed, map_isolated
 from packer.progress import Advance, Progress
 from packer.report.sample import Sample
 from reader.format import ShardfeedError
@@ -45,12 +45,10 @@ class Done(Generic[Result]):
     Attributes:
         results: by number.
         damages: why there is none, by number.
-        ended: why the process ended, if it did.
     """
 
     results: dict[int, Result] = field(default_factory=dict)
     damages: dict[int, str] = field(default_factory=dict)
-    ended: tuple[tuple[int, ...], str] | None = None
 
 
 def of_each(
@@ -64,33 +62,25 @@ def of_each(
     """Call `act` with each of these samples, in `jobs` processes."""
     done: Done[Result] = Done()
     lent = dataset.lent()
-
-    def run(parts: Iterable[tuple[int, ...]], advance: Advance) -> Iterator[Done[Any]]:
-        batches = (Batch(lent, part, act) for part in parts)
-        return map_unordered(_act, batches, jobs, advance, str, _ended)
-
     if not len(numbers):
         return done
     with progress.phase(phase, len(numbers), "samples") as advance:
         ordered = sorted(numbers)
-        parts = (
-            tuple(ordered[start : start + _AT_ONCE]) for start in range(0, len(ordered), _AT_ONCE)
+        batches = (
+            Batch(lent, tuple(ordered[start : start + _AT_ONCE]), act)
+            for start in range(0, len(ordered), _AT_ONCE)
         )
-        ended: list[int] = []
-        for part in run(parts, advance):
-            done.results |= part.results
-            done.damages |= part.damages
-            ended += part.ended[0] if part.ended else ()
-        for part in run(((number,) for number in sorted(ended)), advance):
-            done.results |= part.results
-            done.damages |= part.damages
-            if part.ended:
-                done.damages[part.ended[0][0]] = f"to decode it ends the process ({part.ended[1]})"
+        for part in map_isolated(_act, batches, jobs, advance, str, _single):
+            if not isinstance(part, Crashed):
+                done.results |= part.results
+                done.damages |= part.damages
+            elif (number := part.item.numbers[0]) not in done.results:
+                done.damages.setdefault(number, f"to decode it ends the process ({part.cause})")
     return done
 
 
-def _ended(batch: Batch[Any], cause: str) -> Done[Any]:
-    return Done(ended=(batch.numbers, cause))
+def _single(batch: Batch[Result]) -> Iterator[Batch[Result]]:
+    return (replace(batch, numbers=(number,)) for number in batch.numbers)
 
 
 def _act(batch: Batch[Any], advance: Advance) -> Done[Any]:

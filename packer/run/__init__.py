@@ -5,6 +5,6 @@
 an unfinished one; each `part` holds a file, `parts` share a log and a `kept_scan`. A `destination`
 is a folder, or a place in a store (`store_destination`), held there by a `store_lock`; `locations`
 finds it by its path or URL, and `up_to_date` says whether nothing is to be done. A `session` writes
-what a loop makes, by a `stream` of shards. `repeated_keys` compares keys that samples bring along,
+what a loop makes. `repeated_keys` compares keys that samples bring along,
 `report` says what was packed, `rejected` what was not.
 """

@@ -23,8 +23,8 @@ from packer.run import log
 from packer.run.destination import Destination
 from packer.run.report import PackReport, manifest_of, report, without_labels
 from packer.run.run import Run
-from packer.run.stream import ShardStream
 from packer.shards.jobs import tell_of_compiling
+from packer.shards.stream import ShardStream
 from packer.sources.python.items import Fields, Item
 from packer.sources.records import Content, SourceSample
 from packer.words import option

@@ -1,33 +1,23 @@
-"""Writes samples that come one after the other, into shards that end when they are full.
+"""Writes samples that come one after the other, into shards that end when they are full."""
 
-Guarantees: the samples come in the order in which they were given, and a shard's bytes do not
-depend on the threads; at most a few samples a thread wait to be written.
-"""
-
-from collections import deque
-from collections.abc import Callable, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from packer.errors import BadImage, PackingFailed, cannot_write
+from packer.errors import BadImage, cannot_write
 from packer.images.encode import Encoded, Policy
-from packer.images.jpegtran import JpegtranFailed
-from packer.images.members import EncodedMember
 from packer.plan.plan import default_shard_size
-from packer.shards.jobs import Rejections, encode_content
+from packer.shards.builder import Members, ShardBuilder
+from packer.shards.jobs import Rejections
 from packer.shards.shard_writer import ShardWriter
 from packer.shards.written import Written
 from packer.sources.records import Content, SourceSample
 from reader.format import tar
 
-_Encoded = tuple[Encoded, Mapping[str, EncodedMember]]
-
-_AHEAD = 2  # samples a thread that are encoded before their turn
-
 
 class ShardStream:
-    """The shards of a dataset that grows; `close` frees what is unfinished."""
+    """The shards of a dataset that grows; `close` removes those that are not finished."""
 
     def __init__(
         self,
@@ -56,22 +46,22 @@ class ShardStream:
             begin_split: is called before the first shard of a split is written.
             reject: is told which sample is not one, and why; it may raise.
         """
-        self._folder, self._policy = folder, policy
+        self._folder = self._path = folder
         self._shard_size, self._shard_samples = shard_size, shard_samples
         self._next = dict(first)
         self._bytes = there
         self._begin_split, self._reject = begin_split, reject
-        self._threads = threads
-        self._pool = ThreadPoolExecutor(threads)
-        self._ahead: deque[tuple[SourceSample, Future[_Encoded]]] = deque()
+        self._builder = ShardBuilder(
+            policy, threads, self._shard_of, self._refuse, "Nothing was committed."
+        )
         self._open: dict[str, _Shard] = {}
         self._begun: set[str] = set()
         self.rejected: Rejections = []  # since the last shard was finished
         self.written = Written()
 
     def close(self) -> None:
-        """Free what is unfinished."""
-        self._pool.shutdown(cancel_futures=True)
+        """Remove what is not finished."""
+        self._builder.close()
         for shard in self._open.values():
             shard.writer.close()
 
@@ -82,42 +72,41 @@ class ShardStream:
             PackingFailed: a shard cannot be written.
             Exception: what `reject` and `begin_split` raise.
         """
-        encoded = self._pool.submit(encode_content, content, self._policy)
-        self._ahead.append((sample, encoded))
-        if len(self._ahead) > _AHEAD * self._threads:
-            self._write_first()
+        with self._writing():
+            self._builder.add(sample, lambda: content)
 
     def drain(self) -> None:
         """Write what waits; raises what `add` does."""
-        while self._ahead:
-            self._write_first()
+        with self._writing():
+            self._builder.drain()
 
     def finish(self) -> None:
         """Write what waits, and finish the last shards; raises what `add` does."""
         self.drain()
-        for split in list(self._open):
-            self._finish_shard(split)
+        with self._writing():
+            for split in list(self._open):
+                self._finish_shard(split)
 
-    def _write_first(self) -> None:
-        sample, future = self._ahead.popleft()
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
         try:
-            encoded, members = future.result()
-        except BadImage as error:
-            self._reject(sample.name, error)
-            self.rejected.append((sample.name, str(error)))
-            return
-        except JpegtranFailed as error:
-            raise PackingFailed(f"{sample.name}: {error}. Nothing was committed.") from error
+            yield
+        except OSError as error:
+            raise cannot_write(self._path, error, kept=False) from error
+
+    def _refuse(self, sample: SourceSample, error: BadImage) -> None:
+        self._reject(sample.name, error)
+        self.rejected.append((sample.name, str(error)))
+
+    def _shard_of(self, sample: SourceSample, encoded: Encoded, members: Members) -> ShardWriter:
         shard = self._open.get(sample.split)
         if shard is not None and self._is_full(shard, _span(sample, encoded, members)):
             self._finish_shard(sample.split)
             shard = None
         shard = shard or self._begin_shard(sample.split)
-        try:
-            shard.writer.add(sample, encoded, members)
-        except OSError as error:
-            raise cannot_write(shard.path, error, kept=False) from error
         shard.samples += 1
+        self._path = shard.path
+        return shard.writer
 
     def _is_full(self, shard: "_Shard", more: int) -> bool:
         if shard.samples == self._shard_samples:
@@ -130,23 +119,17 @@ class ShardStream:
             self._begin_split(split)
             self._begun.add(split)
         number = self._next.get(split, 0)
-        path = self._folder / split / f"shard-{number:06d}.tar"
-        try:
-            shard = _Shard(path, ShardWriter(path))
-        except OSError as error:
-            raise cannot_write(path, error, kept=False) from error
+        self._path = path = self._folder / split / f"shard-{number:06d}.tar"
+        self._open[split] = _Shard(path, ShardWriter(path))
         self._next[split] = number + 1
-        self._open[split] = shard
-        return shard
+        return self._open[split]
 
     def _finish_shard(self, split: str) -> None:
         shard = self._open.pop(split)
         self._bytes += shard.writer.size
-        try:
-            with shard.writer as writer:
-                writer.finish(self.rejected)
-        except OSError as error:
-            raise cannot_write(shard.path, error, kept=False) from error
+        self._path = shard.path
+        with shard.writer as writer:
+            writer.finish(self.rejected)
         self.rejected = []
         self.written.add(Written.of(shard.path, split))
 
@@ -160,7 +143,7 @@ class _Shard:
     samples: int = 0
 
 
-def _span(sample: SourceSample, encoded: Encoded, members: Mapping[str, EncodedMember]) -> int:
+def _span(sample: SourceSample, encoded: Encoded, members: Members) -> int:
     """Bytes that a sample takes in a tar."""
     sizes = {encoded.info.format: len(encoded.data)}
     sizes |= {} if sample.label < 0 else {"cls": len(str(sample.label))}
