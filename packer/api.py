@@ -12,11 +12,11 @@ from packer.options.declared import PYTHON, PackOptions
 from packer.progress import Progress
 from packer.python_call import path_of, place_of, python_call
 from packer.run.destination import Destination
-from packer.run.locations import destination
 from packer.run.open_source import source
 from packer.run.pack import pack as run
 from packer.run.report import PackReport
 from packer.run.session import Request, pushed
+from packer.run.store_destination import destination
 from packer.sources.python.dataset import opened
 from packer.sources.python.known import is_map_style, know
 from packer.sources.python.values import described

@@ -11,9 +11,9 @@ from packer.options.chosen import checked, chosen
 from packer.options.declared import PYTHON
 from packer.progress import Progress
 from packer.python_call import path_of, place_of, python_call
-from packer.run.locations import destination
 from packer.run.report import PackReport
 from packer.run.session import Request, Session
+from packer.run.store_destination import destination
 from reader.system import usable_cores
 
 

@@ -74,11 +74,11 @@ def pack(
     from packer.checking.store import is_url
     from packer.options.chosen import WITHOUT_TILER, chosen, refuse_both
     from packer.progress import Progress
-    from packer.run.locations import destination
     from packer.run.open_source import source
     from packer.run.pack import pack as run
     from packer.run.pack_part import pack_part
     from packer.run.part import Part
+    from packer.run.store_destination import destination
 
     if dst is None and not explain:
         raise click.UsageError("Missing argument 'DST'.")

@@ -1,13 +1,14 @@
-"""Where a dataset is written: a folder here; `publish` has the one in a store."""
+"""Where a dataset is written: a folder here; `store_destination` has the one in a store."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 from packer.files.snapshot import Watched
 from packer.plan.work import Work
 from packer.progress import Progress
-from packer.run import log, parts
+from packer.run import parts
+from packer.run.log import Note, RunLog
 from packer.run.part import Part
 from packer.run.run import Run
 from packer.shards.shard_writer import is_finished
@@ -15,14 +16,13 @@ from packer.shards.written import Written
 from packer.words import option
 from reader.format import FormatError, Manifest, manifest
 
-Note = Callable[[str], None]
-
 
 class Destination:
     """A folder of this machine.
 
     Attributes:
         folder: in which shards are built.
+        log: of the run in that folder.
         name: of the dataset, for a person.
         holds_all: whether the folder has room for all shards, which stay in it.
     """
@@ -31,6 +31,7 @@ class Destination:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
+        self.log = RunLog(folder)
         self.name = str(folder)
 
     @property
@@ -41,10 +42,10 @@ class Destination:
     @property
     def is_done(self) -> bool:
         """Whether there is a dataset, and no run that changes it."""
-        return self.committed is not None and not (self.folder / log.JOURNAL).exists()
+        return self.committed is not None and not self.log.path.exists()
 
     def base(self) -> Path:
-        """The folder of the dataset that is added to.
+        """Return the folder of the dataset that is added to.
 
         Raises:
             FormatError: there is none.
@@ -59,36 +60,32 @@ class Destination:
             "is made, or an interrupted run goes on."
         )
 
-    @contextmanager
-    def packing(
+    def hold(
         self, run: Run, overwrite: bool, keep: Manifest | None, note: Note
-    ) -> Iterator[Watched]:
-        """Hold it for one packing run, as `log.packing` does."""
-        with log.packing(self.folder, run, overwrite, keep, note) as watched:
-            yield watched
+    ) -> AbstractContextManager[Watched]:
+        """Hold it for one packing run, as `RunLog.hold` does."""
+        return self.log.hold(run, overwrite, keep, note)
 
-    @contextmanager
-    def sharing(
+    def share(
         self, part: Part, asked: Run, scan: Callable[[], Work], note: Note
-    ) -> Iterator[tuple[Work, Watched]]:
-        """Hold a part of it, as `parts.sharing` does."""
-        with parts.sharing(self.folder, part, asked, scan, note) as held:
-            yield held
+    ) -> AbstractContextManager[tuple[Work, Watched]]:
+        """Hold a part of it, as `parts.share` does."""
+        return parts.share(self.folder, part, asked, scan, note)
 
     def finished(self, paths: Sequence[Path]) -> set[Path]:
-        """Those tars that need not be written any more; the index of each is in the folder."""
+        """Return those tars that need not be written; the index of each is in the folder."""
         return {path for path in paths if is_finished(path)}
 
     def missing(self, paths: Sequence[Path]) -> int:
-        """How many of the tars are not there."""
+        """Return how many of the tars are not there."""
         return sum(not is_finished(path) for path in paths)
 
     def at_a_time(self, shards: Sequence[int], processes: int) -> Sequence[int]:
-        """Of the shards to be written, so many as lie in the folder at a time."""
+        """Return as many of the shards to be written as lie in the folder at a time."""
         return shards
 
     def take(self, shard: Written) -> None:
-        """Have a finished shard, which will not be written otherwise."""
+        """Take a finished shard, which will not be written otherwise."""
 
     def wait(self, progress: Progress) -> None:
         """Wait until all that was taken is where it belongs."""
@@ -99,12 +96,12 @@ class Destination:
         Raises:
             PackingFailed: it cannot be written.
         """
-        log.commit(self.folder, content)
+        self.log.commit(content)
 
     def discard(self, splits: Iterable[str], keep: Manifest | None) -> None:
         """Remove what a run has written, which will not be continued, beside what is kept."""
-        log.discard(self.folder, splits, keep)
+        self.log.discard(splits, keep)
 
     def forget(self, content: Manifest) -> None:
         """Remove what a crash right after the commit has left."""
-        log.forget(self.folder, content.source)
+        self.log.forget(content.source)

@@ -10,11 +10,11 @@ from typing import Any
 from packer.errors import UnusableInput
 from packer.progress import Progress
 from packer.run.destination import Destination
-from packer.run.locations import access
 from packer.sources.given import Given
 from packer.sources.reading import Reading
 from packer.storage.decompress import unpacked
 from packer.storage.source import StoreSource
+from packer.storage.store import access
 from packer.words import Placeholder, option
 from reader.remote.url import checked, is_url
 

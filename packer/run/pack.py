@@ -103,7 +103,7 @@ def pack(
         run = Run.asked(f"{name}{work.scanned.identity}", options, classes).of(work)
         with (
             connected(executor) as engine,
-            to.packing(run, overwrite, work.base, progress.note) as watched,
+            to.hold(run, overwrite, work.base, progress.note) as watched,
         ):
             announce(work.reading)
             mandate = Mandate(watched, run.versions)

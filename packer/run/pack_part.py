@@ -13,7 +13,7 @@ from packer.plan.guard import Mandate
 from packer.plan.prepare import prepare
 from packer.plan.work import Work, tars
 from packer.progress import Progress
-from packer.run import parts
+from packer.run import log
 from packer.run.destination import Destination
 from packer.run.open_source import brought
 from packer.run.pack import refusal
@@ -112,7 +112,7 @@ def pack_part(
     asked = Run.asked(given.name, options, classes)
     with (
         connected(executor) as engine,
-        to.sharing(part, asked, scan, progress.note) as (work, journal),
+        to.share(part, asked, scan, progress.note) as (work, journal),
     ):
         announce(work.reading)
         mandate = Mandate(journal, asked.versions)
@@ -122,6 +122,6 @@ def pack_part(
             filled = fill(work, to, numbers, mandate, jobs, engine, skip_rejected, progress)
             refuse(work, sorted(filled.written.rejected + filled.unread), written=True)
         except Rejected:
-            parts.scan_again(to.folder)  # the source is to be mended
+            (to.folder / log.STALE).touch()  # the source is to be mended
             raise
     return reported(work, filled.count, filled.written)

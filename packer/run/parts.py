@@ -1,29 +1,50 @@
 """How parts of one run share its destination, and the one scan of its source.
 
-The first part at work scans while the others wait, and begins the run in the journal; the others
-take over what it has found. Who is alone at work may also do what needs that: begin the run anew
-where the source has been mended, and remove what killed processes have left.
+The first part at work scans while the others wait, and begins the run in the log; the others take
+over what it has found. Who is alone at work may also do what needs that: begin the run anew where
+the source has been mended, and remove what killed processes have left.
+
+A scan of ten million files takes minutes, and gigabytes of memory. It is kept with the samples in
+the order of the shards, in columns; a part maps it, and reads only those of its own shards::
+
+    columns, each from a multiple of 64 bytes on
+    a pickle of all else
+    where that lies, and its checksum: what is cut short lacks it
+
+It is a pickle, so it is read only where it is this very user's, and nobody else could write it.
 """
 
 import fcntl
+import mmap
 import os
+import pickle
+import struct
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+import xxhash
 
 from packer.errors import UnusableInput
 from packer.files.snapshot import Watched
 from packer.plan.work import Work
-from packer.run import kept_scan, log
+from packer.run import log
+from packer.run.log import Note, RunLog
 from packer.run.part import Part, busy, only
 from packer.run.run import Run
 from packer.storage import lock
 
+_END = struct.Struct("<8sQQQ")
+_MAGIC = b"kept:001"
+_ALIGNED = 64
+
 
 @contextmanager
-def sharing(
-    folder: Path, part: Part, asked: Run, scan: Callable[[], Work], note: Callable[[str], None]
+def share(
+    folder: Path, part: Part, asked: Run, scan: Callable[[], Work], note: Note
 ) -> Iterator[tuple[Work, Watched]]:
     """Hold `part` of the run in `folder`; the body writes its shards.
 
@@ -32,16 +53,16 @@ def sharing(
         part: to be written.
         asked: the run, as it is known before the scan.
         scan: scans the source.
-        note: is told why it takes time.
+        note: is called with why it takes time.
 
     Raises:
         UnusableInput: the part, or all of it, is another process's, or the run is another one.
     """
-    path = folder / log.JOURNAL
+    run_log, stale = RunLog(folder), folder / log.STALE
     with only(folder, part), ExitStack() as held:
         with _scanning(folder, note) as kept:
-            file = held.enter_context(lock.opened(path))
-            held.callback(_leave, folder, file)
+            file = held.enter_context(lock.opened(run_log.path))
+            held.callback(_leave, run_log, file)
             is_alone = lock.take(file, lock.ALL)
             if not is_alone and not lock.take(file, lock.SHARED):
                 raise busy(folder, part)
@@ -49,8 +70,8 @@ def sharing(
             if found is not None and not asked.mends(found):
                 raise log.not_this(folder, found, asked)
             work = None
-            if found is not None and not (folder / log.STALE).exists():
-                work = kept_scan.load(kept, found)
+            if found is not None and not stale.exists():
+                work = _load(kept, found)
             if work is None and not is_alone:
                 at_work = busy(folder, part)
                 raise UnusableInput(
@@ -59,24 +80,19 @@ def sharing(
             if work is None:
                 work = scan()
                 run = asked.of(work)
-                log.begin(folder, file, run, note=note)
-                kept_scan.save(kept, run, work)
-                (folder / log.STALE).unlink(missing_ok=True)
+                run_log.begin(file, run, note=note)
+                _save(kept, run, work)
+                stale.unlink(missing_ok=True)
             if is_alone:
-                log.remove_temporaries(folder, work.plan.splits)
+                run_log.remove_temporaries(work.plan.splits)
                 if not lock.take(file, lock.SHARED):
                     raise busy(folder, part)
-        yield work, Watched.of(path)
-
-
-def scan_again(folder: Path) -> None:
-    """Have the next part that is alone scan the source anew: it is to be mended."""
-    (folder / log.STALE).touch()
+        yield work, Watched.of(run_log.path)
 
 
 @contextmanager
-def _scanning(folder: Path, note: Callable[[str], None]) -> Iterator[Any]:
-    """The file of the kept scan, held so that one part at a time looks whether it has to scan."""
+def _scanning(folder: Path, note: Note) -> Iterator[Any]:
+    """Hold the file of the kept scan, so that one part at a time looks whether it has to scan."""
     while True:
         with lock.opened(folder / log.KEPT_SCAN, mode=0o600) as file:
             if not lock.take(file, lock.ALL):
@@ -90,7 +106,65 @@ def _scanning(folder: Path, note: Callable[[str], None]) -> Iterator[Any]:
                 return
 
 
-def _leave(folder: Path, file: Any) -> None:
+def _leave(run_log: RunLog, file: Any) -> None:
     """Leave nothing behind where nothing was begun."""
     if not os.fstat(file.fileno()).st_size and lock.take(file, lock.ALL) and lock.is_there(file):
-        log.remove_state(folder)
+        run_log.remove()
+
+
+def _save(file: Any, run: Run, work: Work) -> None:
+    """Write the scan that `run` was made of to the open `file`."""
+    buffers: list[pickle.PickleBuffer] = []
+    head = pickle.dumps(_by_shards(work), 5, buffer_callback=buffers.append)
+    places = []
+    with open(os.dup(file.fileno()), "wb") as stream:
+        stream.truncate(0)
+        stream.seek(0)
+        for buffer in buffers:
+            with buffer.raw() as raw:
+                stream.write(bytes(-stream.tell() % _ALIGNED))
+                places.append((stream.tell(), len(raw)))
+                stream.write(raw)
+        rest, at = pickle.dumps((run, places, head)), stream.tell()
+        stream.write(rest)
+        stream.write(_END.pack(_MAGIC, at, len(rest), xxhash.xxh3_64_intdigest(rest)))
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+def _load(file: Any, run: Run) -> Work | None:
+    """Return the scan that `run` was made of; None if the open `file` does not hold it.
+
+    Raises:
+        UnusableInput: another user may have written it.
+    """
+    status = os.fstat(file.fileno())
+    if status.st_uid != os.geteuid() or status.st_mode & 0o022:
+        raise UnusableInput(
+            f"{file.name} belongs to another user, or others may write it: all parts are packed "
+            "by one user. Remove it if it is left from another run."
+        )
+    if status.st_size < _END.size:
+        return None
+    content = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+    magic, at, size, digest = _END.unpack(content[-_END.size :])
+    rest = content[at : at + size]
+    if magic != _MAGIC or xxhash.xxh3_64_intdigest(rest) != digest:
+        return None
+    kept, places, head = pickle.loads(rest)
+    if kept != run:
+        return None
+    columns = [content[start : start + length] for start, length in places]
+    work: Work = pickle.loads(head, buffers=columns)
+    return work
+
+
+def _by_shards(work: Work) -> Work:
+    """Put samples into the order of the shards, and leave out what is ignored."""
+    listing, plan = work.scanned.listing.take(work.plan.order), work.plan
+    listing.skipped = [item for item in work.scanned.listing.skipped if not item.ignored]
+    return replace(
+        work,
+        scanned=replace(work.scanned, listing=listing),
+        plan=replace(plan, order=np.arange(len(plan.order)), spans=plan.spans[plan.order]),
+    )

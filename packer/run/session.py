@@ -19,7 +19,6 @@ from packer.plan.prepare import next_numbers, refuse_other_splits
 from packer.plan.source_summary import sentence
 from packer.planning.scan import is_numbered, numbered
 from packer.progress import Progress
-from packer.run import log
 from packer.run.destination import Destination
 from packer.run.report import PackReport, manifest_of, report, without_labels
 from packer.run.run import Run
@@ -96,7 +95,7 @@ class Session:
         self._stack = ExitStack()
         try:
             self._stack.enter_context(
-                to.packing(self._run, request.overwrite, self._base, request.progress.note)
+                to.hold(self._run, request.overwrite, self._base, request.progress.note)
             )
             phase = request.progress.phase("pack", None, "samples")
             self._advance = self._stack.enter_context(phase)
@@ -237,7 +236,7 @@ class Session:
         if not split:
             return
         path = self._folder / split
-        log.add_split(self._folder, self._run, split, self._base)
+        self._to.log.add_split(self._run, split, self._base)
         self._splits.append(split)
         try:
             path.mkdir()

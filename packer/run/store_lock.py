@@ -1,36 +1,31 @@
 """`.packing.json` in a store: says which run a place there belongs to, until it is committed.
 
 Guarantees: of runs that begin at one place only one goes on, unless they are the same; another one
-is refused before it has written or removed anything. What is there and is nobody's stays, unless it
-is told to overwrite.
+is refused before it has written or removed anything. What is there and is nobody's stays, unless
+`overwrite` is given.
 
 Assumption: in a store without conditional writes no two runs begin at the same moment.
 """
 
 import json
-import re
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from packer.errors import UnusableInput
 from packer.run import log
+from packer.run.log import JOURNAL
 from packer.run.run import Run
 from packer.shards.shard_writer import index_name
-from packer.storage.store import Uploads
-from packer.words import option
-from reader.format import Manifest, manifest
+from packer.storage.store import Store
+from reader.format import Manifest
 
 if TYPE_CHECKING:
     from reader.remote.listing import Listed
-    from reader.remote.writable import WritableStore
-
-_SHARD = re.compile(r"(?:([^/]+)/)?shard-\d{6,}\.(?:tar|safetensors)")
 
 
-class Claim:
-    """What a run may count on in the store.
+class StoreLock:
+    """The claim of a run on its place in a store.
 
     Attributes:
         there: all objects, as they were when it was last looked.
@@ -38,29 +33,19 @@ class Claim:
         is_new: nobody had begun there.
     """
 
-    def __init__(self, store: "WritableStore", uploads: Uploads) -> None:
-        self._store, self._uploads = store, uploads
+    def __init__(self, store: Store) -> None:
+        self._store = store
         self.there: Mapping[str, Listed] = {}
         self.trusted: frozenset[str] = frozenset()
         self.is_new = False
 
     def look(self) -> "Mapping[str, Listed]":
-        """List the store anew.
-
-        Raises:
-            StoreError: it does not list it.
-        """
-        self.there = self._uploads.do(self._store.names())
+        """List the store anew."""
+        self.there = self._store.list()
         return self.there
 
-    def begin(self, run: Run, overwrite: bool, keep: Manifest | None, old: Iterable[str]) -> None:
-        """Begin or continue a run.
-
-        Args:
-            run: what is to be packed.
-            overwrite: remove what is there, unless it is of this run.
-            keep: the dataset that is there and is added to.
-            old: splits of the dataset that is removed.
+    def begin(self, run: Run, overwrite: bool, keep: Manifest | None) -> None:
+        """Begin or continue a run; the arguments are those of `RunLog.hold`.
 
         Raises:
             UnusableInput: something else is there, or is being packed.
@@ -69,24 +54,30 @@ class Claim:
         self.look()
         found = self._found()
         if overwrite and not (found and run.continues(found)):
-            self._remove_all({*run.splits, *(found.splits if found else ()), *old})
+            log.remove_dataset(self._store, {*run.splits, *(found.splits if found else ())})
+            self.release()
+            self.look()
             found = None
         if found is None:
             self._refuse_strangers(run, keep)
         elif not _is_same(run, found):
-            raise log.not_this(self._store.url, found, run)
-        self.is_new = self._say(found or run) and found is None
+            raise log.not_this(self._store.name, found, run)
+        text = json.dumps(asdict(found or run)).encode()
+        is_written = self._store.create(JOURNAL, text)
+        self.is_new = is_written and found is None
+        if is_written:
+            self._store.try_conditions(JOURNAL, text)
         self.look()
         found = self._found()
         if found is None or not _is_same(run, found):
             raise UnusableInput(
-                f"{self._store.url}: another packer has just begun or finished there."
+                f"{self._store.name}: another packer has just begun or finished there."
             )
         if self.is_new:
             try:
                 self._refuse_strangers(run, keep)  # that have come meanwhile
             except UnusableInput:
-                self.give_up()
+                self.release()
                 raise
         same = (file for file, digest in run.shards.items() if found.shards.get(file) == digest)
         self.trusted = frozenset(file for file in same if self.has(file))
@@ -95,61 +86,25 @@ class Claim:
         """Whether a shard was there as a whole when it was last looked: its index comes last."""
         return {file, index_name(file)} <= self.there.keys()
 
-    def give_up(self) -> None:
+    def release(self) -> None:
         """Remove `.packing.json`."""
-        self._uploads.do(self._store.remove(log.JOURNAL))
+        self._store.remove(JOURNAL)
 
     def forget(self, source: str) -> None:
         """Remove what a crash right after the commit of `source` has left."""
         self.look()
         found = self._found()
         if found is not None and found.source == source:
-            self.give_up()
-
-    def _say(self, run: Run) -> bool:
-        """Write `.packing.json`; False if it is there. Finds out what conditions are worth."""
-        text = json.dumps(asdict(run)).encode()
-        if not self._uploads.do(self._store.create(log.JOURNAL, text)):
-            return False
-        if self._uploads.do(self._store.create(log.JOURNAL, text)):  # which it has to refuse
-            self._store.heeds_conditions = False
-        return True
+            self.release()
 
     def _found(self) -> Run | None:
         """What `.packing.json` says."""
-        from reader.remote.failures import Missing
-
-        if log.JOURNAL in self.there:
-            with suppress(Missing):  # removed meanwhile
-                return log.parsed(self._uploads.do(self._store.whole(log.JOURNAL)))
-        return None
+        text = self._store.read(JOURNAL) if JOURNAL in self.there else None
+        return None if text is None else log.parsed(text)
 
     def _refuse_strangers(self, run: Run, keep: Manifest | None) -> None:
-        known: set[str] = set()
-        if keep is not None:
-            known = {file for shard in keep.shards for file in (shard.file, shard.index)}
-            known.add(manifest.FILENAME)
-        others = (name for name in self._ours(run.splits) if name not in known)
-        if name := next(others, None):
-            raise UnusableInput(
-                f"{self._store.url} already holds {name}, which this run did not write. Choose "
-                f"another destination, or give {option('overwrite', True)} to replace the dataset "
-                "there."
-            )
-
-    def _remove_all(self, splits: Iterable[str]) -> None:
-        """dataset.json goes first, so that nobody reads what is half removed; the claim last."""
-        for name in self._ours(splits):
-            self._uploads.do(self._store.remove(name))
-        self.give_up()
-        self.look()
-
-    def _ours(self, splits: Iterable[str]) -> list[str]:
-        """dataset.json, then every shard beside it and in the folders of the splits."""
-        known = {"", *splits}
-        matches = ((name, _SHARD.fullmatch(name)) for name in sorted(self.there))
-        shards = [name for name, match in matches if match and (match[1] or "") in known]
-        return [manifest.FILENAME] * (manifest.FILENAME in self.there) + shards
+        found = log.dataset_names(self.there, run.splits)
+        log.refuse_strangers(self._store.name, found, keep)
 
 
 def _is_same(run: Run, found: Run) -> bool:

@@ -1,18 +1,19 @@
-"""Objects on their way into a store, while the caller goes on.
+"""An object store, and objects on their way into it while the caller goes on.
 
 Purpose: bring files and bytes into a store under names that nothing else has there.
 
-Guarantees: at most a few uploads are under way, and `start` waits where there are more; what fails
-is raised by the next call, and all that is under way is given up when the block is left. An object
+Guarantees: at most a few uploads are under way, and `upload` waits where there are more; what fails
+is raised by the next call, and all that is under way is cancelled when the block is left. An object
 that is there already is compared: with this content it is as good as written, which covers an
 answer that was lost and another packer of the same; with other content it stays, and is an error.
 
-The network library runs in the thread of an `EventLoop`; it is loaded with this module's first use.
+The network library runs in the thread of an `EventLoop`; it is loaded as a store is opened.
 """
 
 import mmap
-from collections.abc import Coroutine
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -23,9 +24,11 @@ from packer.storage.event_loop import EventLoop
 from packer.words import option
 from reader.errors import StoreError
 from reader.format import ShardEntry
+from reader.remote.provider import sent
+from reader.remote.url import need
 
 if TYPE_CHECKING:
-    from reader.remote.writable import WritableStore
+    from reader.remote.listing import Listed
 
 AT_ONCE = 4  # shards
 
@@ -35,20 +38,45 @@ _CREATES = 5  # of an object that others create and remove meanwhile
 T = TypeVar("T")
 
 
-class Uploads:
-    """A context manager; `store` is used by its thread alone.
+def access(
+    url: str, options: Mapping[str, Any] | None, provider: Any
+) -> tuple[dict[str, Any], bytes | None]:
+    """Return how a store is opened: its options, and the provider of credentials, pickled.
+
+    Raises:
+        ArgumentError: the store takes no such provider.
+        UnusableInput: the options are none.
+        StoreError: what reads from stores is not installed.
+    """
+    if not isinstance(options or {}, Mapping):
+        raise UnusableInput("storage_options is a dict of names and values of the store's.")
+    need("obstore", url)
+    return dict(options or {}), sent(provider, url)
+
+
+class Store:
+    """What lies below a URL; a context manager around all that is asked of it.
 
     Attributes:
+        name: the URL.
         created: names of the objects that were written, and not there before.
     """
 
-    def __init__(self, store: "WritableStore") -> None:
-        self._store = store
+    def __init__(self, url: str, options: dict[str, Any], provider: bytes | None) -> None:
+        """Open it as `access` says; nothing is asked of it yet.
+
+        Raises:
+            StoreError: the options are not of this store.
+        """
+        from reader.remote.writable import WritableStore
+
+        self.name = url
+        self.created: list[str] = []
+        self._store = WritableStore(url, options, provider)
         self._loop = EventLoop()
         self._under_way: set[Future[None]] = set()
-        self.created: list[str] = []
 
-    def __enter__(self) -> "Uploads":
+    def __enter__(self) -> "Store":
         self._loop.__enter__()
         return self
 
@@ -56,21 +84,64 @@ class Uploads:
         self._under_way.clear()
         self._loop.__exit__(*error)
 
-    def give_up(self) -> None:
-        """End all that is under way."""
-        self._loop.give_up()
-        self._under_way.clear()
+    def list(self, folders: Iterable[str] = ()) -> "Mapping[str, Listed]":
+        """Return all objects by name, in whichever folder."""
+        return self._loop.do(self._store.names())
 
-    def do(self, what: "Coroutine[Any, Any, T]") -> T:
-        """What the store answers.
+    def read(self, name: str) -> bytes | None:
+        """Return what a small object holds; None if there is none."""
+        from reader.remote.failures import Missing
+
+        with suppress(Missing):
+            return self._loop.do(self._store.whole(name))
+        return None
+
+    def create(self, name: str, content: bytes) -> bool:
+        """Write an object; return False if there is one of this name, which stays."""
+        return self._loop.do(self._store.create(name, content))
+
+    def replace(self, name: str, content: bytes, tag: str | None = None) -> bool:
+        """Write an object in place of the one with this `tag`; return False if that has gone.
 
         Raises:
-            StoreError: it does not.
+            UnusableInput: without a `tag`, another object is there.
         """
-        return self._loop.do(what)
+        if tag is not None:
+            return self._loop.do(self._store.replace(name, content, tag))
+        self._loop.do(self._put(name, content, xxhash.xxh3_128_hexdigest(content)))
+        return True
 
-    def start(self, shard: ShardEntry, folder: Path) -> None:
-        """Bring a shard of `folder` into the store, its index last; then its tar is removed here.
+    def remove(self, name: str) -> None:
+        """Remove an object, if it is there."""
+        self._loop.do(self._store.remove(name))
+
+    @property
+    def heeds_conditions(self) -> bool:
+        """Whether it refuses to create what is there, as far as is known."""
+        return self._store.heeds_conditions
+
+    def try_conditions(self, name: str, content: bytes) -> None:
+        """Find out whether it refuses to create an object that is there, of this very content."""
+        if self.create(name, content):
+            self._store.heeds_conditions = False
+
+    def fetch_dataset(self, folder: Path) -> None:
+        """Fetch dataset.json and the indexes; files of their size stand for the tars."""
+        from reader.remote.download import fetch_dataset
+
+        self._loop.do(fetch_dataset(self._store, folder, is_whole=False))
+
+    def read_all(self, names: Iterable[str]) -> Sequence[bytes]:
+        """Return what small objects hold, which are fetched at a time."""
+        return self._loop.do(self._read_all(names))
+
+    async def _read_all(self, names: Iterable[str]) -> Sequence[bytes]:
+        import asyncio
+
+        return await asyncio.gather(*map(self._store.whole, names))
+
+    def upload(self, shard: ShardEntry, folder: Path) -> None:
+        """Begin to upload a shard of `folder`, its index last; then its tar is removed there.
 
         Raises:
             UnusableInput: another one is there.
@@ -81,7 +152,7 @@ class Uploads:
         self._under_way.add(self._loop.start(self._shard(shard, folder)))
 
     def settle(self) -> int:
-        """Wait until an upload has ended; how many are still under way.
+        """Wait until an upload has ended; return how many are still under way.
 
         Raises:
             UnusableInput, PackingFailed: as above.
@@ -99,25 +170,21 @@ class Uploads:
         """How many uploads have not ended."""
         return len(self._under_way)
 
-    def create(self, name: str, content: bytes) -> None:
-        """Write a small object, or find it written.
-
-        Raises:
-            UnusableInput: another one is there.
-            StoreError: the store does not take it.
-        """
-        self.do(self._create(name, content, xxhash.xxh3_128_hexdigest(content)))
+    def cancel(self) -> None:
+        """Cancel all uploads that are under way."""
+        self._loop.give_up()
+        self._under_way.clear()
 
     async def _shard(self, shard: ShardEntry, folder: Path) -> None:
         tar = folder / shard.file
         with tar.open("rb") as file:
             content = memoryview(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
-            await self._create(shard.file, content, shard.checksum.partition(":")[2])
+            await self._put(shard.file, content, shard.checksum.partition(":")[2])
         index = (folder / shard.index).read_bytes()
-        await self._create(shard.index, index, shard.index_checksum.partition(":")[2])
+        await self._put(shard.index, index, shard.index_checksum.partition(":")[2])
         tar.unlink()
 
-    async def _create(self, name: str, content: bytes | memoryview, digest: str) -> None:
+    async def _put(self, name: str, content: bytes | memoryview, digest: str) -> None:
         for _ in range(_CREATES):
             if await self._store.create(name, content):
                 self.created.append(name)
@@ -129,7 +196,7 @@ class Uploads:
                 return
             break
         raise UnusableInput(
-            f"{self._store.url}/{name} is there already, and is not what this run would write: "
+            f"{self.name}/{name} is there already, and is not what this run would write: "
             "another one has written it, or the source has changed since this one did. Choose "
             f"another destination, or give {option('overwrite', True)} to replace what is there."
         )
@@ -142,7 +209,7 @@ class Uploads:
 
 
 def failed(error: StoreError) -> PackingFailed:
-    """The error for what a store has not taken."""
+    """Return the error for what a store has not taken."""
     return PackingFailed(
         f"{error} Nothing was committed, and what is uploaded is kept: once the cause is gone, "
         "pack again to go on."

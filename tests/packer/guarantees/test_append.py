@@ -58,7 +58,7 @@ def test_a_crash_right_after_the_commit_leaves_nothing_behind_once_run_again(
     run(own_source)
     add(own_source, "class1/new.jpg", "class1/image000.jpg")
     with monkeypatch.context() as context:
-        context.setattr("packer.run.log.write_file", write_and_crash)
+        context.setattr("packer.storage.folder.write_file", write_and_crash)
         with pytest.raises(KeyboardInterrupt):
             run(own_source, append=True)
     left = files_of(tmp_path / "dst")
@@ -222,7 +222,7 @@ def test_an_interrupted_append_is_continued_by_the_same_command(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("packer.run.log.commit", interrupted)
+        patch.setattr("packer.run.log.RunLog.commit", interrupted)
         with pytest.raises(KeyboardInterrupt):
             run(own_source, append=True)
     assert sum(shard.samples for shard in Manifest.load(tmp_path / "dst").shards) == 39
