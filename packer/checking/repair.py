@@ -80,8 +80,11 @@ def repair(dst: Path, src: Path, jobs: int, progress: Progress | None = None) ->
     report.damages += found
     files = {damage.file for damage in found}
     entries = [entry for entry in content.shards if files & {entry.file, entry.index}]
-    if entries:
-        work = _same_work(dst, src, content, progress)
+    if not entries:
+        report.seconds = time.monotonic() - began
+        return report
+    with tempfile.TemporaryDirectory(prefix=_FOLDER, dir=dst) as folder:
+        work = _same_work(dst, src, content, Path(folder, "made"), progress)
         damaged = []
         for shard in (_look(dst, entry) for entry in entries):
             if shard.tar_sound and shard.index_sound:
@@ -91,9 +94,8 @@ def repair(dst: Path, src: Path, jobs: int, progress: Progress | None = None) ->
                 report.failed.append((shard.entry.file, reason))
             else:
                 damaged.append(shard)
-        with tempfile.TemporaryDirectory(prefix=_FOLDER, dir=dst) as folder:
-            for shard, made in _remake(Path(folder), damaged, work, jobs, report, progress):
-                _put_back(dst, shard, made, report)
+        for shard, made in _remake(Path(folder), damaged, work, jobs, report, progress):
+            _put_back(dst, shard, made, report)
     report.seconds = time.monotonic() - began
     return report
 
@@ -122,7 +124,7 @@ def _tidy_manifest(dst: Path, report: RepairReport) -> Manifest:
     return content
 
 
-def _same_work(dst: Path, src: Path, content: Manifest, progress: Progress) -> Work:
+def _same_work(dst: Path, src: Path, content: Manifest, spool: Path, progress: Progress) -> Work:
     """The source as it was packed.
 
     Raises:
@@ -145,9 +147,9 @@ def _same_work(dst: Path, src: Path, content: Manifest, progress: Progress) -> W
             f"{dst} was packed by a program, and only that can make it again: run it once more, "
             "with overwrite=True. Or restore the damaged shards from a copy."
         )
-    work = prepare(src, options, progress)
+    work = prepare(src, options, progress, spool=spool)
     if work.scanned.classes != content.classes:
-        work = prepare(src, options, progress, classes=content.classes)
+        work = prepare(src, options, progress, content.classes, spool=spool)
     if work.scanned.fingerprint != content.source:
         raise UnusableInput(
             f"{src} is not what {dst} was packed from: names, sizes or labels differ. "

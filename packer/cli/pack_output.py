@@ -91,6 +91,9 @@ def say_plan(
     progress: "Progress",
 ) -> int:
     """Print what would be written; the exit code."""
+    import tempfile
+    from pathlib import Path
+
     from packer.errors import EXAMPLES
     from packer.plan.prepare import prepare
     from packer.plan.work import outline as outlined
@@ -99,7 +102,9 @@ def say_plan(
 
     given = brought(src, to, progress)
     read = whole(given, to, progress)
-    work = prepare(read, chosen, progress, names, onto=to.base() if append else None)
+    with tempfile.TemporaryDirectory() as made:
+        onto = to.base() if append else None
+        work = prepare(read, chosen, progress, names, onto, spool=Path(made))
     outline = outlined(work, to.folder)
     if as_json:
         print_json(outline)

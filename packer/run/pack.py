@@ -28,9 +28,8 @@ from packer.shards.shard_writer import index_of, remove_shard
 from packer.shards.written import Written
 from packer.sources.folder.shape import listed
 from packer.sources.given import Given
-from packer.sources.python.dataset import DatasetSource
 from packer.sources.reading import Reading
-from packer.storage.decompress import forget_unpacked
+from packer.storage.decompress import beside, forget_unpacked
 from packer.storage.source import StoreSource
 from packer.words import many
 from reader.format import Index, Manifest
@@ -82,7 +81,8 @@ def pack(
     base = to.base() if append else None
     if base is not None:
         refuse_other_options(to, base, options)
-    work = prepare(whole(given, to, progress), options, progress, classes, onto=base)
+    spool = beside(to.folder)
+    work = prepare(whole(given, to, progress), options, progress, classes, base, spool=spool)
     there = base if append else None if overwrite else already_packed(to, work)
     if there is not None and not (append and len(work.plan)):
         announce(work.reading)
@@ -100,7 +100,7 @@ def pack(
             tell(by_scan)
         if stops:
             look_on(by_scan, to.holds_all, progress)
-        run = Run.asked(f"{name}{work.scanned.identity}", options, classes).of(work)
+        run = Run.asked(f"{name}{work.scanned.facts.identity}", options, classes).of(work)
         with (
             connected(executor) as engine,
             to.hold(run, overwrite, work.base, progress.note) as watched,
@@ -118,16 +118,15 @@ def pack(
             if not append and not any(entry.samples for entry in written.entries.values()):
                 raise NothingToPack(f"{name} holds no image. Nothing was committed.", rejected)
             dropped = _drop_empty_shards(to.folder, written) if append else []
-            if isinstance(source := work.scanned.source, DatasetSource) and source.probed.keyed:
+            if work.scanned.facts.is_keyed:
                 refuse_repeated_keys(to.folder, written.entries)
             content = _manifest(work, written, dropped)
             to.commit(content, progress)
-    if isinstance(given, Given):
-        forget_unpacked(given.path, to.folder)
+    forget_unpacked(to.folder)
     if isinstance(src, StoreSource):
         src.forget()
     unlabelled = []
-    if isinstance(work.scanned.source, DatasetSource):  # of others the scan has told it
+    if work.scanned.facts.is_late:  # of others the scan has told it
         unlabelled = without_labels(written.labels)
     return report(
         to.name,
@@ -159,7 +158,7 @@ def look_on(rejected: Rejections, keeps: bool, progress: Progress) -> None:
 def may_be_misread(work: Work, files: Rejections) -> bool:
     """Whether the rejected files suggest another reading of the source: many, or strays."""
     listing = work.scanned.listing
-    if isinstance(work.scanned.source, DatasetSource):
+    if work.scanned.facts.is_late:
         return False
     by_scan = [item for item in listing.skipped if not item.ignored]
     count = len(listing) + int(listing.member_counts.sum()) + len(by_scan)
@@ -168,7 +167,7 @@ def may_be_misread(work: Work, files: Rejections) -> bool:
 
 def refusal(work: Work, files: Rejections, written: bool) -> Rejected:
     """Return the error for rejected files: a few are damaged, or the source may be misread."""
-    noun = "item" if isinstance(work.scanned.source, DatasetSource) else "file"
+    noun = "item" if work.scanned.facts.is_late else "file"
     return Rejected(files, written, damaged=not may_be_misread(work, files), noun=noun)
 
 
@@ -209,7 +208,7 @@ def _drop_empty_shards(dst: Path, written: Written) -> Rejections:
 def _classes(work: Work, written: Written) -> tuple[str, ...]:
     """The class names; those of numbers that only reading the source has told."""
     there = work.base.classes if work.base else ()
-    if work.scanned.classes or not isinstance(work.scanned.source, DatasetSource):
+    if work.scanned.classes or not work.scanned.facts.is_late:
         return work.scanned.classes
     names = numbered(written.labels)
     if len(names) <= len(there):

@@ -24,6 +24,7 @@ from packer.run.write_missing import fill
 from packer.shards.executors import connected
 from packer.shards.jobs import Rejections
 from packer.shards.written import Written
+from packer.storage.decompress import beside
 from packer.storage.source import StoreSource
 
 
@@ -80,7 +81,7 @@ def pack_part(
     given = brought(src, to, progress)
 
     def scan() -> Work:
-        work = prepare(given, options, progress, classes)
+        work = prepare(given, options, progress, classes, spool=beside(to.folder))
         refuse(work, work.scanned.listing.rejected, written=False)
         return work
 
@@ -105,7 +106,7 @@ def pack_part(
         )
 
     if is_committed := to.is_done:
-        work = prepare(given, options, progress, classes)
+        work = prepare(given, options, progress, classes, spool=beside(to.folder))
         already_packed(to, work)  # else it is another dataset
         announce(work.reading)
         return reported(work)

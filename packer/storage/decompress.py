@@ -5,8 +5,8 @@ unpacked tar is whole or not there, so that a run which is interrupted later goe
 removed once the dataset is committed.
 """
 
-import contextlib
 import os
+import shutil
 from pathlib import Path
 
 from packer.errors import UnusableInput, cannot_write
@@ -50,19 +50,21 @@ def unpacked(src: Path, dst: Path, progress: Progress) -> Path:
     return target
 
 
-def forget_unpacked(src: Path, dst: Path) -> None:
-    """Remove what `unpacked` left for this source and destination."""
-    target = _target(src, dst)
-    with contextlib.suppress(OSError):
-        target.unlink(missing_ok=True)
-        target.parent.rmdir()
+def beside(dst: Path) -> Path:
+    """Return the folder of what is unpacked or made for the dataset at `dst`, until it is there."""
+    return dst.parent / f".{dst.name}.unpacked"
+
+
+def forget_unpacked(dst: Path) -> None:
+    """Remove that folder."""
+    shutil.rmtree(beside(dst), ignore_errors=True)
 
 
 def _target(src: Path, dst: Path) -> Path:
     name = src.name
     for ext in (".gz", ".tgz", ".bz2", ".tbz2", ".tbz", ".xz", ".txz", ".tar"):
         name = name[: -len(ext)] if name.lower().endswith(ext) else name
-    return dst.parent / f".{dst.name}.unpacked" / f"{name}.tar"
+    return beside(dst) / f"{name}.tar"
 
 
 def _unpack(src: Path, path: Path, progress: Progress) -> None:

@@ -9,7 +9,6 @@ import pytest
 
 from packer.options.declared import PackOptions
 from packer.run.pack import pack
-from packer.sources.unlabelled import remarks
 
 
 @pytest.fixture
@@ -18,7 +17,7 @@ def remark(images: Path, opened: Callable[..., Any]) -> Callable[[str, str], str
 
     def tell(name: str, text: str) -> str:
         (images / name).write_text(text)
-        (told,) = remarks(opened(images / name), 1, 1)
+        (told,) = opened(images / name).facts.unlabelled()
         return told
 
     return tell
@@ -47,7 +46,7 @@ def test_a_column_of_lists_that_is_named_as_labels_are_is_told_with_its_type(
 ) -> None:
     table = pa.table({"path": ["0.jpg"], "labels": [[1, 2]]})
     pq.write_table(table, images / "l.parquet")
-    (told,) = remarks(opened(images / "l.parquet"), 1, 1)
+    (told,) = opened(images / "l.parquet").facts.unlabelled()
     told_type = re.search(r"'labels' of l.parquet holds list<\w+: int64>, and a label is", told)
     assert told_type
     assert told.endswith("The column is in each sample's JSON.")
