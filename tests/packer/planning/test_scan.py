@@ -20,7 +20,7 @@ class Given:
     records: Sequence[SourceSample | Skipped]
     images: dict[str, bytes] = field(default_factory=dict)
     classes: tuple[str, ...] = ()
-    facts: Facts = Facts()
+    facts: Facts = field(default_factory=Facts)
     reads: Counter[str] = field(default_factory=Counter)
 
     @property
