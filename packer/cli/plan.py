@@ -191,7 +191,7 @@ def plan(place: Path | str, as_json: bool, **given: Any) -> int:
         return 0
     what = f"{place}, split {split}" if split else str(place)
     told = lines(what, stored, setting, found, is_far=is_far)
-    for line in (*told, "", *compared(found, others, is_far=is_far)):
+    for line in (*told, *compared(found, others, is_far=is_far)):
         say(line, err=False)
     return 0
 
