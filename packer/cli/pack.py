@@ -88,6 +88,7 @@ def pack(
     refuse_both(given)
     if part is not None and (append or overwrite):
         raise click.UsageError("--part is for a new dataset: no --append or --overwrite.")
+    its = None if part is None else Part.of(part, os.environ)
     given["pairs"] = dict(pairs := given["pairs"])
     if len({name.removesuffix("?") for name, _ in pairs}) < len(pairs):
         raise click.UsageError("--pair: each NAME has one folder.")
@@ -127,8 +128,7 @@ def pack(
     ):
         if dry_run:
             return say_plan(found, to, asked, classes, append, as_json, progress)
-        if part is not None:
-            its = Part.of(part, os.environ)
+        if its is not None:
             with redirect_stdout(printed):
                 done = pack_part(found, to, asked, given["jobs"], its, **how)
             say_part(done, as_json, quiet)
