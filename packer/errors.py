@@ -168,7 +168,8 @@ def first_of(faults: Sequence[str]) -> str:
     return "; ".join(faults[:_FAULTS]) + (f"; and {more} more" if more > 0 else "")
 
 
-_VARYING = re.compile(r"'[^']*'|\"[^\"]*\"|\d+")
+# Indexes have reasons with a name that stands without quotes.
+_VARYING = re.compile(r"(?<=^it belongs to ).+(?=, which is rejected$)|'[^']*'|\"[^\"]*\"|\d+")
 
 
 def pattern_of(reason: str) -> str:

@@ -118,6 +118,7 @@ def pack(
             if not append and not any(entry.samples for entry in written.entries.values()):
                 raise NothingToPack(f"{name} holds no image. Nothing was committed.", rejected)
             dropped = _drop_empty_shards(to.folder, written) if append else []
+            count = min(count, len(written.entries))  # without those that were dropped
             if work.scanned.facts.is_keyed:
                 refuse_repeated_keys(to.folder, written.entries)
             content = _manifest(work, written, dropped)
