@@ -13,7 +13,7 @@ from packer.errors import EXAMPLES, pattern_of
 from packer.words import LONGEST_NAME, NAMED, abridged, in_bytes, many
 
 if TYPE_CHECKING:
-    from packer.checking.info import Info
+    from packer.inspect.info import Info
 
 _BAR = 40
 _MOST_CLASSES = 20
@@ -24,8 +24,8 @@ _MOST_CLASSES = 20
 @options.as_json
 def info(place: Path | str, as_json: bool) -> int:
     """Tell what DATASET consists of, from its indexes alone."""
-    from packer.checking.info import info as run
-    from packer.checking.store import as_folder
+    from packer.inspect.info import info as run
+    from packer.inspect.store import as_folder
     from packer.progress import Progress
 
     with as_folder(place, Progress(quiet=True), is_whole=False) as folder:

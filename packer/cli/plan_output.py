@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 from packer.words import in_bytes, many
 
 if TYPE_CHECKING:
-    from packer.estimate.estimate import Estimate
-    from packer.estimate.setting import Setting
-    from packer.estimate.stored import Stored
+    from packer.inspect.plan.estimate import Estimate
+    from packer.inspect.plan.setting import Setting
+    from packer.inspect.plan.stored import Stored
 
 _TITLE = 12
 _COLUMNS = (
@@ -27,7 +27,7 @@ def lines(
     place: str, stored: "Stored", setting: "Setting", found: "Estimate", *, is_far: bool
 ) -> Iterator[str]:
     """The plan; a line begins with what it is about; `is_far`: with what a store is asked for."""
-    from packer.estimate.told import told
+    from packer.inspect.plan.told import told
 
     what = f"{many(len(stored), 'sample')} in {many(found.shards, 'shard')}"
     yield f"{'dataset':<{_TITLE}}{place}: {what}, {in_bytes(stored.bytes)}"
@@ -60,7 +60,7 @@ def compared(
 
 def _row(each: "Estimate", columns: Iterable[tuple[str, int]]) -> str:
     """What the last epoch takes."""
-    from packer.estimate.told import in_time
+    from packer.inspect.plan.told import in_time
 
     moved, took = each.traffic[-1], each.times[-1]
     cells = {

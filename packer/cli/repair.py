@@ -27,8 +27,8 @@ def repair(place: Path | str, src: Path, jobs: int, as_json: bool, quiet: bool) 
 
     Nothing is replaced before its checksum is the one that dataset.json has kept.
     """
-    from packer.checking.repair import repair as run
-    from packer.checking.store import is_url
+    from packer.inspect.repair import repair as run
+    from packer.inspect.store import is_url
     from packer.progress import Progress
 
     if is_url(place):

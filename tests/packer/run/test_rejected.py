@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import packer
-from packer.checking.info import Info, info
-from packer.checking.repair import repair
-from packer.checking.verify import verify
+from packer.inspect.info import Info, info
+from packer.inspect.repair import repair
+from packer.inspect.verify import verify
 from packer.options.declared import PackOptions
 from packer.run.pack import pack
 from packer.run.pack_part import pack_part
