@@ -9,6 +9,7 @@ from packer.images.encode import Policy, transcoders
 from packer.plan.guard import all_versions
 from packer.run.rejected import Named, kept
 from packer.shards.written import Written
+from packer.sources.objects import Encodings, joined
 from reader.format import Manifest, ShardEntry
 
 
@@ -58,6 +59,7 @@ def manifest_of(
     unindexed: Collection[Named] = (),
     before: Set[Named] = frozenset(),
     reading: str,
+    boxes: Encodings,
     **told: Any,
 ) -> Manifest:
     """The dataset of what is written, beside what there is already.
@@ -71,16 +73,19 @@ def manifest_of(
         unindexed: those of them that no index names.
         before: those that `base` names already: they are not counted twice.
         reading: what the source was understood as.
+        boxes: how the members hold boxes.
         told: the rest of a `Manifest`.
     """
     count = sum(item not in before for item in rejected)
+    fields = written.fields.union(base.fields if base else ())
     return Manifest(
         packer=__version__,
-        fields=tuple(sorted(written.fields.union(base.fields if base else ()))),
+        fields=tuple(sorted(fields)),
         shards=(*(base.shards if base else ()), *entries),
         rejected=count + (base.rejected if base else 0),
         rejections=kept([item for item in unindexed if item not in before], base),
         reading=base.reading if base and base.reading else reading,
+        boxes={ext: one for ext, one in joined(base, boxes).items() if ext in fields},
         transcoders=all_versions(transcoders(policy), base),
         **told,
     )
