@@ -1,12 +1,12 @@
 """`packer bench`: how many images a second a dataset gives, by number of workers."""
 
+import textwrap
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import click
 
 from packer.cli import params as options
-from packer.cli.bench_plot import check, draw
 from packer.cli.output import print_json, say
 from packer.inspect.bench import Point, measure
 from packer.words import many
@@ -15,24 +15,19 @@ from reader.system import usable_cores
 _TRANSFORMS = ("rrc", "center")
 _CLOSE = 0.95  # of the best rate is as good
 _HEADER = f"{'workers':>7}{'images/s':>10}{'CPU share':>11}  bound by"
+_SUFFIXES = (".png", ".svg", ".pdf")
+_WIDTH = 88  # characters of the sentence beneath a plot
 
 
-class Workers(click.ParamType[list[int]]):
-    """``8``: a sweep by powers of two up to it; ``1,4,6``: these numbers."""
-
-    name = "workers"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> list[int]:
-        """The numbers of workers to measure with, rising."""
-        try:
-            numbers = [int(part) for part in str(value).split(",")]
-        except ValueError:
-            numbers = [0]
-        if min(numbers) < 1:
-            self.fail(f"{value!r} is not a number from 1 on, or several with commas.", param, ctx)
-        return sweep(numbers[0]) if len(numbers) == 1 else sorted(set(numbers))
+def _workers(text: str) -> list[int]:
+    """``8``: a sweep by powers of two up to it; ``1,4,6``: these numbers, rising."""
+    try:
+        numbers = [int(part) for part in text.split(",")]
+    except ValueError:
+        numbers = [0]
+    if min(numbers) < 1:
+        raise ValueError(f"{text!r} is not a number from 1 on, or several with commas.")
+    return sweep(numbers[0]) if len(numbers) == 1 else sorted(set(numbers))
 
 
 @click.command()
@@ -49,7 +44,7 @@ class Workers(click.ParamType[list[int]]):
 @click.option(
     "--workers",
     "numbers",
-    type=Workers(),
+    type=options.parsed("workers", _workers),
     metavar="MAX|N,N,...",
     default=lambda: str(usable_cores()),
     help="The largest of a sweep by powers of two, or a list. Default: the usable cores.",
@@ -82,7 +77,7 @@ def bench(
 ) -> int:
     """Measure how fast a dataset is read, by number of worker processes."""
     if plot is not None:
-        check(plot)
+        _check(plot)
     points: list[Point] = []
     for number in numbers:
         points.append(measure(place, split, batch_size, seconds, number, transform))
@@ -90,7 +85,7 @@ def bench(
             line = points[-1].line()
             say(line if points[1:] else f"{_HEADER}\n{line}", err=False, lines=True)
     if plot is not None:
-        draw(points, verdict(points), plot)
+        _draw(points, plot)
     if as_json:
         found = [point.content() for point in points]
         print_json({"points": found, "verdict": verdict(points)})
@@ -118,3 +113,39 @@ def verdict(points: list[Point]) -> str:
         f"({chosen.statistics.bound_by}-bound; "
         f"each of {largest.workers} had {largest.cpu_share:.0%} of a core)."
     )
+
+
+def _check(path: Path) -> None:
+    """See that a plot can be drawn and written, before anything is measured."""
+    if find_spec("matplotlib") is None:
+        raise click.UsageError("--plot needs matplotlib: pip install 'shardfeed[report]'.")
+    if path.suffix.lower() not in _SUFFIXES:
+        raise click.UsageError(f"--plot {path}: its name ends in none of {', '.join(_SUFFIXES)}.")
+    if not path.absolute().parent.is_dir():
+        raise click.UsageError(f"--plot {path}: there is no folder {path.parent}.")
+
+
+def _draw(points: list[Point], path: Path) -> None:
+    """Draw what was measured, what as many workers would give of the first rate, and the limit."""
+    from matplotlib.figure import Figure  # an extra
+
+    workers = [point.workers for point in points]
+    first, best = points[0], max(points, key=lambda point: point.rate)
+    cores, most = best.statistics.cores, max(workers)
+    ideal = first.rate / first.workers * most
+    figure = Figure(figsize=(7, 4.5), layout="constrained")
+    axes = figure.add_subplot()
+    axes.plot([0, most], [0, ideal], "--", color="0.6", label=f"each as fast as of {first.workers}")
+    axes.axhline(best.rate, color="tab:red", lw=1, label=f"limit: {best.statistics.bound_by}")
+    if cores <= most:
+        axes.axvline(cores, color="0.4", ls=":", label=f"{cores} usable cores")
+    axes.plot(workers, [point.rate for point in points], "o-", color="tab:blue", label="measured")
+    for point in points:
+        at = (point.workers, point.rate)
+        axes.annotate(f"{point.rate:,.0f}", at, (0, 7), textcoords="offset points", ha="center")
+    axes.set_xticks(workers)
+    axes.set(xlabel="workers", ylabel="images/s", xlim=(0, most * 1.08))
+    axes.set_ylim(0, max(best.rate, ideal) * 1.15)
+    axes.legend(loc="lower right")
+    figure.supxlabel("\n".join(textwrap.wrap(verdict(points), _WIDTH)), fontsize=8)
+    figure.savefig(path, dpi=150)

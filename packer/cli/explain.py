@@ -49,8 +49,8 @@ def say_explained(
         of_class = "no class" if sample["class"] is None else f"class {sample['class']}"
         split = f", split {sample['split']}" if sample["split"] else ""
         say(f"{sample['name']}: {of_class}{split}, {sample['image']}", err=False)
-        for ext, told in sample["members"].items():
-            say(f"  {ext}: {'none' if told is None else told}", err=False)
+        for ext, text in sample["members"].items():
+            say(f"  {ext}: {'none' if text is None else text}", err=False)
     name_files("ignored", ignored)
     name_files("rejected", rejected)
     return 1 if rejected else 0
@@ -72,12 +72,12 @@ def _sample(files: "Reader", sample: "SourceSample", classes: tuple[str, ...]) -
         return found | {"image": f"cannot be read: {error}"}
     image = content.image
     shape = " x ".join(map(str, getattr(image, "shape", ())))
-    found["image"] = _told(image) if isinstance(image, bytes) else f"pixels, {shape}"
-    found["members"] = {ext: _told(data, ", {}") for ext, data in content.members.items()}
+    found["image"] = _described(image) if isinstance(image, bytes) else f"pixels, {shape}"
+    found["members"] = {ext: _described(data, ", {}") for ext, data in content.members.items()}
     return found
 
 
-def _told(data: bytes, pixels: str = "") -> str:
+def _described(data: bytes, pixels: str = "") -> str:
     """The beginning of a text; of anything else, what it is; `pixels` says where its mode goes."""
     import io
 

@@ -5,8 +5,9 @@ from pathlib import Path
 import click
 
 from packer.cli import params as options
-from packer.cli.output import print_json, say
+from packer.cli.output import Output
 from packer.words import many
+from reader.remote.url import is_url
 
 
 @click.command()
@@ -20,16 +21,12 @@ from packer.words import many
     help="Write them here, as they are to lie beside the tars. Needed for a URL.",
 )
 @click.option("--overwrite", is_flag=True, help="Replace files of the tool that are there.")
-@options.as_json
-@options.quiet
-def export(
-    place: Path | str, tool: str, out: Path | None, overwrite: bool, as_json: bool, quiet: bool
-) -> int:
+@options.reporting
+def export(place: Path | str, tool: str, out: Path | None, overwrite: bool, output: Output) -> int:
     """Write the index files with which another tool reads DATASET."""
     from packer.errors import UnusableInput
+    from packer.inspect.dataset import as_folder
     from packer.inspect.export import export as run
-    from packer.inspect.store import as_folder, is_url
-    from packer.progress import Progress
     from reader.format import Manifest
 
     if is_url(place) and out is None:
@@ -37,7 +34,7 @@ def export(
             "The files are to lie beside the shards, and packer changes nothing in a store: give "
             "--out FOLDER, and upload what is in it then."
         )
-    progress = Progress(quiet)
+    progress = output.progress
     with as_folder(place, progress, is_whole=False) as folder:
         if is_url(place) and Manifest.load(folder).external:
             raise UnusableInput(
@@ -47,9 +44,9 @@ def export(
         if out is not None:
             out.mkdir(parents=True, exist_ok=True)
         files = run(folder, tool, overwrite, progress, out)
-    if as_json:
-        print_json({"dataset": str(place), "files": files})
-    elif not quiet:
-        shown = ", ".join(files[:3]) + (", ..." if len(files) > 3 else "")
-        say(f"{out or place}: {many(len(files), 'file')} for {tool}: {shown}", err=False)
+    shown = ", ".join(files[:3]) + ", ..." * (len(files) > 3)
+    output.report(
+        {"dataset": str(place), "files": files},
+        f"{out or place}: {many(len(files), 'file')} for {tool}: {shown}",
+    )
     return 0

@@ -1,14 +1,14 @@
 """`packer info`."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from packer.cli import params as options
-from packer.cli.output import print_json, say
+from packer.cli.output import Output
 from packer.errors import EXAMPLES, pattern_of
 from packer.words import LONGEST_NAME, NAMED, abridged, in_bytes, many
 
@@ -24,17 +24,12 @@ _MOST_CLASSES = 20
 @options.as_json
 def info(place: Path | str, as_json: bool) -> int:
     """Tell what DATASET consists of, from its indexes alone."""
+    from packer.inspect.dataset import as_folder
     from packer.inspect.info import info as run
-    from packer.inspect.store import as_folder
-    from packer.progress import Progress
 
-    with as_folder(place, Progress(quiet=True), is_whole=False) as folder:
+    with as_folder(place, Output(as_json, quiet=True).progress, is_whole=False) as folder:
         found = replace(run(folder), dataset=str(place))
-    if as_json:
-        print_json(asdict(found))
-    else:
-        for line in _lines(found):
-            say(line, err=False)
+    Output(as_json).report(found, _lines(found))
     return 0
 
 

@@ -19,12 +19,21 @@ from packer.cli.pack import pack
 from packer.cli.plan import plan
 from packer.cli.repair import repair
 from packer.cli.report import report
-from packer.cli.sections import Sentences
 from packer.cli.verify import verify
 
 
-class _Commands(Sentences):
+class _Commands(click.Group):
     """Turns a command's result and its errors into exit codes and sentences."""
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """What click does, with the whole first sentence of each command."""
+        with formatter.section("Commands"):
+            formatter.write_dl(
+                [
+                    (name, self.commands[name].get_short_help_str(limit=formatter.width * 9))
+                    for name in self.list_commands(ctx)
+                ]
+            )
 
     def invoke(self, ctx: click.Context) -> None:
         signal.signal(signal.SIGTERM, _terminate)
@@ -59,7 +68,7 @@ def _hang_up(*_: object) -> None:
 
 
 def _sentence(error: Exception) -> str | None:
-    """What to tell of an error that is not a mistake in this program; None if it is one."""
+    """The message of an error that is not a mistake in this program; None if it is one."""
     from reader.format import ShardfeedError
     from reader.format.files import reason_of
 
@@ -69,8 +78,8 @@ def _sentence(error: Exception) -> str | None:
         return "There is not enough memory. Free some, and run the same command again."
     if isinstance(error, OSError):
         what = reason_of(error)
-        told = what if error.filename is None else f"{os.fsdecode(error.filename)}: {what}"
-        return f"{told}. Once the cause is gone, run the same command again."
+        named = what if error.filename is None else f"{os.fsdecode(error.filename)}: {what}"
+        return f"{named}. Once the cause is gone, run the same command again."
     return None
 
 

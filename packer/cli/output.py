@@ -3,13 +3,44 @@
 import json
 import sys
 from collections.abc import Iterable, Mapping
-from typing import Any
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from packer.errors import told
 from packer.progress import silence
 from packer.words import bounded, listed
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+    from packer.progress import Progress
+
+
+@dataclass(frozen=True)
+class Output:
+    """What a command was asked to print: JSON, nothing but errors, or its lines."""
+
+    as_json: bool
+    quiet: bool = False
+
+    @property
+    def progress(self) -> "Progress":
+        """What shows how far it is."""
+        from packer.progress import Progress
+
+        return Progress(self.quiet)
+
+    def report(
+        self, content: "Mapping[str, Any] | DataclassInstance", lines: str | Iterable[str]
+    ) -> None:
+        """Print what a command found: its content as JSON, or else its lines."""
+        if self.as_json:
+            print_json(content if isinstance(content, Mapping) else asdict(content))
+        elif not self.quiet:
+            for line in [lines] if isinstance(lines, str) else lines:
+                say(line, err=False)
 
 
 def say(text: str, err: bool = True, lines: bool = False, is_json: bool = False) -> None:

@@ -14,9 +14,8 @@ import click
 
 from packer.cli import params as options
 from packer.cli.explain import say_explained
-from packer.cli.output import name_files, say
+from packer.cli.output import Output, name_files, say
 from packer.cli.pack_output import json_of_errors, say_part, say_plan, say_report
-from packer.cli.sections import Sectioned
 from packer.options.declared import OPTIONS
 
 
@@ -28,7 +27,7 @@ def _pack_options(command: Callable[..., int]) -> Callable[..., int]:
     return command
 
 
-class _Pack(Sectioned):
+class _Pack(options.Sectioned):
     """Completes the commands that its errors propose: with DST, and with the options given."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -107,7 +106,6 @@ def pack(
     s3://bucket/images or s3://bucket/train-{000..146}.tar. The same command finishes an interrupted
     run.
     """
-    from packer.inspect.store import is_url
     from packer.options.chosen import WITHOUT_TILER, chosen, refuse_both
     from packer.progress import Progress
     from packer.run.open_source import source
@@ -115,6 +113,7 @@ def pack(
     from packer.run.pack_part import pack_part
     from packer.run.part import Part
     from packer.run.store_destination import destination
+    from reader.remote.url import is_url
 
     if dst is None and not explain:
         raise click.UsageError("Missing argument 'DST'.")
@@ -143,10 +142,10 @@ def pack(
             return say_explained(found, asked, classes, as_json, progress)
     announce = (lambda _: None) if as_json or quiet else partial(say, err=False)
     printed = sys.stderr if as_json else sys.stdout  # by a library, such as Ray
-    told: list[tuple[str, str]] = []
+    named: list[tuple[str, str]] = []
 
     def tell(files: list[tuple[str, str]]) -> None:
-        told.extend(files)
+        named.extend(files)
         name_files("rejected", files)
 
     how: Mapping[str, Any] = {
@@ -160,7 +159,7 @@ def pack(
     with (
         source(src, scratch) as found,
         destination(dst, built) as to,
-        json_of_errors(as_json, told),
+        json_of_errors(as_json, named),
     ):
         if dry_run:
             return say_plan(found, to, asked, classes, append, as_json, progress)
@@ -180,7 +179,7 @@ def pack(
                 tell=tell,
                 **how,
             )
-    name_files("rejected", sorted(set(report.rejected).difference(told)))
+    name_files("rejected", sorted(set(report.rejected).difference(named)))
     say_report(report, as_json, quiet)
     code = 1 if report.rejected else 0
     if page is not None:
@@ -188,5 +187,5 @@ def pack(
         from packer.inspect.report.report import report as show
 
         made = show(dst, page, given["jobs"], progress=progress)
-        code = max(code, say_reported(made, False, as_json or quiet))
+        code = max(code, say_reported(made, Output(False, as_json or quiet)))
     return code

@@ -63,19 +63,15 @@ def say_part(report: "PartReport", as_json: bool, quiet: bool) -> None:
 
 
 @contextmanager
-def json_of_errors(as_json: bool, told: Collection[tuple[str, str]]) -> Iterator[None]:
-    """Name the files for which nothing is committed, with `as_json` on standard output, too.
-
-    Args:
-        told: the files that have been named when the error comes.
-    """
+def json_of_errors(as_json: bool, named: Collection[tuple[str, str]]) -> Iterator[None]:
+    """Name the files for which nothing is committed and that are not `named`, as JSON, too."""
     from packer.errors import NothingToPack, Rejected
 
     try:
         yield
     except (NothingToPack, Rejected) as error:
         if isinstance(error, Rejected):  # the other one's text has them
-            name_files("rejected", sorted(set(error.files).difference(told)))
+            name_files("rejected", sorted(set(error.files).difference(named)))
         if as_json:
             print_json({"committed": False, "rejected": error.files})
         raise

@@ -1,20 +1,21 @@
-"""Options that several commands have, and click's parameters for the options of packing."""
+"""Options that several commands have, click's parameters for those of packing, and sections."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from packer.cli.output import Output
 from packer.options.declared import OPTIONS, SECTIONS, Option
 from packer.options.kinds import Kind
+from reader.remote.url import is_url
 from reader.system import usable_cores
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
-
-    from reader.format import Limits
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -44,6 +45,11 @@ class Value(click.ParamType[Any]):
         return [
             CompletionItem(choice) for choice in self._kind.choices if choice.startswith(incomplete)
         ]
+
+
+def parsed(name: str, parse: Callable[[str], Any]) -> click.ParamType[Any]:
+    """Return the type of texts that `parse` reads; it raises ValueError with a sentence."""
+    return Value(Kind(lambda value: value, "", name, read=parse))
 
 
 def declared(name: str, **changes: Any) -> Callable[[Command], Command]:
@@ -93,28 +99,56 @@ class Place(click.Path):
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> Path | str:
         """Return the folder's path, or the URL as it is."""
-        from packer.inspect.store import is_url
-
         if is_url(value):
             return str(value)
         return Path(os.fsdecode(super().convert(value, param, ctx)))
 
 
-def limits(max_pixels: int | None, max_bytes: int | None) -> "Limits":
-    """Return the limits that the options of these names give."""
-    from packer.options.chosen import limits_of
+class Sectioned(click.Command):
+    """A command whose `sections` say which options come under which heading; others come last."""
 
-    return limits_of({"max_pixels": max_pixels, "max_bytes": max_bytes})
+    def __init__(self, *arguments: Any, sections: Mapping[str, Sequence[str]], **more: Any) -> None:
+        super().__init__(*arguments, **more)
+        self._heading = {name: title for title, names in sections.items() for name in names}
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """What click does, under several headings."""
+        found: dict[str, list[tuple[str, str]]] = {title: [] for title in self._heading.values()}
+        for param in self.get_params(ctx):
+            record = param.get_help_record(ctx) if isinstance(param, click.Option) else None
+            if record is not None:
+                found[self._heading.get(param.name or "", list(found)[-1])].append(record)
+        for title, records in found.items():
+            with formatter.section(title):
+                formatter.write_dl(records)
+
+
+def limited(command: Callable[..., int]) -> Callable[..., int]:
+    """Give a command the options of limits, and their values as `limits`."""
+
+    @wraps(command)
+    def run(max_pixels: int | None, max_bytes: int | None, **given: Any) -> int:
+        from packer.options.chosen import limits_of
+
+        limits = limits_of({"max_pixels": max_pixels, "max_bytes": max_bytes})
+        return command(limits=limits, **given)
+
+    return declared("max_pixels")(declared("max_bytes")(run))
+
+
+def reporting(command: Callable[..., int]) -> Callable[..., int]:
+    """Give a command ``--json`` and ``--quiet``, and their values as `output`."""
+
+    @wraps(command)
+    def run(as_json: bool, quiet: bool, **given: Any) -> int:
+        return command(output=Output(as_json, quiet), **given)
+
+    return as_json(quiet(run))
 
 
 jobs = declared("jobs")
-max_pixels = declared("max_pixels")
-max_bytes = declared("max_bytes")
 as_json = click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 quiet = click.option("--quiet", "-q", is_flag=True, help="No progress, no report; errors only.")
-dst = click.argument(
-    "dst", metavar="DATASET", type=click.Path(exists=True, file_okay=False, path_type=Path)
-)
 place = click.argument(
     "place", metavar="DATASET|URL", type=Place(exists=True, file_okay=False, path_type=Path)
 )

@@ -1,115 +1,73 @@
 """`packer plan`: what reading a dataset will take, before it is read."""
 
 import re
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from packer.cli import params as options
-from packer.cli.output import print_json, say
-from packer.cli.plan_output import compared, lines
-from packer.cli.sections import Sectioned
+from packer.cli.output import Output
 from packer.options.kinds import HEIGHT_WIDTH, size
 from packer.words import in_bytes, many
+from reader.remote.url import is_url
 from reader.system import usable_cores
 
 if TYPE_CHECKING:
-    from packer.inspect.plan.setting import Known, Setting
-    from packer.inspect.plan.stored import Stored
+    from packer.inspect.estimate.setting import Known, Setting, Stored
 
 _SECONDS = 3.0  # of measuring
 _OF_A_STORE = ("cache_limit", "latency", "bandwidth")  # options that mean one, beside a URL
+_READERS = ("batch_size", "nodes", "ranks", "workers")
+_RATES = ("latency", "bandwidth", "rate", "gpu_rate")
 _UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6}
-
-
-class Shuffle(click.ParamType[Any]):
-    """``global``, ``block:SHARDS``, ``block:SHARDS:STREAMS`` or ``none``."""
-
-    name = "shuffle"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """What a Loader takes as `shuffle`."""
-        if value in ("global", "none"):
-            return value == "global"
-        from reader.order.blocks import BlockShuffle
-
-        match = re.fullmatch(r"block:([1-9]\d{0,5})(?::([1-9]\d{0,5}))?", str(value))
-        if not match:
-            self.fail(f"{value!r} is none of global, none, block:SHARDS[:STREAMS].", param, ctx)
-        return BlockShuffle(int(match[1]), int(match[2]) if match[2] else None)
-
-
-class Duration(click.ParamType[float]):
-    """``100ms`` or ``0.1s``."""
-
-    name = "time"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> float:
-        """Seconds."""
-        match = re.fullmatch(r"(\d{1,4}(?:\.\d+)?)(s|ms|us)", str(value))
-        if not match:
-            self.fail(f"{value!r} is not a time such as 100ms or 0.1s.", param, ctx)
-        return float(match[1]) * _UNITS[match[2]]
-
-
-class Rate(click.ParamType["float | str"]):
-    """``measured``, or images a second."""
-
-    name = "rate"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> "float | str":
-        """The number, or "measured"."""
-        if value == "measured":
-            return "measured"
-        if not re.fullmatch(r"\d+(\.\d+)?", str(value)) or not float(value):
-            self.fail(f"{value!r} is neither measured nor images a second.", param, ctx)
-        return float(value)
-
-
 _SECTIONS = {
-    "Who reads": (
-        "batch_size",
-        "nodes",
-        "ranks",
-        "workers",
-        "split",
-        "epochs",
-        "size",
-        "drop_last",
-    ),
-    "The order": ("shuffle", "seed"),
-    "Through what": ("cache_limit", "latency", "bandwidth", "rate", "gpu_rate", "vram"),
+    "Who reads": [*_READERS, "split", "epochs", "size", "drop_last"],
+    "The order": ["shuffle", "seed"],
+    "Through what": ["cache_limit", *_RATES, "vram"],
 }
 
 
-@click.command(cls=Sectioned, sections=_SECTIONS)
+def _shuffle(text: str) -> Any:
+    """What a Loader takes as `shuffle`."""
+    if text in ("global", "none"):
+        return text == "global"
+    from reader.order.blocks import BlockShuffle
+
+    match = re.fullmatch(r"block:([1-9]\d{0,5})(?::([1-9]\d{0,5}))?", text)
+    if not match:
+        raise ValueError(f"{text!r} is none of global, none, block:SHARDS[:STREAMS].")
+    return BlockShuffle(int(match[1]), int(match[2]) if match[2] else None)
+
+
+def _seconds(text: str) -> float:
+    match = re.fullmatch(r"(\d{1,4}(?:\.\d+)?)(s|ms|us)", text)
+    if not match:
+        raise ValueError(f"{text!r} is not a time such as 100ms or 0.1s.")
+    return float(match[1]) * _UNITS[match[2]]
+
+
+def _rate(text: str) -> float | str:
+    if text != "measured" and (not re.fullmatch(r"\d+(\.\d+)?", text) or not float(text)):
+        raise ValueError(f"{text!r} is neither measured nor images a second.")
+    return text if text == "measured" else float(text)
+
+
+_count = partial(click.option, type=click.IntRange(1), show_default=True)
+
+
+@click.command(cls=options.Sectioned, sections=_SECTIONS)
 @options.place
-@click.option(
-    "--batch-size", type=click.IntRange(1), default=256, show_default=True, help="Of each rank."
-)
-@click.option("--nodes", type=click.IntRange(1), default=1, show_default=True, help="Machines.")
-@click.option(
-    "--ranks",
-    type=click.IntRange(1),
-    default=1,
-    show_default=True,
-    help="Processes on each of them, a GPU each.",
-)
-@click.option(
-    "--workers",
-    type=click.IntRange(1),
-    help="Of each rank. Default: its share of the cores this process may use.",
-)
+@_count("--batch-size", default=256, help="Of each rank.")
+@_count("--nodes", default=1, help="Machines.")
+@_count("--ranks", default=1, help="Processes on each of them, a GPU each.")
+@_count("--workers", help="Of each rank. Default: its share of the cores this process may use.")
 @click.option(
     "--split",
     help="Of the dataset; '' for all of it. Default: train, or all of it if there is no train.",
 )
-@click.option("--epochs", type=click.IntRange(1), default=2, show_default=True)
+@_count("--epochs", default=2)
 @click.option(
     "--size",
     type=options.Value(HEIGHT_WIDTH),
@@ -120,7 +78,7 @@ _SECTIONS = {
 @click.option("--drop-last", is_flag=True, help="As the Loader's drop_last=True.")
 @click.option(
     "--shuffle",
-    type=Shuffle(),
+    type=options.parsed("shuffle", _shuffle),
     metavar="global|block:SHARDS[:STREAMS]|none",
     default="global",
     show_default=True,
@@ -131,13 +89,17 @@ _SECTIONS = {
     type=options.Value(size()),
     help="Of the cache of a node. Default: room for all.",
 )
-@click.option("--latency", type=Duration(), help="Of a request to the store, such as 100ms.")
+@click.option(
+    "--latency",
+    type=options.parsed("time", _seconds),
+    help="Of a request to the store, such as 100ms.",
+)
 @click.option(
     "--bandwidth", type=options.Value(size()), help="Bytes a second of a node, such as 1GB."
 )
 @click.option(
     "--rate",
-    type=Rate(),
+    type=options.parsed("rate", _rate),
     metavar="measured|N",
     help="Images a second that a node decodes; measured: on this machine, for 3 seconds.",
 )
@@ -154,23 +116,23 @@ _SECTIONS = {
     help="Memory of a GPU.",
 )
 @options.as_json
-def plan(place: Path | str, as_json: bool, **given: Any) -> int:
+def plan(place: Path | str, as_json: bool, split: str | None, **given: Any) -> int:
     """Tell what reading DATASET will take: steps, requests, memory, time, and what would help.
 
     Nothing is decoded: all is counted from dataset.json, the indexes and the order.
     """
-    from packer.inspect.plan.estimate import alternatives, estimate
-    from packer.inspect.plan.stored import Stored, usual_split
-    from packer.inspect.store import as_folder, is_url
-    from packer.progress import Progress
+    from packer.inspect.dataset import as_folder
+    from packer.inspect.estimate.estimate import alternatives, estimate
+    from packer.inspect.estimate.setting import Stored, usual_split
+    from packer.inspect.estimate.words import lines
     from reader.remote.parts import TooSmallCache
 
-    with as_folder(place, Progress(quiet=as_json), is_whole=False) as folder:
-        split = usual_split(folder) if given["split"] is None else given["split"] or None
+    with as_folder(place, Output(as_json, quiet=as_json).progress, is_whole=False) as folder:
+        split = usual_split(folder) if split is None else split or None
         stored = Stored.of(folder, split)
         if not len(stored):
             raise click.UsageError(f"{place} has no samples to plan for.")
-        setting = _setting(place, stored, is_url(place), {**given, "split": split})
+        setting = _setting(place, stored, split, given)
         try:
             found = estimate(stored, setting)
         except TooSmallCache as error:
@@ -180,73 +142,43 @@ def plan(place: Path | str, as_json: bool, **given: Any) -> int:
             ) from error
         is_far = is_url(place) or any(given[name] is not None for name in _OF_A_STORE)
         others = list(alternatives(stored, setting, found, is_far=is_far or as_json))
-    if as_json:
-        sources = {
-            name: vars(getattr(setting, name))
-            for name in ("latency", "bandwidth", "rate", "gpu_rate")
-        }
-        changed = [{"change": name, **(other.content() if other else {})} for name, other in others]
-        seen = {"split": split, "rates": sources, **found.content(), "alternatives": changed}
-        print_json(seen)
-        return 0
+    rates = {name: vars(getattr(setting, name)) for name in _RATES}
+    changed = [{"change": name, **(other.content() if other else {})} for name, other in others]
     what = f"{place}, split {split}" if split else str(place)
-    told = lines(what, stored, setting, found, is_far=is_far)
-    for line in (*told, *compared(found, others, is_far=is_far)):
-        say(line, err=False)
+    Output(as_json).report(
+        {"split": split, "rates": rates, **found.content(), "alternatives": changed},
+        lines(what, stored, setting, found, others, is_far=is_far),
+    )
     return 0
 
 
 def _setting(
-    place: Path | str, stored: "Stored", is_remote: bool, given: dict[str, Any]
+    place: Path | str, stored: "Stored", split: str | None, given: dict[str, Any]
 ) -> "Setting":
     """What was asked, with what has to be measured for it."""
-    from packer.inspect.plan.setting import Known, Setting
+    from packer.inspect.bench import probe
+    from packer.inspect.estimate.setting import Known, Setting
 
-    ranks = given["ranks"]
-    workers = given["workers"] or max(usable_cores() // ranks, 1)
-    probed = None
-    if is_remote and None in (given["latency"], given["bandwidth"]):
-        from packer.inspect.plan.probe import probe
-
+    workers = given["workers"] or max(usable_cores() // given["ranks"], 1)
+    found = {name: Known(given[name], "given") for name in _RATES}
+    lacking = [name for name in ("latency", "bandwidth") if given[name] is None]
+    if is_url(place) and lacking:
         probed = probe(str(place), stored.shards, _SECONDS)
-
-    def known(name: str) -> Known:
-        """Of the store: as it was given, or measured."""
-        if probed is None or given[name] is not None:
-            return Known(given[name], "given")
-        return Known(getattr(probed, name), f"measured in {probed.seconds:.0f} s")
-
-    rate: Known = Known(given["rate"], "given")
+        source = f"measured in {probed.seconds:.0f} s"
+        found |= {name: Known(getattr(probed, name), source) for name in lacking}
     if given["rate"] == "measured":
-        rate = _measured_rate(place, given, workers * ranks)
-    return Setting(
-        batch_size=given["batch_size"],
-        nodes=given["nodes"],
-        ranks=ranks,
-        workers=workers,
-        cores=usable_cores(),
-        shuffle=given["shuffle"],
-        seed=given["seed"],
-        drop_last=given["drop_last"],
-        epochs=given["epochs"],
-        cache_limit=given["cache_limit"],
-        size=given["size"],
-        latency=known("latency"),
-        bandwidth=known("bandwidth"),
-        rate=rate,
-        gpu_rate=Known(given["gpu_rate"], "given"),
-        vram=given["vram"],
-    )
+        found["rate"] = _measured_rate(place, split, given, workers * given["ranks"])
+    return Setting(**{**given, **found, "workers": workers, "cores": usable_cores()})
 
 
-def _measured_rate(place: Path | str, given: dict[str, Any], workers: int) -> "Known":
+def _measured_rate(
+    place: Path | str, split: str | None, given: dict[str, Any], workers: int
+) -> "Known":
     from packer.inspect.bench import measure
-    from packer.inspect.plan.setting import Known
+    from packer.inspect.estimate.setting import Known
 
     here = min(workers, usable_cores())
-    point = measure(
-        place, given["split"], given["batch_size"], _SECONDS, here, "rrc", given["size"]
-    )
+    point = measure(place, split, given["batch_size"], _SECONDS, here, "rrc", given["size"])
     source = (
         f"measured here with {many(here, 'worker')} for {_SECONDS:.0f} s, "
         f"{point.statistics.bound_by}-bound"

@@ -1,13 +1,13 @@
 """`packer repair`."""
 
-from dataclasses import asdict
 from pathlib import Path
 
 import click
 
 from packer.cli import params as options
-from packer.cli.output import name_files, print_json, say
+from packer.cli.output import Output, name_files, say
 from packer.words import many
+from reader.remote.url import is_url
 
 
 @click.command()
@@ -20,33 +20,27 @@ from packer.words import many
     help="What DATASET was packed from.",
 )
 @options.jobs
-@options.as_json
-@options.quiet
-def repair(place: Path | str, src: Path, jobs: int, as_json: bool, quiet: bool) -> int:
+@options.reporting
+def repair(place: Path | str, src: Path, jobs: int, output: Output) -> int:
     """Rewrite the damaged shards of DATASET from their source, byte for byte as they were.
 
     Nothing is replaced before its checksum is the one that dataset.json has kept.
     """
     from packer.inspect.repair import repair as run
-    from packer.inspect.store import is_url
-    from packer.progress import Progress
 
     if is_url(place):
         raise click.UsageError(
             "packer changes nothing in a store: copy the dataset to a folder, repair that, and "
             "upload the files that it names."
         )
-    report = run(Path(place), src, jobs, Progress(quiet))
+    report = run(Path(place), src, jobs, output.progress)
     for damage in report.damages:
         say(f"damaged: {damage}")
     name_files("not repaired", report.failed)
-    if as_json:
-        print_json(asdict(report))
-    elif not quiet:
-        say(
-            f"{report.dataset}: {many(len(report.damages), 'damage')}, "
-            f"{many(len(report.repaired), 'file')} repaired, {len(report.failed)} not, "
-            f"{report.seconds:.1f} s",
-            err=False,
-        )
+    output.report(
+        report,
+        f"{report.dataset}: {many(len(report.damages), 'damage')}, "
+        f"{many(len(report.repaired), 'file')} repaired, {len(report.failed)} not, "
+        f"{report.seconds:.1f} s",
+    )
     return 1 if report.failed else 0

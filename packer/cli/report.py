@@ -1,12 +1,12 @@
 """`packer report`."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from packer.cli import params as options
-from packer.cli.output import print_json, say
+from packer.cli.output import Output
 from packer.inspect.report import SAMPLES
 from packer.words import many
 
@@ -44,47 +44,20 @@ if TYPE_CHECKING:
     help="Boxes are fractions of the image. Default: as dataset.json records it.",
 )
 @options.jobs
-@options.as_json
-@options.quiet
-def report(
-    place: Path | str,
-    out: Path,
-    samples: int,
-    seed: int,
-    box_format: str | None,
-    normalized: bool,
-    jobs: int,
-    as_json: bool,
-    quiet: bool,
-) -> int:
+@options.reporting
+def report(place: Path | str, out: Path, jobs: int, output: Output, **given: Any) -> int:
     """Show DATASET on one page: its samples, its distributions, and what deserves a look."""
     from packer.inspect.report.report import report as run
-    from packer.progress import Progress
 
-    made = run(
-        place,
-        out,
-        jobs,
-        samples=samples,
-        seed=seed,
-        box_format=box_format,
-        normalized=normalized,
-        progress=Progress(quiet),
-    )
-    return say_reported(made, as_json, quiet)
+    return say_reported(run(place, out, jobs, progress=output.progress, **given), output)
 
 
-def say_reported(made: "Reported", as_json: bool, quiet: bool) -> int:
+def say_reported(made: "Reported", output: Output) -> int:
     """Print what was found; the exit code."""
-    if as_json:
-        print_json(made.content())
-    elif not quiet:
-        for finding in made.findings:
-            say(f"{finding.weight}: {finding.title}: {finding.sentence}", err=False)
-        say(
-            f"{made.page}: {many(made.samples, 'sample')}, {made.looked:,} looked at, "
-            f"{many(len(made.findings), 'finding')}, {made.bytes / 1e6:.1f} MB, "
-            f"{made.seconds:.1f} s",
-            err=False,
-        )
+    lines = [f"{one.weight}: {one.title}: {one.sentence}" for one in made.findings]
+    lines.append(
+        f"{made.page}: {many(made.samples, 'sample')}, {made.looked:,} looked at, "
+        f"{many(len(made.findings), 'finding')}, {made.bytes / 1e6:.1f} MB, {made.seconds:.1f} s"
+    )
+    output.report(made, lines)
     return 1 if any(finding.kind == "damaged" for finding in made.findings) else 0

@@ -7,54 +7,39 @@ from typing import TYPE_CHECKING
 import click
 
 from packer.cli import params as options
-from packer.cli.output import print_json, say
+from packer.cli.output import Output, say
 from packer.words import many
 
 if TYPE_CHECKING:
     from packer.inspect.verify import VerifyReport
+    from reader.format import Limits
 
 
 @click.command()
 @options.place
 @click.option("--decode", is_flag=True, help="Also decode every image, and its members.")
 @options.jobs
-@options.max_pixels
-@options.max_bytes
-@options.as_json
-@options.quiet
-def verify(
-    place: Path | str,
-    decode: bool,
-    jobs: int,
-    max_pixels: int | None,
-    max_bytes: int | None,
-    as_json: bool,
-    quiet: bool,
-) -> int:
+@options.limited
+@options.reporting
+def verify(place: Path | str, decode: bool, jobs: int, limits: "Limits", output: Output) -> int:
     """Check every byte of DATASET and name what is damaged."""
-    from packer.inspect.store import as_folder
+    from packer.inspect.dataset import as_folder
     from packer.inspect.verify import verify as run
-    from packer.progress import Progress
 
-    progress, limits = Progress(quiet), options.limits(max_pixels, max_bytes)
-    with as_folder(place, progress, is_whole=True) as folder:
-        report = replace(run(folder, jobs, decode, progress, limits), dataset=str(place))
+    with as_folder(place, output.progress, is_whole=True) as folder:
+        report = replace(run(folder, jobs, decode, output.progress, limits), dataset=str(place))
     for damage in report.damages:
         say(f"damaged: {damage}")
-    if as_json:
-        print_json(asdict(report) | {"damaged_samples": len(report.damaged)})
-    elif not quiet:
-        say(
-            f"{report.dataset}: {many(report.samples + report.lost, 'sample')} in "
-            f"{many(report.shards, 'shard')}, "
-            f"{report.bytes / 1e6:.1f} MB checked in {report.seconds:.1f} s; "
-            f"{_told(report)}",
-            err=False,
-        )
+    output.report(
+        asdict(report) | {"damaged_samples": len(report.damaged)},
+        f"{report.dataset}: {many(report.samples + report.lost, 'sample')} in "
+        f"{many(report.shards, 'shard')}, {report.bytes / 1e6:.1f} MB checked in "
+        f"{report.seconds:.1f} s; {_summary(report)}",
+    )
     return 1 if report.damages else 0
 
 
-def _told(report: "VerifyReport") -> str:
+def _summary(report: "VerifyReport") -> str:
     """How many samples are lost or damaged, each once, and what is damaged besides."""
     if not report.damages:
         return "nothing is damaged"

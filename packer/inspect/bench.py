@@ -1,17 +1,28 @@
-"""How many images a second a dataset gives on this machine: measured, by number of workers.
+"""How fast this machine decodes a dataset, and how fast a store gives it: measured for seconds.
 
 Each number of workers gets a loader of its own whose batches are thrown away, so the consumer is
 never the limit. Measured is what follows the first batch and the start of all workers; storage is
 read as warm as it is found, so the first number may have warmed it for the others.
+
+A store is asked for single small requests, one after the other, for its latency; then for many at a
+time, in parts as a Loader asks for them, for its bandwidth. That loads the network library into
+this process.
 """
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from reader import Statistics, Transform
+    from reader.format import ShardEntry
+    from reader.remote.store import Store
+
+_FOR_LATENCY = 0.3  # of the time
+_SMALL = 1024  # bytes
+_AT_ONCE = 32  # requests
 
 
 @dataclass(frozen=True)
@@ -60,10 +71,6 @@ def measure(
 
     Args:
         dataset: a folder, or a URL.
-        split: of it; None for all.
-        batch_size: samples.
-        seconds: that are measured.
-        workers: processes.
         transform: "rrc" for random crops, "center" for those of the centre.
         size: (height, width) that these give.
     """
@@ -95,3 +102,59 @@ def _transforms(name: str, size: tuple[int, int]) -> "list[Transform]":
     if name == "rrc":
         return [RandomResizedCrop(size), RandomHorizontalFlip()]
     return [Resize(min(size) * 8 // 7), CenterCrop(size)]  # as 256 is to 224
+
+
+@dataclass(frozen=True)
+class Probed:
+    """What a store gave."""
+
+    latency: float  # seconds of a small request, the median
+    bandwidth: float  # bytes a second of many large ones
+    seconds: float  # that it took to find out
+
+
+def probe(url: str, shards: "Sequence[ShardEntry]", seconds: float) -> Probed:
+    """Ask a store for parts of these shards for some seconds, and at least for a few."""
+    import asyncio
+
+    from reader.remote.store import Store
+    from reader.remote.url import checked
+
+    return asyncio.run(_probe(Store(checked(url), {}, None), shards, seconds))
+
+
+async def _probe(store: "Store", shards: "Sequence[ShardEntry]", seconds: float) -> Probed:
+    import asyncio
+    import random
+    import statistics
+
+    from reader.remote.parts import PART
+
+    began = time.perf_counter()
+    rng = random.Random(0)
+
+    async def ask(size: int) -> float:
+        shard = rng.choice(shards)
+        size = min(size, shard.bytes)
+        start = rng.randrange(shard.bytes - size + 1)
+        asked = time.perf_counter()
+        await store.part(shard.file, start, start + size, shard.bytes)
+        return time.perf_counter() - asked
+
+    await ask(_SMALL)  # which connects
+    took = [await ask(_SMALL)]
+    while time.perf_counter() - began < _FOR_LATENCY * seconds:
+        took.append(await ask(_SMALL))
+
+    before, loaded = store.counts.fetched_bytes, time.perf_counter()
+
+    async def keep_asking() -> None:
+        while True:
+            await ask(PART)
+            if time.perf_counter() - began >= seconds:
+                return
+
+    await asyncio.gather(*(keep_asking() for _ in range(_AT_ONCE)))
+    now = time.perf_counter()
+    fetched = store.counts.fetched_bytes - before
+    return Probed(statistics.median(took), fetched / (now - loaded), now - began)

@@ -1,11 +1,74 @@
-"""`packer export`: indexes for other tools; each tool has a module that writes its files."""
+"""`packer export`: the index files with which other tools read tars that stay as they are.
 
-from pathlib import Path
+``dali``: for ``fn.readers.webdataset(paths, index_paths)``, ``X.idx`` beside each ``X.tar``, format
+version 1.2 as DALI's ``wds2idx`` writes it: a line ``v1.2 SAMPLES``, then a line for each sample
+with ``EXT OFFSET SIZE NAME`` of each member, separated by single spaces.
 
-from packer.inspect import dali, energon, wids
-from packer.inspect.tool_files import Export
-from packer.progress import Progress
-from reader.format import Manifest
+``wids``: for ``wids.ShardListDataset``, JSON with ``wids_version`` 1 and a ``shardlist`` of ``url``
+(relative to the file), ``nsamples`` and ``filesize``, as ``widsindex create`` writes it. wids 0.1
+takes names from the first 100 bytes of a member's header alone, whatever its other fields say.
+
+``energon``: what ``energon prepare`` (Megatron-Energon) would make. ``X.tar.idx`` beside each tar:
+uint64, little-endian, where each sample begins and where the last one ends. In ``.nv-meta``:
+``index.sqlite`` with the tables ``samples`` and ``sample_parts``, ``.info.json`` with the samples
+of each shard, ``split.yaml``, and a ``dataset.yaml`` that describes image classification and may be
+changed. JSON is YAML, and needs no further library.
+"""
+
+import json
+import os
+import re
+import shutil
+import sqlite3
+import tempfile
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+import numpy as np
+import xxhash
+
+from packer.errors import PackingFailed, UnusableInput, cannot_write, naming
+from packer.files.atomic import remove_leavings, sync_folder, write_file
+from packer.files.hashed_file import measure
+from packer.inspect.dataset import indexes, members_of
+from packer.progress import Advance, Progress
+from packer.sources.archive.tar_reader import Member, members, samples
+from packer.sources.records import Skipped
+from reader.format import FORMATS, FormatError, Index, Manifest, ShardEntry, tar
+from reader.format.checksum import checksum_of
+
+_SEPARATOR = re.compile(r"\s")  # in DALI's index
+_LONGEST_OF_WIDS = 100  # bytes of a name
+_ENERGON = "7.4.1"  # whose files these are
+_FOLDER = ".nv-meta"
+
+_TABLES = """
+CREATE TABLE samples (
+    tar_file_id INTEGER NOT NULL,
+    sample_key TEXT NOT NULL UNIQUE,
+    sample_index INTEGER NOT NULL,
+    byte_offset INTEGER,
+    byte_size INTEGER
+);
+CREATE TABLE sample_parts (
+    tar_file_id INTEGER,
+    sample_index INTEGER,
+    part_name TEXT,
+    content_byte_offset INTEGER,
+    content_byte_size INTEGER
+);
+"""
+_INDEXES = """
+CREATE INDEX idx_samples_by_tar_and_idx ON samples(tar_file_id, sample_index);
+CREATE INDEX idx_sample_parts_seq
+    ON sample_parts(tar_file_id, sample_index, content_byte_offset);
+CREATE INDEX idx_sample_parts_full ON sample_parts(
+    tar_file_id, sample_index, part_name, content_byte_offset, content_byte_size
+);
+"""
 
 
 def export(
@@ -13,23 +76,223 @@ def export(
 ) -> list[str]:
     """Write what `tool` (dali, wids or energon) needs to read `dst`; the files' names.
 
+    Of a dataset that packer has packed, the indexes are enough.
+
     Args:
-        dst: the dataset; of one that packer has packed, its indexes are enough.
-        tool: its name.
         overwrite: replace files that are there with other content.
-        progress: of it.
         out: where the files go, as they are to lie in `dst`; None: there.
 
     Raises:
-        FormatError: `dst` is not a dataset.
-        UnusableInput: a name cannot be told to the tool, or another file is in the way.
-        PackingFailed: a file cannot be written.
-        OSError: the disk fails.
+        UnusableInput: the tool cannot read a name, or another file is in the way.
     """
-    writers = {"dali": dali.write, "energon": energon.write, "wids": wids.write}
+    writers = {"dali": _write_dali, "energon": _write_energon, "wids": _write_wids}
     content = Manifest.load(dst)
     total = sum(shard.samples for shard in content.shards)
     with progress.phase("export", total, "samples") as advance:
-        work = Export(dst, out or dst, content, overwrite, advance)
+        work = _Export(dst, out or dst, content, overwrite, advance)
         writers[tool](work)
     return work.files
+
+
+@dataclass
+class _Export:
+    """One run: the dataset in `folder`, and the `files` that were written for the tool to `out`."""
+
+    folder: Path
+    out: Path
+    content: Manifest
+    overwrite: bool
+    advance: Advance
+    files: list[str] = field(default_factory=list)
+
+    def write(self, name: str, content: bytes) -> None:
+        """Write the file `name` if it is not there with this content."""
+        path = self.out / name
+        remove_leavings([path])
+        if self._is_wanted(name, lambda: (len(content), checksum_of(content))):
+            with naming(path):
+                path.parent.mkdir(parents=True, exist_ok=True)
+            write_file(path, content)
+
+    def place(self, name: str, made: Path) -> None:
+        """Move a finished file to where the tool looks for it, as `write` does."""
+        path = self.out / name
+        if self._is_wanted(name, lambda: measure(made)):
+            try:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                os.replace(made, path)
+                sync_folder(path.parent)
+            except OSError as error:
+                raise cannot_write(path, error) from error
+
+    def _is_wanted(self, name: str, new: Callable[[], tuple[int, str]]) -> bool:
+        """Whether the file `name`, which measures `new`, is to be written."""
+        path = self.out / name
+        self.files.append(name)
+        if self.overwrite or not path.exists():
+            return True
+        with naming(path):
+            if measure(path) == new():
+                return False
+        raise UnusableInput(
+            f"{path} is there already, with other content. Remove it, or give --overwrite."
+        )
+
+    def samples(self, shard: ShardEntry) -> Iterator[list[Member]]:
+        """The members of each sample in the order of the tar, as other tools group them."""
+        if self.content.external:
+            found = samples(members(self.folder / shard.file))
+            runs: Iterator[list[Member]] = (run for run in found if not isinstance(run, Skipped))
+        else:
+            [(_, index)] = indexes(self.folder, self.content, [shard])
+            runs = _by_index(index)
+        for run in runs:
+            yield run
+            self.advance(1)
+
+
+def _by_index(index: Index) -> Iterator[list[Member]]:
+    """Without reading the tar: a tar of ours is determined by its index."""
+    for row in range(len(index)):
+        key, run = index.key(row), []
+        for ext, span in members_of(index, row).items():
+            name = f"{key}.{ext}"
+            start = span[0] - len(tar.header(name, 0))  # of one length for any size
+            if start < 0:
+                raise FormatError(
+                    f"{index.path} is damaged: there is no room for a header before the "
+                    f".{ext} of row {row}. Restore it from a copy, or pack the dataset again."
+                )
+            run.append(Member(name, start, *span))
+        yield sorted(run, key=lambda member: member.offset)
+
+
+def _write_dali(export: _Export) -> None:
+    for shard in export.content.shards:
+        lines = []
+        for run in export.samples(shard):
+            for member in run:
+                if _SEPARATOR.search(member.name):
+                    raise UnusableInput(
+                        f"{shard.file}: the member {member.name!r} has white space in its name, "
+                        "which DALI's index cannot express. Pack the dataset anew."
+                    )
+            lines.append(" ".join(f"{m.ext} {m.offset} {m.size} {m.name}" for m in run))
+        text = "\n".join([f"v1.2 {len(lines)}", *lines]) + "\n"
+        export.write(shard.file.removesuffix(".tar") + ".idx", os.fsencode(text))
+
+
+def _write_wids(export: _Export) -> None:
+    """Write ``wids.json`` beside the tars of each split."""
+    for split in export.content.splits:
+        shards = [shard for shard in export.content.shards if shard.split == split]
+        entries = [
+            {
+                "url": PurePosixPath(shard.file).name,
+                "nsamples": _count_for_wids(export, shard),
+                "filesize": shard.bytes,
+            }
+            for shard in shards
+        ]
+        content = {"__kind__": "wids-shard-index-v1", "wids_version": 1, "shardlist": entries}
+        name = PurePosixPath(shards[0].file).with_name("wids.json")
+        export.write(name.as_posix(), (json.dumps(content, indent=2) + "\n").encode())
+
+
+def _count_for_wids(export: _Export, shard: ShardEntry) -> int:
+    """How many samples wids will find in a shard."""
+    count = 0
+    for run in export.samples(shard):
+        count += 1
+        for member in run:
+            if len(os.fsencode(member.name)) > _LONGEST_OF_WIDS:
+                raise UnusableInput(
+                    f"{shard.file}: wids reads names of at most {_LONGEST_OF_WIDS} bytes, and that "
+                    f"of {member.name!r} is longer. Shorten the source's folder and file names."
+                )
+    return count
+
+
+def _write_energon(export: _Export) -> None:
+    content = export.content
+    counts: dict[str, int] = {}
+    for old in export.out.glob(f"{_FOLDER}-*"):
+        shutil.rmtree(old)  # of a run that was killed
+    with tempfile.TemporaryDirectory(prefix=f"{_FOLDER}-", dir=export.out) as folder:
+        path = Path(folder) / "index.sqlite"
+        with _database(path) as database:
+            database.executescript(_TABLES)
+            for number, shard in enumerate(content.shards):
+                runs = list(export.samples(shard))
+                edges = [run[0].start for run in runs]
+                edges.append(runs[-1][-1].offset + tar.padded(runs[-1][-1].size) if runs else 0)
+                counts[shard.file] = len(runs)
+                export.write(f"{shard.file}.idx", np.array(edges, "<u8").tobytes())
+                try:
+                    for name in (shard.file, shard.split):
+                        name.encode()
+                    _insert(database, number, runs, edges)
+                except UnicodeEncodeError as error:
+                    raise UnusableInput(
+                        f"{export.folder / shard.file}: energon's indexes hold UTF-8 alone, and "
+                        f"the name {error.object!r} is none. Give it another name."
+                    ) from error
+            database.executescript(_INDEXES)
+        export.place(f"{_FOLDER}/index.sqlite", path)
+    splits = {
+        split or "train": [shard.file for shard in content.shards if shard.split == split]
+        for split in content.splits
+    }
+    files: dict[str, object] = {
+        ".info.json": {"energon_version": _ENERGON, "shard_counts": counts},
+        "split.yaml": {"split_parts": {"train": [], "val": [], "test": []} | splits, "exclude": []},
+    }
+    if not (export.out / _FOLDER / "dataset.yaml").exists():  # it may have been changed
+        files["dataset.yaml"] = _description(content)
+    for name, value in files.items():
+        text = json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+        export.write(f"{_FOLDER}/{name}", text.encode())
+    identity = uuid.UUID(bytes=xxhash.xxh3_128_digest(content.dump().encode()))
+    export.write(f"{_FOLDER}/index.uuid", str(identity).encode())
+
+
+@contextmanager
+def _database(path: Path) -> Iterator[sqlite3.Connection]:
+    try:
+        with closing(sqlite3.connect(path)) as database:
+            yield database
+    except sqlite3.Error as error:
+        raise PackingFailed(
+            f"{path} cannot be written: {error}. Once the cause is gone, run the same command "
+            "again."
+        ) from error
+
+
+def _insert(
+    database: sqlite3.Connection, number: int, runs: list[list[Member]], edges: list[int]
+) -> None:
+    """The rows of one shard, whose samples begin and end at `edges`."""
+    rows = (
+        (number, run[0].stem, row, edges[row], edges[row + 1] - edges[row])
+        for row, run in enumerate(runs)
+    )
+    parts = (
+        (number, row, member.ext, member.offset, member.size)
+        for row, run in enumerate(runs)
+        for member in run
+    )
+    with database:
+        database.executemany("INSERT INTO samples VALUES (?, ?, ?, ?, ?)", rows)
+        database.executemany("INSERT INTO sample_parts VALUES (?, ?, ?, ?, ?)", parts)
+
+
+def _description(content: Manifest) -> dict[str, object]:
+    """What the members mean to energon."""
+    images = [ext for ext in content.fields if ext in FORMATS and ext != "raw"]
+    kind, fields = "CrudeWebdataset", {}
+    if images:
+        kind, fields = "ImageWebdataset", {"field_map": {"image": ",".join(images)}}
+        if "cls" in content.fields:
+            kind = "ImageClassificationWebdataset"
+            fields["field_map"]["label"] = "cls"
+    return {"__module__": "megatron.energon", "__class__": kind, **fields}

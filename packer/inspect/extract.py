@@ -16,11 +16,12 @@ from PIL import Image
 from packer.errors import UnusableInput
 from packer.files.output_folder import OutputFolder, Refused
 from packer.files.transfer import read_span
+from packer.inspect.dataset import image_of, indexes, members_of
 from packer.keys import hashes_of, repeated, unescape
 from packer.processes import map_unordered
 from packer.progress import Advance, Progress
 from packer.sources.folder.layout import splits_of
-from reader.format import FORMATS, Index, Limits, Manifest, ShardEntry
+from reader.format import Index, Limits, Manifest, ShardEntry
 from reader.format.bands import bands_of
 from reader.format.files import open_regular
 
@@ -36,29 +37,23 @@ class ExtractReport:
     """What became of the files.
 
     Attributes:
-        written: files that were made.
-        present: files that were there already, with the same content.
-        tiled: JPEGs among them that packing transcoded: the same pixels in other bytes.
-        banded: the same of PNGs.
         members: files that are written beside their images, wherever the source had them: in a
             folder of labels, in one file of annotations.
-        unlabelled, unsplit: samples whose class or split no file and no folder's name tells.
-        reencoded: whether packing resized or re-encoded images.
-        raw: images that were stored as pixels, given back as PNG.
+        unlabelled, unsplit: samples whose class or split no file and no folder's name holds.
         refused: (name, reason) of the files that were not written.
     """
 
     out: str
     written: int = 0
-    present: int = 0
+    present: int = 0  # files that were there already, with the same content
     bytes: int = 0
-    tiled: int = 0
-    banded: int = 0
-    raw: int = 0
+    tiled: int = 0  # JPEGs among them that packing transcoded: the same pixels in other bytes
+    banded: int = 0  # the same of PNGs
+    raw: int = 0  # images that were stored as pixels, given back as PNG
     members: int = 0
     unlabelled: int = 0
     unsplit: int = 0
-    reencoded: bool = False
+    reencoded: bool = False  # whether packing resized or re-encoded images
     seconds: float = 0.0
     refused: list[tuple[str, str]] = field(default_factory=list)
 
@@ -72,6 +67,7 @@ class _File:
     ext: str
     offset: int
     size: int
+    is_image: bool
 
 
 def extract(
@@ -101,7 +97,7 @@ def extract(
         raise UnusableInput(f"{out} lies in the dataset {dst}. Choose another place.")
     shards = [shard for shard in content.shards if split in (None, shard.split)]
     labels = _Labels(content.classes, content.external)
-    task = _Task(dst, out, labels, overwrite, _repeated(dst, shards, labels))
+    task = _Task(dst, out, content, labels, overwrite, _repeated(dst, content, shards, labels))
     total = ExtractReport(str(out))
     total.reencoded = any(content.options.get(name) for name in ("max_side", "quality"))
     samples = sum(shard.samples for shard in shards)
@@ -121,21 +117,21 @@ class _Task:
     """What is the same for all shards.
 
     Attributes:
-        labels: which members ``.cls`` to write.
         repeated: hash of each name that several files have, and the shard that has it first.
     """
 
     dst: Path
     out: Path
-    labels: "_Labels"
+    content: Manifest
+    labels: "_Labels"  # which members ``.cls`` to write
     overwrite: bool
     repeated: Mapping[int, str]
 
 
 class _Labels:
-    """Where the class of a sample is told.
+    """Where the class of a sample is kept.
 
-    A folder in its name tells it where the source had a folder for each class. A number that came
+    A folder in its name keeps it where the source had a folder for each class. A number that came
     out of a file goes into a file again; the name of a class that a list gave fits in none.
     """
 
@@ -144,10 +140,6 @@ class _Labels:
         numbered = all(name == str(number) for number, name in enumerate(classes))
         self._in_files = external or numbered
         self._always = external or not classes
-
-    def index(self, folder: Path, shard: ShardEntry) -> Index:
-        """Open the index of a shard of the dataset."""
-        return Index.of_shard(folder, shard, len(self._classes), mapped=False)
 
     def in_name(self, name: bytes, label: int) -> bool:
         """Whether a folder in a sample's name is that of its class."""
@@ -169,7 +161,7 @@ def _in_a_path(name: str) -> bytes | None:
 
 def _extract_shard(task: _Task, entry: ShardEntry, advance: Advance) -> ExtractReport:
     report = ExtractReport(str(task.out))
-    index = task.labels.index(task.dst, entry)
+    [(_, index)] = indexes(task.dst, task.content, [entry])
     had: set[int] = set()
     with (
         open(open_regular(task.dst / entry.file), "rb", buffering=0) as tar,
@@ -178,9 +170,9 @@ def _extract_shard(task: _Task, entry: ShardEntry, advance: Advance) -> ExtractR
         labels = index.columns["label"]
         for row in range(len(index)):
             source, label = index.bytes_of("name", row), int(labels[row])
-            told = task.labels.in_name(source, label) or task.labels.in_file(source, label)
-            report.unlabelled += label >= 0 and not told
-            report.unsplit += not _tells_split(source, entry.split)
+            is_kept = task.labels.in_name(source, label) or task.labels.in_file(source, label)
+            report.unlabelled += label >= 0 and not is_kept
+            report.unsplit += not _names_split(source, entry.split)
             for file in _files(index, row, task.labels):
                 name = xxhash.xxh3_64_intdigest(file.name)
                 try:
@@ -195,7 +187,7 @@ def _extract_shard(task: _Task, entry: ShardEntry, advance: Advance) -> ExtractR
     return report
 
 
-def _tells_split(name: bytes, split: str) -> bool:
+def _names_split(name: bytes, split: str) -> bool:
     """Whether a folder in a sample's name is that of its split, as packing reads it."""
     folders = os.fsdecode(name).split("/")[:-1]
     read = (found for folder in folders for found in splits_of([folder]).values())
@@ -205,14 +197,9 @@ def _tells_split(name: bytes, split: str) -> bool:
 def _extract_file(
     index: Index, tar: int, file: _File, folder: OutputFolder, report: ExtractReport
 ) -> None:
-    """Write one file and book it.
-
-    Raises:
-        Refused, OSError: it is not written.
-    """
+    """Write one file and count it."""
     columns = index.columns
-    is_image = file.offset == columns["offset"][file.row]
-    checksum = "crc32" if is_image else f"{file.ext}.crc32"
+    checksum = "crc32" if file.is_image else f"{file.ext}.crc32"
     if checksum in columns:
         crc = 0
         for chunk in _chunks(tar, file):
@@ -228,33 +215,33 @@ def _extract_file(
     report.written += new
     report.present += not new
     report.bytes += file.size
-    report.members += not is_image and file.ext != "cls"
-    if is_image and index.tiled:
+    report.members += not file.is_image and file.ext != "cls"
+    if file.is_image and index.tiled:
         first, last = columns["segment_offset"][file.row : file.row + 2]
         report.tiled += int(first < last)
-    report.banded += bands_of(columns, file.row, "" if is_image else file.ext) is not None
+    report.banded += bands_of(columns, file.row, "" if file.is_image else file.ext) is not None
 
 
 def _files(index: Index, row: int, labels: _Labels) -> Iterator[_File]:
     """The files of one sample: the image by its original name, sidecars beside it."""
     name = index.bytes_of("name", row)
     labelled = labels.in_file(name, int(index.columns["label"][row]))
-    image = FORMATS[int(index.columns["format"][row])]
+    image = image_of(index, row)
     if image == "raw" and not name.lower().endswith(b".png"):
         name += b".png"
     stem = os.fsencode(unescape(index.key(row)))
-    for ext in (image, *index.members):
-        span = index.span(ext, row)
-        if span is not None and (labelled or ext != "cls"):
+    for ext, span in members_of(index, row).items():
+        if labelled or ext != "cls":
             own = name if ext == image else stem + b"." + ext.encode()
-            yield _File(own, row, ext, *span)
+            yield _File(own, row, ext, *span, ext == image)
 
 
-def _repeated(dst: Path, shards: list[ShardEntry], labels: _Labels) -> dict[int, str]:
+def _repeated(
+    dst: Path, content: Manifest, shards: list[ShardEntry], labels: _Labels
+) -> dict[int, str]:
     """Hashes of the names that occur more than once, and the shard where each is first."""
     hashes = []
-    for shard in shards:
-        index = labels.index(dst, shard)
+    for _, index in indexes(dst, content, shards):
         files = (file for row in range(len(index)) for file in _files(index, row, labels))
         hashes.append(hashes_of(file.name for file in files))
     again = repeated(hashes)
@@ -275,11 +262,7 @@ def _chunks(tar: int, file: _File) -> Iterator[bytes]:
 
 
 def _png(index: Index, file: _File, tar: int) -> bytes:
-    """The pixels of a `raw` image as a file that others can open.
-
-    Raises:
-        Refused: the index contradicts itself, they are too many, or the tar is cut short.
-    """
+    """The pixels of a `raw` image as a file that others can open."""
     height, width, channels = (
         int(index.columns[name][file.row]) for name in ("height", "width", "channels")
     )

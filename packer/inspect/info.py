@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from packer.inspect.dataset import SplitInfo, count_listed, indexes, splits_of
 from packer.plan.plan import default_shard_size
 from packer.run.rejected import rejected_files
-from reader.format import FORMATS, Index, Manifest
+from reader.format import FORMATS, Manifest
 
 BATCH = 256
 CROP = 224
@@ -21,57 +22,39 @@ _ASPECTS = (0.5, 0.67, 0.8, 0.95, 1.05, 1.25, 1.5, 2.0)
 
 
 @dataclass
-class SplitInfo:
-    """One split's share."""
-
-    shards: int = 0
-    samples: int = 0
-    bytes: int = 0
-
-
-@dataclass
 class Info:
     """A dataset in numbers.
 
     Attributes:
-        bytes, index_bytes: of the tars and of the indexes.
-        rejected: files of the source that are not in the dataset.
         rejected_reasons: how many of them by reason, names and numbers in it as ``...``.
         rejected_files: (name, reason) of the first thousand.
-        splits: by name; ``""`` without splits.
-        classes: samples of each class, in label order.
-        unlabeled: samples without a label.
         members: samples that have a member of this extension beside the image.
-        tiled: JPEGs with a segment table.
-        banded: PNGs with a table of bands, members aside.
         short_sides: samples by pixels of the shorter side, as "256 up to 384".
         aspects: samples by width / height as people see them.
-        decoded_bytes: all images as stored, decoded to RGB.
         batch_bytes: 256 images of the mean size decoded, and cropped to 224 as uint8.
         gpu_batch_bytes: 256 crops of 224 on the GPU, by dtype.
         shard_size: what `packer pack` takes for so many bytes where no ``--shard-size`` is given.
-        shard_size_reason: why.
     """
 
     dataset: str
     packer: str
     samples: int = 0
     shards: int = 0
-    bytes: int = 0
+    bytes: int = 0  # bytes, index_bytes: of the tars and of the indexes
     index_bytes: int = 0
-    rejected: int = 0
+    rejected: int = 0  # files of the source that are not in the dataset
     rejected_reasons: Mapping[str, int] = field(default_factory=dict)
     rejected_files: list[tuple[str, str]] = field(default_factory=list)
     splits: dict[str, SplitInfo] = field(default_factory=dict)
-    classes: dict[str, int] = field(default_factory=dict)
+    classes: dict[str, int] = field(default_factory=dict)  # samples of each class, in label order
     unlabeled: int = 0
     formats: dict[str, int] = field(default_factory=dict)
     members: dict[str, int] = field(default_factory=dict)
-    tiled: int = 0
-    banded: int = 0
+    tiled: int = 0  # JPEGs with a segment table
+    banded: int = 0  # PNGs with a table of bands, members aside
     short_sides: dict[str, int] = field(default_factory=dict)
     aspects: dict[str, int] = field(default_factory=dict)
-    decoded_bytes: int = 0
+    decoded_bytes: int = 0  # all images as stored, decoded to RGB
     batch_bytes: dict[str, int] = field(default_factory=dict)
     gpu_batch_bytes: dict[str, int] = field(default_factory=dict)
     shard_size: int = 0
@@ -85,21 +68,16 @@ def info(dst: Path) -> Info:
         FormatError: it is not a dataset, or an index is damaged.
     """
     content = Manifest.load(dst)
-    found = Info(str(dst), content.packer)
+    found = Info(str(dst), content.packer, splits=splits_of(content))
     rejected: list[tuple[str, str]] = []
     labels = np.zeros(len(content.classes) + 1, np.int64)
     formats = np.zeros(len(FORMATS), np.int64)
     sides = np.zeros(len(_SIDES) + 1, np.int64)
     aspects = np.zeros(len(_ASPECTS) + 1, np.int64)
     members: Counter[str] = Counter()
-    for shard in content.shards:
-        index = Index.of_shard(dst, shard, len(content.classes), mapped=False)
+    for shard, index in indexes(dst, content):
         columns = index.columns
         rejected += index.rejected
-        split = found.splits.setdefault(shard.split, SplitInfo())
-        split.shards += 1
-        split.samples += len(index)
-        split.bytes += shard.bytes
         found.index_bytes += shard.index_bytes
         if content.classes:
             labels += np.bincount(columns["label"] + 1, minlength=len(labels))
@@ -108,10 +86,8 @@ def info(dst: Path) -> Info:
         formats += np.bincount(columns["format"], minlength=len(formats))
         for ext in index.members:
             members[ext] += int((columns[f"{ext}.offset"] > 0).sum())
-        if index.tiled:
-            found.tiled += int((np.diff(columns["segment_offset"].astype(np.int64)) > 0).sum())
-        if "band" in columns:
-            found.banded += int((np.diff(columns["band_offset"].astype(np.int64)) > 0).sum())
+        found.tiled += count_listed(index, "segment")
+        found.banded += count_listed(index, "band")
         height, width = (columns[name].astype(np.int64) for name in ("height", "width"))
         sides += _histogram(np.minimum(height, width), _SIDES)
         upright = np.where(columns["orientation"] > 4, height / width, width / height)

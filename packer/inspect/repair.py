@@ -33,13 +33,7 @@ _FOLDER = ".repair-"  # what is made anew is kept in it until it is proven
 
 @dataclass
 class RepairReport:
-    """What was damaged, and what became of it.
-
-    Attributes:
-        damages: that were found.
-        repaired: files that were written anew.
-        failed: (file, reason) of those that could not be made as they were.
-    """
+    """What was damaged, and what became of it: files written anew, and those that could not be."""
 
     dataset: str
     damages: list[Damage] = field(default_factory=list)
@@ -50,11 +44,7 @@ class RepairReport:
 
 @dataclass(frozen=True)
 class _Damaged:
-    """A shard that is to be made again.
-
-    Attributes:
-        keys: of its samples in their order; None if nothing is left that tells them.
-    """
+    """A shard to be made again; `keys` of its samples in their order, None: nothing has them."""
 
     entry: ShardEntry
     tar_sound: bool
@@ -73,7 +63,7 @@ def repair(dst: Path, src: Path, jobs: int, progress: Progress | None = None) ->
     began = time.monotonic()
     progress = progress or Progress(quiet=True)
     report = RepairReport(str(dst))
-    content = _tidy_manifest(dst, report)
+    content = _restored_manifest(dst, report)
     for old in dst.glob(f"{_FOLDER}*"):
         shutil.rmtree(old)  # of a run that was killed
     found = verify(dst, jobs, progress=progress).damages
@@ -100,12 +90,8 @@ def repair(dst: Path, src: Path, jobs: int, progress: Progress | None = None) ->
     return report
 
 
-def _tidy_manifest(dst: Path, report: RepairReport) -> Manifest:
-    """The dataset's manifest, in the very bytes that it was written in.
-
-    Raises:
-        UnusableInput: it is damaged: what shaped the shards is told nowhere else.
-    """
+def _restored_manifest(dst: Path, report: RepairReport) -> Manifest:
+    """The dataset's manifest, in the very bytes that it was written in."""
     path = dst / manifest.FILENAME
     try:
         content = Manifest.load(dst)
@@ -125,11 +111,7 @@ def _tidy_manifest(dst: Path, report: RepairReport) -> Manifest:
 
 
 def _same_work(dst: Path, src: Path, content: Manifest, spool: Path, progress: Progress) -> Work:
-    """The source as it was packed.
-
-    Raises:
-        UnusableInput: it is another one.
-    """
+    """The source as it was packed."""
     if content.external:
         raise UnusableInput(
             f"{dst}: its tars were made elsewhere. Restore them from a copy; if only an index is "

@@ -5,18 +5,28 @@ would have written, members with their checksums. Of a tar made elsewhere the me
 and all bytes together.
 """
 
-from collections.abc import Callable, Iterable
+import zlib
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 import numpy as np
 from numpy.typing import NDArray
 
+from packer.errors import BadImage
 from packer.files.hashed_file import HashedFile, measure
-from packer.inspect.image import CHANGED, band_faults, image_faults
+from packer.images.probe import probe
+from packer.inspect.dataset import image_of, members_of
 from packer.keys import hashes_of
+from reader.decode.bands import cut_bands
 from reader.format import FORMATS, FormatError, Index, Limits, ShardEntry, tar
+from reader.format.bands import bands_of
+from reader.format.columns import Column
 from reader.format.files import open_regular
+from reader.format.pictures import opened
+from reader.format.tiles import table_of
+
+_CHANGED = "its bytes are not those that were packed"
 
 
 @dataclass(frozen=True)
@@ -24,21 +34,16 @@ class Damage:
     """Something that is not as it was written.
 
     Attributes:
-        file: relative to dataset.json.
-        reason: what is wrong with it.
-        key: of the sample in which it lies, if it lies in one.
-        member: the extension of the member.
-        start, stop: the bytes of the tar that are in question.
-        lost: samples that are not whole for it, from that one on.
+        key, member: of the sample in which it lies, and the member's extension.
     """
 
-    file: str
+    file: str  # relative to dataset.json
     reason: str
     key: str | None = None
     member: str | None = None
-    start: int | None = None
+    start: int | None = None  # start, stop: the bytes of the tar that are in question
     stop: int | None = None
-    lost: int = 0
+    lost: int = 0  # samples that are not whole for it, from that one on
 
     def __str__(self) -> str:
         parts = [self.file]
@@ -54,20 +59,13 @@ class Damage:
 
 @dataclass(frozen=True)
 class Shard:
-    """What a shard should be.
-
-    Attributes:
-        entry: what dataset.json says of it; None where that cannot be read.
-        classes: how many there are; None where that is not known.
-        external: whether its tar was made elsewhere.
-        limits: of its images.
-    """
+    """What a shard should be."""
 
     folder: Path
     file: str
-    entry: ShardEntry | None
-    classes: int | None
-    external: bool
+    entry: ShardEntry | None  # of dataset.json; None where that cannot be read
+    classes: int | None  # how many there are; None where that is not known
+    external: bool  # whether its tar was made elsewhere
     limits: Limits = field(default_factory=Limits)
 
     @property
@@ -81,19 +79,16 @@ class Findings:
     """What a shard is.
 
     Attributes:
-        samples, bytes: that were checked.
         key_hashes: uint64, one a sample: equal keys have equal hashes.
-        rows: of its index, 0 where that cannot be used.
-        is_doubtful: whether nobody proves that the index is right.
     """
 
     file: str
     damages: list[Damage] = field(default_factory=list)
-    samples: int = 0
+    samples: int = 0  # samples, bytes: that were checked
     bytes: int = 0
     key_hashes: NDArray[np.uint64] = field(default_factory=lambda: np.empty(0, np.uint64))
-    rows: int = 0
-    is_doubtful: bool = False
+    rows: int = 0  # of its index, 0 where that cannot be used
+    is_doubtful: bool = False  # whether nobody proves that the index is right
 
 
 def check_shard(shard: Shard, tick: Callable[[], None]) -> Findings:
@@ -120,14 +115,13 @@ def check_shard(shard: Shard, tick: Callable[[], None]) -> Findings:
         claims.append(("its index", index.tar_bytes, index.tar_checksum))
     located = any(damage.start is not None for damage in found.damages[walked:])
     for who, size, checksum in claims:
+        wrong_size = Damage(shard.file, f"it has {tar_file.size} bytes, {who} says {size}")
         if tar_file.size < size:  # the cause of what was found in it
-            reason = f"it has {tar_file.size} bytes, {who} says {size}"
-            found.damages.insert(walked, Damage(shard.file, reason))
+            found.damages.insert(walked, wrong_size)
         elif located:
             break  # that is why its size or its checksum differs
         elif tar_file.size > size:
-            reason = f"it has {tar_file.size} bytes, {who} says {size}"
-            found.damages.append(Damage(shard.file, reason))
+            found.damages.append(wrong_size)
         elif tar_file.checksum != checksum:
             reason = f"its checksum is {tar_file.checksum}, {who} says {checksum}"
             found.damages.append(Damage(shard.file, reason))
@@ -136,6 +130,10 @@ def check_shard(shard: Shard, tick: Callable[[], None]) -> Findings:
 
 def _open_index(shard: Shard, found: Findings) -> tuple[Index | None, bool | None]:
     """The index if it can be used, and whether its checksum is right (None: nobody says)."""
+
+    def damaged(reason: str) -> None:
+        found.damages.append(Damage(shard.index, reason))
+
     proven = None
     try:
         if shard.entry is not None:
@@ -143,17 +141,16 @@ def _open_index(shard: Shard, found: Findings) -> tuple[Index | None, bool | Non
             proven = checksum == shard.entry.index_checksum
             if not proven:
                 claim = f"dataset.json says {shard.entry.index_checksum}"
-                found.damages.append(Damage(shard.index, f"its checksum is {checksum}, {claim}"))
+                damaged(f"its checksum is {checksum}, {claim}")
         index = Index(shard.folder / shard.index, mapped=False)
     except OSError as error:
-        found.damages.append(Damage(shard.index, f"it cannot be read: {error.strerror}"))
+        damaged(f"it cannot be read: {error.strerror}")
         return None, False
     except FormatError as error:
-        found.damages.append(Damage(shard.index, str(error).removesuffix(".")))
+        damaged(str(error).removesuffix("."))
         return None, False
     if shard.entry is not None and len(index) != shard.entry.samples:
-        reason = f"it has {len(index)} samples, dataset.json says {shard.entry.samples}"
-        found.damages.append(Damage(shard.index, reason))
+        damaged(f"it has {len(index)} samples, dataset.json says {shard.entry.samples}")
     return index, proven
 
 
@@ -169,22 +166,20 @@ class _Walk:
 
     def run(self, tick: Callable[[], None]) -> None:
         """Check row after row, then the end."""
-        index, found = self._index, self._found
+        index, found, file = self._index, self._found, self._shard.file
         keys = index.values_of("key")
         found.key_hashes = hashes_of(keys)
         for row, raw in enumerate(keys):
             if self._is_cut(row):
                 lost = len(keys) - row
                 reason = f"the tar ends before its end; samples not whole: {lost}"
-                key = raw.decode("utf-8", "replace")
-                found.damages.append(Damage(self._shard.file, reason, key, lost=lost))
+                found.damages.append(Damage(file, reason, raw.decode(errors="replace"), lost=lost))
                 break
             try:
                 self._row(row, raw.decode("utf-8"))
             except UnicodeDecodeError:
-                found.damages.append(
-                    Damage(self._shard.index, f"the key of row {row} is not UTF-8")
-                )
+                reason = f"the key of row {row} is not UTF-8"
+                found.damages.append(Damage(self._shard.index, reason))
             found.samples += 1
             tick()
         else:
@@ -193,49 +188,48 @@ class _Walk:
 
     def _is_cut(self, row: int) -> bool:
         """Whether the tar ends before the last member of a row does."""
-        index, size = self._index, self._tar.size
-        if self._end > size or size >= index.tar_bytes:
+        size = self._tar.size
+        if self._end > size or size >= self._index.tar_bytes:
             return self._end > size
-        image = FORMATS[int(index.columns["format"][row])]
-        spans = (index.span(ext, row) for ext in (image, *index.members))
-        return any(sum(span) > size for span in spans if span is not None)
+        return any(sum(span) > size for span in members_of(self._index, row).values())
 
     def _row(self, row: int, key: str) -> None:
-        index = self._index
-        columns = index.columns
-        image = FORMATS[int(columns["format"][row])]
-        spans = {ext: index.span(ext, row) for ext in [image, *index.members]}
-        members = sorted((span[0], ext, span[1]) for ext, span in spans.items() if span is not None)
+        index, ours = self._index, not self._shard.external
+        image, spans = image_of(index, row), members_of(index, row)
+        members = sorted((offset, ext, size) for ext, (offset, size) in spans.items())
 
         def damaged(reason: str, member: str | None = None, *place: int) -> None:
             self._found.damages.append(Damage(self._shard.file, reason, key, member, *place))
 
-        if members[0][1] != image and not self._shard.external:
+        if ours and members[0][1] != image:
             damaged("its image is not its first member", members[0][1])
         for offset, ext, size in members:
-            if not self._shard.external:
+            if ours:
                 offset = self._check_header(f"{key}.{ext}", offset, size, damaged, ext)
             for fault in self._member_faults(row, ext, offset, size):
                 damaged(fault, ext, offset, offset + size)
-            if not self._shard.external:
-                self._check_padding(offset + size, damaged, ext)
+            if ours:
+                padding = tar.padding(offset + size)
+                present = self._tar.read(offset + size, len(padding))
+                if present != padding:
+                    at = offset + size + _first_difference(present, padding)
+                    damaged("the zeros behind it are not zero", ext, at)
                 self._end = offset + tar.padded(size)
         self._check_label(row, spans.get("cls"), damaged)
 
-    def _member_faults(self, row: int, ext: str, offset: int, size: int) -> Iterable[str]:
-        columns = self._index.columns
-        if ext == FORMATS[int(columns["format"][row])]:
-            limits = self._shard.limits
-            if size > limits.bytes:
-                return [f"it has {size} bytes; {limits.bytes} are looked at (--max-bytes)"]
-            return image_faults(columns, row, self._tar.read(offset, size))
-        faults = []
-        if f"{ext}.crc32" in columns:
-            same = self._tar.crc32(offset, size) == columns[f"{ext}.crc32"][row]
-            faults += [] if same else [CHANGED]
-        if f"{ext}.band" in columns and size <= self._shard.limits.bytes:
-            faults += band_faults(columns, row, self._tar.read(offset, size), ext)
-        return faults
+    def _member_faults(self, row: int, ext: str, offset: int, size: int) -> Iterator[str]:
+        columns, most = self._index.columns, self._shard.limits.bytes
+        if ext == image_of(self._index, row):
+            if size > most:
+                yield f"it has {size} bytes; {most} are looked at (--max-bytes)"
+            else:
+                yield from image_faults(columns, row, self._tar.read(offset, size))
+            return
+        crc32 = columns.get(f"{ext}.crc32")
+        if crc32 is not None and self._tar.crc32(offset, size) != crc32[row]:
+            yield _CHANGED
+        if f"{ext}.band" in columns and size <= most:
+            yield from _band_faults(columns, row, self._tar.read(offset, size), ext)
 
     def _check_header(
         self, name: str, offset: int, size: int, damaged: Callable[..., None], ext: str
@@ -250,20 +244,11 @@ class _Walk:
             start, present = claimed, self._tar.read(claimed, len(header))
         if present != header:
             at = _first_difference(present, header)
-            if at == len(present):
-                reason = "the tar ends within its header"
-            else:
+            reason = "the tar ends within its header"
+            if at < len(present):
                 reason = f"its header has {present[at]:#04x} there and not {header[at]:#04x}"
             damaged(reason, ext, start + at)
         return start + len(header)
-
-    def _check_padding(self, end: int, damaged: Callable[..., None], ext: str) -> None:
-        padding = tar.padding(end)
-        present = self._tar.read(end, len(padding))
-        if present != padding:
-            damaged(
-                "the zeros behind it are not zero", ext, end + _first_difference(present, padding)
-            )
 
     def _check_label(
         self, row: int, span: tuple[int, int] | None, damaged: Callable[..., None]
@@ -280,17 +265,13 @@ class _Walk:
             damaged(f"it does not hold the label {label}", "cls", span[0], sum(span))
 
     def _check_end(self) -> None:
-        present = self._tar.read(self._end, len(tar.END))
+        present, end = self._tar.read(self._end, len(tar.END)), self._end + len(tar.END)
         if present != tar.END:
-            at = self._end + _first_difference(present, tar.END)
-            self._found.damages.append(
-                Damage(self._shard.file, "the zeros that end it are missing", start=at)
-            )
-        elif self._tar.size > self._end + len(tar.END):
+            reason, at = "the zeros that end it are missing", _first_difference(present, tar.END)
+            self._found.damages.append(Damage(self._shard.file, reason, start=self._end + at))
+        elif self._tar.size > end:
             reason = "more bytes follow after its end"
-            self._found.damages.append(
-                Damage(self._shard.file, reason, start=self._end + len(tar.END))
-            )
+            self._found.damages.append(Damage(self._shard.file, reason, start=end))
 
 
 def _first_difference(present: memoryview, expected: bytes) -> int:
@@ -299,3 +280,65 @@ def _first_difference(present: memoryview, expected: bytes) -> int:
         if one != other:
             return at
     return min(len(present), len(expected))
+
+
+def image_faults(columns: Mapping[str, Column], row: int, data: memoryview) -> Iterator[str]:
+    """What is wrong with the image of a row, whose bytes are `data`, without decoding it."""
+    if zlib.crc32(data) != columns["crc32"][row]:
+        yield _CHANGED
+    if FORMATS[int(columns["format"][row])] == "raw":
+        shape = [int(columns[name][row]) for name in ("height", "width", "channels")]
+        if len(data) != shape[0] * shape[1] * shape[2]:
+            yield f"{len(data)} bytes are not {' x '.join(map(str, shape))} values"
+    table = table_of(columns, row) if "segment" in columns else None
+    if table is not None:
+        try:
+            table.check(data, int(columns["height"][row]), int(columns["width"][row]))
+        except ValueError as error:
+            yield f"its segments do not lie where its index says ({error})"
+    yield from _band_faults(columns, row, data)
+
+
+def _band_faults(
+    columns: Mapping[str, Column], row: int, data: memoryview, member: str = ""
+) -> Iterator[str]:
+    """What is wrong with the bands of a row's image or `member`, without inflating them."""
+    table = bands_of(columns, row, member)
+    if table is not None:
+        try:
+            table.check(data, int(columns["height"][row]), int(columns["width"][row]))
+        except ValueError as error:
+            yield f"its bands do not lie where its index says ({error})"
+
+
+def contradictions(
+    columns: Mapping[str, Column], row: int, data: bytes, limits: Limits
+) -> Iterator[str]:
+    """What an index, which may be damaged, says otherwise than the image of a row itself.
+
+    That is decoded to know what it is: by libraries to which hostile bytes may do anything.
+    """
+    kind = FORMATS[int(columns["format"][row])]
+    if kind == "raw":
+        return
+    try:
+        info = probe(data, limits)
+    except BadImage as error:
+        yield str(error)
+        return
+    names = ("height", "width", "channels", "orientation")
+    claimed = (kind, *(int(columns[name][row]) for name in names))
+    if (info.format, *(getattr(info, name) for name in names)) != claimed:
+        yield f"it is not what its index says, but {info}"
+    elif (table := bands_of(columns, row)) is not None:
+        try:
+            box = 0, 0, info.height, info.width
+            cut = cut_bands(table, len(data), info.height, info.width, box)
+            values, _ = cut.values(lambda start, stop: memoryview(data)[start:stop])
+            with opened(data, "PNG") as image:
+                same = values.tobytes() == image.tobytes()
+        except ValueError as error:
+            yield f"a band of it does not decode ({error})"
+        else:
+            if not same:
+                yield "its bands hold other pixels than the whole of it"

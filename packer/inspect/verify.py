@@ -1,36 +1,43 @@
-"""`packer verify`: proves that a dataset is what was written, or names what is not."""
+"""`packer verify`: proves that a dataset is what was written, or names what is not.
+
+Samples are decoded in processes whose end is a finding: their bytes may be anybody's. What ended a
+process is done again row by row, so that the sample is named at which it happens.
+"""
 
 import time
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from packer.inspect.pixels import look, rows_of
-from packer.inspect.shard import Damage, Findings, Shard, check_shard
+from packer.files.transfer import read_span
+from packer.inspect.dataset import image_of, members_of
+from packer.inspect.shard import Damage, Findings, Shard, check_shard, contradictions
 from packer.keys import are_among, repeated
-from packer.processes import map_unordered
+from packer.processes import Crashed, map_isolated, map_unordered
 from packer.progress import Advance, Progress
 from reader.format import FormatError, Index, Limits, Manifest, manifest
+from reader.format.files import open_regular
+
+if TYPE_CHECKING:
+    from reader.samples.whole import WholeSamples
+
+_ROWS = 512  # at a time, to one process
 
 
 @dataclass(frozen=True)
 class VerifyReport:
-    """What was checked, and what is not as it was written.
-
-    Attributes:
-        samples: that were checked.
-        lost: samples that cannot be had: their shard is cut short, or it or its index is missing.
-        damages: each finding; a sample may have several, and one may be of a whole file.
-    """
+    """What was checked, and what is not as it was written."""
 
     dataset: str
     shards: int
-    samples: int
-    lost: int
+    samples: int  # that were checked
+    lost: int  # samples that cannot be had: their shard is cut short, or it or its index is missing
     bytes: int
     seconds: float
-    damages: list[Damage]
+    damages: list[Damage]  # each finding; a sample may have several, and one may be of a whole file
 
     @property
     def damaged(self) -> set[tuple[str, str]]:
@@ -67,12 +74,12 @@ def verify(
         checked = map_unordered(_check, shards, processes, advance, lambda shard: shard.file)
         by_file = {found.file: found for found in checked}
     findings = [by_file[shard.file] for shard in shards]
-    parts = [part for shard in shards for part in rows_of(shard, by_file[shard.file], decode)]
+    parts = [part for shard in shards for part in _rows_of(shard, by_file[shard.file], decode)]
     total = sum(part.stop - part.start for part in parts)
     if parts:
         doing = "decode" if any(part.decode for part in parts) else "compare"
         with progress.phase(doing, total, "samples") as advance:
-            look(parts, jobs, by_file, advance)
+            _look_at(parts, jobs, by_file, advance)
     for found in findings:
         damages += found.damages
     damages += _repeated_keys(shards, findings)
@@ -114,10 +121,9 @@ def _lost(shard: Shard, found: Findings) -> int:
     return max((shard.entry.samples if shard.entry else found.rows) - found.samples, 0)
 
 
-def _repeated_keys(shards: list[Shard], findings: list[Findings]) -> list[Damage]:
+def _repeated_keys(shards: list[Shard], findings: list[Findings]) -> Iterator[Damage]:
     """The samples whose key another one has had before: hashes first, then the keys themselves."""
     again = repeated([found.key_hashes for found in findings])
-    damages: list[Damage] = []
     first: dict[bytes, str] = {}
     for shard, found in zip(shards, findings, strict=True):
         rows = np.flatnonzero(are_among(found.key_hashes, again))
@@ -126,17 +132,148 @@ def _repeated_keys(shards: list[Shard], findings: list[Findings]) -> list[Damage
         try:
             index = Index(shard.folder / shard.index, mapped=False)
         except FormatError as error:  # it was sound a while ago
-            damages.append(Damage(shard.index, str(error).removesuffix(".")))
+            yield Damage(shard.index, str(error).removesuffix("."))
             continue
         for row in rows.tolist():
             key = index.bytes_of("key", row)
             if key in first:
-                damages.append(
-                    Damage(
-                        shard.file,
-                        f"a sample of {first[key]} has the same key",
-                        key.decode("utf-8", "replace"),
-                    )
-                )
+                reason = f"a sample of {first[key]} has the same key"
+                yield Damage(shard.file, reason, key.decode(errors="replace"))
             first.setdefault(key, shard.file)
-    return damages
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """Some samples of a shard."""
+
+    shard: Shard
+    start: int  # start, stop: rows of its index
+    stop: int
+    decode: bool  # decode each image and each member as the reader does
+    compare: bool  # compare what each image is with what the index says, which may be damaged
+
+    def __str__(self) -> str:
+        return f"{self.shard.file}, samples {self.start} to {self.stop - 1}"
+
+    def single(self) -> Iterator["_Rows"]:
+        """Each row by itself."""
+        for row in range(self.start, self.stop):
+            yield replace(self, start=row, stop=row + 1)
+
+
+@dataclass
+class _Looked:
+    """What came of looking at some rows."""
+
+    rows: _Rows
+    damages: list[Damage] = field(default_factory=list)
+    unopened: str | None = None  # why the shard could not be opened, if it could not
+
+
+def _rows_of(shard: Shard, found: Findings, decode: bool) -> Iterator[_Rows]:
+    """What there is to look at in a shard of which all but the pixels was checked."""
+    decode = decode and shard.entry is not None
+    if decode or found.is_doubtful:
+        for start in range(0, found.rows, _ROWS):
+            stop = min(start + _ROWS, found.rows)
+            yield _Rows(shard, start, stop, decode, found.is_doubtful)
+
+
+def _look_at(
+    parts: Sequence[_Rows], jobs: int, findings: dict[str, Findings], advance: Advance
+) -> None:
+    """Look at all `parts` in `jobs` processes, and add what is wrong to the findings by file."""
+    processes = max(1, min(jobs, len(parts)))
+    looked = [
+        _fatal(one.item, one.cause) if isinstance(one, Crashed) else one
+        for one in map_isolated(_look, parts, processes, advance, str, _Rows.single)
+    ]
+    for one in sorted(looked, key=lambda one: one.rows.start):
+        damages = findings[one.rows.shard.file].damages
+        if one.unopened is not None and not damages:  # it was sound a moment ago
+            damages.append(Damage(one.rows.shard.file, one.unopened))
+        damages += one.damages
+
+
+def _fatal(rows: _Rows, cause: str) -> _Looked:
+    """Return the finding that to look at some rows ends the process."""
+    if rows.stop - rows.start > 1:
+        reason = f"to decode samples {rows.start} to {rows.stop - 1} ended a process ({cause})"
+        found = Damage(rows.shard.file, f"{reason}, and none of them by itself did")
+    else:
+        index = Index(rows.shard.folder / rows.shard.index, mapped=False)
+        reason = f"to decode it ends the process ({cause})"
+        found = _damage(rows, index, rows.start, image_of(index, rows.start), reason)
+    return _Looked(rows, [found])
+
+
+def _damage(rows: _Rows, index: Index, row: int, ext: str, reason: str) -> Damage:
+    start, size = index.span(ext, row) or (0, 0)
+    key = index.bytes_of("key", row).decode(errors="replace")
+    return Damage(rows.shard.file, reason, key, ext, start, start + size)
+
+
+def _look(rows: _Rows, advance: Advance) -> _Looked:
+    """Look at rows, in whatever process this is."""
+    from reader import ReaderError
+
+    looked = _Looked(rows)
+    shard = rows.shard
+    try:
+        index = Index(shard.folder / shard.index, mapped=False)
+        with open(open_regular(shard.folder / shard.file), "rb", buffering=0) as tar:
+            samples = None
+            if rows.decode:
+                try:
+                    samples = _opened(rows, index)
+                except ReaderError as error:
+                    looked.unopened = str(error).removesuffix(".")
+            for row in range(rows.start, min(rows.stop, len(index))):
+                faults = _contradictions(tar.fileno(), rows, index, row)
+                looked.damages += (_damage(rows, index, row, *fault) for fault in faults)
+                if samples is not None:
+                    faults = _undecoded(samples, index, row)
+                    looked.damages += (_damage(rows, index, row, *fault) for fault in faults)
+                advance(1)
+    except FormatError as error:
+        looked.unopened = str(error).removesuffix(".")
+    except OSError as error:
+        looked.unopened = f"it cannot be read: {error.strerror}"
+    return looked
+
+
+def _opened(rows: _Rows, index: Index) -> "WholeSamples":
+    """The shard as the reader opens it."""
+    from reader.dataset.shard import ReadBuffer, Shard
+    from reader.samples.whole import WholeSamples
+
+    entry, limits = rows.shard.entry, rows.shard.limits
+    assert entry is not None
+    return WholeSamples(Shard(rows.shard.folder, entry, index, ReadBuffer(), limits=limits))
+
+
+def _undecoded(samples: "WholeSamples", index: Index, row: int) -> Iterator[tuple[str, str]]:
+    """The members of a row, by extension, that the reader does not decode, and why."""
+    from reader import ReaderError
+    from reader.format.errors import DecodeError
+
+    image = image_of(index, row)
+    for ext in members_of(index, row):
+        try:
+            samples.image(row) if ext == image else samples.member(row, ext)
+        except (DecodeError, ReaderError) as error:
+            yield ext, f"it does not decode: {str(error).removesuffix('.')}"
+            if ext == image:
+                return  # what belongs to it cannot be compared with it
+
+
+def _contradictions(tar: int, rows: _Rows, index: Index, row: int) -> Iterator[tuple[str, str]]:
+    """The image's extension, and what it is not that a doubtful index says it is."""
+    image = image_of(index, row)
+    span = index.span(image, row)
+    if not rows.compare or span is None or span[1] > rows.shard.limits.bytes:
+        return
+    data = read_span(tar, *span)
+    if len(data) == span[1]:
+        for reason in contradictions(index.columns, row, data, rows.shard.limits):
+            yield image, reason

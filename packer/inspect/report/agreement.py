@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from packer.inspect.report.annotations import Annotated, Points
-from packer.inspect.report.likeness import Groups
 from packer.inspect.report.look import Looked
+from packer.inspect.report.table import Groups
 
 _NEAR = 0.01  # of the image's side: boxes whose corners are no farther apart are the same
 _CLASSES = 10.0  # so far apart are those of different classes

@@ -8,11 +8,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from packer.inspect.report.annotations import EMPTY, Annotated, Points, Reading
-from packer.inspect.report.batches import of_each
-from packer.inspect.report.masks import shown
-from packer.inspect.report.sample import Sample, is_mask
+from packer.inspect.report.sample import Sample, map_samples, mask_as_png
 from packer.progress import Progress
 from packer.words import shortened
 from reader.format import ShardfeedError
@@ -31,22 +30,15 @@ _COLOURS = 6
 
 @dataclass(frozen=True)
 class Box:
-    """A box over a card's picture.
+    """A box over a card's picture."""
 
-    Attributes:
-        x, y, width, height: in fractions.
-        label: its class, -1 for none.
-        told: where it is, in pixels of the image.
-        is_empty: too small to be seen.
-    """
-
-    x: float
+    x: float  # x, y, width, height: in fractions
     y: float
     width: float
     height: float
-    label: int
-    told: str
-    is_empty: bool
+    label: int  # its class, -1 for none
+    position: str  # in pixels of the image, in words
+    is_empty: bool  # too small to be seen
 
     @property
     def colour(self) -> int:
@@ -59,26 +51,19 @@ class Card:
     """One sample.
 
     Attributes:
-        key, name: which it is, in the dataset and in the source.
-        image: a data URL; "" where `reason` says why there is none.
-        height, width: of the space that it fills, whatever the image has.
-        boxes: the smallest last, so that none hides another.
-        labels: the classes of all its boxes, also of those not drawn.
         outlines: the ``points`` of SVG polygons, in fractions.
-        masks: data URLs of what lies over the image.
-        captions: texts.
     """
 
-    key: str
+    key: str  # key, name: which it is, in the dataset and in the source
     name: str
-    image: str = ""
-    height: int = 120
+    image: str = ""  # a data URL; "" where `reason` says why there is none
+    height: int = 120  # height, width: of the space that it fills, whatever the image has
     width: int = _SIDE
-    boxes: list[Box] = field(default_factory=list)
-    labels: frozenset[int] = frozenset()
+    boxes: list[Box] = field(default_factory=list)  # the smallest last, so that none hides another
+    labels: frozenset[int] = frozenset()  # the classes of all its boxes, also of those not drawn
     outlines: list[str] = field(default_factory=list)
-    masks: list[str] = field(default_factory=list)
-    captions: list[str] = field(default_factory=list)
+    masks: list[str] = field(default_factory=list)  # data URLs of what lies over the image
+    captions: list[str] = field(default_factory=list)  # texts
     more_boxes: int = 0
     reason: str = ""
 
@@ -99,7 +84,7 @@ def cards(
     dataset: "Dataset", numbers: Sequence[int], reading: Reading, jobs: int, progress: Progress
 ) -> dict[int, Card]:
     """Draw these samples, in `jobs` processes."""
-    done = of_each(dataset, numbers, partial(_card, reading=reading), jobs, progress, "draw")
+    done = map_samples(dataset, numbers, partial(_card, reading=reading), jobs, progress, "draw")
     damaged = {
         number: Card(f"sample {number}", "", reason=reason)
         for number, reason in done.damages.items()
@@ -117,33 +102,29 @@ def _card(sample: Sample, reading: Reading) -> Card:
     scale = _SIDE / max(height, width)
     reason = ""
     try:
-        told = sample.annotated(reading)
+        found = sample.annotated(reading)
     except (ValueError, RecursionError) as error:
-        told, reason = Annotated(), f"its annotations were not understood: {error}"
-    masks = [
-        _data_url("png", shown(sample.mask(ext), height, width))
-        for ext in sample.members
-        if is_mask(ext)
-    ]
+        found, reason = Annotated(), f"its annotations were not understood: {error}"
+    masks = [_data_url("png", mask_as_png(mask, height, width)) for _, mask in sample.masks()]
     return Card(
         key,
         name,
         _data_url("webp", _webp(drawn)),
         max(round(height * scale), 1),
         max(round(width * scale), 1),
-        _boxes(told, *sample.size),
-        frozenset(told.labels.tolist()),
-        [_polygon(points) for points in told.outlines[:_BOXES]],
+        _boxes(found, *sample.size),
+        frozenset(found.labels.tolist()),
+        [_polygon(points) for points in found.outlines[:_BOXES]],
         masks,
-        [shortened(_printable(text), _CAPTION) for text in told.captions[:5]],
-        max(len(told.boxes) - _BOXES, 0),
+        [shortened(_printable(text), _CAPTION) for text in found.captions[:5]],
+        max(len(found.boxes) - _BOXES, 0),
         reason,
     )
 
 
-def _boxes(told: Annotated, height: int, width: int) -> list[Box]:
+def _boxes(given: Annotated, height: int, width: int) -> list[Box]:
     """The first boxes, of an image of so many pixels."""
-    boxes, labels = told.boxes[:_BOXES], told.labels[:_BOXES].tolist()
+    boxes, labels = given.boxes[:_BOXES], given.labels[:_BOXES].tolist()
     sides = (boxes[:, 2:] - boxes[:, :2]) * (width, height)
     found = []
     for at in np.argsort(-sides.prod(axis=1), kind="stable").tolist():
@@ -155,14 +136,14 @@ def _boxes(told: Annotated, height: int, width: int) -> list[Box]:
                 round(right - left, 4),
                 round(bottom - top, 4),
                 labels[at],
-                _placed(boxes[at] * (width, height, width, height), height, width),
+                _position(boxes[at] * (width, height, width, height), height, width),
                 bool(sides[at].min() < EMPTY),
             )
         )
     return found
 
 
-def _placed(pixels: Points, height: int, width: int) -> str:
+def _position(pixels: Points, height: int, width: int) -> str:
     """Where a box of these corners is, and how far it reaches out of its image."""
     left, top, right, bottom = pixels.tolist()
     beyond = {
@@ -173,20 +154,20 @@ def _placed(pixels: Points, height: int, width: int) -> str:
     }
     out = [f"{_length(far)} {where}" for where, far in beyond.items() if far > 0.05]
     size = f"{_length(right - left)} \N{MULTIPLICATION SIGN} {_length(bottom - top)}"
-    told = f"x {_length(left)}, y {_length(top)}, {size} pixels"
-    return told + f", outside by {', '.join(out)}" * bool(out)
+    position = f"x {_length(left)}, y {_length(top)}, {size} pixels"
+    return position + f", outside by {', '.join(out)}" * bool(out)
 
 
 def _length(pixels: float) -> str:
     return f"{round(pixels, 1) + 0:,g}"
 
 
-def _polygon(points: "np.ndarray[tuple[int, int], np.dtype[np.float64]]") -> str:
+def _polygon(points: Points) -> str:
     few = points[:: -(-len(points) // _POINTS)].clip(-2, 3)
     return " ".join(f"{x:.4g},{y:.4g}" for x, y in few.tolist())
 
 
-def _webp(drawn: "np.ndarray[tuple[int, ...], np.dtype[np.uint8]]") -> bytes:
+def _webp(drawn: NDArray[np.uint8]) -> bytes:
     from PIL import Image
 
     file = io.BytesIO()

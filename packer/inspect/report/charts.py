@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from packer.inspect.report.findings import class_counts
 from packer.inspect.report.look import Looked
-from packer.inspect.report.of_classes import class_counts
 from packer.inspect.report.table import Table
 from packer.words import in_bytes, many
 
@@ -42,17 +42,11 @@ _STYLE = {
 
 @dataclass(frozen=True)
 class Chart:
-    """A drawing.
-
-    Attributes:
-        title: what is drawn.
-        told: the same in a sentence, for who does not see it.
-        svg: an element to be put into the page as it is.
-    """
+    """A drawing."""
 
     title: str
-    told: str
-    svg: str
+    summary: str  # what is drawn, in a sentence
+    svg: str  # an element to be put into the page as it is
 
 
 def charts(table: Table, looked: Looked) -> list[Chart]:
@@ -87,12 +81,7 @@ def _charts(table: Table, looked: Looked) -> Iterator[Chart]:
 
 
 def _histogram(
-    title: str,
-    values: NDArray[Any],
-    say: Callable[[float], str],
-    unit: str,
-    *,
-    is_log: bool,
+    title: str, values: NDArray[Any], say: Callable[[float], str], unit: str, *, is_log: bool
 ) -> Chart:
     low, high = float(values.min()), float(values.max())
     if is_log:
@@ -104,7 +93,7 @@ def _histogram(
         edges = np.linspace(low, max(high, low + 1e-6), _BINS + 1)
     counts, _ = np.histogram(values, edges)
     middle = float(np.median(values))
-    told = f"{say(low)} to {say(high)}; dashed the median, {say(middle)}"
+    summary = f"{say(low)} to {say(high)}; dashed the median, {say(middle)}"
 
     def draw(axes: Any) -> None:
         axes.set_xlabel(unit)
@@ -119,7 +108,7 @@ def _histogram(
         elif not is_log:
             axes.xaxis.get_major_locator().set_params(integer=True)
 
-    return Chart(title, told, _svg(draw))
+    return Chart(title, summary, _svg(draw))
 
 
 def _plain_ticks(axis: Any, low: float, high: float, say: Callable[[float], str]) -> None:
@@ -140,7 +129,7 @@ def _plain_ticks(axis: Any, low: float, high: float, say: Callable[[float], str]
 
 def _tail(total: NDArray[np.int64], unit: str) -> Chart:
     half = _half(total)
-    told = (
+    summary = (
         f"{many(len(total), 'class')}, from {many(int(total[0]), unit)} down to {total[-1]:,}; "
         f"half of all lie in the first {many(half, 'class') if half > 1 else 'one'}"
     )
@@ -152,7 +141,7 @@ def _tail(total: NDArray[np.int64], unit: str) -> Chart:
         axes.xaxis.get_major_locator().set_params(integer=True)
         axes.set_xlabel("classes, by size")
 
-    return Chart("Classes, the long tail", told, _svg(draw))
+    return Chart("Classes, the long tail", summary, _svg(draw))
 
 
 def _half(total: NDArray[np.int64]) -> int:

@@ -9,9 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from packer.inspect.report.annotations import Reading
-from packer.inspect.report.batches import of_each
-from packer.inspect.report.masks import values_of
-from packer.inspect.report.sample import Sample, is_mask
+from packer.inspect.report.sample import Sample, map_samples, mask_values
 from packer.progress import Progress
 
 if TYPE_CHECKING:
@@ -28,36 +26,31 @@ class Pixels(NamedTuple):
     """Of one image.
 
     Attributes:
-        spread: the standard deviation of its values, of the channel that varies most.
-        tint: how far its channels lie apart on average; 0: it is grey.
-        cut_off: how much of its height, at the bottom, is the grey of which a decoder makes what
-            a file lacks; 0 to 1.
-        hash, mirrored: a perceptual one, of 64 bits, and that of its mirror image.
-        tiny: its grey values, (TINY * TINY,).
+        cut_off: how much of its height, at the bottom, is the grey of which a decoder makes what a
+            file lacks; 0 to 1.
     """
 
-    spread: float
-    tint: float
+    spread: float  # the standard deviation of its values, of the channel that varies most
+    tint: float  # how far its channels lie apart on average; 0: it is grey
     cut_off: float
-    hash: int
+    hash: int  # hash, mirrored: a perceptual one, of 64 bits, and that of its mirror image
     mirrored: int
-    tiny: NDArray[np.uint8]
+    tiny: NDArray[np.uint8]  # its grey values, (TINY * TINY,)
 
 
-class OfMembers(NamedTuple):
-    """What one sample's members tell.
+class Members(NamedTuple):
+    """What one sample's members hold.
 
     Attributes:
         boxes: (M, 4) in fractions of the upright image, with `labels`; None: they could not be
             read, for the reason in `fault`.
         values: by extension of each mask which of 256 values occur; None: it holds no such values.
-        captions: lengths of its texts.
     """
 
     boxes: NDArray[np.float64] | None
     labels: NDArray[np.int64]
     values: dict[str, NDArray[np.bool_] | None]
-    captions: list[int]
+    captions: list[int]  # lengths of its texts
     fault: str
 
 
@@ -66,15 +59,10 @@ class Looked:
     """What is known of the samples that were looked at; N of them, M boxes in all.
 
     Attributes:
-        numbers: int64 (N,), ascending.
-        spread, tint, cut_off: float64 (N,).
-        hash, mirrored: uint64 (N,).
-        tiny: uint8 (N, TINY * TINY).
-        boxes: float64 (M, 4), corners in fractions of the upright image.
-        box_sample, box_label: int64 (M,).
+        numbers: (N,), ascending; `spread` to `tiny` are those of `Pixels`, a row each.
         unread: why a sample's annotations could not be read, by number.
         values: by extension, bool (masks, 256), and the masks' samples.
-        captions: int64 (texts, 2): sample and length.
+        captions: (texts, 2): sample and length.
         damages: why a sample could not be looked at, by number.
     """
 
@@ -85,8 +73,8 @@ class Looked:
     hash: NDArray[np.uint64]
     mirrored: NDArray[np.uint64]
     tiny: NDArray[np.uint8]
-    boxes: NDArray[np.float64]
-    box_sample: NDArray[np.int64]
+    boxes: NDArray[np.float64]  # (M, 4), corners in fractions of the upright image
+    box_sample: NDArray[np.int64]  # box_sample, box_label: (M,)
     box_label: NDArray[np.int64]
     unread: dict[int, str] = field(default_factory=dict)
     values: dict[str, tuple[NDArray[np.bool_], NDArray[np.int64]]] = field(default_factory=dict)
@@ -111,16 +99,16 @@ def look(
     dataset: "Dataset", numbers: Sequence[int], reading: Reading, jobs: int, progress: Progress
 ) -> Looked:
     """Look at these samples, in `jobs` processes."""
-    done = of_each(dataset, numbers, partial(_look, reading=reading), jobs, progress, "look")
+    done = map_samples(dataset, numbers, partial(_look, reading=reading), jobs, progress, "look")
     found = sorted(done.results.items())
     pixels = [seen for _, (seen, _) in found]
-    told = [(number, members) for number, (_, members) in found]
-    boxed = [(number, of) for number, of in told if of.boxes is not None]
+    members = [(number, held) for number, (_, held) in found]
+    boxed = [(number, held) for number, held in members if held.boxes is not None]
     values: dict[str, list[tuple[int, NDArray[np.bool_]]]] = {}
-    for number, of in told:
-        for ext, held in of.values.items():
-            if held is not None:
-                values.setdefault(ext, []).append((number, held))
+    for number, held in members:
+        for ext, occurs in held.values.items():
+            if occurs is not None:
+                values.setdefault(ext, []).append((number, occurs))
     return Looked(
         np.array([number for number, _ in found], np.int64),
         np.array([seen.spread for seen in pixels], np.float64),
@@ -129,20 +117,23 @@ def look(
         np.array([seen.hash for seen in pixels], np.uint64),
         np.array([seen.mirrored for seen in pixels], np.uint64),
         np.array([seen.tiny for seen in pixels], np.uint8).reshape(-1, TINY * TINY),
-        np.concatenate([np.zeros((0, 4)), *(of.boxes for _, of in boxed if of.boxes is not None)]),
-        np.repeat([n for n, _ in boxed], [len(of.labels) for _, of in boxed]).astype(np.int64),
-        np.concatenate([np.zeros(0, np.int64), *(of.labels for _, of in boxed)]),
-        {number: of.fault for number, of in told if of.fault},
+        np.concatenate([np.zeros((0, 4)), *(m.boxes for _, m in boxed if m.boxes is not None)]),
+        np.repeat([n for n, _ in boxed], [len(m.labels) for _, m in boxed]).astype(np.int64),
+        np.concatenate([np.zeros(0, np.int64), *(m.labels for _, m in boxed)]),
+        {number: held.fault for number, held in members if held.fault},
         {
-            ext: (np.array([held for _, held in rows]), np.array([number for number, _ in rows]))
+            ext: (
+                np.array([occurs for _, occurs in rows]),
+                np.array([number for number, _ in rows]),
+            )
             for ext, rows in values.items()
         },
-        np.array([(n, size) for n, of in told for size in of.captions], np.int64).reshape(-1, 2),
+        np.array([(n, size) for n, m in members for size in m.captions], np.int64).reshape(-1, 2),
         done.damages,
     )
 
 
-def _look(sample: Sample, reading: Reading) -> tuple[Pixels, OfMembers]:
+def _look(sample: Sample, reading: Reading) -> tuple[Pixels, Members]:
     return _pixels(sample.drawn(_DRAWN)), _members(sample, reading)
 
 
@@ -174,11 +165,11 @@ def _cut_off(drawn: NDArray[np.uint8]) -> float:
     return int(np.argmax(np.append(distance[::-1], 256) > 1)) / len(drawn)
 
 
-def _members(sample: Sample, reading: Reading) -> OfMembers:
-    values = {ext: values_of(sample.mask(ext)) for ext in sample.members if is_mask(ext)}
+def _members(sample: Sample, reading: Reading) -> Members:
+    values = {ext: mask_values(mask) for ext, mask in sample.masks()}
     try:
         found = sample.annotated(reading)
     except (ValueError, RecursionError) as error:
-        return OfMembers(None, np.zeros(0, np.int64), values, [], str(error))
+        return Members(None, np.zeros(0, np.int64), values, [], str(error))
     captions = [len(text.strip()) for text in found.captions]
-    return OfMembers(found.boxes, found.labels, values, captions, "")
+    return Members(found.boxes, found.labels, values, captions, "")

@@ -6,56 +6,72 @@ is fetched, whatever names, captions and classes hold.
 
 import base64
 import hashlib
+import json
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
 from packer import words
+from packer.inspect.dataset import splits_of
 from packer.inspect.report.cards import Card
 from packer.inspect.report.charts import Chart
-from packer.inspect.report.facts import facts
-from packer.inspect.report.finding import WEIGHTS, Finding
+from packer.inspect.report.findings import WEIGHTS, Finding, class_counts
 from packer.inspect.report.look import Looked
-from packer.inspect.report.of_classes import class_counts
 from packer.inspect.report.table import Table
+from packer.options.declared import PackOptions, by_name
 from reader.format import FORMATS
 
+_LONGEST = 200  # characters of an option
 MARK = "<!doctype html>\n<!-- shardfeed report -->\n"  # how such a file begins
 _CLASSES = 2000  # with a row of their own
 _SHARDS = 40
 _TURNING = re.compile("[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
+# What a person may choose, by its name in dataset.json.
+_OPTIONS = {
+    "shard_size": "Bytes of a shard, at most",
+    "shard_samples": "Samples of a shard, at most",
+    "jpeg": "JPEGs",
+    "png": "PNGs",
+    "max_side": "Pixels of the longer side, at most",
+    "quality": "Quality of images that were encoded anew",
+    "check": "Every image decoded when it was packed",
+    "raw": "Stored raw, height and width",
+    "split": "Split into shares",
+    "dedupe": "Copies left out",
+    "kind": "Source taken for",
+    "pairs": "Folders that belong to the images",
+    "root": "Folder of the images",
+    "class_depth": "Levels of folders that name a class",
+    "label_separator": "Labels divided by",
+    "box_format": "Boxes taken for",
+    "image_column": "Column of images",
+    "label_column": "Column of labels",
+    "split_column": "Column of splits",
+    "pixels": "Pixels of an image, at most",
+    "bytes": "Bytes of an image, at most",
+}
+
 
 @dataclass(frozen=True)
 class Shown:
-    """All that the page shows.
-
-    Attributes:
-        place: of the dataset, as it was given.
-        seed: of what was sampled.
-        gallery: numbers of the samples in the grid.
-        cards: of these and of the findings' samples.
-        keys: of each finding, those of its first samples.
-        costs: what a plan says, and what that is about.
-        box_note: how the boxes were read, a sentence; "" where there are none.
-        made: when, and by which version.
-    """
+    """All that the page shows."""
 
     place: str
     seed: int
     table: Table
     looked: Looked
     findings: Sequence[Finding]
-    gallery: Sequence[int]
-    cards: dict[int, Card]
-    keys: Sequence[Sequence[str]]
+    gallery: Sequence[int]  # numbers of the samples in the grid
+    cards: dict[int, Card]  # of these and of the findings' samples
+    keys: Sequence[Sequence[str]]  # of each finding, those of its first samples
     charts: Sequence[Chart]
-    costs: Sequence[tuple[str, str]]
-    box_note: str
-    made: str
+    costs: Sequence[tuple[str, str]]  # what a plan says, and what that is about
+    box_note: str  # how the boxes were read, a sentence; "" where there are none
+    made: str  # when, and by which version
 
 
 def page(shown: Shown) -> str:
@@ -91,6 +107,7 @@ def page(shown: Shown) -> str:
         "last": lambda path: path.rpartition("/")[2] or path,
     }
     environment.globals |= {"many": words.many, "share": words.share}
+    table = shown.table
     style, script = (_own(f"page.{kind}") for kind in ("css", "js"))
     return MARK + environment.get_template("page.html").render(
         **vars(shown),
@@ -101,11 +118,11 @@ def page(shown: Shown) -> str:
             "style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
         ),
         weights=WEIGHTS,
-        formats=_formats(shown.table),
-        classes=_classes(shown.table, shown.looked),
-        splits=_splits(shown.table),
-        facts=facts(shown.table),
-        shards=shown.table.manifest.shards[:_SHARDS],
+        formats=_formats(table),
+        classes=_classes(table, shown.looked),
+        splits=[{"name": name, **vars(share)} for name, share in splits_of(table.manifest).items()],
+        facts=_facts(table),
+        shards=table.manifest.shards[:_SHARDS],
         filters=_filters(shown),
         overlays=_overlays(shown.cards.values()),
     )
@@ -129,8 +146,8 @@ def _checksum(text: str) -> str:
 def _overlays(cards: Collection[Card]) -> str:
     """What lies over the images."""
     kinds = ("boxes", "outlines", "masks")
-    there = [kind for kind in kinds if any(getattr(card, kind) for card in cards)]
-    return " and ".join(filter(None, [", ".join(there[:-1]), *there[-1:]]))
+    shown = [kind for kind in kinds if any(getattr(card, kind) for card in cards)]
+    return " and ".join(filter(None, [", ".join(shown[:-1]), *shown[-1:]]))
 
 
 def _filters(shown: Shown) -> dict[str, list[tuple[int, str, int]]]:
@@ -164,16 +181,40 @@ def _classes(table: Table, looked: Looked) -> dict[str, Any]:
     }
 
 
-def _splits(table: Table) -> list[dict[str, Any]]:
-    found = []
-    for name in table.splits:
-        shards = [shard for shard in table.manifest.shards if shard.split == name]
-        found.append(
-            {
-                "name": name,
-                "shards": len(shards),
-                "samples": sum(shard.samples for shard in shards),
-                "bytes": sum(shard.bytes for shard in shards),
-            }
-        )
-    return found
+def _facts(table: Table) -> Iterator[tuple[str, str]]:
+    """How the dataset was packed, by dataset.json: of options those that somebody chose."""
+    manifest = table.manifest
+    yield "Packed by", f"shardfeed {manifest.packer}"
+    if manifest.reading:
+        yield "Read as", manifest.reading
+    if table.members:
+        members = (f"{flags.sum():,} .{ext}" for ext, flags in sorted(table.members.items()))
+        yield "Members", ", ".join(members)
+    yield "Tiled JPEGs, banded PNGs", f"{table.tiled:,}, {table.banded:,}"
+    if "seed" in manifest.options:
+        seed = manifest.options["seed"]
+        yield "Order", "that of the source" if seed is None else f"shuffled by the seed {seed}"
+    yield from _chosen(manifest.options)
+    if manifest.transcoders:
+        versions = ", ".join(f"{name} {text}" for name, text in manifest.transcoders.items())
+        yield "Made with", versions
+    yield "Fingerprint of the source", manifest.source or "none"
+
+
+def _chosen(options: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    given, usual = by_name(options), by_name(PackOptions().dump())
+    for name, title in _OPTIONS.items():
+        value = given.get(name)
+        if value is not None and value != usual.get(name):
+            yield title, words.shortened(_said(title, value), _LONGEST)
+
+
+def _said(title: str, value: Any) -> str:
+    """A value as people say it; whatever a stranger's dataset.json holds is shown as JSON."""
+    if value is True:
+        return "yes"
+    if isinstance(value, int):
+        return words.in_bytes(value) if title.startswith("Bytes") else f"{value:,}"
+    if isinstance(value, dict):
+        return ", ".join(f"{name}: {part}" for name, part in value.items())
+    return value if isinstance(value, str) else json.dumps(value)

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
 from operator import attrgetter
@@ -13,25 +13,29 @@ import numpy as np
 
 from packer.errors import UnusableInput
 from packer.files.atomic import write_file
+from packer.inspect.estimate.estimate import estimate
+from packer.inspect.estimate.setting import Setting, Stored, usual_split
+from packer.inspect.estimate.words import Line, summary
 from packer.inspect.report import SAMPLES
 from packer.inspect.report.annotations import Annotated, Reading
-from packer.inspect.report.batches import of_each
 from packer.inspect.report.cards import cards
 from packer.inspect.report.charts import charts
-from packer.inspect.report.choice import chosen, gallery
-from packer.inspect.report.costs import costs
-from packer.inspect.report.finding import Finding, gravest_first
-from packer.inspect.report.likeness import Groups, alike, same
+from packer.inspect.report.copies import alike, copy_findings, same
+from packer.inspect.report.findings import (
+    UNIFORM,
+    Finding,
+    class_findings,
+    gravest_first,
+    image_findings,
+)
 from packer.inspect.report.look import Looked, look
-from packer.inspect.report.of_annotations import of_annotations
-from packer.inspect.report.of_classes import of_classes
-from packer.inspect.report.of_images import UNIFORM, of_images
-from packer.inspect.report.of_pairs import of_pairs
+from packer.inspect.report.objects import object_findings
 from packer.inspect.report.page import MARK, Shown, page
-from packer.inspect.report.sample import TEXTS, Sample
-from packer.inspect.report.table import Table, gather
+from packer.inspect.report.sample import TEXTS, Sample, map_samples
+from packer.inspect.report.table import Groups, Table, chosen, gallery, gather
 from packer.progress import Progress
 from reader.geometry import CORNERS_OF
+from reader.system import usable_cores
 
 _GALLERY = 600  # samples
 _ROOM = 8_000_000  # characters of the page that pictures may take
@@ -42,40 +46,26 @@ _EXTRA = ("imagehash", "jinja2", "matplotlib", "scipy")
 
 @dataclass(frozen=True)
 class Reported:
-    """What became of a report.
-
-    Attributes:
-        looked: samples whose pixels and members were read.
-        bytes: of the page.
-        findings: what deserves a look, the gravest first.
-    """
+    """What became of a report."""
 
     dataset: str
     page: str
     samples: int
-    looked: int
-    bytes: int
+    looked: int  # samples whose pixels and members were read
+    bytes: int  # of the page
     seconds: float
-    findings: list[Finding]
-
-    def content(self) -> dict[str, Any]:
-        """As JSON has it."""
-        return asdict(self)
+    findings: list[Finding]  # what deserves a look, the gravest first
 
 
 def check_extra(out: Path) -> None:
-    """See that a report can be made and written, before anything takes long.
-
-    Raises:
-        UnusableInput: a library is missing, or `out` is a file that is no report.
-    """
+    """See that a report can be made and written, before anything takes long."""
     if missing := [name for name in _EXTRA if find_spec(name) is None]:
         raise UnusableInput(
             f"A report needs {' and '.join(missing)}: pip install 'shardfeed[report]'."
         )
     if out.is_dir() or not out.absolute().parent.is_dir():
         raise UnusableInput(f"{out} is not the name of a file in a folder that is there.")
-    if out.exists() and not _begins(out).startswith(MARK.encode()):
+    if out.exists() and not _is_report(out):
         raise UnusableInput(f"{out} is there and is no report: give another name, or remove it.")
 
 
@@ -115,12 +105,12 @@ def report(
     looked = look(dataset, chosen(len(table), samples, seed).tolist(), reading, jobs, progress)
     exact = _exact(dataset, table, samples, jobs, progress)
     near = _near(table, looked)
-    told = _told(dataset, (exact, near), reading, jobs, progress)
+    boxes = _boxes(dataset, (exact, near), reading, jobs, progress)
     findings = [
-        *of_pairs(table, exact, near, looked, told),
-        *of_images(table, looked),
-        *of_annotations(table, looked, reading),
-        *of_classes(table, looked),
+        *copy_findings(table, exact, near, looked, boxes),
+        *image_findings(table, looked),
+        *object_findings(table, looked, reading),
+        *class_findings(table, looked),
     ]
     findings.sort(key=gravest_first)
     shown = gallery(table, _GALLERY, seed)
@@ -139,7 +129,7 @@ def report(
             drawn,
             _keys(dataset, findings),
             charts(table, looked),
-            costs(dataset.folder, is_far=dataset.fetching is not None),
+            _costs(dataset.folder, is_far=dataset.fetching is not None),
             _box_note(reading) if len(looked.boxes) else "",
             f"{time.strftime('%Y-%m-%d %H:%M')} by shardfeed {__version__}",
         )
@@ -182,7 +172,9 @@ def _exact(dataset: Any, table: Table, most: int, jobs: int, progress: Progress)
     """The samples of the same bytes: candidates by their checksums, compared by reading them."""
     groups = same(table.crc32, table.size, table.height, table.width)
     few = groups.where(groups.starts < most)
-    done = of_each(dataset, few.members.tolist(), attrgetter("digest"), jobs, progress, "compare")
+    done = map_samples(
+        dataset, few.members.tolist(), attrgetter("digest"), jobs, progress, "compare"
+    )
     numbers = np.array(sorted(done.results), np.int64)
     digests = np.array([done.results[number] for number in numbers.tolist()], np.uint64)
     return same(digests.view(np.int64), samples=numbers)
@@ -196,16 +188,16 @@ def _near(table: Table, looked: Looked) -> Groups:
     return groups.where(groups.differ(table.crc32))
 
 
-def _told(
-    dataset: Any, alike: Sequence[Groups], reading: Reading, jobs: int, progress: Progress
+def _boxes(
+    dataset: Any, found: Sequence[Groups], reading: Reading, jobs: int, progress: Progress
 ) -> dict[int, Annotated]:
     """The boxes of the samples of these groups, without those that cannot be read."""
-    members = np.unique(np.concatenate([groups.members for groups in alike]))
+    members = np.unique(np.concatenate([groups.members for groups in found]))
     act = partial(_annotated, reading=reading)
-    done = of_each(
+    done = map_samples(
         dataset, members.tolist() if reading.ext else [], act, jobs, progress, "compare boxes"
     )
-    return {number: told for number, told in done.results.items() if told is not None}
+    return {number: found for number, found in done.results.items() if found is not None}
 
 
 def _annotated(sample: Sample, reading: Reading) -> Annotated | None:
@@ -215,6 +207,17 @@ def _annotated(sample: Sample, reading: Reading) -> Annotated | None:
         return None
 
 
-def _begins(path: Path) -> bytes:
+def _is_report(path: Path) -> bool:
     with path.open("rb") as file:
-        return file.read(len(MARK))
+        return file.read(len(MARK)) == MARK.encode()
+
+
+def _costs(folder: Path, *, is_far: bool) -> list[Line]:
+    """The plan of a Loader with its usual batches; nothing of a dataset without samples."""
+    split = usual_split(folder)
+    stored = Stored.of(folder, split)
+    if not len(stored):
+        return []
+    setting = Setting(workers=usable_cores())
+    what = f"the split {split}" if split else "all samples"
+    return [("read", what), *summary(stored, setting, estimate(stored, setting), is_far=is_far)]

@@ -1,19 +1,31 @@
-"""One sample as the report reads it: its bytes compared, its image drawn small, its members."""
+"""One sample as the report reads it, and what has this done with many in processes that may die.
 
+Their bytes may be anybody's. Samples come in the order of the shards, some dozens to a process at a
+time; before the first is read, all are asked for, so that a store brings them meanwhile. What a
+process died at is done again sample by sample, so that it is named.
+"""
+
+import io
+import re
 import zlib
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
 from packer.inspect.report.annotations import Annotated, Reading, annotated
+from packer.processes import Crashed, map_isolated
+from packer.progress import Advance, Progress
 from reader.decode.decoder import Decoder
 from reader.decode.plan import View, plan
 from reader.decode.stored import StoredImage
 from reader.errors import SampleError
+from reader.format import ShardfeedError
+from reader.format.errors import DecodeError
 from reader.format.members import picture_format
 from reader.geometry import Geometry
 from reader.samples.fields import PHOTOGRAPHS
@@ -23,19 +35,15 @@ if TYPE_CHECKING:
     from reader import Dataset
 
 TEXTS = ("json", "txt")
-
-
-def is_mask(ext: str) -> bool:
-    """Whether a member of this extension is a picture that holds classes, and no photograph."""
-    return picture_format(ext) is not None and picture_format(ext) not in PHOTOGRAPHS
+VOID = 255  # of a mask
+_VALUES = 256  # of a mask, that are counted one by one
+_MASKS = re.compile("mask|seg|label|panoptic|instance|ids?$|gt$", re.IGNORECASE)
+_AT_ONCE = 64
+Result = TypeVar("Result")
 
 
 class Sample:
-    """A sample of a dataset by its number.
-
-    Raises:
-        ReaderError, FormatError: its shard cannot be opened.
-    """
+    """A sample of a dataset by its number."""
 
     def __init__(self, dataset: "Dataset", number: int) -> None:
         self._shard, self._row = dataset.locate(number)
@@ -51,11 +59,7 @@ class Sample:
 
     @cached_property
     def data(self) -> bytes:
-        """The image's bytes.
-
-        Raises:
-            SampleError: they are not those that were packed.
-        """
+        """The image's bytes; SampleError: they are not those that were packed."""
         columns = self._shard.index.columns
         image = self._shard.image(self._row)
         data = bytes(image.read(0, image.size))
@@ -87,11 +91,7 @@ class Sample:
         return plan(self._image, geometry)
 
     def drawn(self, longest: int) -> NDArray[np.uint8]:
-        """The upright image, no side longer than `longest`, (height, width, 3).
-
-        Raises:
-            DecodeError, SampleError: it does not decode.
-        """
+        """The upright image, no side longer than `longest`, (height, width, 3)."""
         view = self._view(longest)
         out = np.empty((*view.size, 3), np.uint8)
         Decoder().draw(view, out)
@@ -115,13 +115,119 @@ class Sample:
         """The members that may hold boxes, by extension."""
         return [(ext, self._shard.read(self._row, ext)) for ext in self.members if ext in TEXTS]
 
-    def mask(self, ext: str) -> NDArray[Any]:
-        """The values of a picture of classes, upright, (height, width[, channels]).
+    def masks(self) -> Iterator[tuple[str, NDArray[Any]]]:
+        """Pictures of classes by extension, upright, (height, width[, channels]).
 
-        Raises:
-            DecodeError, SampleError: it does not decode, or does not cover its image.
+        A picture of depths is none, and one of colours only if its name says so.
         """
-        values = WholeSamples(self._shard).member(self._row, ext)
-        view = plan(self._shard.image(self._row), Geometry.of(*self.size))
-        values = values.swapaxes(0, 1) if view.transpose else values
-        return values[:: -1 if view.vflip else 1, :: -1 if view.hflip else 1]
+        for ext in self.members:
+            kind, name = picture_format(ext), ext.rpartition(".")[0]
+            if kind is None or kind in PHOTOGRAPHS:
+                continue
+            values = WholeSamples(self._shard).member(self._row, ext)
+            is_grey = values.ndim == 2 and "depth" not in name.lower()
+            if is_grey or _MASKS.search(name):
+                view = plan(self._shard.image(self._row), Geometry.of(*self.size))
+                values = values.swapaxes(0, 1) if view.transpose else values
+                yield ext, values[:: -1 if view.vflip else 1, :: -1 if view.hflip else 1]
+
+
+def mask_values(mask: NDArray[Any]) -> NDArray[np.bool_] | None:
+    """Which of 256 values occur; None of a mask whose values are colours, or of more bits."""
+    if mask.ndim != 2 or mask.dtype != np.uint8:
+        return None
+    return np.bincount(mask.ravel(), minlength=_VALUES) > 0
+
+
+def mask_as_png(mask: NDArray[Any], height: int, width: int) -> bytes:
+    """A PNG of this size with a colour for each value; 0 is clear."""
+    from PIL import Image
+
+    rows = (np.arange(height) * mask.shape[0]) // height
+    columns = (np.arange(width) * mask.shape[1]) // width
+    small = mask[rows][:, columns]
+    if small.ndim == 2:
+        numbers = np.where(small == 0, 0, (small.astype(np.int64) - 1) % (_VALUES - 1) + 1)
+        image = Image.fromarray(numbers.astype(np.uint8)).convert("P")
+        image.putpalette(_palette().tobytes())
+        options: dict[str, Any] = {"transparency": 0}
+    else:
+        image, options = Image.fromarray(small[..., :3].astype(np.uint8)), {}
+    file = io.BytesIO()
+    image.save(file, "PNG", optimize=True, **options)
+    return file.getvalue()
+
+
+def _palette() -> NDArray[np.uint8]:
+    """256 colours that differ from their neighbours: the golden ratio around the wheel of hues."""
+    hue = (np.arange(_VALUES) * 0.618034) % 1 * 6
+    wheel = np.abs((hue[:, None] + np.array([0, 4, 2])) % 6 - 3) - 1
+    colours = (55 + 200 * wheel.clip(0, 1)).astype(np.uint8)
+    colours[VOID] = 235
+    return colours
+
+
+@dataclass(frozen=True)
+class _Batch(Generic[Result]):
+    """Some samples, and what is to be done with each; our errors say that a sample is damaged."""
+
+    dataset: "Dataset"
+    numbers: tuple[int, ...]
+    act: Callable[[Sample], Result]
+
+    def __str__(self) -> str:
+        return f"samples {self.numbers[0]} to {self.numbers[-1]} of {self.dataset.source}"
+
+
+@dataclass
+class Done(Generic[Result]):
+    """What came of some samples."""
+
+    results: dict[int, Result] = field(default_factory=dict)  # by number
+    damages: dict[int, str] = field(default_factory=dict)  # why there is none, by number
+
+
+def map_samples(
+    dataset: "Dataset",
+    numbers: Sequence[int],
+    act: Callable[[Sample], Result],
+    jobs: int,
+    progress: Progress,
+    phase: str,
+) -> Done[Result]:
+    """Call `act`, which pickles, with each of these samples, in `jobs` processes."""
+    done: Done[Result] = Done()
+    lent = dataset.lent()
+    if not len(numbers):
+        return done
+    with progress.phase(phase, len(numbers), "samples") as advance:
+        ordered = sorted(numbers)
+        batches = (
+            _Batch(lent, tuple(ordered[start : start + _AT_ONCE]), act)
+            for start in range(0, len(ordered), _AT_ONCE)
+        )
+        for part in map_isolated(_act, batches, jobs, advance, str, _single):
+            if not isinstance(part, Crashed):
+                done.results |= part.results
+                done.damages |= part.damages
+            elif (number := part.item.numbers[0]) not in done.results:
+                done.damages.setdefault(number, f"to decode it ends the process ({part.cause})")
+    return done
+
+
+def _single(batch: _Batch[Result]) -> Iterator[_Batch[Result]]:
+    return (replace(batch, numbers=(number,)) for number in batch.numbers)
+
+
+def _act(batch: _Batch[Any], advance: Advance) -> Done[Any]:
+    done: Done[Any] = Done()
+    for number in batch.numbers if batch.dataset.fetching is not None else ():
+        shard, row = batch.dataset.locate(number)
+        shard.read_ahead(row, 0, 1)
+    for number in batch.numbers:
+        try:
+            done.results[number] = batch.act(Sample(batch.dataset, number))
+        except (ShardfeedError, DecodeError) as error:
+            done.damages[number] = str(error).removesuffix(".")
+        advance(1)
+    return done

@@ -1,13 +1,15 @@
-"""All samples of a dataset by the columns of its indexes: a row each, in the dataset's order."""
+"""All samples of a dataset by the columns of its indexes, and which of them are shown."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from packer.inspect.dataset import count_listed, indexes
 from packer.run.rejected import RejectedFiles, rejected_files
-from reader.format import Index, Manifest
+from reader.format import Manifest
 
 if TYPE_CHECKING:
     from reader import Dataset
@@ -21,32 +23,25 @@ _TURNED = 4  # EXIF orientations beyond it swap height and width
 
 @dataclass(frozen=True)
 class Table:
-    """What the indexes tell of every sample; N samples.
+    """What the indexes hold of every sample; N samples.
 
     Attributes:
-        manifest: dataset.json's content.
-        label: int64 (N,), -1 where there is none.
-        height, width: int64 (N,), pixels as people see the image.
-        format: uint8 (N,), a place in `reader.format.FORMATS`.
-        channels, size, crc32: (N,), as the indexes have them.
-        split: int64 (N,), a place in `splits`.
-        members: bool (N,) by extension: who has the member.
+        members: (N,) by extension: who has the member.
         rejected: the source's files that are not in the dataset.
-        tiled, banded: how many images are stored so.
     """
 
     manifest: Manifest
-    label: NDArray[np.int64]
-    height: NDArray[np.int64]
+    label: NDArray[np.int64]  # (N,), -1 where there is none
+    height: NDArray[np.int64]  # height, width: (N,), pixels as people see the image
     width: NDArray[np.int64]
-    format: NDArray[np.uint8]
-    channels: NDArray[np.uint8]
+    format: NDArray[np.uint8]  # (N,), a place in `reader.format.FORMATS`
+    channels: NDArray[np.uint8]  # channels, size, crc32: (N,), as the indexes have them
     size: NDArray[np.int64]
     crc32: NDArray[np.int64]
-    split: NDArray[np.int64]
+    split: NDArray[np.int64]  # (N,), a place in `splits`
     members: dict[str, NDArray[np.bool_]] = field(default_factory=dict)
     rejected: RejectedFiles = field(default_factory=RejectedFiles)
-    tiled: int = 0
+    tiled: int = 0  # tiled, banded: how many images are stored so
     banded: int = 0
 
     def __len__(self) -> int:
@@ -100,12 +95,35 @@ class Table:
         return self.classes[label] if label < len(self.classes) else f"class {label}"
 
 
-def gather(dataset: "Dataset") -> Table:
-    """Read the indexes of a whole dataset, without opening a tar.
+@dataclass(frozen=True)
+class Groups:
+    """Disjoint groups of samples, each of two at least."""
 
-    Raises:
-        FormatError, ReaderError: an index is damaged, or not that of its shard.
-    """
+    members: NDArray[np.int64]  # int64, the groups' samples back to back
+    starts: NDArray[np.int64]  # int64, where each group begins
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def __iter__(self) -> Iterator[NDArray[np.int64]]:
+        return iter(np.split(self.members, self.starts[1:]) if len(self) else [])
+
+    def differ(self, values: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Of each group whether its samples have different `values`, given for all samples."""
+        if not len(self):
+            return np.zeros(0, np.bool_)
+        of = values[self.members]
+        return np.maximum.reduceat(of, self.starts) > np.minimum.reduceat(of, self.starts)
+
+    def where(self, wanted: NDArray[np.bool_]) -> "Groups":
+        """Some of the groups."""
+        sizes = np.diff([*self.starts, len(self.members)])
+        kept = sizes[wanted]
+        return Groups(self.members[np.repeat(wanted, sizes)], np.cumsum([0, *kept])[:-1])
+
+
+def gather(dataset: "Dataset") -> Table:
+    """Read the indexes of a whole dataset, without opening a tar."""
     manifest = Manifest.load(dataset.folder)
     split_numbers = {split: number for number, split in enumerate(manifest.splits)}
     count = sum(entry.samples for entry in manifest.shards)
@@ -113,8 +131,7 @@ def gather(dataset: "Dataset") -> Table:
     members: dict[str, NDArray[np.bool_]] = {}
     rejected: list[tuple[str, str]] = []
     start = tiled = banded = 0
-    for entry in manifest.shards:
-        index = Index.of_shard(dataset.folder, entry, len(manifest.classes))
+    for entry, index in indexes(dataset.folder, manifest, mapped=True):
         rows = slice(start, start + len(index))
         for name in columns.keys() & index.columns.keys():
             columns[name][rows] = index.columns[name]
@@ -127,8 +144,8 @@ def gather(dataset: "Dataset") -> Table:
                 members[ext] = np.zeros(count, np.bool_)
             members[ext][rows] = index.columns[f"{ext}.offset"] > 0
         rejected += index.rejected
-        tiled += _with_parts(index.columns.get("segment_offset"))
-        banded += _with_parts(index.columns.get("band_offset"))
+        tiled += count_listed(index, "segment")
+        banded += count_listed(index, "band")
         start += len(index)
     members.pop("cls", None)
     return Table(
@@ -141,6 +158,23 @@ def gather(dataset: "Dataset") -> Table:
     )
 
 
-def _with_parts(bounds: NDArray[Any] | None) -> int:
-    """Of how many rows the range between two bounds is not empty."""
-    return 0 if bounds is None else int((bounds[1:] > bounds[:-1]).sum())
+def chosen(total: int, most: int, seed: int) -> NDArray[np.int64]:
+    """At most `most` of `total` samples, each as likely as any other, ascending."""
+    if total <= most:
+        return np.arange(total)
+    return np.sort(np.random.default_rng(seed).choice(total, most, replace=False))
+
+
+def gallery(table: Table, most: int, seed: int) -> list[int]:
+    """At most `most` samples to show: every class and split has its turn before one has another."""
+    if not len(table):
+        return []
+    order = np.random.default_rng(seed).permutation(len(table))
+    stratum = ((table.label + 1) * len(table.splits) + table.split)[order]
+    by_stratum = np.argsort(stratum, kind="stable")
+    ordered = stratum[by_stratum]
+    starts = np.flatnonzero(np.diff(ordered, prepend=ordered[0] - 1))
+    sizes = np.diff([*starts, len(ordered)])
+    turn = np.arange(len(ordered)) - np.repeat(starts, sizes)
+    first = by_stratum[np.lexsort((by_stratum, turn))[:most]]
+    return order[first].tolist()

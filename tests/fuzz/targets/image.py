@@ -14,7 +14,7 @@ import numpy as np
 from packer.errors import BadImage
 from packer.images import jpeg
 from packer.images import probe as images
-from packer.inspect.image import contradictions, image_faults
+from packer.inspect.shard import contradictions, image_faults
 from reader.decode.decoder import Decoder
 from reader.decode.formats import read_values
 from reader.decode.plan import plan

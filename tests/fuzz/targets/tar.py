@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from packer.inspect.rows import index_tar
+from packer.inspect.index import index_tar
 from packer.sources.archive.tree import ArchiveTree
 from packer.sources.archive.webdataset import WebDatasetSource
 from packer.sources.folder.folder import FolderSource

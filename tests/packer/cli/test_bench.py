@@ -103,7 +103,7 @@ def test_points_are_drawn_with_their_limit(packed: Path, tmp_path: Path) -> None
 def test_without_matplotlib_a_plot_is_refused_with_what_to_install(
     packed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("packer.cli.bench_plot.find_spec", lambda name: None)
+    monkeypatch.setattr("packer.cli.bench.find_spec", lambda name: None)
     found = run(packed, "--plot", tmp_path / "rates.png")
     assert found.exit_code == 2
     assert "pip install 'shardfeed[report]'" in found.stderr

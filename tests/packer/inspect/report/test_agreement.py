@@ -10,7 +10,7 @@ pytest.importorskip("scipy", reason="the extra `report` is not installed")
 
 from packer.inspect.report.agreement import differing
 from packer.inspect.report.annotations import Annotated
-from packer.inspect.report.likeness import Groups
+from packer.inspect.report.table import Groups
 
 ONE = [0.1, 0.2, 0.4, 0.6]
 OTHER = [0.5, 0.5, 0.9, 0.9]

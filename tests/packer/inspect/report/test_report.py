@@ -4,6 +4,7 @@ import html
 import json
 import re
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from store_server import serving
 
 import packer
 from packer.errors import UnusableInput
-from packer.inspect.report.finding import WEIGHTS
+from packer.inspect.report.findings import WEIGHTS
 from packer.inspect.report.report import Reported, report
 
 Reporting = Callable[..., tuple[Reported, str]]
@@ -152,7 +153,7 @@ def test_of_many_samples_some_keys_are_listed_and_all_numbers_told(
     run_pack(tmp_path / "images", tmp_path / "shards")
     made, page = reported(tmp_path / "shards")
     [finding] = made.findings
-    assert made.content()["findings"][0]["groups"] == [sorted(finding.samples)]
+    assert asdict(made)["findings"][0]["groups"] == [sorted(finding.samples)]
     assert len(finding.samples) == 310
     assert "310 keys (4 as pictures)" in page
     assert len(page.split("<pre>")[1].split("</pre>")[0].split()) == 300
@@ -287,3 +288,22 @@ def test_boxes_that_are_not_recorded_are_asked_for_and_read_as_is_said(
 def test_boxes_are_read_as_dataset_json_records(of_planted: tuple[Reported, str]) -> None:
     told = "Boxes are those of .json, read as xywh in pixels, as dataset.json records."
     assert told in of_planted[1]
+
+
+def test_pictures_of_depths_and_of_colours_are_no_masks(
+    tmp_path: Path,
+    photograph: Callable[..., Any],
+    run_pack: Callable[..., object],
+    reported: Reporting,
+) -> None:
+    (tmp_path / "images").mkdir()
+    for stem in "abc":
+        image = photograph(ord(stem), 60, 80)
+        image.save(tmp_path / "images" / f"{stem}.jpg")
+        for name in ("mask", "depth", "trimap"):
+            image.convert("L").save(tmp_path / "images" / f"{stem}.{name}.png")
+        for name in ("segmentation", "normal"):
+            image.save(tmp_path / "images" / f"{stem}.{name}.png")
+    run_pack(tmp_path / "images", tmp_path / "shards")
+    _, page = reported(tmp_path / "shards")
+    assert page.count('<img class="mask"') == 3 * 3  # mask, trimap, segmentation

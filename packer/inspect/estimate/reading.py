@@ -7,8 +7,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from packer.inspect.plan.setting import Setting
-from packer.inspect.plan.stored import Stored
+from packer.inspect.estimate.setting import Setting, Stored
 from reader.order.ahead import Ahead, runs
 from reader.order.shuffle import Order
 from reader.order.steps import Steps

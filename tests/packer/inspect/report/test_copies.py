@@ -5,7 +5,7 @@ import pytest
 
 pytest.importorskip("scipy", reason="the extra `report` is not installed")
 
-from packer.inspect.report.likeness import alike, same
+from packer.inspect.report.copies import alike, same
 
 
 def test_samples_of_equal_columns_are_a_group() -> None:

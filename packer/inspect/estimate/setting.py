@@ -1,15 +1,17 @@
-"""What dataset.json and the indexes tell of where samples lie and how large they are."""
+"""What is asked and what is stored: who reads, how fast, and where the samples lie (pure)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from packer.inspect.dataset import indexes
 from reader.errors import ArgumentError
-from reader.format import Index, Manifest, ShardEntry
+from reader.format import Manifest, ShardEntry
 from reader.format.manifest import FILENAME
+from reader.order.blocks import BlockShuffle
 from reader.remote.cache import BLOCK
 from reader.remote.parts import Spans
 
@@ -17,39 +19,75 @@ _TRAIN = "train"
 
 
 @dataclass(frozen=True)
-class Stored:
-    """The samples of a split, one shard after the other.
+class Known:
+    """A number, and where it comes from; None: not known."""
+
+    value: float | None = None
+    source: str = ""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A training run.
 
     Attributes:
-        shards: as in dataset.json.
-        manifest_bytes: of dataset.json.
-        spans: of each sample in its tar, without what lies between them.
-        pixels: of all images.
-        disk_bytes: what all samples take together.
+        nodes, ranks, workers: machines, each with a cache of its own; processes on each, a GPU
+            each; processes that decode for each rank.
+        cores: of a node, on which they decode; None: enough for any number of workers.
+        latency, bandwidth: seconds of a request to the store, and bytes a second of a node.
+        rate: images that a node's workers decode in a second, all together.
+        gpu_rate, vram: images that a GPU takes in a second, and bytes of its memory.
     """
 
+    batch_size: int = 256
+    nodes: int = 1
+    ranks: int = 1
+    workers: int = 1
+    cores: int | None = None
+    shuffle: bool | BlockShuffle = True
+    seed: int = 0
+    drop_last: bool = False
+    epochs: int = 2
+    cache_limit: int | None = None  # bytes that a node's cache may take; None: as many as there are
+    size: tuple[int, int] = (224, 224)  # (height, width) of the images that the transforms give
+    latency: Known = field(default_factory=Known)
+    bandwidth: Known = field(default_factory=Known)
+    rate: Known = field(default_factory=Known)
+    gpu_rate: Known = field(default_factory=Known)
+    vram: int = 80 * 10**9
+
+    @property
+    def working(self) -> int:
+        """Workers of a node that have a core each."""
+        workers = self.workers * self.ranks
+        return workers if self.cores is None else min(workers, self.cores)
+
+    @property
+    def world_size(self) -> int:
+        """Ranks in all."""
+        return self.nodes * self.ranks
+
+
+@dataclass(frozen=True)
+class Stored:
+    """The samples of a split, one shard after the other."""
+
     shards: tuple[ShardEntry, ...]
-    manifest_bytes: int
-    spans: Spans
-    pixels: int
-    disk_bytes: int
+    manifest_bytes: int  # of dataset.json
+    spans: Spans  # of each sample in its tar, without what lies between them
+    pixels: int  # of all images
+    disk_bytes: int  # what all samples take together
 
     @classmethod
     def of(cls, folder: Path, split: str | None) -> "Stored":
-        """Read the indexes.
-
-        Raises:
-            FormatError: it is not a dataset, or an index is damaged or another's.
-            ArgumentError: there is no such split.
-        """
+        """Read the indexes."""
         manifest = Manifest.load(folder)
         if split is not None and split not in manifest.splits:
             raise ArgumentError(f"{folder} has no split {split!r}; {manifest.known_splits}.")
         shards = tuple(s for s in manifest.shards if split in (None, s.split))
         begin, end = np.empty((2, sum(shard.samples for shard in shards)), np.int64)
         start = pixels = disk_bytes = 0
-        for shard in shards:
-            index = Index.of_shard(folder, shard, len(manifest.classes))
+        for shard, index in indexes(folder, manifest, shards, mapped=True):
             spans, rows = Spans.of(index), slice(start, start + shard.samples)
             begin[rows], end[rows] = spans
             start += shard.samples
@@ -103,11 +141,7 @@ class Stored:
 
 
 def usual_split(folder: Path) -> str | None:
-    """Return "train" if a dataset has such a split, which is read epoch after epoch; else None.
-
-    Raises:
-        FormatError: it is not a dataset.
-    """
+    """Return "train" if a dataset has such a split, which is read epoch after epoch; else None."""
     return _TRAIN if _TRAIN in Manifest.load(folder).splits else None
 
 

@@ -11,10 +11,9 @@ import pytest
 from store_server import StoreServer, serving
 
 import reader
-from packer.inspect.plan.estimate import alternatives, estimate
-from packer.inspect.plan.reading import Reading
-from packer.inspect.plan.setting import Known, Setting
-from packer.inspect.plan.stored import Stored
+from packer.inspect.estimate.estimate import alternatives, estimate
+from packer.inspect.estimate.reading import Reading
+from packer.inspect.estimate.setting import Known, Setting, Stored
 from reader import BlockShuffle, Dataset, Loader
 from reader.order.samplers import plain_order
 from reader.remote.parts import kept_bytes

@@ -1,17 +1,38 @@
-"""A plan in words: what each line is about, and what it says (pure)."""
+"""An estimate in words: what each line is about and what it says, and what a change would do."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
-from packer.inspect.plan.estimate import Estimate
-from packer.inspect.plan.memory import Memory
-from packer.inspect.plan.setting import Known, Setting
-from packer.inspect.plan.stored import Stored
+from packer.inspect.estimate.estimate import Estimate, Memory
+from packer.inspect.estimate.setting import Known, Setting, Stored
 from packer.words import are, in_bytes, many
 
 Line = tuple[str, str]
 
+_TITLE = 12
+_BOUND = "  bound by"
+_COLUMNS = {"shards a batch": 16, "requests": 12, "bytes": 12, "cached": 9, "time": 9, _BOUND: 0}
+_OF_A_STORE = ("requests", "bytes", "cached")
+_OF_TIME = ("time", _BOUND)
 
-def told(stored: Stored, setting: Setting, found: Estimate, *, is_far: bool) -> Iterator[Line]:
+
+def lines(
+    place: str,
+    stored: Stored,
+    setting: Setting,
+    found: Estimate,
+    others: Sequence[tuple[str, Estimate | None]],
+    *,
+    is_far: bool,
+) -> Iterator[str]:
+    """What `packer plan` prints; `is_far`: with what a store is asked for."""
+    what = f"{many(len(stored), 'sample')} in {many(found.shards, 'shard')}"
+    yield f"{'dataset':<{_TITLE}}{place}: {what}, {in_bytes(stored.bytes)}"
+    for about, text in summary(stored, setting, found, is_far=is_far):
+        yield f"{about:<{_TITLE}}{text}"
+    yield from _compared(found, others, is_far=is_far)
+
+
+def summary(stored: Stored, setting: Setting, found: Estimate, *, is_far: bool) -> Iterator[Line]:
     """The plan; `is_far`: with what a store is asked for."""
     yield (
         "read by",
@@ -30,15 +51,15 @@ def told(stored: Stored, setting: Setting, found: Estimate, *, is_far: bool) -> 
     )
     yield "mixing", f"{found.mixing:.1f} of {many(found.shards, 'shard')} in a batch"
     if is_far:
-        yield from _asked(found)
+        yield from _of_a_store(found)
     if needed := found.times[-1].seconds:
-        parts = [f"{name} {in_time(each)}" for name, each in needed.items()]
+        parts = [f"{name} {_in_time(each)}" for name, each in needed.items()]
         yield "time", f"of epoch {len(found.times)}: {', '.join(parts)}, all at a time"
     yield from _rates(setting, is_far)
     yield from _memory(found.memory)
 
 
-def _asked(found: Estimate) -> Iterator[Line]:
+def _of_a_store(found: Estimate) -> Iterator[Line]:
     """What a store gives, from the beginning on."""
     requests, size = found.opening
     yield "opening", f"{many(requests, 'request')}, {in_bytes(size)}, once a node"
@@ -48,7 +69,7 @@ def _asked(found: Estimate) -> Iterator[Line]:
             f"{moved.hit_share:.1%} from its cache"
         )
         if took.longest is not None:
-            line += f"; {in_time(took.longest)}, bound by {took.bound_by}"
+            line += f"; {_in_time(took.longest)}, bound by {took.bound_by}"
         yield f"epoch {number}", line
 
 
@@ -76,10 +97,7 @@ def _rates(setting: Setting, is_far: bool) -> Iterator[Line]:
 
 def _memory(held: Memory) -> Iterator[Line]:
     slots = held.ring // held.batch
-    yield (
-        "a rank",
-        f"{in_bytes(held.ring)} for {slots} batches of {in_bytes(held.batch)} in memory",
-    )
+    yield "a rank", f"{in_bytes(held.ring)} for {slots} batches of {in_bytes(held.batch)} in memory"
     yield (
         "a node",
         f'{in_bytes(held.indexes)} of indexes, mapped; cache="decoded" would take '
@@ -92,9 +110,46 @@ def _memory(held: Memory) -> Iterator[Line]:
     yield "a GPU", f"batches take {', '.join(shares)} of {in_bytes(held.vram)}"
 
 
-def in_time(seconds: float) -> str:
+def _in_time(seconds: float) -> str:
     """Seconds in the unit that people would choose."""
     for unit, length in (("h", 3600), ("min", 60)):
         if seconds >= 2 * length:
             return f"{seconds / length:.3g} {unit}"
     return f"{seconds:.3g} s"
+
+
+def _compared(
+    found: Estimate, others: Sequence[tuple[str, Estimate | None]], *, is_far: bool
+) -> Iterator[str]:
+    """A table of the last epoch, as planned and with each change that changes it; or nothing."""
+    everything = (found, *(other for _, other in others if other))
+    is_timed = any(each.times[-1].longest is not None for each in everything)
+    hidden = {*(() if is_far else _OF_A_STORE), *(() if is_timed else _OF_TIME)}
+    columns = [name for name in _COLUMNS if name not in hidden]
+    rows = [("as planned", _row(found, columns))]
+    for name, other in others:
+        row = _row(other, columns) if other else "  the cache is too small for it"
+        if row != rows[0][1]:  # it may differ in an epoch before
+            rows.append((name, row))
+    if len(rows) == 1:
+        return
+    widest = max(len(name) for name, _ in rows) + 1
+    heads = "".join(f"{name:>{_COLUMNS[name]}}" for name in columns)
+    yield ""
+    yield f"{f'epoch {len(found.traffic)}':<{widest}}{heads}"
+    for name, row in rows:
+        yield f"{name:<{widest}}{row}"
+
+
+def _row(each: Estimate, columns: Sequence[str]) -> str:
+    """What the last epoch takes."""
+    moved, took = each.traffic[-1], each.times[-1]
+    cells = {
+        "shards a batch": f"{each.mixing:.1f}",
+        "requests": f"{moved.requests:,}",
+        "bytes": in_bytes(moved.bytes),
+        "cached": f"{moved.hit_share:.1%}",
+        "time": "-" if took.longest is None else _in_time(took.longest),
+        _BOUND: f"  {took.bound_by or '-'}",
+    }
+    return "".join(f"{cells[name]:>{_COLUMNS[name]}}" for name in columns)

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from packer.inspect.report.annotations import Reading
-from packer.inspect.report.finding import Finding
+from packer.inspect.report.findings import Finding
 from packer.inspect.report.look import Looked
-from packer.inspect.report.of_annotations import of_annotations
+from packer.inspect.report.objects import object_findings
 
 COUNT = 80
 NOTHING = Looked(
@@ -41,7 +41,7 @@ def found(
         split=split,
         splits=("train", "val"),
     )
-    findings = of_annotations(table, looked, Reading("json", "xywh"))
+    findings = object_findings(table, looked, Reading("json", "xywh"))
     return {finding.kind: finding for finding in findings}
 
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from packer.inspect.plan.reading import Parts, Reading
-from packer.inspect.plan.stored import Stored
+from packer.inspect.estimate.reading import Parts, Reading
+from packer.inspect.estimate.setting import Stored
 from reader.remote.parts import EVICTED, MOST_IN_FLIGHT, Window, kept_bytes
 
 Places = NDArray[np.int64]
@@ -24,20 +24,13 @@ _FEWEST = 1024  # requests that are looked at together
 
 @dataclass(frozen=True)
 class Traffic:
-    """An epoch of one node.
+    """An epoch of one node."""
 
-    Attributes:
-        requests, bytes: of the store.
-        samples: that are asked of the cache.
-        hits: those of them that are there.
-        in_flight: requests that may be under way at a time.
-    """
-
-    requests: int
+    requests: int  # requests, bytes: of the store
     bytes: int
-    samples: int
-    hits: int
-    in_flight: int
+    samples: int  # that are asked of the cache
+    hits: int  # those of them that are there
+    in_flight: int  # requests that may be under way at a time
 
     @property
     def hit_share(self) -> float:
@@ -46,16 +39,7 @@ class Traffic:
 
 
 def traffic(readings: Iterator[Reading], limit: int | None, depth: int) -> Iterator[Traffic]:
-    """Epoch by epoch.
-
-    Args:
-        readings: of one node, from the first epoch on.
-        limit: of its cache, in bytes; None for no end.
-        depth: steps that are under way at a time.
-
-    Raises:
-        StoreError: the cache is too small for what is read at a time.
-    """
+    """Epoch by epoch, of one node whose cache has a `limit`, with `depth` steps under way."""
     cache: _Cache | None = None
     for reading in readings:
         if not reading.steps:
@@ -199,10 +183,7 @@ class _Needs:
         self._take(self._turn(self._ahead.position(max(step - self._steps_ahead, 0))))
         reach = self._turn(self._ahead.position(step + 1))
         horizon = max(reach, int(self._now[place]) + 1)
-        for begin in (
-            horizon,
-            self._taken,
-        ):  # what is about to be read only if nothing else is there
+        for begin in (horizon, self._taken):  # what is read next, if nothing else is there
             turns = begin + np.flatnonzero(self._is_here[begin:])[-most:]
             if len(turns):
                 break

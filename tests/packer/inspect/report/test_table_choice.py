@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from packer.inspect.report.choice import chosen, gallery
+from packer.inspect.report.table import chosen, gallery
 
 
 def table(label: list[int], split: list[int]) -> Any:

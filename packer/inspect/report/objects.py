@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from packer.inspect.report.annotations import EMPTY, Reading
-from packer.inspect.report.finding import SHOWN, Finding, examples
+from packer.inspect.report.findings import SHOWN, Finding, finding_of
 from packer.inspect.report.look import Looked
-from packer.inspect.report.masks import VOID
+from packer.inspect.report.sample import VOID
 from packer.inspect.report.table import Table
 from packer.words import have, listed, many, share, shortened
 
@@ -20,35 +20,23 @@ _FEW = 0.2  # of the images: so many are an exception
 _RARE = 0.02  # of the masks
 
 
-def of_annotations(table: Table, looked: Looked, reading: Reading) -> Iterator[Finding]:
+def object_findings(table: Table, looked: Looked, reading: Reading) -> Iterator[Finding]:
     """Boxes that cannot be right, and masks and captions that may not be."""
     if looked.unread:
-        yield Finding(
-            "unread_annotations",
-            "doubtful",
-            "Annotations that were not understood",
-            f"The members of {many(len(looked.unread), 'sample')} could not be read.",
-            len(looked.unread),
-            examples(list(looked.unread)),
-            [
-                (f"sample {number}", reason)
-                for number, reason in list(looked.unread.items())[:SHOWN]
-            ],
-        )
+        title = "Annotations that were not understood"
+        sentence = f"The members of {many(len(looked.unread), 'sample')} could not be read."
+        reasons = list(looked.unread.items())[:SHOWN]
+        lines = [(f"sample {number}", reason) for number, reason in reasons]
+        unread = list(looked.unread)
+        yield finding_of(unread, "unread_annotations", "doubtful", title, sentence, lines)
     if len(looked.boxes):
         yield from _boxes(table, looked, reading)
         yield from _without(looked)
     yield from _masks(table, looked)
     empty = np.unique(looked.captions[looked.captions[:, 1] == 0, 0])
     if len(empty):
-        yield Finding(
-            "empty_captions",
-            "doubtful",
-            "Empty captions",
-            f"{many(len(empty), 'sample')} with a caption of no character.",
-            len(empty),
-            examples(empty),
-        )
+        sentence = f"{many(len(empty), 'sample')} with a caption of no character."
+        yield finding_of(empty, "empty_captions", "doubtful", "Empty captions", sentence)
 
 
 def _boxes(table: Table, looked: Looked, reading: Reading) -> Iterator[Finding]:
@@ -59,44 +47,31 @@ def _boxes(table: Table, looked: Looked, reading: Reading) -> Iterator[Finding]:
     empty = (pixels < EMPTY).any(axis=1)
     if empty.any():
         samples = np.unique(of[empty])
-        yield Finding(
-            "empty_boxes",
-            "wrong",
-            "Empty boxes",
+        sentence = (
             f"{many(int(empty.sum()), 'box')} of {len(of):,}, less than a pixel high or wide, in "
             f"{many(len(samples), 'image')}: a loss divides by their size, and `reader.Boxes` "
-            "drops them.",
-            len(samples),
-            examples(samples),
+            "drops them."
         )
+        yield finding_of(samples, "empty_boxes", "wrong", "Empty boxes", sentence)
     beyond = np.maximum(_OUTSIDE, _OUTSIDE_PART * sides) / sides
     outside = ((low < -beyond) | (high > 1 + beyond)).any(axis=1)
     if outside.any():
         samples = np.unique(of[outside])
         gone = ((high <= 0) | (low >= 1)).any(axis=1)
-        yield Finding(
-            "boxes_outside",
-            "wrong",
-            "Boxes beyond their image",
+        sentence = (
             f"{many(int(outside.sum()), 'box')} of {len(of):,} reach beyond the image"
             + f", {gone.sum():,} of them entirely" * bool(gone.any())
-            + f", in {many(len(samples), 'image')}: "
-            "were images resized without their boxes?",
-            len(samples),
-            examples(samples),
+            + f", in {many(len(samples), 'image')}: were images resized without their boxes?"
         )
+        yield finding_of(samples, "boxes_outside", "wrong", "Boxes beyond their image", sentence)
     unnamed = looked.box_label >= max(len(table.classes), 1)
     if table.classes and unnamed.any():
-        samples = np.unique(of[unnamed])
-        yield Finding(
-            "unknown_box_class",
-            "wrong",
-            "Boxes of no class",
+        sentence = (
             f"{many(int(unnamed.sum()), 'box')} with class numbers from "
-            f"{looked.box_label[unnamed].min()} on, of {len(table.classes):,} classes.",
-            len(samples),
-            examples(samples),
+            f"{looked.box_label[unnamed].min()} on, of {len(table.classes):,} classes."
         )
+        samples = np.unique(of[unnamed])
+        yield finding_of(samples, "unknown_box_class", "wrong", "Boxes of no class", sentence)
     yield from _in_corner(table, looked, reading, ~outside)
 
 
@@ -114,43 +89,34 @@ def _in_corner(
         if boxes.sum() >= _MANY and 0 < reach.max() < _CORNER and is_aside:
             found |= boxes
             names.append(split)
-    if found.any():
-        reach = far[found & inside].max(axis=0)
-        samples = np.unique(of[found])
-        told = "as was told" if reading.is_told else "as dataset.json records"
-        wider, higher = (
-            f"{1 / part:,.1f}".removesuffix(".0") for part in reach.clip(1e-6).tolist()
-        )
-        larger = f"{wider} times" if wider == higher else f"{wider} times as wide, {higher} times"
-        yield Finding(
-            "boxes_in_corner",
-            "wrong",
-            "Boxes in the upper left alone",
-            f"Of {many(int(found.sum()), 'box')}"
-            + f" in {listed([shortened(name, 60) for name in names])}" * (not found.all())
-            + f", none reaches beyond {reach[0]:.0%} of the width and {reach[1]:.0%} of the "
-            f"height; {larger} as {'large' if wider == higher else 'high'} they would fill it. "
-            f"Read as {reading.format}, {told}, they may be those of smaller images, or fractions "
-            "taken for pixels.",
-            len(samples),
-            examples(samples),
-        )
+    if not found.any():
+        return
+    reach = far[found & inside].max(axis=0)
+    how = "as was told" if reading.is_told else "as dataset.json records"
+    wider, higher = (f"{1 / part:,.1f}".removesuffix(".0") for part in reach.clip(1e-6).tolist())
+    larger = f"{wider} times" if wider == higher else f"{wider} times as wide, {higher} times"
+    sentence = (
+        f"Of {many(int(found.sum()), 'box')}"
+        + f" in {listed([shortened(name, 60) for name in names])}" * (not found.all())
+        + f", none reaches beyond {reach[0]:.0%} of the width and {reach[1]:.0%} of the "
+        f"height; {larger} as {'large' if wider == higher else 'high'} they would fill it. "
+        f"Read as {reading.format}, {how}, they may be those of smaller images, or fractions "
+        "taken for pixels."
+    )
+    samples, title = np.unique(of[found]), "Boxes in the upper left alone"
+    yield finding_of(samples, "boxes_in_corner", "wrong", title, sentence)
 
 
 def _without(looked: Looked) -> Iterator[Finding]:
     read = np.setdiff1d(looked.numbers, list(looked.unread))
     lacking = np.setdiff1d(read, looked.box_sample)
     if 0 < len(lacking) <= _FEW * len(read):
-        yield Finding(
-            "without_boxes",
-            "notable",
-            "Images without boxes",
+        sentence = (
             f"{many(len(lacking), 'image')} ({share(len(lacking), len(read))} of those looked at) "
             f"{have(len(lacking))} no box, where the others have some: they show nothing of the "
-            "classes, or nobody has annotated them.",
-            len(lacking),
-            examples(lacking),
+            "classes, or nobody has annotated them."
         )
+        yield finding_of(lacking, "without_boxes", "notable", "Images without boxes", sentence)
 
 
 def _masks(table: Table, looked: Looked) -> Iterator[Finding]:
@@ -162,7 +128,7 @@ def _masks(table: Table, looked: Looked) -> Iterator[Finding]:
         if named:
             beyond = (values > named) & (values != VOID) & (counts > 0)
             kind, title = "mask_beyond", "Masks with values beyond the classes"
-            told = (
+            reason = (
                 f"are beyond the {many(named, 'class')} with a name (0 is taken for background, "
                 f"{VOID} for void)"
             )
@@ -172,18 +138,12 @@ def _masks(table: Table, looked: Looked) -> Iterator[Finding]:
             is_semantic = len(samples) >= _MANY and usual.sum() <= len(values) // 2
             beyond = is_semantic & (counts > 0) & (values > highest) & (values != VOID)
             kind, title = "rare_mask_values", "Masks with values that hardly any other has"
-            told = (
+            reason = (
                 f"hardly any other of {many(len(samples), 'mask')} has, above the usual {highest}"
             )
         if "instance" in ext or "panoptic" in ext or not beyond.any():
             continue
         with_them = samples[held[:, beyond].any(axis=1)]
-        numbers = [str(value) for value in np.flatnonzero(beyond)]
-        yield Finding(
-            kind,
-            "wrong" if named else "doubtful",
-            title,
-            f"{many(len(with_them), 'mask')} (.{ext}) with values that {told}: {listed(numbers)}.",
-            len(with_them),
-            examples(with_them),
-        )
+        numbers = listed([str(value) for value in np.flatnonzero(beyond)])
+        sentence = f"{many(len(with_them), 'mask')} (.{ext}) with values that {reason}: {numbers}."
+        yield finding_of(with_them, kind, "wrong" if named else "doubtful", title, sentence)

@@ -1,0 +1,75 @@
+"""A finished dataset as commands read it: as a folder, by its indexes, by its splits."""
+
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from packer.progress import Progress
+from reader.format import FORMATS, Index, Manifest, ShardEntry
+from reader.remote.url import is_url, need
+
+
+@contextmanager
+def as_folder(place: Path | str, progress: Progress, *, is_whole: bool) -> Iterator[Path]:
+    """The folder of a dataset; of one in a store, a temporary copy, with the tars if `is_whole`."""
+    if not is_url(place):
+        yield Path(place)
+        return
+    need("obstore", str(place))
+    from reader.remote.download import download
+
+    with tempfile.TemporaryDirectory(prefix="shardfeed-") as folder:
+        with progress.phase("fetch", None, "B") as advance:
+            download(str(place), Path(folder), is_whole=is_whole, advance=advance)
+        yield Path(folder)
+
+
+def indexes(
+    folder: Path,
+    content: Manifest,
+    shards: Iterable[ShardEntry] | None = None,
+    *,
+    mapped: bool = False,
+) -> Iterator[tuple[ShardEntry, Index]]:
+    """Open the indexes of `shards`, or of all, one after the other."""
+    for shard in content.shards if shards is None else shards:
+        yield shard, Index.of_shard(folder, shard, len(content.classes), mapped=mapped)
+
+
+def image_of(index: Index, row: int) -> str:
+    """Return the extension of a row's image."""
+    return FORMATS[int(index.columns["format"][row])]
+
+
+def members_of(index: Index, row: int) -> dict[str, tuple[int, int]]:
+    """Return offset and size of all that a row has, by extension, the image first."""
+    spans = {ext: index.span(ext, row) for ext in (image_of(index, row), *index.members)}
+    return {ext: span for ext, span in spans.items() if span is not None}
+
+
+def count_listed(index: Index, column: str) -> int:
+    """Return how many rows have values of a list column, such as ``segment`` of tiled JPEGs."""
+    bounds = index.columns.get(f"{column}_offset")
+    return 0 if bounds is None else int((bounds[1:] > bounds[:-1]).sum())
+
+
+@dataclass
+class SplitInfo:
+    """One split's share."""
+
+    shards: int = 0
+    samples: int = 0
+    bytes: int = 0
+
+
+def splits_of(content: Manifest) -> dict[str, SplitInfo]:
+    """Return each split's share; ``""`` without splits."""
+    found: dict[str, SplitInfo] = {}
+    for shard in content.shards:
+        split = found.setdefault(shard.split, SplitInfo())
+        split.shards += 1
+        split.samples += shard.samples
+        split.bytes += shard.bytes
+    return found

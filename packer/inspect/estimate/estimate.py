@@ -1,0 +1,198 @@
+"""A training run's needs in numbers, what holds it back, what another setting would do (pure)."""
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
+from itertools import chain
+from typing import Any
+
+from packer.inspect.estimate.reading import Reading
+from packer.inspect.estimate.setting import Setting, Stored
+from packer.inspect.estimate.traffic import Traffic, traffic
+from reader.batch.depth import chunk_size, depth_of, slots_of
+from reader.batch.layout import BatchLayout
+from reader.errors import StoreError
+from reader.order.blocks import BlockShuffle
+from reader.order.samplers import plain_order
+from reader.remote.parts import kept_bytes
+
+_SHARDS = 8  # of a BlockShuffle that is proposed
+_CHANNELS = 3
+_ON_THE_GPU = 3  # batches: the one that is computed with, and those that a CUDAPrefetcher has ahead
+
+
+@dataclass(frozen=True)
+class Times:
+    """Seconds of an epoch, by who needs them: decode, store (its bytes, its requests), consumer.
+
+    What is not known is left out, and the store where nothing is asked of it. All work at a time,
+    so the longest is the epoch's.
+    """
+
+    seconds: dict[str, float]
+
+    @property
+    def longest(self) -> float | None:
+        """Seconds of the epoch; None where nothing is known."""
+        return max(self.seconds.values(), default=None)
+
+    @property
+    def bound_by(self) -> str:
+        """What takes longest; empty where nothing is known."""
+        return max(self.seconds, key=self.seconds.__getitem__, default="")
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Bytes."""
+
+    batch: int  # a batch of images, uint8, with labels, of one rank
+    depth: int  # batches that a rank decodes ahead
+    ring: int  # the memory for these, shared by a rank's workers
+    indexes: int  # mapped by all processes of a node, once
+    decoded: int  # what ``cache="decoded"`` takes of a node at most: all images whole
+    decoded_fixed: int  # the same where the transforms always show the same, of `size`
+    gpu: dict[str, int]  # batches of float16 and of float32 on the GPU, with what making them takes
+    vram: int
+
+    @property
+    def vram_share(self) -> dict[str, float]:
+        """Of the GPU's memory, what batches take: 0 to 1."""
+        return {name: taken / self.vram for name, taken in self.gpu.items()}
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What comes of a setting; traffic and times are those of the first node, epoch by epoch.
+
+    Attributes:
+        padding, dropped: rows of the last step that only pad it, and samples left out, on all
+            ranks.
+        opening: requests and bytes before the first sample: dataset.json and the indexes.
+    """
+
+    steps: int  # of an epoch, on every rank
+    samples: int  # that the first rank reads in it, without padding
+    padding: int
+    dropped: int
+    mixing: float  # different shards in a batch, on average
+    shards: int
+    opening: tuple[int, int]
+    traffic: tuple[Traffic, ...]
+    times: tuple[Times, ...]
+    memory: Memory
+
+    @property
+    def seconds(self) -> float | None:
+        """Of all epochs; None where nothing is known of the time."""
+        return sum(t.longest or 0 for t in self.times) if self.times[0].seconds else None
+
+    def content(self) -> dict[str, Any]:
+        """For JSON."""
+        found = asdict(self)
+        found["opening"] = dict(zip(("requests", "bytes"), self.opening, strict=True))
+        found["times"] = [
+            {**asdict(t), "longest": t.longest, "bound_by": t.bound_by} for t in self.times
+        ]
+        found["memory"]["vram_share"] = self.memory.vram_share
+        return {**found, "seconds": self.seconds}
+
+
+def estimate(stored: Stored, setting: Setting) -> Estimate:
+    """Count what a run will do; StoreError: the cache is too small for what is read at a time."""
+    order = plain_order(setting.shuffle, setting.seed, stored.sizes)
+    first, held = Reading(stored, setting, order, 0), _memory(stored, setting)
+    others = (Reading(stored, setting, order, epoch) for epoch in range(1, setting.epochs))
+    moved = tuple(traffic(chain([first], others), setting.cache_limit, held.depth))
+    return Estimate(
+        first.steps,
+        first.aheads[0].steps.samples,
+        first.padding,
+        first.dropped,
+        first.mixing(),
+        len(stored.shards),
+        (1 + len(stored.shards), stored.manifest_bytes + stored.index_bytes),
+        moved,
+        tuple(_times(setting, first.samples, each) for each in moved),
+        held,
+    )
+
+
+def _times(setting: Setting, samples: int, traffic: Traffic) -> Times:
+    """Of a node whose ranks read so many samples."""
+    found = {}
+    if rate := setting.rate.value:
+        found["decode"] = samples / rate
+    if traffic.requests and (bandwidth := setting.bandwidth.value):
+        found["store, bytes"] = traffic.bytes / bandwidth
+    if traffic.requests and (latency := setting.latency.value):
+        rounds = max(traffic.requests / max(traffic.in_flight, 1), 1)  # no answer comes sooner
+        found["store, requests"] = rounds * latency
+    if gpu_rate := setting.gpu_rate.value:
+        found["consumer"] = samples / (gpu_rate * setting.ranks)
+    return Times(found)
+
+
+def _memory(stored: Stored, setting: Setting) -> Memory:
+    """What a Loader of images and labels, and its CUDAPrefetcher, hold."""
+    layout = BatchLayout(setting.batch_size, setting.size)
+    chunk = chunk_size(setting.batch_size, setting.workers, is_gathered=False)
+    depth = depth_of(layout, setting.workers * chunk)
+    height, width = setting.size
+    image = height * width * _CHANNELS
+    raw = setting.batch_size * image
+    # While a batch is made there are its bytes, and its values in float32.
+    gpu = {"float16": raw + 4 * raw + _ON_THE_GPU * 2 * raw, "float32": raw + _ON_THE_GPU * 4 * raw}
+    return Memory(
+        layout.slot_bytes,
+        depth,
+        slots_of(depth) * layout.slot_bytes,
+        stored.index_bytes,
+        stored.pixels * _CHANNELS,
+        len(stored) * image,
+        gpu,
+        setting.vram,
+    )
+
+
+def alternatives(
+    stored: Stored, setting: Setting, found: Estimate, *, is_far: bool = True
+) -> Iterator[tuple[str, Estimate | None]]:
+    """What one change would make of what was `found`: another shuffle, cache, number of workers.
+
+    None where the cache would be too small for it; what would change nothing is left out, and the
+    cache unless `is_far`.
+    """
+    for name, changed in _changed(stored, setting, is_far):
+        try:
+            other = estimate(stored, changed)
+        except StoreError:
+            yield name, None
+            continue
+        if (other.mixing, other.traffic, other.times) != (found.mixing, found.traffic, found.times):
+            yield name, other
+
+
+def _changed(stored: Stored, setting: Setting, is_far: bool) -> Iterator[tuple[str, Setting]]:
+    shards = min(_SHARDS, len(stored.shards))
+    shuffles: dict[str, bool | BlockShuffle] = {
+        "global": True,
+        f"block:{shards}": BlockShuffle(shards),
+    }
+    if setting.world_size > 1:
+        streams = BlockShuffle(shards, setting.world_size)
+        shuffles[f"block:{shards}:{setting.world_size}"] = streams
+    for name, shuffle in shuffles.items():
+        if shuffle != setting.shuffle:
+            yield f"--shuffle {name}", replace(setting, shuffle=shuffle)
+    every = kept_bytes(stored.shards) + stored.disk_bytes
+    limit = min(setting.cache_limit or every, every)
+    for other in (limit // 2, min(2 * limit, every)):
+        if is_far and other != limit:
+            megabytes = -(-other // 10**6)
+            name = f"--cache-limit {megabytes}MB"
+            yield name, replace(setting, cache_limit=megabytes * 10**6)
+    more = replace(setting, workers=2 * setting.workers)
+    if rate := setting.rate.value:
+        faster = replace(setting.rate, value=rate * more.working / setting.working)
+        more = replace(more, rate=faster)
+    yield f"--workers {more.workers}", more
