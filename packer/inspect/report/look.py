@@ -17,25 +17,11 @@ if TYPE_CHECKING:
 
     from reader import Dataset
 
+Pixels = tuple[float, float, float, int, int, NDArray[np.uint8]]  # from spread to tiny
+
 _DRAWN = 128  # pixels of the longer side, at which an image is looked at
 _LACKING = 128  # in all channels
 TINY = 16  # pixels, squared: what near duplicates are compared by
-
-
-class Pixels(NamedTuple):
-    """Of one image.
-
-    Attributes:
-        cut_off: how much of its height, at the bottom, is the grey of which a decoder makes what a
-            file lacks; 0 to 1.
-    """
-
-    spread: float  # the standard deviation of its values, of the channel that varies most
-    tint: float  # how far its channels lie apart on average; 0: it is grey
-    cut_off: float
-    hash: int  # hash, mirrored: a perceptual one, of 64 bits, and that of its mirror image
-    mirrored: int
-    tiny: NDArray[np.uint8]  # its grey values, (TINY * TINY,)
 
 
 class Members(NamedTuple):
@@ -59,7 +45,8 @@ class Looked:
     """What is known of the samples that were looked at; N of them, M boxes in all.
 
     Attributes:
-        numbers: (N,), ascending; `spread` to `tiny` are those of `Pixels`, a row each.
+        numbers: ascending.
+        hash, mirrored: perceptual ones, of 64 bits, and those of the mirror images.
         unread: why a sample's annotations could not be read, by number.
         values: by extension, bool (masks, 256), and the masks' samples.
         captions: (texts, 2): sample and length.
@@ -67,12 +54,12 @@ class Looked:
     """
 
     numbers: NDArray[np.int64]
-    spread: NDArray[np.float64]
-    tint: NDArray[np.float64]
-    cut_off: NDArray[np.float64]
+    spread: NDArray[np.float64]  # the standard deviation of the channel that varies most
+    tint: NDArray[np.float64]  # how far the channels lie apart on average; 0: it is grey
+    cut_off: NDArray[np.float64]  # see `_cut_off`
     hash: NDArray[np.uint64]
     mirrored: NDArray[np.uint64]
-    tiny: NDArray[np.uint8]
+    tiny: NDArray[np.uint8]  # grey values, (N, TINY * TINY)
     boxes: NDArray[np.float64]  # (M, 4), corners in fractions of the upright image
     box_sample: NDArray[np.int64]  # box_sample, box_label: (M,)
     box_label: NDArray[np.int64]
@@ -101,7 +88,10 @@ def look(
     """Look at these samples, in `jobs` processes."""
     done = map_samples(dataset, numbers, partial(_look, reading=reading), jobs, progress, "look")
     found = sorted(done.results.items())
-    pixels = [seen for _, (seen, _) in found]
+    kinds = (np.float64, np.float64, np.float64, np.uint64, np.uint64, np.uint8)
+    spread, tint, cut_off, hashes, mirrored, tiny = (
+        np.array([seen[at] for _, (seen, _) in found], kind) for at, kind in enumerate(kinds)
+    )
     members = [(number, held) for number, (_, held) in found]
     boxed = [(number, held) for number, held in members if held.boxes is not None]
     values: dict[str, list[tuple[int, NDArray[np.bool_]]]] = {}
@@ -111,12 +101,12 @@ def look(
                 values.setdefault(ext, []).append((number, occurs))
     return Looked(
         np.array([number for number, _ in found], np.int64),
-        np.array([seen.spread for seen in pixels], np.float64),
-        np.array([seen.tint for seen in pixels], np.float64),
-        np.array([seen.cut_off for seen in pixels], np.float64),
-        np.array([seen.hash for seen in pixels], np.uint64),
-        np.array([seen.mirrored for seen in pixels], np.uint64),
-        np.array([seen.tiny for seen in pixels], np.uint8).reshape(-1, TINY * TINY),
+        spread,
+        tint,
+        cut_off,
+        hashes,
+        mirrored,
+        tiny.reshape(-1, TINY * TINY),
         np.concatenate([np.zeros((0, 4)), *(m.boxes for _, m in boxed if m.boxes is not None)]),
         np.repeat([n for n, _ in boxed], [len(m.labels) for _, m in boxed]).astype(np.int64),
         np.concatenate([np.zeros(0, np.int64), *(m.labels for _, m in boxed)]),
@@ -143,7 +133,7 @@ def _pixels(drawn: NDArray[np.uint8]) -> Pixels:
     values = drawn.reshape(-1, 3).astype(np.float32)
     grey = Image.fromarray(drawn).convert("L")
     tiny = grey.resize((TINY, TINY), Image.Resampling.BOX)
-    return Pixels(
+    return (
         float(values.std(axis=0).max()),
         float(np.ptp(values, axis=1).mean()),
         _cut_off(drawn),
@@ -160,7 +150,7 @@ def _hash(grey: "Image") -> int:
 
 
 def _cut_off(drawn: NDArray[np.uint8]) -> float:
-    """See `Pixels.cut_off`."""
+    """How much of its height, at the bottom, is the grey of which a decoder makes what lacks."""
     distance = np.abs(drawn.astype(np.int16) - _LACKING).max(axis=(1, 2))
     return int(np.argmax(np.append(distance[::-1], 256) > 1)) / len(drawn)
 

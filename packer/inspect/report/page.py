@@ -10,15 +10,13 @@ import json
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
 from packer import words
 from packer.inspect.dataset import splits_of
 from packer.inspect.report.cards import Card
-from packer.inspect.report.charts import Chart
-from packer.inspect.report.findings import WEIGHTS, Finding, class_counts
+from packer.inspect.report.findings import WEIGHTS, class_counts
 from packer.inspect.report.look import Looked
 from packer.inspect.report.table import Table
 from packer.options.declared import PackOptions, by_name
@@ -56,26 +54,15 @@ _OPTIONS = {
 }
 
 
-@dataclass(frozen=True)
-class Shown:
-    """All that the page shows."""
+def page(
+    table: Table, looked: Looked, cards: dict[int, Card], gallery: Sequence[int], **shown: Any
+) -> str:
+    """The text of the HTML file.
 
-    place: str
-    seed: int
-    table: Table
-    looked: Looked
-    findings: Sequence[Finding]
-    gallery: Sequence[int]  # numbers of the samples in the grid
-    cards: dict[int, Card]  # of these and of the findings' samples
-    keys: Sequence[Sequence[str]]  # of each finding, those of its first samples
-    charts: Sequence[Chart]
-    costs: Sequence[tuple[str, str]]  # what a plan says, and what that is about
-    box_note: str  # how the boxes were read, a sentence; "" where there are none
-    made: str  # when, and by which version
-
-
-def page(shown: Shown) -> str:
-    """The text of the HTML file."""
+    Args:
+        cards: of the samples in `gallery`, and of the findings' samples.
+        shown: all else that the template names.
+    """
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup, escape
 
@@ -107,10 +94,13 @@ def page(shown: Shown) -> str:
         "last": lambda path: path.rpartition("/")[2] or path,
     }
     environment.globals |= {"many": words.many, "share": words.share}
-    table = shown.table
     style, script = (_own(f"page.{kind}") for kind in ("css", "js"))
     return MARK + environment.get_template("page.html").render(
-        **vars(shown),
+        **shown,
+        table=table,
+        looked=looked,
+        cards=cards,
+        gallery=gallery,
         style=style,
         script=script,
         policy=(
@@ -119,12 +109,12 @@ def page(shown: Shown) -> str:
         ),
         weights=WEIGHTS,
         formats=_formats(table),
-        classes=_classes(table, shown.looked),
+        classes=_classes(table, looked),
         splits=[{"name": name, **vars(share)} for name, share in splits_of(table.manifest).items()],
         facts=_facts(table),
         shards=table.manifest.shards[:_SHARDS],
-        filters=_filters(shown),
-        overlays=_overlays(shown.cards.values()),
+        filters=_filters(table, cards, gallery),
+        overlays=_overlays(cards.values()),
     )
 
 
@@ -150,12 +140,13 @@ def _overlays(cards: Collection[Card]) -> str:
     return " and ".join(filter(None, [", ".join(shown[:-1]), *shown[-1:]]))
 
 
-def _filters(shown: Shown) -> dict[str, list[tuple[int, str, int]]]:
+def _filters(
+    table: Table, cards: dict[int, Card], gallery: Sequence[int]
+) -> dict[str, list[tuple[int, str, int]]]:
     """Classes, and splits of the samples in the grid: number, name, and samples in the grid."""
-    table = shown.table
-    own = (shown.cards[number].classes(int(table.label[number])) for number in shown.gallery)
+    own = (cards[number].classes(int(table.label[number])) for number in gallery)
     of_class = Counter(label for classes in own for label in classes)
-    of_split = Counter(table.split[list(shown.gallery)].tolist())
+    of_split = Counter(table.split[list(gallery)].tolist())
     labels = sorted({*of_class, *range(min(len(table.classes), _CLASSES))})
     return {
         "classes": [(at, table.class_name(at) or "no class", of_class[at]) for at in labels],

@@ -30,7 +30,7 @@ from packer.inspect.report.findings import (
 )
 from packer.inspect.report.look import Looked, look
 from packer.inspect.report.objects import object_findings
-from packer.inspect.report.page import MARK, Shown, page
+from packer.inspect.report.page import MARK, page
 from packer.inspect.report.sample import TEXTS, Sample, map_samples
 from packer.inspect.report.table import Groups, Table, chosen, gallery, gather
 from packer.progress import Progress
@@ -119,20 +119,18 @@ def report(
     room = np.cumsum([drawn[number].weight for number in [*found, *shown]])[len(found) :]
     shown = shown[: int((room <= _ROOM).sum())]
     text = page(
-        Shown(
-            str(place),
-            seed,
-            table,
-            looked,
-            findings,
-            sorted(shown),
-            drawn,
-            _keys(dataset, findings),
-            charts(table, looked),
-            _costs(dataset.folder, is_far=dataset.fetching is not None),
-            _box_note(reading) if len(looked.boxes) else "",
-            f"{time.strftime('%Y-%m-%d %H:%M')} by shardfeed {__version__}",
-        )
+        table,
+        looked,
+        drawn,
+        sorted(shown),
+        place=str(place),
+        seed=seed,
+        findings=findings,
+        keys=_keys(dataset, findings),
+        charts=charts(table, looked),
+        costs=_costs(dataset.folder, is_far=dataset.fetching is not None),
+        box_note=_box_note(reading) if len(looked.boxes) else "",
+        made=f"{time.strftime('%Y-%m-%d %H:%M')} by shardfeed {__version__}",
     )
     content = text.encode("utf-8", "backslashreplace")
     write_file(out, content)
