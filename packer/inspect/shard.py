@@ -9,6 +9,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -229,7 +230,8 @@ class _Walk:
         if crc32 is not None and self._tar.crc32(offset, size) != crc32[row]:
             yield _CHANGED
         if f"{ext}.band" in columns and size <= most:
-            yield from _band_faults(columns, row, self._tar.read(offset, size), ext)
+            data, table = self._tar.read(offset, size), bands_of(columns, row, ext)
+            yield from _table_faults(columns, row, data, "bands", table)
 
     def _check_header(
         self, name: str, offset: int, size: int, damaged: Callable[..., None], ext: str
@@ -290,25 +292,20 @@ def image_faults(columns: Mapping[str, Column], row: int, data: memoryview) -> I
         shape = [int(columns[name][row]) for name in ("height", "width", "channels")]
         if len(data) != shape[0] * shape[1] * shape[2]:
             yield f"{len(data)} bytes are not {' x '.join(map(str, shape))} values"
-    table = table_of(columns, row) if "segment" in columns else None
-    if table is not None:
-        try:
-            table.check(data, int(columns["height"][row]), int(columns["width"][row]))
-        except ValueError as error:
-            yield f"its segments do not lie where its index says ({error})"
-    yield from _band_faults(columns, row, data)
+    if "segment" in columns:
+        yield from _table_faults(columns, row, data, "segments", table_of(columns, row))
+    yield from _table_faults(columns, row, data, "bands", bands_of(columns, row))
 
 
-def _band_faults(
-    columns: Mapping[str, Column], row: int, data: memoryview, member: str = ""
+def _table_faults(
+    columns: Mapping[str, Column], row: int, data: memoryview, what: str, table: Any
 ) -> Iterator[str]:
-    """What is wrong with the bands of a row's image or `member`, without inflating them."""
-    table = bands_of(columns, row, member)
-    if table is not None:
-        try:
+    """What is wrong with the `table` of a picture's parts, if it has one; nothing is inflated."""
+    try:
+        if table is not None:
             table.check(data, int(columns["height"][row]), int(columns["width"][row]))
-        except ValueError as error:
-            yield f"its bands do not lie where its index says ({error})"
+    except ValueError as error:
+        yield f"its {what} do not lie where its index says ({error})"
 
 
 def contradictions(
