@@ -3,6 +3,7 @@
 import textwrap
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -65,22 +66,14 @@ def _workers(text: str) -> list[int]:
 @click.option("--json", "as_json", is_flag=True, help="Print the points and the verdict as JSON.")
 @click.option("--quiet", "-q", is_flag=True, help="The verdict only.")
 def bench(
-    place: Path | str,
-    split: str | None,
-    batch_size: int,
-    seconds: float,
-    numbers: list[int],
-    transform: str,
-    plot: Path | None,
-    as_json: bool,
-    quiet: bool,
+    place: Path | str, numbers: list[int], plot: Path | None, as_json: bool, quiet: bool, **how: Any
 ) -> int:
     """Measure how fast a dataset is read, by number of worker processes."""
     if plot is not None:
         _check(plot)
     points: list[Point] = []
     for number in numbers:
-        points.append(measure(place, split, batch_size, seconds, number, transform))
+        points.append(measure(place, workers=number, **how))
         if not (as_json or quiet):
             line = points[-1].line()
             say(line if points[1:] else f"{_HEADER}\n{line}", err=False, lines=True)
