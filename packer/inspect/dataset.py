@@ -27,15 +27,11 @@ def as_folder(place: Path | str, progress: Progress, *, is_whole: bool) -> Itera
 
 
 def indexes(
-    folder: Path,
-    content: Manifest,
-    shards: Iterable[ShardEntry] | None = None,
-    *,
-    mapped: bool = False,
+    folder: Path, shards: Iterable[ShardEntry], classes: int, *, mapped: bool = False
 ) -> Iterator[tuple[ShardEntry, Index]]:
-    """Open the indexes of `shards`, or of all, one after the other."""
-    for shard in content.shards if shards is None else shards:
-        yield shard, Index.of_shard(folder, shard, len(content.classes), mapped=mapped)
+    """Open the indexes of `shards`, one after the other."""
+    for shard in shards:
+        yield shard, Index.of_shard(folder, shard, classes, mapped=mapped)
 
 
 def image_of(index: Index, row: int) -> str:

@@ -144,7 +144,7 @@ class _Export:
             found = samples(members(self.folder / shard.file))
             runs: Iterator[list[Member]] = (run for run in found if not isinstance(run, Skipped))
         else:
-            [(_, index)] = indexes(self.folder, self.content, [shard])
+            [(_, index)] = indexes(self.folder, [shard], len(self.content.classes))
             runs = _by_index(index)
         for run in runs:
             yield run

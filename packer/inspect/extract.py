@@ -97,7 +97,7 @@ def extract(
         raise UnusableInput(f"{out} lies in the dataset {dst}. Choose another place.")
     shards = [shard for shard in content.shards if split in (None, shard.split)]
     labels = _Labels(content.classes, content.external)
-    task = _Task(dst, out, content, labels, overwrite, _repeated(dst, content, shards, labels))
+    task = _Task(dst, out, labels, overwrite, _repeated(dst, shards, labels))
     total = ExtractReport(str(out))
     total.reencoded = any(content.options.get(name) for name in ("max_side", "quality"))
     samples = sum(shard.samples for shard in shards)
@@ -122,7 +122,6 @@ class _Task:
 
     dst: Path
     out: Path
-    content: Manifest
     labels: "_Labels"  # which members ``.cls`` to write
     overwrite: bool
     repeated: Mapping[int, str]
@@ -136,6 +135,7 @@ class _Labels:
     """
 
     def __init__(self, classes: Sequence[str], external: bool) -> None:
+        self.count = len(classes)
         self._classes = [_in_a_path(name) for name in classes]
         numbered = all(name == str(number) for number, name in enumerate(classes))
         self._in_files = external or numbered
@@ -161,7 +161,7 @@ def _in_a_path(name: str) -> bytes | None:
 
 def _extract_shard(task: _Task, entry: ShardEntry, advance: Advance) -> ExtractReport:
     report = ExtractReport(str(task.out))
-    [(_, index)] = indexes(task.dst, task.content, [entry])
+    [(_, index)] = indexes(task.dst, [entry], task.labels.count)
     had: set[int] = set()
     with (
         open(open_regular(task.dst / entry.file), "rb", buffering=0) as tar,
@@ -236,12 +236,10 @@ def _files(index: Index, row: int, labels: _Labels) -> Iterator[_File]:
             yield _File(own, row, ext, *span, ext == image)
 
 
-def _repeated(
-    dst: Path, content: Manifest, shards: list[ShardEntry], labels: _Labels
-) -> dict[int, str]:
+def _repeated(dst: Path, shards: list[ShardEntry], labels: _Labels) -> dict[int, str]:
     """Hashes of the names that occur more than once, and the shard where each is first."""
     hashes = []
-    for _, index in indexes(dst, content, shards):
+    for _, index in indexes(dst, shards, labels.count):
         files = (file for row in range(len(index)) for file in _files(index, row, labels))
         hashes.append(hashes_of(file.name for file in files))
     again = repeated(hashes)

@@ -75,7 +75,7 @@ def info(dst: Path) -> Info:
     sides = np.zeros(len(_SIDES) + 1, np.int64)
     aspects = np.zeros(len(_ASPECTS) + 1, np.int64)
     members: Counter[str] = Counter()
-    for shard, index in indexes(dst, content):
+    for shard, index in indexes(dst, content.shards, len(content.classes)):
         columns = index.columns
         rejected += index.rejected
         found.index_bytes += shard.index_bytes

@@ -87,7 +87,7 @@ class Stored:
         shards = tuple(s for s in manifest.shards if split in (None, s.split))
         begin, end = np.empty((2, sum(shard.samples for shard in shards)), np.int64)
         start = pixels = disk_bytes = 0
-        for shard, index in indexes(folder, manifest, shards, mapped=True):
+        for shard, index in indexes(folder, shards, len(manifest.classes), mapped=True):
             spans, rows = Spans.of(index), slice(start, start + shard.samples)
             begin[rows], end[rows] = spans
             start += shard.samples

@@ -131,7 +131,8 @@ def gather(dataset: "Dataset") -> Table:
     members: dict[str, NDArray[np.bool_]] = {}
     rejected: list[tuple[str, str]] = []
     start = tiled = banded = 0
-    for entry, index in indexes(dataset.folder, manifest, mapped=True):
+    classes = len(manifest.classes)
+    for entry, index in indexes(dataset.folder, manifest.shards, classes, mapped=True):
         rows = slice(start, start + len(index))
         for name in columns.keys() & index.columns.keys():
             columns[name][rows] = index.columns[name]
