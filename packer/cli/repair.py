@@ -16,13 +16,16 @@ from packer.words import many
     "--from",
     "src",
     required=True,
-    type=click.Path(exists=True, path_type=Path),
-    help="What DATASET was packed from.",
+    type=options.Place(exists=True, path_type=Path),
+    help="What DATASET was packed from: a path or a URL.",
 )
+@options.declared("scratch", help="For what of SRC is fetched or decompressed.")
 @options.jobs
 @options.as_json
 @options.quiet
-def repair(place: Path | str, src: Path, jobs: int, as_json: bool, quiet: bool) -> int:
+def repair(
+    place: Path | str, src: Path | str, scratch: Path | None, jobs: int, as_json: bool, quiet: bool
+) -> int:
     """Rewrite the damaged shards of DATASET from their source, byte for byte as they were.
 
     Nothing is replaced before its checksum is the one that dataset.json has kept.
@@ -30,13 +33,15 @@ def repair(place: Path | str, src: Path, jobs: int, as_json: bool, quiet: bool) 
     from packer.checking.repair import repair as run
     from packer.checking.store import is_url
     from packer.progress import Progress
+    from packer.run.open_source import locate
 
     if is_url(place):
         raise click.UsageError(
             "packer changes nothing in a store: copy the dataset to a folder, repair that, and "
             "upload the files that it names."
         )
-    report = run(Path(place), src, jobs, Progress(quiet))
+    with locate(src, scratch) as found:
+        report = run(Path(place), found, jobs, Progress(quiet), scratch)
     for damage in report.damages:
         say(f"damaged: {damage}")
     name_files("not repaired", report.failed)

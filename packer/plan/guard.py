@@ -37,7 +37,7 @@ def all_versions(used: Mapping[str, str], base: Manifest | None) -> dict[str, st
 
 
 @dataclass(frozen=True)
-class Mandate:
+class RunGuard:
     """The run that a job belongs to: it may come late, or to a machine that is not like the others.
 
     Attributes:

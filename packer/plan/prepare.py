@@ -19,18 +19,18 @@ from packer.progress import Progress
 from packer.sources.coco.coco import CocoSource
 from packer.sources.detect import read
 from packer.sources.folder.files import NO_FILE
-from packer.sources.given import Given
 from packer.sources.python.dataset import DatasetSource
 from packer.sources.reading import Reading
 from packer.sources.records import Source
 from packer.sources.table.source import TableSource
 from packer.sources.unlabelled import remarks
+from packer.storage.source import LocalSource
 from packer.words import option
 from reader.format import Manifest
 
 
 def prepare(
-    src: Path | Given | Reading,
+    src: Path | LocalSource | Reading,
     options: PackOptions,
     progress: Progress,
     classes: Sequence[str] | None = None,
@@ -53,8 +53,8 @@ def prepare(
         OSError: the disk fails.
     """
     base = None if onto is None else Manifest.load(onto)
-    given = Given.at(src) if isinstance(src, Path) else src
-    reading = _reading(given, options) if isinstance(given, Given) else given
+    given = LocalSource.at(src) if isinstance(src, Path) else src
+    reading = _reading(given, options) if isinstance(given, LocalSource) else given
     source = reading.open(classes)
     if base is not None and source.classes:
         known = set(base.classes)
@@ -62,19 +62,19 @@ def prepare(
         source = reading.open([*base.classes, *added])
     if isinstance(source, DatasetSource) and source.probed.keyed:
         _refuse_what_keys_decide(reading.what, onto, options.split)
-    origin = _origin(given.path, source) if isinstance(given, Given) else None
+    origin = _origin(given.path, source) if isinstance(given, LocalSource) else None
     there = None if onto is None or base is None else There(onto, base)
     fixed = len(base.classes if base else classes or ())
     scanned = scan(source, options, progress, there, fixed, reading.beside)
     if origin is not None:
         origin.check()  # else it has gone while it was listed
-    if isinstance(given, Given) and given.version:
+    if isinstance(given, LocalSource) and given.version:
         version = version_of(given.version, classes)
         scanned = replace(scanned, fingerprint=scanned.fingerprint + version)
     listing = scanned.listing
     if not len(listing) and base is None:
         files = [(item.name, item.reason) for item in listing.skipped]
-        name = given.name if isinstance(given, Given) else given.what
+        name = given.name if isinstance(given, LocalSource) else given.what
         what = f"{name}, read as {reading.what}, holds no file to pack."
         raise NothingToPack(f"{what}{_hint(source, files)}", files)
     plan = plan_shards(
@@ -109,7 +109,7 @@ def version_of(listed: str, classes: Sequence[str] | None) -> str:
     return xxhash.xxh3_128_hexdigest(repr((listed, classes and tuple(classes))).encode())
 
 
-def _reading(given: Given, options: PackOptions) -> Reading:
+def _reading(given: LocalSource, options: PackOptions) -> Reading:
     reading = read(given.path, options.source)
     return replace(reading, beside=(*reading.beside, *given.lacking))
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from packer.images.encode import Policy
 from packer.options.declared import PackOptions
-from packer.plan.guard import Mandate, Origin
+from packer.plan.guard import Origin, RunGuard
 from packer.plan.plan import Plan
 from packer.planning.listing import Listing
 from packer.planning.scan import Scanned
@@ -54,7 +54,7 @@ class ShardJob:
         threads: that encode at a time, where there are fewer shards than cores.
         origin: where the source lies.
         needs_all: leave the shard unfinished if a file cannot be read now: another time it may be.
-        mandate: what to make sure of before anything is written.
+        guard: what to make sure of before anything is written.
     """
 
     path: Path
@@ -64,7 +64,7 @@ class ShardJob:
     threads: int = 1
     origin: Origin | None = None
     needs_all: bool = False
-    mandate: Mandate | None = None
+    guard: RunGuard | None = None
 
 
 def tars(work: Work, dst: Path) -> list[Path]:
@@ -78,12 +78,12 @@ def shard_job(
     samples: Sequence[int] | NDArray[np.int64],
     threads: int = 1,
     needs_all: bool = False,
-    mandate: Mandate | None = None,
+    guard: RunGuard | None = None,
 ) -> ShardJob:
     """What writes these samples into the tar at `path`; for the rest see `ShardJob`."""
     source, listing = work.scanned.source, work.scanned.listing.take(samples)
     place = work.options.policy, threads, work.origin
-    return ShardJob(path, source, listing, *place, needs_all, mandate)
+    return ShardJob(path, source, listing, *place, needs_all, guard)
 
 
 def digests(work: Work) -> dict[str, str]:

@@ -1,32 +1,36 @@
-"""What a person has given as the source, a path or a URL, and where it is read then."""
+"""The one door to a source: found by its path or URL, fetched, decompressed.
+
+Whatever reads a source (`pack` and its parts, `--dry-run`, `--explain`, `repair`) comes in here, so
+that all of them read the same.
+"""
 
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from packer.errors import UnusableInput
 from packer.progress import Progress
 from packer.run.destination import Destination
-from packer.sources.given import Given
-from packer.sources.reading import Reading
-from packer.storage.decompress import unpacked
-from packer.storage.source import StoreSource
+from packer.sources.archive.compressed import is_compressed_tar
+from packer.storage import decompress
+from packer.storage.source import LocalSource, StoreSource
 from packer.storage.store import access
 from packer.words import Placeholder, option
 from reader.remote.url import checked, is_url
 
 
 @contextmanager
-def source(
+def locate(
     place: Path | str,
     scratch: Path | None = None,
     options: Mapping[str, Any] | None = None,
     provider: Any = None,
 ) -> Iterator[Path | StoreSource]:
-    """What lies at `place`.
+    """Yield what `place` names.
 
     Args:
         place: a path, or a URL.
@@ -53,28 +57,63 @@ def source(
         yield found
 
 
-def brought(src: Path | StoreSource, to: Destination, progress: Progress) -> Given:
-    """Where the source is read: at its path, without links; or, if it is in a store, a copy of it.
+@contextmanager
+def open_source(
+    src: Path | StoreSource,
+    progress: Progress,
+    to: Destination | None = None,
+    *,
+    keeps: bool = False,
+    scratch: Path | None = None,
+) -> Iterator[LocalSource]:
+    """Yield what is read in place of `src`: its path without links, a copy, the tar in a file.
+
+    Args:
+        src: as `locate` yields it.
+        progress: where to say what it costs, and to show how far it is.
+        to: the destination.
+        keeps: keep what is decompressed beside the destination until the dataset is committed.
+        scratch: folder for what is decompressed otherwise; None: the system's.
+
+    Raises:
+        UnusableInput: the destination lies in it, the store has nothing there, or it is damaged.
+        StoreError, PackingFailed: it cannot be fetched, or not be decompressed.
+    """
+    local = localize(src, progress, to)
+    if not local.path.is_file() or not is_compressed_tar(local.path):
+        yield local
+        return
+    target = None if to is None else decompress.target(local.path, to.folder)
+    if target is not None and (keeps or decompress.is_current(local.path, target)):
+        decompress.decompress(local.path, target, progress, "until the dataset is committed")
+        yield replace(local, path=target, is_decompressed=True)
+        return
+    if scratch is not None:
+        scratch.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(prefix="shardfeed-", dir=scratch) as folder:
+        target = decompress.target(local.path, Path(folder) / "source")
+        decompress.decompress(local.path, target, progress, "until this command ends")
+        yield replace(local, path=target)
+
+
+def localize(
+    src: Path | StoreSource, progress: Progress, to: Destination | None = None
+) -> LocalSource:
+    """Return a source at its path without links, or the copy of one in a store.
 
     Raises:
         UnusableInput: the destination lies in it, or the store has nothing there.
         StoreError, PackingFailed: it cannot be fetched.
     """
-    if isinstance(src, StoreSource):
-        inside = f"{to.name}/".startswith(f"{src.name}/")
-    else:
+    if isinstance(src, Path):
         src = Path(os.path.realpath(src))
-        inside = to.folder == src or src in to.folder.parents
-    if inside:
-        name = src.name if isinstance(src, StoreSource) else src
-        raise UnusableInput(
-            f"{to.name} lies inside {name}, the folder to be packed. Choose another place."
-        )
-    return src.fetched(progress) if isinstance(src, StoreSource) else Given.at(src)
-
-
-def whole(given: Given | Reading, to: Destination, progress: Progress) -> Given | Reading:
-    """The same, unpacked if it is a tar that is compressed as a whole."""
-    if isinstance(given, Reading):
-        return given
-    return replace(given, path=unpacked(given.path, to.folder, progress))
+    if to is not None:
+        if isinstance(src, StoreSource):
+            name, is_inside = src.name, f"{to.name}/".startswith(f"{src.name}/")
+        else:
+            name, is_inside = str(src), to.folder == src or src in to.folder.parents
+        if is_inside:
+            raise UnusableInput(
+                f"{to.name} lies inside {name}, the folder to be packed. Choose another place."
+            )
+    return LocalSource.at(src) if isinstance(src, Path) else src.fetched(progress)

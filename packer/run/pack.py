@@ -1,39 +1,48 @@
-"""`packer pack`: scan, plan, write, commit."""
+"""`packer pack`, all of it or a part: scan, plan, write, commit."""
 
 import os
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
+from contextlib import ExitStack
 from pathlib import Path
 
 import numpy as np
 
 from packer.errors import EXAMPLES, NothingToPack, Rejected, UnusableInput
+from packer.files.snapshot import Watched
 from packer.options.declared import PackOptions
-from packer.plan.guard import Mandate
+from packer.plan.guard import RunGuard
 from packer.plan.prepare import prepare
-from packer.plan.work import Work
+from packer.plan.work import Work, tars
 from packer.planning.scan import numbered
 from packer.progress import Progress
+from packer.run import log
 from packer.run.destination import Destination
-from packer.run.open_source import brought, whole
+from packer.run.open_source import open_source
+from packer.run.part import Part
 from packer.run.repeated_keys import refuse_repeated_keys
-from packer.run.report import PackReport, manifest_of, report, without_labels
+from packer.run.report import PackReport, PartReport, manifest_of, report, without_labels
 from packer.run.run import Run
 from packer.run.up_to_date import already_packed, packed_from, read, refuse_other_options
-from packer.run.write_missing import fill
+from packer.run.write_missing import Filled, write_missing
 from packer.shards.executors import connected
 from packer.shards.jobs import Rejections
 from packer.shards.shard_writer import index_of, remove_shard
 from packer.shards.written import Written
 from packer.sources.folder.shape import listed
-from packer.sources.given import Given
 from packer.sources.python.dataset import DatasetSource
 from packer.sources.reading import Reading
-from packer.storage.decompress import forget_unpacked
-from packer.storage.source import StoreSource
+from packer.storage import decompress
+from packer.storage.source import LocalSource, StoreSource
 from packer.words import many
 from reader.format import Index, Manifest
+
+Announce = Callable[[str], None]
+
+
+def _say_nothing(sentence: str) -> None:
+    """Announce nothing."""
 
 
 def pack(
@@ -48,7 +57,7 @@ def pack(
     overwrite: bool = False,
     executor: Executor | str | None = None,
     progress: Progress | None = None,
-    announce: Callable[[str], None] = lambda sentence: None,
+    announce: Announce = _say_nothing,
     tell: Callable[[Rejections], None] | None = None,
 ) -> PackReport:
     """Pack `src` into the dataset `dst`, or finish what an earlier run began.
@@ -58,9 +67,9 @@ def pack(
         dst: a folder, or a place in a store.
         jobs: processes; with an executor that does not tell its workers, their number.
         executor: where shards are packed, see `connected`; None: in processes of this machine.
-        announce: is given the sentence that says what the source was understood as, before
+        announce: is called with the sentence that says what the source was understood as, before
             anything is packed or rejected.
-        tell: is given what the scan rejects, before anything is packed.
+        tell: is called with what the scan rejects, before anything is packed.
 
     Raises:
         NothingToPack: the source holds no image.
@@ -72,62 +81,62 @@ def pack(
     """
     began = time.monotonic()
     progress = progress or Progress(quiet=True)
-    to = dst if isinstance(dst, Destination) else Destination(Path(os.path.realpath(dst)))
+    to = _destination(dst)
     if isinstance(src, StoreSource) and not (append or overwrite):
         done = packed_from(src, to, options, classes, began)
         if done is not None:
             return done
-    given = src if isinstance(src, Reading) else brought(src, to, progress)
-    name = given.name if isinstance(given, Given) else given.what
-    base = to.base() if append else None
-    if base is not None:
-        refuse_other_options(to, base, options)
-    work = prepare(whole(given, to, progress), options, progress, classes, onto=base)
-    there = base if append else None if overwrite else already_packed(to, work)
-    if there is not None and not (append and len(work.plan)):
-        announce(work.reading)
-        content = Manifest.load(there)
-        count, written = 0, read(there, content)
-        to.forget(content)
-        rejected = _rejected(work, written)
-    else:
-        by_scan = _rejected(work)
-        stops = bool(by_scan) and not skip_rejected
-        if stops and may_be_misread(work, by_scan):
+    with ExitStack() as stack:
+        source: LocalSource | Reading = (
+            src
+            if isinstance(src, Reading)
+            else stack.enter_context(open_source(src, progress, to, keeps=True))
+        )
+        name = source.name if isinstance(source, LocalSource) else source.what
+        base = to.base() if append else None
+        if base is not None:
+            refuse_other_options(to, base, options)
+        work = prepare(source, options, progress, classes, onto=base)
+        there = base if append else None if overwrite else already_packed(to, work)
+        if there is not None and not (append and len(work.plan)):
             announce(work.reading)
-            raise refusal(work, by_scan, written=False)
-        if by_scan and tell is not None:
-            tell(by_scan)
-        if stops:
-            look_on(by_scan, to.holds_all, progress)
-        run = Run.asked(f"{name}{work.scanned.identity}", options, classes).of(work)
-        with (
-            connected(executor) as engine,
-            to.hold(run, overwrite, work.base, progress.note) as watched,
-        ):
+            content = Manifest.load(there)
+            count, written = 0, read(there, content)
+            to.forget(content)
+            rejected = _rejected(work, written)
+        else:
+            by_scan = _rejected(work)
+            stops = bool(by_scan) and not skip_rejected
+            if stops and may_be_misread(work, by_scan):
+                announce(work.reading)
+                raise refusal(work, by_scan, written=False)
+            if by_scan and tell is not None:
+                tell(by_scan)
+            if stops:
+                look_on(by_scan, to.holds_all, progress)
+            run = Run.asked(f"{name}{work.scanned.identity}", options, classes).of(work)
+            engine = stack.enter_context(connected(executor))
+            watched = stack.enter_context(to.hold(run, overwrite, work.base, progress.note))
             announce(work.reading)
-            mandate = Mandate(watched, run.versions)
             numbers = range(len(work.plan))
-            filled = fill(
-                work, to, numbers, mandate, jobs, engine, skip_rejected, progress, is_refused=stops
+            filled = _write(
+                work, to, numbers, watched, run, jobs, engine, skip_rejected, progress, stops
             )
             written, count = filled.written, filled.count
             rejected = sorted(_rejected(work, written) + filled.unread)
-            if filled.unread or (rejected and not skip_rejected):
-                raise refusal(work, rejected, written=to.holds_all or not stops)
             if not append and not any(entry.samples for entry in written.entries.values()):
                 raise NothingToPack(f"{name} holds no image. Nothing was committed.", rejected)
             dropped = _drop_empty_shards(to.folder, written) if append else []
-            if isinstance(source := work.scanned.source, DatasetSource) and source.probed.keyed:
+            if isinstance(work.scanned.source, DatasetSource) and work.scanned.source.probed.keyed:
                 refuse_repeated_keys(to.folder, written.entries)
             content = _manifest(work, written, dropped)
             to.commit(content, progress)
-    if isinstance(given, Given):
-        forget_unpacked(given.path, to.folder)
+    if isinstance(source, LocalSource) and source.is_decompressed:
+        decompress.forget(source.path)
     if isinstance(src, StoreSource):
         src.forget()
     unlabelled = []
-    if isinstance(work.scanned.source, DatasetSource):  # of others the scan has told it
+    if isinstance(work.scanned.source, DatasetSource):  # of others the scan has said it
         unlabelled = without_labels(written.labels)
     return report(
         to.name,
@@ -140,6 +149,107 @@ def pack(
         rejected=rejected,
         ignored=[(item.name, item.reason) for item in work.scanned.listing.skipped if item.ignored],
     )
+
+
+def pack_part(
+    src: Path | StoreSource,
+    dst: Path | Destination,
+    options: PackOptions,
+    jobs: int,
+    part: Part,
+    *,
+    classes: Sequence[str] | None = None,
+    skip_rejected: bool = False,
+    executor: Executor | str | None = None,
+    progress: Progress | None = None,
+    announce: Announce = _say_nothing,
+) -> PartReport:
+    """Write the missing shards of `part`; `pack` writes what is missing of all, and commits.
+
+    The arguments are those of `pack`.
+
+    Raises:
+        NothingToPack, Rejected, PackingFailed: as `pack` does.
+        UnusableInput: `dst` holds something else, or others are at work on this part, or on all.
+    """
+    began = time.monotonic()
+    progress = progress or Progress(quiet=True)
+    to = _destination(dst)
+    with ExitStack() as stack:
+        source = stack.enter_context(open_source(src, progress, to, keeps=not to.is_done))
+        filled = Filled()
+
+        def refuse(work: Work) -> Work:
+            if not skip_rejected and (by_scan := _rejected(work)):
+                raise refusal(work, by_scan, written=False)
+            return work
+
+        def scan() -> Work:
+            return refuse(prepare(source, options, progress, classes))
+
+        if is_committed := to.is_done:
+            work = prepare(source, options, progress, classes)
+            already_packed(to, work)  # else it is another dataset
+            announce(work.reading)
+        else:
+            run = Run.asked(source.name, options, classes)
+            engine = stack.enter_context(connected(executor))
+            work, watched = stack.enter_context(to.share(part, run, scan, progress.note))
+            announce(work.reading)
+            numbers = part.shards(len(work.plan))
+            try:
+                refuse(work)  # another part has scanned, which skips what is rejected
+                filled = _write(
+                    work, to, numbers, watched, run, jobs, engine, skip_rejected, progress
+                )
+            except Rejected:
+                (to.folder / log.STALE).touch()  # the source is to be mended: scan it again
+                raise
+    shards = part.shards(len(work.plan))
+    return PartReport(
+        reading=work.reading,
+        part=str(part),
+        dataset=to.name,
+        samples=sum(len(work.plan.shard(number)) for number in shards),
+        shards=len(shards),
+        shards_written=filled.count,
+        missing=0 if is_committed else to.missing(tars(work, to.folder)),
+        committed=is_committed,
+        seconds=time.monotonic() - began,
+        rejected=sorted(filled.written.rejected),
+        untiled=sorted(filled.written.untiled),
+    )
+
+
+def _destination(dst: Path | Destination) -> Destination:
+    return dst if isinstance(dst, Destination) else Destination(Path(os.path.realpath(dst)))
+
+
+def _write(
+    work: Work,
+    to: Destination,
+    numbers: Sequence[int],
+    watched: Watched,
+    run: Run,
+    jobs: int,
+    engine: Executor | None,
+    skip_rejected: bool,
+    progress: Progress,
+    is_refused: bool = False,
+) -> Filled:
+    """Write the missing shards with these `numbers`, of a run that is held.
+
+    Raises:
+        Rejected: files were rejected, by the scan or now, that are not to be skipped.
+    """
+    guard = RunGuard(watched, run.versions)
+    filled = write_missing(
+        work, to, numbers, guard, jobs, engine, skip_rejected, progress, is_refused=is_refused
+    )
+    rejected = sorted(_rejected(work, filled.written) + filled.unread)
+    if filled.unread or (rejected and not skip_rejected):
+        raise refusal(work, rejected, written=to.holds_all or not is_refused)
+    return filled
 
 
 def _rejected(work: Work, written: Written | None = None) -> Rejections:

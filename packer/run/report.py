@@ -42,6 +42,32 @@ class PackReport:
     ignored: list[tuple[str, str]]
 
 
+@dataclass(frozen=True)
+class PartReport:
+    """What became of one part.
+
+    Attributes:
+        reading: what the source was understood as, in a sentence.
+        part: such as "3/64".
+        samples, shards: of this part.
+        missing: shards of the whole that are not there yet.
+        committed: whether there is a dataset already.
+        rejected, untiled: of this part, as those of `PackReport`.
+    """
+
+    reading: str
+    part: str
+    dataset: str
+    samples: int
+    shards: int
+    shards_written: int
+    missing: int
+    committed: bool
+    seconds: float
+    rejected: list[tuple[str, str]]
+    untiled: list[tuple[str, str]]
+
+
 def without_labels(labels: Collection[int]) -> list[str]:
     """What to tell where some samples have labels and others have not."""
     some = -1 in labels and len(labels) > 1

@@ -3,11 +3,11 @@
 import shutil
 from collections.abc import Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from packer.errors import UnusableInput
-from packer.plan.guard import Mandate
+from packer.plan.guard import RunGuard
 from packer.plan.work import Work, bytes_needed, shard_job, tars
 from packer.progress import Progress
 from packer.run.destination import Destination
@@ -28,16 +28,16 @@ class Filled:
         unread: what could not be read, so that shards are still missing.
     """
 
-    written: Written
-    count: int
-    unread: Rejections
+    written: Written = field(default_factory=Written)
+    count: int = 0
+    unread: Rejections = field(default_factory=list)
 
 
-def fill(
+def write_missing(
     work: Work,
     to: Destination,
     numbers: Sequence[int],
-    mandate: Mandate,
+    guard: RunGuard,
     jobs: int,
     executor: Executor | None,
     skip_rejected: bool,
@@ -81,7 +81,7 @@ def fill(
     tell_of_compiling(work.options.policy, names, progress)
     with progress.phase("pack", total, "samples", total - todo) as advance:
         tasks = (
-            shard_job(work, paths[n], work.plan.shard(n), threads, not skip_rejected, mandate)
+            shard_job(work, paths[n], work.plan.shard(n), threads, not skip_rejected, guard)
             for n in missing
         )
         if executor is None:

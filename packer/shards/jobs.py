@@ -60,9 +60,9 @@ def pack_shard(job: ShardJob, tick: Callable[[], None]) -> Outcome:
             for file in job.source.member_files(sample)
         )
 
-    if job.mandate is not None:
-        job.mandate.check_versions(job.policy)
-        job.mandate.check()
+    if job.guard is not None:
+        job.guard.check_versions(job.policy)
+        job.guard.check()
     threads = job.threads if job.threads > 1 else 0
     try:
         with (
@@ -75,8 +75,8 @@ def pack_shard(job: ShardJob, tick: Callable[[], None]) -> Outcome:
             builder.drain()
             if job.needs_all and not is_whole:
                 return Unfinished(rejected)
-            if job.mandate is not None:
-                job.mandate.check()
+            if job.guard is not None:
+                job.guard.check()
             writer.finish(rejected)
     except OSError as error:
         raise cannot_write(job.path, error) from error

@@ -1,6 +1,7 @@
-"""A source in a store, for as long as it is packed."""
+"""Sources as they are read: at a path here, or as a copy of what lies in a store."""
 
 from contextlib import ExitStack
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -8,16 +9,40 @@ from typing import TYPE_CHECKING, Any
 
 from packer.errors import NothingToPack
 from packer.progress import Progress
-from packer.sources.given import Given
-from packer.storage import listing, objects
+from packer.sources.records import Skipped
+from packer.storage import objects
 from packer.storage.copy import Copy
-from packer.storage.event_loop import EventLoop
+from packer.storage.store import EventLoop
 from reader.format import ShardfeedError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from reader.remote.listing import Listed, ListingStore
+
+
+@dataclass(frozen=True)
+class LocalSource:
+    """A source at a path of this machine.
+
+    Attributes:
+        path: that is read.
+        name: for a person, and to know it again: the path, or the URL that it is a copy of.
+        version: a checksum of what the store listed; "" of a path.
+        lacking: what lies there and not at the path.
+        is_decompressed: what is at the path was made for the run, and goes when it is committed.
+    """
+
+    path: Path
+    name: str
+    version: str = ""
+    lacking: tuple[Skipped, ...] = ()
+    is_decompressed: bool = False
+
+    @classmethod
+    def at(cls, path: Path) -> "LocalSource":
+        """Return what lies at a path."""
+        return cls(path, str(path))
 
 
 class StoreSource:
@@ -70,9 +95,9 @@ class StoreSource:
         return text.replace(str(self._copy.folder), self.name) if isinstance(text, str) else text
 
     @cached_property
-    def _found(self) -> listing.Found:
+    def _found(self) -> objects.Found:
         """What the store has."""
-        return self._loop.do(listing.find(self.name, self._opened))
+        return self._loop.do(objects.find(self.name, self._opened))
 
     def _opened(self, url: str) -> "ListingStore":
         from reader.remote.listing import ListingStore
@@ -89,7 +114,7 @@ class StoreSource:
         """
         return objects.version(self._found.objects)
 
-    def fetched(self, progress: Progress) -> Given:
+    def fetched(self, progress: Progress) -> LocalSource:
         """What is packed in its place: a copy, which stays as it is for as long as this does.
 
         Raises:
@@ -119,7 +144,7 @@ class StoreSource:
 
         self._copy.hold(wanted, fetch, progress.note)
         self._is_fetched = True
-        return Given(self._copy.folder / found.entry, self.name, self.version, tuple(skipped))
+        return LocalSource(self._copy.folder / found.entry, self.name, self.version, tuple(skipped))
 
     def forget(self) -> None:
         """Remove the copy, unless others are at work with it."""

@@ -7,11 +7,14 @@ is raised by the next call, and all that is under way is cancelled when the bloc
 that is there already is compared: with this content it is as good as written, which covers an
 answer that was lost and another packer of the same; with other content it stays, and is an error.
 
-The network library runs in the thread of an `EventLoop`; it is loaded as a store is opened.
+The network library runs in the thread of an `EventLoop`, so a caller with a loop of its own, as a
+notebook has one, is not disturbed; it is loaded as a store is opened.
 """
 
+import asyncio
 import mmap
-from collections.abc import Iterable, Mapping, Sequence
+import threading
+from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import suppress
 from pathlib import Path
@@ -20,7 +23,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import xxhash
 
 from packer.errors import PackingFailed, UnusableInput
-from packer.storage.event_loop import EventLoop
 from packer.words import option
 from reader.errors import StoreError
 from reader.format import ShardEntry
@@ -36,6 +38,48 @@ _PART = 8 << 20  # bytes of a request that compares
 _CREATES = 5  # of an object that others create and remove meanwhile
 
 T = TypeVar("T")
+
+
+class EventLoop:
+    """A context manager; its thread alone runs what it is given."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+
+    def __enter__(self) -> "EventLoop":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.give_up()
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    def start(self, what: "Coroutine[Any, Any, T]") -> "Future[T]":
+        """Begin something."""
+        return asyncio.run_coroutine_threadsafe(what, self._loop)
+
+    def do(self, what: "Coroutine[Any, Any, T]") -> T:
+        """What it gives, or raises."""
+        future = self.start(what)
+        try:
+            return future.result()
+        except BaseException:
+            future.cancel()
+            raise
+
+    def give_up(self) -> None:
+        """End all that is under way."""
+        self.start(_end()).result()
+
+
+async def _end() -> None:
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in others:
+        task.cancel()
+    await asyncio.gather(*others, return_exceptions=True)
 
 
 def access(
@@ -136,8 +180,6 @@ class Store:
         return self._loop.do(self._read_all(names))
 
     async def _read_all(self, names: Iterable[str]) -> Sequence[bytes]:
-        import asyncio
-
         return await asyncio.gather(*map(self._store.whole, names))
 
     def upload(self, shard: ShardEntry, folder: Path) -> None:

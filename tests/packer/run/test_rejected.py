@@ -12,8 +12,7 @@ from packer.checking.info import Info, info
 from packer.checking.repair import repair
 from packer.checking.verify import verify
 from packer.options.declared import PackOptions
-from packer.run.pack import pack
-from packer.run.pack_part import pack_part
+from packer.run.pack import pack, pack_part
 from packer.run.part import Part
 from packer.run.rejected import kept
 from packer.run.report import PackReport
