@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from packer.words import abridged, named_limits, option
+from packer.words import LONGEST_NAME, abridged, named_limits, option
 from reader.format import ShardfeedError
 
 
@@ -145,8 +145,7 @@ def said(error: Exception) -> str:
 
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")  # of an object
 _LONGEST = 200  # characters: files that anybody may have written are quoted
-_LONGEST_NAME, _LONGEST_REASON = 400, 1_000
-LONGEST_LINE = 8_000  # characters of an error, whatever it quotes
+_LONGEST_REASON = 1_000
 
 
 @contextmanager
@@ -169,7 +168,8 @@ def first_of(faults: Sequence[str]) -> str:
     return "; ".join(faults[:_FAULTS]) + (f"; and {more} more" if more > 0 else "")
 
 
-_VARYING = re.compile(r"'[^']*'|\"[^\"]*\"|\d+")
+# Indexes have reasons with a name that stands without quotes.
+_VARYING = re.compile(r"(?<=^it belongs to ).+(?=, which is rejected$)|'[^']*'|\"[^\"]*\"|\d+")
 
 
 def pattern_of(reason: str) -> str:
@@ -187,7 +187,7 @@ def told(files: Iterable[tuple[str, str]], what: str = "", *, noun: str = "file"
     """
     groups: dict[str, list[tuple[str, str]]] = {}
     for name, reason in files:
-        name, reason = abridged(name, _LONGEST_NAME), abridged(reason, _LONGEST_REASON)
+        name, reason = abridged(name, LONGEST_NAME), abridged(reason, _LONGEST_REASON)
         reason = named_limits(reason)
         groups.setdefault(pattern_of(reason), []).append((name, reason))
     for reason, members in groups.items():

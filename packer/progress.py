@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
+from packer.words import bounded
+
 _LINE_SECONDS = 10.0
 
 Advance = Callable[[int], None]  # is told the number of items done since the last call
@@ -54,7 +56,7 @@ class Progress:
     def note(self, text: str) -> None:
         """Say something that explains a wait."""
         if not self._quiet:
-            self._write(f"{text}\n")
+            self._write(f"{bounded(text)}\n")
 
     def _write(self, text: str) -> None:
         try:

@@ -6,8 +6,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from packer.errors import LONGEST_LINE, Rejected, UnusableInput, told
-from packer.words import abridged, for_python
+from packer.errors import Rejected, UnusableInput, told
+from packer.words import bounded, for_python
 from reader.format import ShardfeedError
 from reader.remote.url import is_url
 
@@ -24,15 +24,11 @@ def python_call() -> Iterator[None]:
         except ShardfeedError as error:
             if isinstance(error, Rejected):
                 error.args = ("\n  ".join([*error.args, *told(error.files, noun=error.noun)]),)
-            error.args = tuple(map(_abridged, error.args))
+            error.args = tuple(
+                bounded(argument) if isinstance(argument, str) else argument
+                for argument in error.args
+            )
             raise
-
-
-def _abridged(argument: Any) -> Any:
-    """Shorten the lines of a message, which may quote what anybody has written."""
-    if not isinstance(argument, str):
-        return argument
-    return "\n".join(abridged(line, LONGEST_LINE) for line in argument.split("\n"))
 
 
 def path_of(name: str, value: Any) -> Path:

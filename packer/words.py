@@ -6,6 +6,7 @@ An error names options in the form that the caller uses: ``--class-depth 2`` on 
 
 import json
 import os
+import re
 import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -14,6 +15,8 @@ from typing import Any
 
 _UNITS = (("TB", 10**12), ("GB", 10**9), ("MB", 10**6), ("kB", 10**3))
 NAMED = 5
+LONGEST_NAME, _LONGEST_LINE = 400, 8_000  # characters
+_LONG_WORD = re.compile(rf"\S{{{LONGEST_NAME + 1},}}")
 _FLAGS = {"kind": "--as", "pairs": "--pair", "as_json": "--json", "page": "--report"}
 
 _in_python: ContextVar[bool] = ContextVar("in_python", default=False)
@@ -113,3 +116,12 @@ def abridged(text: str, longest: int) -> str:
     if len(text) <= longest:
         return text
     return f"{text[: longest // 2]} [... {len(text):,} characters ...] {text[-longest // 2 :]}"
+
+
+def bounded(message: str) -> str:
+    """Abridge the lines of a message and the words in them: it may quote what anybody wrote."""
+    lines = (
+        _LONG_WORD.sub(lambda word: abridged(word[0], LONGEST_NAME), line)
+        for line in message.split("\n")
+    )
+    return "\n".join(abridged(line, _LONGEST_LINE) for line in lines)

@@ -24,8 +24,14 @@ T = TypeVar("T")
 _PACKAGE = Path(__file__).parent  # whose frames explain nothing in an error of the user's code
 _MOST_FRAMES = 60
 
-# How libraries in C say it: libjpeg, Pillow, OpenCV, the dynamic linker.
-_NO_MEMORY = ("Insufficient memory", "out of memory", "Failed to allocate", "failed to map segment")
+# How libraries in C say it, in errors of general types.
+_NO_MEMORY: tuple[tuple[type[Exception], str], ...] = (
+    (ValueError, "Insufficient memory (case "),  # libjpeg, by simplejpeg
+    (OSError, "out of memory error"),  # Pillow
+    (OSError, "failed to map segment"),  # the dynamic linker, by ctypes
+    (ImportError, "failed to map segment"),
+)
+_OPENCV_NO_MEMORY = -4
 
 
 class ReaderError(ShardfeedError):
@@ -172,8 +178,10 @@ def lacks_memory(error: BaseException) -> bool:
     """Whether an error says that memory ran out, which tells nothing of a sample."""
     if isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM:
         return True
+    if type(error).__module__ == "cv2":
+        return getattr(error, "code", None) == _OPENCV_NO_MEMORY
     try:
         text = str(error)
     except Exception:  # as the user's class likes
         return False
-    return any(words in text for words in _NO_MEMORY)
+    return any(isinstance(error, kind) and words in text for kind, words in _NO_MEMORY)

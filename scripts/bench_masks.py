@@ -11,6 +11,7 @@ Rounds and figures are those of bench_read.py.
 
 import argparse
 import gc
+import sys
 import tempfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -80,7 +81,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--images", type=Path, required=True, help="a folder of class folders")
+    parser.add_argument(
+        "--images", type=Path, required=True, help="class folders, or splits of them"
+    )
     parser.add_argument("--format", choices=made.FORMATS, default="png")
     parser.add_argument("--side", type=int)
     parser.add_argument("--batch-size", type=int, default=256)
@@ -98,6 +101,8 @@ def main() -> None:
         images, shards = made.make(given.images, cache, given.format, given.side, masks=True)
         task = Task(shards, images, cache, "random", given.batch_size, given.workers)
         labels = np.sort(reader.Dataset(shards).labels)
+        if remark := bench_read.too_few(len(labels), task):
+            print(remark, file=sys.stderr)
         for _ in range(given.rounds):
             for name, build in candidates.items():
                 bench_read.measure(build, task, given.epochs, labels, measured[name])

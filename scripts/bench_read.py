@@ -36,6 +36,7 @@ import reader
 
 OURS = "shardfeed"
 _BUSY = 0.1  # of the processors
+_BATCHES = 8  # of an epoch, for each worker: torch's DataLoader prefetches four
 
 
 @dataclass
@@ -102,6 +103,17 @@ def check(batches: list[tuple[Any, Any]], labels: np.ndarray) -> str | None:
     if len(delivered) != len(labels):
         return f"gave {len(delivered)} images instead of {len(labels)}"
     return None if (np.sort(delivered) == labels).all() else "gave other labels"
+
+
+def too_few(images: int, task: Task) -> str | None:
+    """A warning where an epoch is over before its rate is steady."""
+    least = _BATCHES * task.batch_size * task.workers
+    if images >= least:
+        return None
+    return (
+        f"{images:,} images are too few to compare: images/s and ratios are those of starting an "
+        f"epoch. Use at least {least:,} images, or a smaller --batch-size."
+    )
 
 
 def measure(
@@ -181,6 +193,8 @@ def compare(task: Task, only: str, rounds: int, epochs: int) -> dict[str, Measur
             prepare(peer, task)
         candidates[name] = peer.build
     labels = np.sort(reader.Dataset(task.shards).labels)
+    if remark := too_few(len(labels), task):
+        print(remark, file=sys.stderr)
     measured = {name: Measured() for name in candidates}
     for _ in range(rounds):
         for name, build in candidates.items():

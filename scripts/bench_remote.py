@@ -36,7 +36,7 @@ from typing import Any
 
 import psutil
 import slow_store
-from peers import PEERS, Stored, Task, is_installed
+from peers import PEERS, Stored, Task, is_installed, pipeline
 
 import reader
 
@@ -230,10 +230,10 @@ def table(found: dict[str, list[tuple[float, Measured]]]) -> str:
 
 def repeated(images: Path, count: int, out: Path) -> None:
     """Link the photographs of class folders under other names, until there are so many."""
-    paths = sorted(path for path in images.glob("*/*") if path.is_file())
+    paths = [Path(path) for path, _ in pipeline.labelled(images)]
     for number in range(count):
         path = paths[number % len(paths)]
-        copy = out / path.parent.name / f"{number // len(paths)}-{path.name}"
+        copy = out / path.relative_to(images).with_name(f"{number // len(paths)}-{path.name}")
         copy.parent.mkdir(parents=True, exist_ok=True)
         os.link(path, copy) if path.stat().st_dev == out.stat().st_dev else shutil.copy(path, copy)
 
@@ -243,7 +243,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--images", type=Path, required=True, help="a folder of class folders")
+    parser.add_argument(
+        "--images", type=Path, required=True, help="class folders, or splits of them"
+    )
     parser.add_argument("--shards", type=Path, help="the same packed, with shards of 20MB")
     parser.add_argument("--count", type=int, default=4000, help="to which they are repeated")
     parser.add_argument("--latency", type=int, nargs="+", default=[0, 50, 100], help="in ms")
@@ -287,7 +289,7 @@ def bench(arguments: argparse.Namespace, work: Path) -> None:
             if peer.prepare is not None:
                 peer.prepare(task)
             peers.append(name)
-    size = sum(path.stat().st_size for path in shards.iterdir())
+    size = sum(path.stat().st_size for path in shards.rglob("*.*"))
     with slow_store.serving(stored, work, arguments.latency) as store:
         all_runs = runs(arguments.latency, peers)
         found = measure(arguments.rounds, all_runs, task, store, size)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from peers import pipeline
 from PIL import Image
 
 FORMATS: Mapping[str, tuple[str, int, dict[str, Any]]] = {
@@ -26,17 +27,18 @@ def make(
     """A folder of such images, and the same packed, which is told of.
 
     Args:
-        images: a folder of class folders.
+        images: a folder of class folders, or of splits of them.
         cache: where both are written.
         kind: of `FORMATS`.
         side: the shorter one, if not that of `FORMATS`.
         masks: beside each image X lies X.mask.png, of up to `CLASSES` classes.
     """
     folder, shards = cache / "images", cache / "shards"
-    paths = sorted(path for path in images.glob("*/*") if path.is_file())
-    convert = partial(_convert, folder=folder, kind=kind, side=side, masks=masks)
+    paths = [Path(path) for path, _ in pipeline.labelled(images)]
+    outs = [folder / path.relative_to(images) for path in paths]
+    convert = partial(_convert, kind=kind, side=side, masks=masks)
     with ProcessPoolExecutor() as pool:
-        list(pool.map(convert, paths, chunksize=8))
+        list(pool.map(convert, paths, outs, chunksize=8))
     command = [sys.executable, "-m", "packer", "pack", str(folder), str(shards), "--overwrite"]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
@@ -44,9 +46,9 @@ def make(
     return folder, shards
 
 
-def _convert(path: Path, folder: Path, kind: str, side: int | None, masks: bool) -> None:
+def _convert(path: Path, out: Path, kind: str, side: int | None, masks: bool) -> None:
     ext, usual, options = FORMATS[kind]
-    out = folder / path.parent.name / f"{path.stem}.{ext}"
+    out = out.with_suffix(f".{ext}")
     out.parent.mkdir(parents=True, exist_ok=True)
     with Image.open(path) as image:
         scale = (side or usual) / min(image.size)

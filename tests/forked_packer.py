@@ -57,8 +57,6 @@ class ForkedPacker:
 
 
 def _serve(requests: socket.socket) -> None:
-    import packer.checking.repair
-    import packer.checking.verify
     import packer.images.tiling
     import packer.run.pack
     from packer.cli.main import main

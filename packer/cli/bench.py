@@ -8,7 +8,7 @@ import click
 from packer.cli import params as options
 from packer.cli.bench_plot import check, draw
 from packer.cli.output import print_json, say
-from packer.estimate.decoding import Point, measure
+from packer.inspect.bench import Point, measure
 from packer.words import many
 from reader.system import usable_cores
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from packer.estimate.decoding import Point
+from packer.inspect.bench import Point
 
 _SUFFIXES = (".png", ".svg", ".pdf")
 _WIDTH = 88  # characters of the sentence beneath

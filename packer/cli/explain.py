@@ -8,7 +8,7 @@ from packer.cli.output import name_files, print_json, say
 if TYPE_CHECKING:
     from packer.options.declared import PackOptions
     from packer.progress import Progress
-    from packer.sources.records import Source, SourceSample
+    from packer.sources.records import Reader, SourceSample
     from packer.storage.source import StoreSource
 
 _SHOWN = 5
@@ -27,12 +27,12 @@ def say_explained(
     from packer.plan.prepare import prepare
     from packer.run.open_source import open_source
 
-    with open_source(src, progress, scratch=scratch) as opened:
-        work = prepare(opened, chosen, progress, names)
-        source, listing, classes = work.scanned.source, work.scanned.listing, work.scanned.classes
+    with open_source(src, progress, scratch=scratch) as (source, spool):
+        work = prepare(source, chosen, progress, names, spool=spool)
+        files, listing, classes = work.scanned.files, work.scanned.listing, work.scanned.classes
         count = min(_SHOWN, len(listing))
         numbers = [(2 * shown + 1) * len(listing) // (2 * count) for shown in range(count)]
-        samples = [_sample(source, listing[number], classes) for number in numbers]
+        samples = [_sample(files, listing[number], classes) for number in numbers]
     for sample in samples:
         sample["members"] |= dict.fromkeys(sorted(listing.members.keys() - sample["members"]))
     rejected = [(item.name, item.reason) for item in listing.skipped if not item.ignored]
@@ -54,7 +54,7 @@ def say_explained(
     return 1 if rejected else 0
 
 
-def _sample(source: "Source", sample: "SourceSample", classes: tuple[str, ...]) -> dict[str, Any]:
+def _sample(files: "Reader", sample: "SourceSample", classes: tuple[str, ...]) -> dict[str, Any]:
     """A sample with its members, as a person reads them."""
     from packer.errors import BadImage
 
@@ -65,7 +65,7 @@ def _sample(source: "Source", sample: "SourceSample", classes: tuple[str, ...]) 
         "members": {},
     }
     try:
-        content = source.read(sample)
+        content = files.read(sample)
     except BadImage as error:
         return found | {"image": f"cannot be read: {error}"}
     image = content.image

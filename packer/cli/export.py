@@ -26,9 +26,9 @@ def export(
     place: Path | str, tool: str, out: Path | None, overwrite: bool, as_json: bool, quiet: bool
 ) -> int:
     """Write the index files with which another tool reads DATASET."""
-    from packer.checking.store import as_folder, is_url
     from packer.errors import UnusableInput
-    from packer.interop.export import export as run
+    from packer.inspect.export import export as run
+    from packer.inspect.store import as_folder, is_url
     from packer.progress import Progress
     from reader.format import Manifest
 

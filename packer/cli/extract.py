@@ -31,8 +31,8 @@ def extract(
 
     Run again, it writes what is missing.
     """
-    from packer.checking.store import as_folder
-    from packer.interop.extract import extract as run
+    from packer.inspect.extract import extract as run
+    from packer.inspect.store import as_folder
     from packer.progress import Progress
 
     progress = Progress(quiet)

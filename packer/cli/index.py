@@ -30,7 +30,7 @@ def index(
     An index is written beside each, and dataset.json into FOLDER. Tars in folders below are splits
     by these folders' names.
     """
-    from packer.interop.index import index as run
+    from packer.inspect.index import index as run
     from packer.progress import Progress
 
     report = run(folder, jobs, Progress(quiet), options.limits(max_pixels, max_bytes))

@@ -10,10 +10,10 @@ import click
 from packer.cli import params as options
 from packer.cli.output import print_json, say
 from packer.errors import EXAMPLES, pattern_of
-from packer.words import NAMED, in_bytes, many
+from packer.words import LONGEST_NAME, NAMED, abridged, in_bytes, many
 
 if TYPE_CHECKING:
-    from packer.checking.info import Info
+    from packer.inspect.info import Info
 
 _BAR = 40
 _MOST_CLASSES = 20
@@ -24,8 +24,8 @@ _MOST_CLASSES = 20
 @options.as_json
 def info(place: Path | str, as_json: bool) -> int:
     """Tell what DATASET consists of, from its indexes alone."""
-    from packer.checking.info import info as run
-    from packer.checking.store import as_folder
+    from packer.inspect.info import info as run
+    from packer.inspect.store import as_folder
     from packer.progress import Progress
 
     with as_folder(place, Progress(quiet=True), is_whole=False) as folder:
@@ -97,9 +97,10 @@ def _classes(found: "Info") -> Iterator[str]:
 
 def _chart(title: str, counts: Mapping[str, int]) -> Iterator[str]:
     yield f"{title}:"
-    longest = max(map(len, counts), default=0)
+    names = [abridged(name, LONGEST_NAME) for name in counts]
+    longest = max(map(len, names), default=0)
     most = max(counts.values(), default=0) or 1
-    for name, count in counts.items():
+    for name, count in zip(names, counts.values(), strict=True):
         yield f"  {name:{longest}}  {count:>9}  {'#' * -(-_BAR * count // most)}"
 
 

@@ -7,13 +7,13 @@ from typing import Any
 
 import click
 
-from packer.errors import LONGEST_LINE, told
+from packer.errors import told
 from packer.progress import silence
-from packer.words import abridged, listed
+from packer.words import bounded, listed
 
 
-def say(text: str, err: bool = True, lines: bool = False) -> None:
-    """Print a line, or with `lines` all of them.
+def say(text: str, err: bool = True, lines: bool = False, is_json: bool = False) -> None:
+    """Print a line, or with `lines` all of them; unless it is JSON, with an end to long names.
 
     Names come from strangers: what is not a printable character, such as a terminal's escape
     sequence, a line's end or a byte that is not UTF-8, is shown as an escape.
@@ -21,9 +21,8 @@ def say(text: str, err: bool = True, lines: bool = False) -> None:
     Raises:
         OSError: the report cannot be written; with `err`, there is nobody left to tell.
     """
+    text = text if is_json else bounded(text)
     parts = text.split("\n") if lines else [text]
-    if err:
-        parts = [abridged(part, LONGEST_LINE) for part in parts]
     shown = "\n".join("".join(map(_shown, part)) for part in parts)
     try:
         click.echo(shown, err=err)
@@ -62,7 +61,9 @@ def name_ignored(files: Iterable[tuple[str, str]]) -> None:
 
 def print_json(report: Mapping[str, Any]) -> None:
     """The report as one line of JSON, in which each (file, reason) is an object."""
-    say(json.dumps({name: _named(value) for name, value in report.items()}), err=False)
+    say(
+        json.dumps({name: _named(value) for name, value in report.items()}), err=False, is_json=True
+    )
 
 
 def _named(value: Any) -> Any:

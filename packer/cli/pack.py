@@ -71,7 +71,7 @@ def pack(
     s3://bucket/images or s3://bucket/train-{000..146}.tar. The same command finishes an interrupted
     run.
     """
-    from packer.checking.store import is_url
+    from packer.inspect.store import is_url
     from packer.options.chosen import WITHOUT_TILER, chosen, refuse_both
     from packer.progress import Progress
     from packer.run.open_source import locate
@@ -88,11 +88,12 @@ def pack(
     refuse_both(given)
     if part is not None and (append or overwrite):
         raise click.UsageError("--part is for a new dataset: no --append or --overwrite.")
+    its = None if part is None else Part.of(part, os.environ)
     given["pairs"] = dict(pairs := given["pairs"])
     if len({name.removesuffix("?") for name, _ in pairs}) < len(pairs):
         raise click.UsageError("--pair: each NAME has one folder.")
     if page is not None:
-        from packer.report.report import check_extra
+        from packer.inspect.report.report import check_extra
 
         if part is not None or dry_run or explain:
             raise click.UsageError("--report shows a dataset that is packed: leave it out here.")
@@ -127,8 +128,7 @@ def pack(
     ):
         if dry_run:
             return say_plan(found, to, asked, classes, append, scratch, as_json, progress)
-        if part is not None:
-            its = Part.of(part, os.environ)
+        if its is not None:
             with redirect_stdout(printed):
                 done = pack_part(found, to, asked, given["jobs"], its, **how)
             say_part(done, as_json, quiet)
@@ -149,7 +149,7 @@ def pack(
     code = 1 if report.rejected else 0
     if page is not None:
         from packer.cli.report import say_reported
-        from packer.report.report import report as show
+        from packer.inspect.report.report import report as show
 
         made = show(dst, page, given["jobs"], progress=progress)
         code = max(code, say_reported(made, False, as_json or quiet))

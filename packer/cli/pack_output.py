@@ -91,14 +91,17 @@ def say_plan(
     progress: "Progress",
 ) -> int:
     """Print what would be written; the exit code."""
+    from pathlib import Path
+
     from packer.errors import EXAMPLES
     from packer.plan.prepare import prepare
     from packer.plan.work import outline as outlined
     from packer.run.open_source import open_source
 
-    with open_source(src, progress, to, scratch=scratch) as source:
-        work = prepare(source, chosen, progress, names, onto=to.base() if append else None)
-        outline = outlined(work, to.folder)
+    with open_source(src, progress, to, scratch=scratch) as (source, spool):
+        onto = to.base() if append else None
+        work = prepare(source, chosen, progress, names, onto, spool=spool)
+    outline = outlined(work, to.folder)
     if as_json:
         print_json(outline)
         return 1 if outline["rejected"] else 0

@@ -93,7 +93,7 @@ class Place(click.Path):
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
     ) -> Path | str:
         """Return the folder's path, or the URL as it is."""
-        from packer.checking.store import is_url
+        from packer.inspect.store import is_url
 
         if is_url(value):
             return str(value)

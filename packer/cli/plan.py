@@ -15,8 +15,8 @@ from packer.words import in_bytes, many
 from reader.system import usable_cores
 
 if TYPE_CHECKING:
-    from packer.estimate.setting import Known, Setting
-    from packer.estimate.stored import Stored
+    from packer.inspect.plan.setting import Known, Setting
+    from packer.inspect.plan.stored import Stored
 
 _SECONDS = 3.0  # of measuring
 _OF_A_STORE = ("cache_limit", "latency", "bandwidth")  # options that mean one, beside a URL
@@ -159,9 +159,9 @@ def plan(place: Path | str, as_json: bool, **given: Any) -> int:
 
     Nothing is decoded: all is counted from dataset.json, the indexes and the order.
     """
-    from packer.checking.store import as_folder, is_url
-    from packer.estimate.estimate import alternatives, estimate
-    from packer.estimate.stored import Stored, usual_split
+    from packer.inspect.plan.estimate import alternatives, estimate
+    from packer.inspect.plan.stored import Stored, usual_split
+    from packer.inspect.store import as_folder, is_url
     from packer.progress import Progress
     from reader.remote.parts import TooSmallCache
 
@@ -191,7 +191,7 @@ def plan(place: Path | str, as_json: bool, **given: Any) -> int:
         return 0
     what = f"{place}, split {split}" if split else str(place)
     told = lines(what, stored, setting, found, is_far=is_far)
-    for line in (*told, "", *compared(found, others, is_far=is_far)):
+    for line in (*told, *compared(found, others, is_far=is_far)):
         say(line, err=False)
     return 0
 
@@ -200,13 +200,13 @@ def _setting(
     place: Path | str, stored: "Stored", is_remote: bool, given: dict[str, Any]
 ) -> "Setting":
     """What was asked, with what has to be measured for it."""
-    from packer.estimate.setting import Known, Setting
+    from packer.inspect.plan.setting import Known, Setting
 
     ranks = given["ranks"]
     workers = given["workers"] or max(usable_cores() // ranks, 1)
     probed = None
     if is_remote and None in (given["latency"], given["bandwidth"]):
-        from packer.estimate.probe import probe
+        from packer.inspect.plan.probe import probe
 
         probed = probe(str(place), stored.shards, _SECONDS)
 
@@ -240,8 +240,8 @@ def _setting(
 
 
 def _measured_rate(place: Path | str, given: dict[str, Any], workers: int) -> "Known":
-    from packer.estimate.decoding import measure
-    from packer.estimate.setting import Known
+    from packer.inspect.bench import measure
+    from packer.inspect.plan.setting import Known
 
     here = min(workers, usable_cores())
     point = measure(

@@ -30,8 +30,8 @@ def repair(
 
     Nothing is replaced before its checksum is the one that dataset.json has kept.
     """
-    from packer.checking.repair import repair as run
-    from packer.checking.store import is_url
+    from packer.inspect.repair import repair as run
+    from packer.inspect.store import is_url
     from packer.progress import Progress
     from packer.run.open_source import locate
 

@@ -7,11 +7,11 @@ import click
 
 from packer.cli import params as options
 from packer.cli.output import print_json, say
-from packer.report import SAMPLES
+from packer.inspect.report import SAMPLES
 from packer.words import many
 
 if TYPE_CHECKING:
-    from packer.report.report import Reported
+    from packer.inspect.report.report import Reported
 
 
 @click.command()
@@ -52,8 +52,8 @@ def report(
     quiet: bool,
 ) -> int:
     """Show DATASET on one page: its samples, its distributions, and what deserves a look."""
+    from packer.inspect.report.report import report as run
     from packer.progress import Progress
-    from packer.report.report import report as run
 
     made = run(
         place,

@@ -11,7 +11,7 @@ from packer.cli.output import print_json, say
 from packer.words import many
 
 if TYPE_CHECKING:
-    from packer.checking.verify import VerifyReport
+    from packer.inspect.verify import VerifyReport
 
 
 @click.command()
@@ -32,8 +32,8 @@ def verify(
     quiet: bool,
 ) -> int:
     """Check every byte of DATASET and name what is damaged."""
-    from packer.checking.store import as_folder
-    from packer.checking.verify import verify as run
+    from packer.inspect.store import as_folder
+    from packer.inspect.verify import verify as run
     from packer.progress import Progress
 
     progress, limits = Progress(quiet), options.limits(max_pixels, max_bytes)

@@ -14,6 +14,7 @@ from PIL import Image, UnidentifiedImageError
 
 from packer.errors import BadImage, said
 from packer.images import jpeg
+from reader.errors import lacks_memory
 from reader.format import FORMATS, Limits
 from reader.format.columns import ImageRow, MemberRow
 from reader.format.pictures import PILLOW_FORMATS, opened
@@ -135,7 +136,7 @@ def check_for_reader(data: bytes) -> None:
 
 def damaged(error: Exception) -> BadImage | MemoryError:
     """What an error of Pillow's means."""
-    if "out of memory" in str(error):
+    if lacks_memory(error):
         return MemoryError(str(error))  # which says nothing of the file
     return BadImage(f"it is damaged or cut short ({said(error)})")
 

@@ -4,6 +4,7 @@ import operator
 import os
 import re
 from collections.abc import Callable
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ Check = Callable[[Any], Any]  # raises TypeError or ValueError
 
 SPLIT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,254}")  # a folder's name: at most 255 bytes
 _PAIR_NAME = re.compile(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*\??")
+_ENGINE = re.compile(r"local|ray|(ray|dask)://[^/\s:]+:\d+")
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _UNITS |= {"KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
 
@@ -223,6 +225,12 @@ def _read_names(file: str) -> tuple[str, ...]:
     return names
 
 
+def _engine(value: Any) -> Any:
+    if not (isinstance(value, Executor) or _ENGINE.fullmatch(value)):
+        raise ValueError
+    return value
+
+
 FLAG = Kind(_flag, "True or False", "")
 HEIGHT_WIDTH = Kind(_height_width, "a height and a width", "HxW", _read_height_width)
 SHARES = Kind(
@@ -245,8 +253,8 @@ PAIRS = Kind(
     is_repeated=True,
 )
 ENGINE = Kind(
-    lambda value: value,  # also any Executor
-    "an executor",
+    _engine,
+    "one of local, ray, ray://HOST:PORT and dask://HOST:PORT, or an Executor in Python",
     "local|ray[://HOST:PORT]|dask://HOST:PORT",
 )
 CLASSES = Kind(_names, "class names in label order, each once", "FILE", _read_names)

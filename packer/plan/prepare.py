@@ -11,19 +11,16 @@ from packer.errors import NothingToPack, UnusableInput
 from packer.options.declared import PackOptions
 from packer.plan.guard import Origin
 from packer.plan.plan import plan_shards
-from packer.plan.source_summary import doubts, told
+from packer.plan.source_summary import doubts, remarks, told
 from packer.plan.work import Work
 from packer.planning.existing import There
 from packer.planning.scan import scan
 from packer.progress import Progress
-from packer.sources.coco.coco import CocoSource
 from packer.sources.detect import read
 from packer.sources.folder.files import NO_FILE
-from packer.sources.python.dataset import DatasetSource
+from packer.sources.places import Spool
 from packer.sources.reading import Reading
-from packer.sources.records import Source
-from packer.sources.table.source import TableSource
-from packer.sources.unlabelled import remarks
+from packer.sources.records import Facts
 from packer.storage.source import LocalSource
 from packer.words import option
 from reader.format import Manifest
@@ -35,6 +32,8 @@ def prepare(
     progress: Progress,
     classes: Sequence[str] | None = None,
     onto: Path | None = None,
+    *,
+    spool: Path,
 ) -> Work:
     """Scan `src` and plan its shards; nothing is written.
 
@@ -44,6 +43,7 @@ def prepare(
         progress: where to show how far it is.
         classes: class names in label order, None for the source's own order.
         onto: a dataset whose samples are there already.
+        spool: folder for what the scan makes for samples.
 
     Raises:
         NothingToPack: there is nothing to pack.
@@ -60,12 +60,16 @@ def prepare(
         known = set(base.classes)
         added = [name for name in source.classes if name not in known]
         source = reading.open([*base.classes, *added])
-    if isinstance(source, DatasetSource) and source.probed.keyed:
+    if source.facts.is_keyed:
         _refuse_what_keys_decide(reading.what, onto, options.split)
-    origin = _origin(given.path, source) if isinstance(given, LocalSource) else None
+    origin = None
+    if isinstance(given, LocalSource):
+        root = source.facts.root
+        origin = Origin.of(root if root is not None and root.exists() else given.path)
     there = None if onto is None or base is None else There(onto, base)
     fixed = len(base.classes if base else classes or ())
-    scanned = scan(source, options, progress, there, fixed, reading.beside)
+    with Spool(spool) as made:
+        scanned = scan(source, options, progress, there, fixed, reading.beside, spool=made)
     if origin is not None:
         origin.check()  # else it has gone while it was listed
     if isinstance(given, LocalSource) and given.version:
@@ -76,7 +80,7 @@ def prepare(
         files = [(item.name, item.reason) for item in listing.skipped]
         name = given.name if isinstance(given, LocalSource) else given.what
         what = f"{name}, read as {reading.what}, holds no file to pack."
-        raise NothingToPack(f"{what}{_hint(source, files)}", files)
+        raise NothingToPack(f"{what}{_hint(scanned.facts, files)}", files)
     plan = plan_shards(
         listing,
         options.shard_size,
@@ -88,13 +92,10 @@ def prepare(
     )
     if onto is not None and base is not None:
         refuse_other_splits(onto, set(base.splits), set(plan.splits))
-    if isinstance(source, DatasetSource):
-        further, probed = tuple(source.remarks()), source.probed
-    else:
-        further = tuple(remarks(source, int((listing.labels < 0).sum()), len(listing)))
-        further += tuple(doubts(listing, scanned.classes)) if base is None else ()
-        probed = None
-    sentence = told(reading.what, listing, scanned.classes, probed)
+    further = tuple(remarks(scanned.facts, listing))
+    if base is None and not scanned.facts.is_late:
+        further += tuple(doubts(listing, scanned.classes))
+    sentence = told(reading.what, listing, scanned.classes, scanned.facts)
     before = there.rejected if there else frozenset()
     return Work(origin, scanned, plan, options, base, scanned.remarks + further, sentence, before)
 
@@ -135,17 +136,12 @@ def _refuse_what_keys_decide(what: str, onto: Path | None, split: object) -> Non
         )
 
 
-def _origin(src: Path, source: Source) -> Origin:
-    root = getattr(source, "root", src)
-    return Origin.of(root if root.exists() else src)
-
-
-def _hint(source: Source, files: Sequence[tuple[str, str]]) -> str:
+def _hint(facts: Facts, files: Sequence[tuple[str, str]]) -> str:
     """What the reasons why there is nothing to pack may have in common."""
     missing = sum(reason.endswith(NO_FILE) for _, reason in files)
-    if isinstance(source, TableSource | CocoSource) and missing and missing == len(files):
+    if "columns" in facts.heeds and missing and missing == len(files):
         return (
-            f" None of the {missing} images that it names was found below {source.root}; does "
+            f" None of the {missing} images that it names was found below {facts.root}; does "
             f"{option('root')} name their folder?"
         )
     return ""

@@ -6,31 +6,42 @@ import numpy as np
 
 from packer.planning.listing import Listing
 from packer.planning.scan import is_numbered
-from packer.sources.python.probes import Probed
+from packer.sources.records import Facts
 from packer.words import option
 
 _NAMED = 3  # classes
 _SEVERAL = 10  # classes: of so many, most have more than one sample
 
 
-def told(what: str, listing: Listing, classes: Sequence[str], probed: Probed | None = None) -> str:
+def told(what: str, listing: Listing, classes: Sequence[str], facts: Facts) -> str:
     """The sentence that `packer pack` begins with.
 
     Args:
         what: the source was taken for, as `Reading` has it.
         listing: the samples that were found.
         classes: their names in label order.
-        probed: what a few items tell of labels and members that only reading all of them lists.
+        facts: what the source says of labels and members that only reading all items lists.
     """
     count = len(listing)
     by_split = {name: len(numbers) for name, numbers in listing.by_split().items()}
     members = [
         f"{name}{_without(count - having)}" for name, having in sorted(listing.members.items())
     ]
-    if probed is not None:
-        members += probed.members
-    labelled = probed is not None and probed.labelled
-    return sentence(what, count, classes, by_split, members, labelled)
+    members += facts.members
+    return sentence(what, count, classes, by_split, members, facts.is_labelled)
+
+
+def remarks(facts: Facts, listing: Listing) -> Iterator[str]:
+    """Return what to say of a source and of its labels."""
+    yield from facts.remarks
+    unlabelled = int((listing.labels < 0).sum())
+    if facts.is_late:
+        return
+    if unlabelled == len(listing) > 0:
+        yield from facts.unlabelled()
+    elif unlabelled:
+        have = "has" if unlabelled == 1 else "have"
+        yield f"{unlabelled} of {len(listing)} samples {have} no label: a Loader gives them -1."
 
 
 def doubts(listing: Listing, classes: Sequence[str]) -> Iterator[str]:

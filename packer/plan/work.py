@@ -16,7 +16,7 @@ from packer.plan.guard import Origin, RunGuard
 from packer.plan.plan import Plan
 from packer.planning.listing import Listing
 from packer.planning.scan import Scanned
-from packer.sources.records import Source
+from packer.sources.records import Reader
 from reader.format import Manifest
 
 _INDEX_BYTES = 4096  # an index without samples
@@ -58,7 +58,7 @@ class ShardJob:
     """
 
     path: Path
-    source: Source
+    files: Reader
     samples: Listing
     policy: Policy
     threads: int = 1
@@ -81,14 +81,14 @@ def shard_job(
     guard: RunGuard | None = None,
 ) -> ShardJob:
     """What writes these samples into the tar at `path`; for the rest see `ShardJob`."""
-    source, listing = work.scanned.source, work.scanned.listing.take(samples)
+    files, listing = work.scanned.files, work.scanned.listing.take(samples)
     place = work.options.policy, threads, work.origin
-    return ShardJob(path, source, listing, *place, needs_all, guard)
+    return ShardJob(path, files, listing, *place, needs_all, guard)
 
 
 def digests(work: Work) -> dict[str, str]:
     """For each shard a checksum of the samples that it is made from."""
-    told = (*work.scanned.classes, work.scanned.identity)
+    told = (*work.scanned.classes, work.scanned.facts.identity)
     names = "\0".join(filter(None, told)).encode("utf-8", "surrogatepass")
     classes, listing, plan = xxhash.xxh3_128_hexdigest(names), work.scanned.listing, work.plan
     return {
@@ -100,7 +100,7 @@ def digests(work: Work) -> dict[str, str]:
 def bytes_needed(work: Work, shards: Iterable[int]) -> int | None:
     """What these shards take on disk, at most; None if only encoding the images tells."""
     plan, policy = work.plan, work.options.policy
-    if policy.raw is None and (policy.max_side or policy.quality or work.scanned.identity):
+    if policy.raw is None and (policy.max_side or policy.quality or work.scanned.facts.identity):
         return None
     total = sum(
         plan.tar_bytes(number) + _INDEX_BYTES + _ROW_BYTES * len(plan.shard(number))

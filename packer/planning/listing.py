@@ -1,5 +1,6 @@
 """The result of a scan, held in columns: some 180 bytes a sample at usual name lengths."""
 
+import json
 from array import array
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from packer.sources.records import Skipped, SourceSample
 
-_TEXTS = 3  # name, key and locator
+_TEXTS = 3  # name, key and places
 _AT_A_TIME = 1 << 16  # samples whose texts are taken: each is an object for a moment
 _COLUMNS: Any = {"_text": "B", "_bounds": "Q", "_kinds": "I"}
 _COLUMNS |= dict.fromkeys(("_labels", "_sizes", "_mtimes", "_blocks"), "q")
@@ -25,7 +26,7 @@ class Listing:
 
     def __init__(self) -> None:
         # Buffers: those of a listing that was pickled lie where they were put, such as in a file.
-        self._text: Any = bytearray()  # name, key and locator of each sample, back to back
+        self._text: Any = bytearray()  # name, key and places of each sample, back to back
         self._bounds: Any = array("Q", [0])
         self._labels: Any = array("q")
         self._sizes: Any = array("q")
@@ -51,7 +52,7 @@ class Listing:
             mtime_ns=self._mtimes[number],
             members=members,
             split=split,
-            locator=str(self._text[last:end], "utf-8", "surrogateescape"),
+            places=json.loads(bytes(self._text[last:end])) if last < end else (),
             block=self._blocks[number],
         )
 
@@ -69,7 +70,8 @@ class Listing:
         if isinstance(record, Skipped):
             self.skipped.append(record)
             return
-        for text in (record.name, record.key, record.locator):
+        places = json.dumps(record.places, separators=(",", ":")) if record.places else ""
+        for text in (record.name, record.key, places):
             self._text += text.encode("utf-8", "surrogateescape")
             self._bounds.append(len(self._text))
         self._labels.append(record.label)

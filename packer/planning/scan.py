@@ -12,8 +12,8 @@ from packer.options.declared import PackOptions
 from packer.planning.existing import Digests, There, column, digest
 from packer.planning.listing import Listing
 from packer.progress import Advance, Progress
-from packer.sources.python.dataset import DatasetSource
-from packer.sources.records import EmptyClass, Skipped, Source, SourceSample
+from packer.sources.places import Files, Spool
+from packer.sources.records import EmptyClass, Facts, Reader, Skipped, Source, SourceSample
 from packer.words import option
 
 
@@ -22,17 +22,18 @@ class Scanned:
     """A source and what of it is to be packed.
 
     Attributes:
+        facts: what the source says of itself; it goes nowhere else.
+        files: reads the samples.
         classes: class names in label order.
         fingerprint: of everything the source holds, also of what is packed already.
-        identity: of a source whose listing does not tell what it holds.
         remarks: what differs from the samples that are there already.
     """
 
-    source: Source
+    facts: Facts
+    files: Reader
     listing: Listing
     classes: tuple[str, ...]
     fingerprint: str
-    identity: str = ""
     remarks: tuple[str, ...] = ()
 
 
@@ -43,6 +44,8 @@ def scan(
     there: There | None = None,
     fixed: int = 0,
     beside: Iterable[Skipped] = (),
+    *,
+    spool: Spool,
 ) -> Scanned:
     """List the samples of `source` that are to be packed.
 
@@ -53,6 +56,7 @@ def scan(
         there: the samples that are there already.
         fixed: so many classes, the first ones, keep their numbers though no sample is theirs.
         beside: what lies beside the source and belongs to nothing.
+        spool: for what the scan makes.
 
     Raises:
         UnusableInput: the source cannot be packed, has splits beside those of the options, or
@@ -62,41 +66,46 @@ def scan(
     listing.skipped += beside
     keys = bytearray()
     own_splits = set()
-    noun = "items" if isinstance(source, DatasetSource) else "files"
+    facts = source.facts
+    noun = "items" if facts.is_late else "files"
     with progress.phase("scan", None, noun) as advance:
         for record in source.scan():
             advance(1)
             if isinstance(record, SourceSample):
                 if record.size > options.limits.bytes:
-                    listing.skipped += _too_large(source, record, options.limits.bytes)
+                    listing.skipped += _too_large(source.files, record, options.limits.bytes)
                     continue
                 keys += digest(record.key.encode())
                 if options.split is not None:
                     own_splits.add(record.split)
                     if record.split in ("", *options.split):
                         record = replace(record, split=split_of(record.key, options.split))
+                if record.places:
+                    record = spool.keep(record)
             listing.add(record)
+    files = source.files
+    if isinstance(files, Files):
+        files = replace(files, spool=spool.finish())
     _check_splits(own_splits, options.split or {})
     classes = _without_empty(listing, source.classes, fixed)
     digests = column(keys)
     listing, kept = _without_repeats(listing, digests, _repeated_key)
     if options.dedupe:
         with progress.phase("compare", len(listing), "files") as advance:
-            contents = _contents(listing, source, advance)
+            contents = _contents(listing, files, advance)
         listing, different = _without_repeats(listing, contents, _copy)
         kept = kept[different]
-    identity = source.identity if isinstance(source, DatasetSource) else ""
-    fingerprint = listing.fingerprint() + identity
+    fingerprint = listing.fingerprint() + facts.identity
     names = classes or numbered(listing.labels.tolist())
     differences: tuple[str, ...] = ()
     if there is not None and len(there.digests):
-        if not isinstance(source, DatasetSource):  # of which the listing does not tell
+        if not facts.is_late:
             differences = tuple(there.differences(listing, digests[kept], digests, names))
         skipped = listing.skipped
         listing = listing.take(np.flatnonzero(~np.isin(digests[kept], there.digests)))
         listing.skipped = skipped
         names = classes or numbered(listing.labels.tolist())
-    return Scanned(source, listing, names, fingerprint, identity, differences)
+    return Scanned(facts, files, listing, names, fingerprint, differences)
 
 
 def _check_splits(own: set[str], wanted: Mapping[str, float]) -> None:
@@ -125,11 +134,11 @@ def _without_empty(listing: Listing, classes: tuple[str, ...], fixed: int) -> tu
     return tuple(name for name, stays in zip(classes, kept.tolist(), strict=True) if stays)
 
 
-def _too_large(source: Source, sample: SourceSample, most: int) -> list[Skipped]:
+def _too_large(reader: Reader, sample: SourceSample, most: int) -> list[Skipped]:
     """What is reported of a sample that would be read whole only to be refused."""
     reason = f"it and its members have {sample.size} bytes; {most} are the most (--max-bytes)"
     belongs = f"it belongs to {sample.name!r}, which is too large"
-    files = source.member_files(sample)
+    files = reader.member_files(sample)
     return [
         Skipped(sample.name, reason, damaged=True),
         *(Skipped(file, belongs, damaged=True) for file in files),
@@ -168,20 +177,20 @@ def _copy(sample: SourceSample, first: SourceSample) -> Skipped:
     return Skipped(sample.name, f"its bytes are those of {first.name!r}", ignored=True)
 
 
-def _contents(listing: Listing, source: Source, advance: Advance) -> Digests:
+def _contents(listing: Listing, files: Reader, advance: Advance) -> Digests:
     """A digest of each image; one whose size nothing shares is not read."""
     _, group, counts = np.unique(listing.sizes, return_inverse=True, return_counts=True)
     read = (counts[group] > 1) | bool(listing.member_counts.any())
     digests = bytearray()
     for number, sample in enumerate(listing):
-        digests += digest(_image(source, sample) if read[number] else sample.key.encode())
+        digests += digest(_image(files, sample) if read[number] else sample.key.encode())
         advance(1)
     return column(digests)
 
 
-def _image(source: Source, sample: SourceSample) -> bytes:
+def _image(files: Reader, sample: SourceSample) -> bytes:
     try:
-        image = source.read(sample).image
+        image = files.read(sample).image
     except BadImage:
         return sample.key.encode()  # packing will name it
     return image if isinstance(image, bytes) else image.tobytes()

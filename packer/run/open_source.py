@@ -6,7 +6,7 @@ that all of them read the same.
 
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,6 +16,7 @@ from packer.errors import UnusableInput
 from packer.progress import Progress
 from packer.run.destination import Destination
 from packer.sources.archive.compressed import is_compressed_tar
+from packer.sources.reading import Reading
 from packer.storage import decompress
 from packer.storage.source import LocalSource, StoreSource
 from packer.storage.store import access
@@ -59,41 +60,49 @@ def locate(
 
 @contextmanager
 def open_source(
-    src: Path | StoreSource,
+    src: Path | StoreSource | Reading,
     progress: Progress,
     to: Destination | None = None,
     *,
     keeps: bool = False,
     scratch: Path | None = None,
-) -> Iterator[LocalSource]:
-    """Yield what is read in place of `src`: its path without links, a copy, the tar in a file.
+) -> Iterator[tuple[LocalSource | Reading, Path]]:
+    """Yield what is read in place of `src`, and the folder for what is made of it.
+
+    It is read at its path without links, as a copy, or as the tar that a compressed one holds.
 
     Args:
-        src: as `locate` yields it.
+        src: as `locate` yields it; or what is understood already.
         progress: where to say what it costs, and to show how far it is.
         to: the destination.
-        keeps: keep what is decompressed beside the destination until the dataset is committed.
-        scratch: folder for what is decompressed otherwise; None: the system's.
+        keeps: keep what is made beside the destination until the dataset is committed.
+        scratch: where that folder is made otherwise; None: where the system has such.
 
     Raises:
         UnusableInput: the destination lies in it, the store has nothing there, or it is damaged.
         StoreError, PackingFailed: it cannot be fetched, or not be decompressed.
     """
-    local = localize(src, progress, to)
-    if not local.path.is_file() or not is_compressed_tar(local.path):
-        yield local
-        return
-    target = None if to is None else decompress.target(local.path, to.folder)
-    if target is not None and (keeps or decompress.is_current(local.path, target)):
-        decompress.decompress(local.path, target, progress, "until the dataset is committed")
-        yield replace(local, path=target, is_decompressed=True)
-        return
-    if scratch is not None:
-        scratch.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory(prefix="shardfeed-", dir=scratch) as folder:
-        target = decompress.target(local.path, Path(folder) / "source")
-        decompress.decompress(local.path, target, progress, "until this command ends")
-        yield replace(local, path=target)
+    source = src if isinstance(src, Reading) else localize(src, progress, to)
+    kept = None if to is None else decompress.beside(to.folder)
+    with ExitStack() as stack:
+        if kept is not None and keeps:
+            made, stays = kept, "until the dataset is committed"
+        else:
+            if scratch is not None:
+                scratch.mkdir(parents=True, exist_ok=True)
+            folder = TemporaryDirectory(prefix="shardfeed-", dir=scratch)
+            made, stays = Path(stack.enter_context(folder)), "until this command ends"
+        if isinstance(source, LocalSource) and _is_compressed(source.path):
+            tar = decompress.target(source.path, kept or made)
+            if not decompress.is_current(source.path, tar):
+                tar = decompress.target(source.path, made)
+                decompress.decompress(source.path, tar, progress, stays)
+            source = replace(source, path=tar)
+        yield source, made
+
+
+def _is_compressed(path: Path) -> bool:
+    return path.is_file() and is_compressed_tar(path)
 
 
 def localize(

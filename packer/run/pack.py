@@ -31,7 +31,6 @@ from packer.shards.jobs import Rejections
 from packer.shards.shard_writer import index_of, remove_shard
 from packer.shards.written import Written
 from packer.sources.folder.shape import listed
-from packer.sources.python.dataset import DatasetSource
 from packer.sources.reading import Reading
 from packer.storage import decompress
 from packer.storage.source import LocalSource, StoreSource
@@ -87,16 +86,12 @@ def pack(
         if done is not None:
             return done
     with ExitStack() as stack:
-        source: LocalSource | Reading = (
-            src
-            if isinstance(src, Reading)
-            else stack.enter_context(open_source(src, progress, to, keeps=True))
-        )
+        source, spool = stack.enter_context(open_source(src, progress, to, keeps=True))
         name = source.name if isinstance(source, LocalSource) else source.what
         base = to.base() if append else None
         if base is not None:
             refuse_other_options(to, base, options)
-        work = prepare(source, options, progress, classes, onto=base)
+        work = prepare(source, options, progress, classes, base, spool=spool)
         there = base if append else None if overwrite else already_packed(to, work)
         if there is not None and not (append and len(work.plan)):
             announce(work.reading)
@@ -114,7 +109,7 @@ def pack(
                 tell(by_scan)
             if stops:
                 look_on(by_scan, to.holds_all, progress)
-            run = Run.asked(f"{name}{work.scanned.identity}", options, classes).of(work)
+            run = Run.asked(f"{name}{work.scanned.facts.identity}", options, classes).of(work)
             engine = stack.enter_context(connected(executor))
             watched = stack.enter_context(to.hold(run, overwrite, work.base, progress.note))
             announce(work.reading)
@@ -127,16 +122,16 @@ def pack(
             if not append and not any(entry.samples for entry in written.entries.values()):
                 raise NothingToPack(f"{name} holds no image. Nothing was committed.", rejected)
             dropped = _drop_empty_shards(to.folder, written) if append else []
-            if isinstance(work.scanned.source, DatasetSource) and work.scanned.source.probed.keyed:
+            count = min(count, len(written.entries))  # without those that were dropped
+            if work.scanned.facts.is_keyed:
                 refuse_repeated_keys(to.folder, written.entries)
             content = _manifest(work, written, dropped)
             to.commit(content, progress)
-    if isinstance(source, LocalSource) and source.is_decompressed:
-        decompress.forget(source.path)
+    decompress.forget(to.folder)
     if isinstance(src, StoreSource):
         src.forget()
     unlabelled = []
-    if isinstance(work.scanned.source, DatasetSource):  # of others the scan has said it
+    if work.scanned.facts.is_late:  # of others the scan has said it
         unlabelled = without_labels(written.labels)
     return report(
         to.name,
@@ -176,7 +171,8 @@ def pack_part(
     progress = progress or Progress(quiet=True)
     to = _destination(dst)
     with ExitStack() as stack:
-        source = stack.enter_context(open_source(src, progress, to, keeps=not to.is_done))
+        source, spool = stack.enter_context(open_source(src, progress, to, keeps=True))
+        assert isinstance(source, LocalSource)
         filled = Filled()
 
         def refuse(work: Work) -> Work:
@@ -185,10 +181,10 @@ def pack_part(
             return work
 
         def scan() -> Work:
-            return refuse(prepare(source, options, progress, classes))
+            return refuse(prepare(source, options, progress, classes, spool=spool))
 
         if is_committed := to.is_done:
-            work = prepare(source, options, progress, classes)
+            work = prepare(source, options, progress, classes, spool=spool)
             already_packed(to, work)  # else it is another dataset
             announce(work.reading)
         else:
@@ -269,7 +265,7 @@ def look_on(rejected: Rejections, keeps: bool, progress: Progress) -> None:
 def may_be_misread(work: Work, files: Rejections) -> bool:
     """Whether the rejected files suggest another reading of the source: many, or strays."""
     listing = work.scanned.listing
-    if isinstance(work.scanned.source, DatasetSource):
+    if work.scanned.facts.is_late:
         return False
     by_scan = [item for item in listing.skipped if not item.ignored]
     count = len(listing) + int(listing.member_counts.sum()) + len(by_scan)
@@ -278,7 +274,7 @@ def may_be_misread(work: Work, files: Rejections) -> bool:
 
 def refusal(work: Work, files: Rejections, written: bool) -> Rejected:
     """Return the error for rejected files: a few are damaged, or the source may be misread."""
-    noun = "item" if isinstance(work.scanned.source, DatasetSource) else "file"
+    noun = "item" if work.scanned.facts.is_late else "file"
     return Rejected(files, written, damaged=not may_be_misread(work, files), noun=noun)
 
 
@@ -319,7 +315,7 @@ def _drop_empty_shards(dst: Path, written: Written) -> Rejections:
 def _classes(work: Work, written: Written) -> tuple[str, ...]:
     """The class names; those of numbers that only reading the source has told."""
     there = work.base.classes if work.base else ()
-    if work.scanned.classes or not isinstance(work.scanned.source, DatasetSource):
+    if work.scanned.classes or not work.scanned.facts.is_late:
         return work.scanned.classes
     names = numbered(written.labels)
     if len(names) <= len(there):

@@ -57,7 +57,7 @@ def pack_shard(job: ShardJob, tick: Callable[[], None]) -> Outcome:
         rejected.append((sample.name, str(error)))
         rejected.extend(
             (file, f"it belongs to {sample.name}, which is rejected")
-            for file in job.source.member_files(sample)
+            for file in job.files.member_files(sample)
         )
 
     if job.guard is not None:
@@ -70,7 +70,7 @@ def pack_shard(job: ShardJob, tick: Callable[[], None]) -> Outcome:
             ShardBuilder(job.policy, threads, lambda *_: writer, reject) as builder,
         ):
             for sample in job.samples:
-                builder.add(sample, partial(job.source.read, sample))
+                builder.add(sample, partial(job.files.read, sample))
                 tick()
             builder.drain()
             if job.needs_all and not is_whole:

@@ -17,7 +17,6 @@ from packer.sources import layouts
 from packer.sources.archive.archive import ArchiveSource
 from packer.sources.archive.compressed import beginning, unpacks
 from packer.sources.archive.tar_reader import is_tar
-from packer.sources.coco.coco import CocoSource
 from packer.sources.folder.files import ignored
 from packer.sources.folder.folder import FolderSource
 from packer.sources.folder.pairs import Pairs
@@ -25,7 +24,6 @@ from packer.sources.folder.walk import not_entered
 from packer.sources.foreign import refuse_foreign
 from packer.sources.reading import Place, Reading
 from packer.sources.records import Skipped, Source
-from packer.sources.unlabelled import OfTables
 from packer.words import option
 
 _FOLDERS = 20  # that are looked into for datasets
@@ -157,9 +155,9 @@ def _open_checked(
         source = opening(classes)
     except OSError as error:
         raise UnusableInput(f"{src} cannot be read: {error.strerror}.") from error
-    if options.pairs and not isinstance(source, FolderSource):
+    if options.pairs and "pairs" not in source.facts.heeds:
         raise UnusableInput(f"{option('pairs')} goes with a folder of images, and {src} is none.")
-    if options.of_table and not isinstance(source, OfTables | CocoSource):
+    if options.of_table and "columns" not in source.facts.heeds:
         raise UnusableInput(
             f"{option('root')} and the names of columns go with a list of images, and {src} is "
             "none."

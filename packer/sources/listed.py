@@ -3,7 +3,6 @@
 Making keys, naming what is missing, and reading what a `Row` names is written here, once.
 """
 
-import json
 import os
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -16,8 +15,9 @@ from packer.keys import hashes_of
 from packer.sources.folder.files import measure_image
 from packer.sources.labels import class_order
 from packer.sources.lists import BadFile, Lists, Row
+from packer.sources.places import Files
 from packer.sources.reading import Reading
-from packer.sources.records import Content, Skipped, SourceSample
+from packer.sources.records import Facts, Place, Skipped, SourceSample
 from packer.sources.table.names import Keys, path_inside
 from packer.sources.tree import Tree
 from packer.sources.unnamed import others
@@ -59,9 +59,15 @@ class ListedSource:
         return self.tree.root
 
     @property
-    def advice(self) -> str:
+    def facts(self) -> Facts:
         """How a Loader reads the boxes."""
-        return self.lists.advice
+        advice = (self.lists.advice,) if self.lists.advice else ()
+        return Facts(remarks=advice, root=self.tree.root)
+
+    @property
+    def files(self) -> Files:
+        """What reads the samples."""
+        return Files(self.tree.root)
 
     def scan(self) -> Iterator[SourceSample | Skipped]:
         """The image of each row, then what no row names."""
@@ -85,17 +91,6 @@ class ListedSource:
                         yield replace(skipped, name=path, reason=lacks)
         yield from others(self.tree, np.sort(np.frombuffer(known, np.uint64)), self.lists)
 
-    def member_files(self, sample: SourceSample) -> Sequence[str]:
-        """The files from which the members come."""
-        return list(_located(sample)[0].values())
-
-    def read(self, sample: SourceSample) -> Content:
-        """The image, and the members from their files and the row's note."""
-        files, note = _located(sample)
-        image, newest = self.tree.read(sample.name, sample.size)
-        members, written = self._members(files, note, sample.size)
-        return Content(image, members).as_scanned(sample, max(newest, written))
-
     def _rows(self) -> Iterator[Row | Skipped]:
         """The rows, with paths that stay in the folder."""
         for row in self.lists.rows(self.tree):
@@ -112,55 +107,39 @@ class ListedSource:
         if row.label is not None and row.label not in number_of:
             raise BadImage(f"its class, {row.label!r}, is not in the list of classes")
         size, newest = measure_image(self.tree.root, row.image)
-        if row.note is None:
-            names = tuple(row.files)
-            for ext, path in row.files.items():
-                more, written = self._measure(ext, path)
-                size, newest = size + more, max(newest, written)
-        else:
-            members, written = self._members(row.files, row.note)
-            names = tuple(members)
-            size += sum(map(len, members.values()))
-            newest = max(newest, written)
+        places: dict[str, Place] = dict(row.files)
+        found = {}
+        for ext, path in row.files.items():
+            try:
+                more, written = self.tree.measure(path)
+                if row.note is not None:
+                    found[ext], written = self.tree.read(path, more)
+            except BadImage as error:
+                raise Damaged(f"its .{ext}, {path!r}: {error}") from error
+            size, newest = size + more, max(newest, written)
+        if row.note is not None:
+            try:
+                members = self.lists.members(row.note, found)
+            except BadFile as error:
+                raise Damaged(f"{row.files[error.ext]!r}, {error}") from error
+            size += sum(map(len, members.values())) - sum(map(len, found.values()))
+            made = [row.files[ext] for ext in row.files.keys() - members.keys()]
+            places = {
+                ext: row.files[ext] if data is found.get(ext) else [data, *made]
+                for ext, data in members.items()
+            }
         return SourceSample(
             name=row.image,
             key=keys.of(row.image),
             label=-1 if row.label is None else number_of[row.label],
             size=size,
             mtime_ns=newest,
-            members=names,
+            members=tuple(places),
             split=row.split,
-            locator=json.dumps([row.files, row.note]) if row.files or row.note is not None else "",
+            places=(None, *places.values()) if places else (),
         )
-
-    def _measure(self, ext: str, path: str) -> tuple[int, int]:
-        try:
-            return self.tree.measure(path)
-        except BadImage as error:
-            raise Damaged(f"its .{ext}, {path!r}: {error}") from error
-
-    def _members(
-        self, files: Mapping[str, str], note: str | None, most: int | None = None
-    ) -> tuple[Mapping[str, bytes], int]:
-        """A sample's members, and when the newest of their files was written (ns)."""
-        found, newest = {}, 0
-        for ext, path in files.items():
-            size = self._measure(ext, path)[0] if most is None else most
-            found[ext], written = self.tree.read(path, size)
-            newest = max(newest, written)
-        if note is None:
-            return found, newest
-        try:
-            return self.lists.members(note, found), newest
-        except BadFile as error:
-            raise Damaged(f"{files[error.ext]!r}, {error}") from error
 
 
 def by_lists(tree: Tree, what: str, lists: Callable[[], Lists], kind: str = "table") -> Reading:
     """The reading of a tree by its lists, which are looked into when it is opened."""
     return Reading(kind, what, lambda classes: ListedSource.open(tree, lists(), classes))
-
-
-def _located(sample: SourceSample) -> tuple[dict[str, str], str | None]:
-    files, note = json.loads(sample.locator) if sample.locator else ({}, None)
-    return files, note

@@ -1,13 +1,13 @@
 """A dataset whose splits lie apart: ``train.tar`` beside ``val.tar``, or folders of tars."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from packer.sources.archive.webdataset import is_index
 from packer.sources.folder.layout import SPLITS
 from packer.sources.folder.walk import look, with_parents
-from packer.sources.records import Content, Skipped, Source, SourceSample
+from packer.sources.records import Content, Facts, Reader, Skipped, Source, SourceSample
 
 _ARCHIVES = (".tar", ".zip")
 
@@ -49,16 +49,36 @@ class PartsSource:
                 else:
                     yield replace(record, name=name, key=f"{split}/{record.key}", split=split)
 
+    @property
+    def facts(self) -> Facts:
+        """What its parts say of labels that they lack."""
+        return Facts(unlabelled=self._unlabelled)
+
+    def _unlabelled(self) -> Iterator[str]:
+        for _, part in self.parts:
+            yield from part.facts.unlabelled()
+
+    @property
+    def files(self) -> "PartFiles":
+        """What reads the samples."""
+        return PartFiles({split: source.files for split, source in self.parts})
+
+
+@dataclass(frozen=True)
+class PartFiles:
+    """What reads the samples of each split."""
+
+    parts: Mapping[str, Reader]
+
     def member_files(self, sample: SourceSample) -> Sequence[str]:
-        """As the source of the sample's split has them."""
+        """Return those of the sample's split, below it."""
         split, inside = _inside(sample)
-        files = dict(self.parts)[split].member_files(inside)
-        return [f"{split}/{file}" for file in files]
+        return [f"{split}/{file}" for file in self.parts[split].member_files(inside)]
 
     def read(self, sample: SourceSample) -> Content:
-        """What the source of the sample's split has for it."""
+        """Return what the sample's split has for it."""
         split, inside = _inside(sample)
-        return dict(self.parts)[split].read(inside)
+        return self.parts[split].read(inside)
 
 
 def _inside(sample: SourceSample) -> tuple[str, SourceSample]:

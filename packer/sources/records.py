@@ -1,16 +1,18 @@
 """What can be packed. Every source yields the same record, `SourceSample`."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from numpy.typing import NDArray
 
-from packer.errors import BadImage, Damaged, Unreadable
-from packer.files.snapshot import CHANGED
+from packer.errors import BadImage, Damaged
 
 if TYPE_CHECKING:
     from PIL.Image import Image
+
+Place = str | Sequence[Any] | None  # where the bytes of an image or a member lie, see `places`
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,8 @@ class SourceSample:
             and what is mended before it is packed again. 0: nothing tells that.
         members: extensions of its further members, in the order in which they are stored.
         split: the part of the dataset that the source puts it into, "" for none.
-        locator: what else the source must know to find it again, in its own words.
+        places: of the image, then of each member; empty: the image is the file of this name, and
+            each member the file beside it that has its stem.
         block: samples of one number lie together and are cheap to read one after the other only
             (a row group of a Parquet file); -1 where any order will do.
     """
@@ -38,7 +41,7 @@ class SourceSample:
     mtime_ns: int
     members: tuple[str, ...] = ()
     split: str = ""
-    locator: str = ""
+    places: Sequence[Place] = ()
     block: int = -1
 
 
@@ -95,29 +98,65 @@ class Content:
         assert isinstance(self.image, bytes)
         return len(self.image) + sum(map(len, self.members.values()))
 
-    def as_scanned(self, sample: SourceSample, newest_ns: int) -> "Content":
-        """This, if it is what was scanned; `newest_ns`: when the newest file was written.
 
-        Raises:
-            Unreadable: it is not.
-        """
-        if (self.size, newest_ns) != (sample.size, sample.mtime_ns):
-            raise Unreadable(CHANGED)
-        return self
-
-
-class Source(Protocol):
-    """A source; it is sent to the packing processes, so it must pickle and stay small."""
-
-    @property
-    def classes(self) -> tuple[str, ...]:
-        """Class names in label order; empty without labels."""
-
-    def scan(self) -> Iterator[SourceSample | Skipped]:
-        """Everything there is, in a fixed order."""
+class Reader(Protocol):
+    """Reads samples; it is sent to the packing processes, so it must pickle and stay small."""
 
     def member_files(self, sample: SourceSample) -> Sequence[str]:
         """Files of the source that hold the sample's members, and no other sample."""
 
     def read(self, sample: SourceSample) -> Content:
         """The sample's image and members; raises BadImage where they are not there as scanned."""
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a source says of itself beside its samples.
+
+    Attributes:
+        heeds: the options that it understands beside those of all sources.
+        remarks: sentences for a person.
+        unlabelled: gives such sentences where no sample has a label.
+        is_late: labels, keys and members are known only when an item is read.
+        is_keyed, is_labelled, members: what a few of such items have.
+        identity: tells whether it is the same source, where the samples do not.
+        root: folder in which its files lie; None: they lie where the source does.
+    """
+
+    heeds: frozenset[str] = frozenset()
+    remarks: tuple[str, ...] = ()
+    unlabelled: Callable[[], Iterable[str]] = tuple
+    is_late: bool = False
+    is_keyed: bool = False
+    is_labelled: bool = False
+    members: tuple[str, ...] = ()
+    identity: str = ""
+    root: Path | None = None
+
+
+class Plain:
+    """A source that has nothing to say beside its samples."""
+
+    @property
+    def facts(self) -> Facts:
+        """Nothing."""
+        return Facts()
+
+
+class Source(Protocol):
+    """A source, as the process that scans knows it."""
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """Class names in label order; empty without labels."""
+
+    @property
+    def facts(self) -> Facts:
+        """What it says of itself."""
+
+    @property
+    def files(self) -> Reader:
+        """What reads its samples."""
+
+    def scan(self) -> Iterator[SourceSample | Skipped]:
+        """Everything there is, in a fixed order."""

@@ -10,7 +10,8 @@ from types import MappingProxyType
 from typing import Any
 
 from packer.errors import BadImage, UnusableInput
-from packer.sources.folder.files import begin, measure, read_file
+from packer.files.snapshot import read_file
+from packer.sources.folder.files import begin, measure
 from packer.sources.folder.likeness import BEGINNING
 from packer.sources.folder.shape import Shape, inside, lies_in
 from packer.sources.folder.sidecars import Companions

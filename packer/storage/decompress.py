@@ -8,7 +8,7 @@ of several parts that need it, one decompresses and the others wait.
 
 import fcntl
 import os
-from contextlib import suppress
+import shutil
 from io import BufferedIOBase
 from pathlib import Path
 
@@ -21,12 +21,22 @@ from packer.storage import lock
 _CHUNK = 1 << 20
 
 
-def target(src: Path, dst: Path) -> Path:
-    """Return where the tar in `src` lies, beside the dataset `dst`."""
+def beside(dst: Path) -> Path:
+    """Return the folder of what is made for the run of the dataset `dst`, until it is committed."""
+    return dst.parent / f".{dst.name}.unpacked"
+
+
+def forget(dst: Path) -> None:
+    """Remove that folder."""
+    shutil.rmtree(beside(dst), ignore_errors=True)
+
+
+def target(src: Path, folder: Path) -> Path:
+    """Return where in a folder the tar in `src` lies."""
     name = src.name
     for ext in (".gz", ".tgz", ".bz2", ".tbz2", ".tbz", ".xz", ".txz", ".tar"):
         name = name[: -len(ext)] if name.lower().endswith(ext) else name
-    return dst.parent / f".{dst.name}.unpacked" / f"{name}.tar"
+    return folder / f"{name}.tar"
 
 
 def is_current(src: Path, path: Path) -> bool:
@@ -59,13 +69,6 @@ def decompress(src: Path, path: Path, progress: Progress, stays: str) -> None:
                 _decompress(src, path, progress, stays)
             finally:
                 path.with_name(".lock").unlink(missing_ok=True)
-
-
-def forget(path: Path) -> None:
-    """Remove what `decompress` wrote, and its folder."""
-    with suppress(OSError):
-        path.unlink(missing_ok=True)
-        path.parent.rmdir()
 
 
 def _decompress(src: Path, path: Path, progress: Progress, stays: str) -> None:

@@ -30,14 +30,12 @@ class LocalSource:
         name: for a person, and to know it again: the path, or the URL that it is a copy of.
         version: a checksum of what the store listed; "" of a path.
         lacking: what lies there and not at the path.
-        is_decompressed: what is at the path was made for the run, and goes when it is committed.
     """
 
     path: Path
     name: str
     version: str = ""
     lacking: tuple[Skipped, ...] = ()
-    is_decompressed: bool = False
 
     @classmethod
     def at(cls, path: Path) -> "LocalSource":

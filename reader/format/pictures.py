@@ -42,7 +42,7 @@ def opened(data: bytes | memoryview, *formats: str) -> Iterator["Image.Image"]:
         try:
             picture = Image.open(io.BytesIO(data), formats=accepted)
         except Image.DecompressionBombError:
-            while_open.enter_context(_no_limit_of_pillow)
+            while_open.enter_context(no_limit_of_pillow)
             picture = Image.open(io.BytesIO(data), formats=accepted)
         yield while_open.enter_context(picture)
 
@@ -75,4 +75,4 @@ class _NoLimitOfPillow:
                 Image.MAX_IMAGE_PIXELS = self._pillows
 
 
-_no_limit_of_pillow = _NoLimitOfPillow()
+no_limit_of_pillow = _NoLimitOfPillow()

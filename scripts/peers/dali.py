@@ -1,6 +1,7 @@
 """NVIDIA DALI on the CPU: its WebDataset reader over the same shards, and its ROI decoder."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,18 +15,22 @@ def prepare(task: Task) -> None:
     """Write the shards' indexes with DALI's own tool."""
     from wds2idx import IndexCreator
 
-    (task.cache / _FOLDER).mkdir()
     for tar in task.shards.rglob("*.tar"):
-        index = task.cache / _FOLDER / f"{tar.stem}.idx"
+        index = _index(task, tar)
+        index.parent.mkdir(parents=True, exist_ok=True)
         with IndexCreator(str(tar), str(index), verbose=False) as creator:
             creator.create_index()
+
+
+def _index(task: Task, tar: Path) -> Path:
+    return task.cache / _FOLDER / tar.relative_to(task.shards).with_suffix(".idx")
 
 
 def _pipeline(task: Task) -> Any:
     from nvidia.dali import fn, pipeline_def, types
 
     tars = sorted(task.shards.rglob("*.tar"))
-    indexes = [task.cache / _FOLDER / f"{tar.stem}.idx" for tar in tars]
+    indexes = [_index(task, tar) for tar in tars]
 
     @pipeline_def(
         batch_size=task.batch_size, num_threads=task.workers, device_id=None, prefetch_queue_depth=2

@@ -30,7 +30,7 @@ class Task:
     """What every candidate does: the same images, crop, batch and number of workers.
 
     Attributes:
-        images: the folder of class folders.
+        images: class folders, or the folders `train` and `val` of them.
         shards: the same, packed.
         cache: a folder for what `prepare` writes; each peer has one of its own in it.
         stored: where to read from, in place of the folders.

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
+SPLITS = {"train", "val"}
+
 
 def random_box(height: int, width: int) -> tuple[int, int, int, int]:
     """(top, left, height, width) by the rules of torchvision's RandomResizedCrop."""
@@ -82,12 +84,15 @@ def with_pillow(data: bytes, crop: str) -> np.ndarray:
 
 
 def labelled(images: Path) -> list[tuple[str, int]]:
-    """(path, label) of every image of a folder of class folders, in ImageFolder's order."""
-    classes = sorted(path.name for path in images.iterdir() if path.is_dir())
+    """(path, label) of each image of class folders, or of `SPLITS` of them, in packer's order."""
+    folders = {path.name for path in images.iterdir() if path.is_dir()}
+    splits = [images / name for name in sorted(folders)] if folders <= SPLITS else [images]
+    names = {path.name for split in splits for path in split.iterdir() if path.is_dir()}
     return [
         (str(path), label)
-        for label, name in enumerate(classes)
-        for path in sorted((images / name).rglob("*"))
+        for split in splits
+        for label, name in enumerate(sorted(names))
+        for path in sorted((split / name).rglob("*"))
         if path.is_file()
     ]
 

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from PIL import Image, ImageOps
 
 import packer
-from packer.checking.verify import verify
-from packer.interop.index import index
+from packer.inspect.index import index
+from packer.inspect.verify import verify
 from packer.run.pack import PackReport
 from reader import Dataset, Loader, RandomResizedCrop
 from reader.format import Index

@@ -10,10 +10,10 @@ import pytest
 from PIL import Image
 from png_chunks import with_damaged_data
 
-from packer.checking.verify import verify
 from packer.images.encode import Policy
 from packer.images.encode import encode as encoded
 from packer.images.members import EncodedMember
+from packer.inspect.verify import verify
 from packer.run.pack import PackReport
 from packer.shards.shard_writer import ShardWriter, shard_entry
 from packer.sources.records import SourceSample

@@ -5,7 +5,7 @@ import pytest
 from PIL import Image
 
 import packer
-from packer.errors import told
+from packer.errors import pattern_of, told
 
 
 def test_a_few_files_are_named_each_with_its_reason() -> None:
@@ -35,6 +35,12 @@ def test_names_and_numbers_do_not_tell_reasons_apart() -> None:
         "  0.txt: it belongs to '0.jpg', which has 0 bytes",
     ]
     assert len(lines) == 12
+
+
+def test_a_reason_is_one_whether_its_name_stands_in_quotes_or_not() -> None:
+    names = ["'cat.jpg'", "cat 1.jpg", '"it\'s.jpg"', "it's.jpg"]
+    reasons = {pattern_of(f"it belongs to {name}, which is rejected") for name in names}
+    assert reasons == {"it belongs to ..., which is rejected"}
 
 
 def test_names_and_reasons_that_are_long_are_named_without_their_middle() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from packer.words import in_bytes, listed, many, share
+from packer.words import bounded, in_bytes, listed, many, share
 
 
 @pytest.mark.parametrize(
@@ -41,3 +41,14 @@ def test_a_share_of_what_is_there_is_never_nothing() -> None:
 def test_of_many_names_the_first_are_told() -> None:
     assert listed(list("abcde")) == "a, b, c, d, e"
     assert listed(list("abcdefg")) == "a, b, c, d, e and 2 more"
+
+
+def test_a_message_keeps_its_sentence_whatever_names_it_quotes() -> None:
+    found = bounded(f"unlike: {'x' * 10**6}, dog.\n  Give {'y ' * 10**6}classes.")
+    first, second = found.split("\n")
+    assert first.startswith("unlike: xxx")
+    assert first.endswith("xxx, dog.")
+    assert len(first) < 500
+    assert second.endswith("y classes.")
+    assert len(second) < 9_000
+    assert bounded("images/a.jpg: it is empty") == "images/a.jpg: it is empty"

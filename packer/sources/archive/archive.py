@@ -5,12 +5,12 @@ unpacked first. A single folder that holds all others (``imagenette2/train/...``
 A tar in a tar is a folder of its name: ImageNet's train archive holds one for each class.
 """
 
-import json
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from packer.errors import BadImage
 from packer.files.snapshot import read_span, unchanged
@@ -19,8 +19,7 @@ from packer.sources.archive.class_folders import Places, shape_of
 from packer.sources.archive.entries import Entries, Entry
 from packer.sources.archive.lists import refuse_lists, to_be_unpacked, unpacking
 from packer.sources.archive.tar_reader import members
-from packer.sources.archive.zip_entries import read_zip_beginning, read_zip_entry, zip_entries
-from packer.sources.folder.files import stem_paths
+from packer.sources.archive.zip_entries import read_zip_beginning, zip_entries
 from packer.sources.folder.folder import NO_IMAGES
 from packer.sources.folder.labels_beside import refuse_labels
 from packer.sources.folder.layout import Layout, understand
@@ -29,11 +28,12 @@ from packer.sources.folder.masks import OfOthers
 from packer.sources.folder.sidecars import MAPS, Companions, group, members_named
 from packer.sources.folder.walk import not_an_image, not_entered, passed_over
 from packer.sources.labels import class_of_file, class_order
-from packer.sources.records import Content, EmptyClass, Skipped, SourceSample
+from packer.sources.places import Files
+from packer.sources.records import EmptyClass, Plain, Skipped, SourceSample
 
 
 @dataclass(frozen=True)
-class ArchiveSource:
+class ArchiveSource(Plain):
     """An archive of class folders, or of images without labels (`classes` is empty).
 
     Attributes:
@@ -101,10 +101,6 @@ class ArchiveSource:
         found = layout.classes(shape)
         return cls(path, zipped, class_order(path, found, classes), entries, layout, words)
 
-    def __reduce__(self) -> tuple[Callable[..., "ArchiveSource"], tuple[object, ...]]:
-        """What goes to a packing process: no table of contents, which may list millions."""
-        return ArchiveSource, (self.path, self.zipped, self.classes)
-
     def scan(self) -> Iterator[SourceSample | Skipped]:
         """Go through the table of contents in ImageFolder's order.
 
@@ -138,15 +134,10 @@ class ArchiveSource:
         below = folder[len(self.layout.top) :].strip("/")
         return f"{below}/" if below else ""
 
-    def member_files(self, sample: SourceSample) -> Sequence[str]:
-        """The files that share the image's stem."""
-        return stem_paths(sample)
-
-    def read(self, sample: SourceSample) -> Content:
-        """The bytes of the sample's files, if the archive still is what was scanned."""
-        entries = [Entry(*numbers) for numbers in json.loads(sample.locator)]
-        image, *contents = self._read(entries, sample.mtime_ns)
-        return Content(image, dict(zip(sample.members, contents, strict=True)))
+    @property
+    def files(self) -> Files:
+        """What reads the samples."""
+        return Files(self.path)
 
     def _files(
         self, files: Mapping[str, Entry], prefix: str, split: str, folder_label: int
@@ -198,7 +189,7 @@ class ArchiveSource:
             mtime_ns=self.entries.mtime_ns,
             members=tuple(exts),
             split=split,
-            locator=json.dumps([astuple(entry) for entry in entries], separators=(",", ":")),
+            places=[self._place(entry) for entry in entries],
         )
 
     def _label(self, entry: Entry, label: int) -> int:
@@ -206,7 +197,7 @@ class ArchiveSource:
 
         def read() -> bytes:
             assert self.entries is not None
-            return self._read([entry], self.entries.mtime_ns)[0]
+            return self.files.packed(self._place(entry), self.entries.mtime_ns)
 
         return class_of_file(label, entry.size, read)
 
@@ -223,11 +214,8 @@ class ArchiveSource:
 
         return not_an_image(path, begin)
 
-    def _read(self, entries: Sequence[Entry], mtime_ns: int) -> list[bytes]:
-        with unchanged(self.path, mtime_ns) as descriptor:
-            if self.zipped:
-                return [read_zip_entry(descriptor, entry) for entry in entries]
-            return [read_span(descriptor, entry.offset, entry.size) for entry in entries]
+    def _place(self, entry: Entry) -> Sequence[Any]:
+        return ["", *astuple(entry)] if self.zipped else ["", entry.offset, entry.size]
 
 
 def _names(entries: Entries, path: str) -> Iterator[str]:

@@ -6,7 +6,6 @@ member with the extension of an image, one without a further dot before one with
 """
 
 import contextlib
-import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,12 +18,13 @@ from packer.files.snapshot import read_span, unchanged
 from packer.keys import escape, unescape
 from packer.sources.archive.shard_lists import told_splits
 from packer.sources.archive.tar_reader import Member, image_of, members, samples
-from packer.sources.folder.files import ignored, stem_paths
+from packer.sources.folder.files import ignored
 from packer.sources.folder.layout import SPLITS, splits_of
 from packer.sources.folder.sidecars import EXTENSION
 from packer.sources.folder.walk import is_litter, look, not_entered, with_parents
 from packer.sources.labels import class_number
-from packer.sources.records import Content, Skipped, SourceSample
+from packer.sources.places import Files
+from packer.sources.records import Plain, Skipped, SourceSample
 from reader.format import FormatError, Manifest, manifest
 
 _INDEXES = (".safetensors", ".idx", ".index", "_stats.json", "dataset.json", "info.json")
@@ -36,7 +36,7 @@ _LOOKED_AT = 8  # samples that tell what a tar is
 
 
 @dataclass(frozen=True)
-class WebDatasetSource:
+class WebDatasetSource(Plain):
     """A tar, or a folder of them.
 
     Attributes:
@@ -117,16 +117,10 @@ class WebDatasetSource:
                 yield record
             earlier |= own
 
-    def member_files(self, sample: SourceSample) -> Sequence[str]:
-        """The files that share the image's stem."""
-        return stem_paths(sample)
-
-    def read(self, sample: SourceSample) -> Content:
-        """The sample's members, if their tar still is what was scanned."""
-        tar, *spans = json.loads(sample.locator)
-        with unchanged(self.folder / tar, sample.mtime_ns) as descriptor:
-            image, *contents = [read_span(descriptor, offset, size) for offset, size in spans]
-        return Content(image, dict(zip(sample.members, contents, strict=True)))
+    @property
+    def files(self) -> Files:
+        """What reads the samples."""
+        return Files(self.folder)
 
     def _beside(self) -> Iterator[Skipped]:
         """What lies beside the tars."""
@@ -173,7 +167,6 @@ class WebDatasetSource:
                 else:
                     reason = "its extension is not made of letters, digits, - and _ alone"
                     yield Skipped(f"{tar}/{member.name}", reason)
-            spans = [(member.offset, member.size) for member in kept]
             yield SourceSample(
                 name=f"{tar}/{image.name}",
                 key=_key(image.stem),
@@ -181,7 +174,7 @@ class WebDatasetSource:
                 size=sum(member.size for member in kept),
                 mtime_ns=mtime_ns,
                 members=tuple(member.ext for member in kept[1:]),
-                locator=json.dumps([tar, *spans], separators=(",", ":")),
+                places=[[tar, member.offset, member.size] for member in kept],
             )
 
     def _label(

@@ -50,19 +50,21 @@ def zip_entries(path: Path) -> Iterator[tuple[str, Entry] | Skipped]:
         yield name, Entry(info.header_offset, info.file_size, packed, info.CRC)
 
 
-def read_zip_entry(descriptor: int, entry: Entry) -> bytes:
-    """A file's bytes, proven by their checksum; never more than the table of contents says.
+def read_zip_entry(descriptor: int, offset: int, size: int, packed: int, crc32: int) -> bytes:
+    """Return a file's bytes, proven by their checksum.
+
+    The arguments are those of an `Entry`, as the table of contents has them.
 
     Raises:
         BadImage: they are damaged, or not what the table of contents says.
         OSError: the zip cannot be read.
     """
-    begin = _data_offset(descriptor, entry)
-    if entry.packed < 0:
-        data = read_span(descriptor, begin, entry.size)
+    begin = _data_offset(descriptor, offset)
+    if packed < 0:
+        data = read_span(descriptor, begin, size)
     else:
-        data = _inflated(read_span(descriptor, begin, entry.packed), entry.size)
-    if zlib.crc32(data) != entry.crc32:
+        data = _inflated(read_span(descriptor, begin, packed), size)
+    if zlib.crc32(data) != crc32:
         raise BadImage("the zip is damaged: its checksum is another")
     return data
 
@@ -74,7 +76,7 @@ def read_zip_beginning(descriptor: int, entry: Entry, size: int) -> bytes:
         BadImage: they are damaged.
         OSError: the zip cannot be read.
     """
-    begin = _data_offset(descriptor, entry)
+    begin = _data_offset(descriptor, entry.offset)
     if entry.packed < 0:
         return read_span(descriptor, begin, min(size, entry.size))
     packed = read_span(descriptor, begin, min(_LOOKED_AT, entry.packed))
@@ -84,12 +86,12 @@ def read_zip_beginning(descriptor: int, entry: Entry, size: int) -> bytes:
         raise BadImage(f"the zip is damaged: {error}") from error
 
 
-def _data_offset(descriptor: int, entry: Entry) -> int:
-    header = read_span(descriptor, entry.offset, _LOCAL_HEADER.size)
+def _data_offset(descriptor: int, offset: int) -> int:
+    header = read_span(descriptor, offset, _LOCAL_HEADER.size)
     magic, name, extra = _LOCAL_HEADER.unpack(header)
     if magic != _MAGIC:
         raise BadImage("the zip is damaged: it has no header where it should be")
-    return int(entry.offset + _LOCAL_HEADER.size + name + extra)
+    return int(offset + _LOCAL_HEADER.size + name + extra)
 
 
 def _inflated(packed: bytes, size: int) -> bytes:

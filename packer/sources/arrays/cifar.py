@@ -22,7 +22,7 @@ from packer.sources.arrays.held import held
 from packer.sources.arrays.plain_pickle import load_plain
 from packer.sources.folder.walk import skipped
 from packer.sources.labels import class_order
-from packer.sources.records import Content, Skipped, SourceSample
+from packer.sources.records import Content, Plain, Skipped, SourceSample
 
 _SIDE = 32
 _PIXELS = 3 * _SIDE * _SIDE
@@ -69,7 +69,7 @@ _IGNORED = {"readme.html", "coarse_label_names.txt", "file.txt~"}
 
 
 @dataclass(frozen=True)
-class CifarSource:
+class CifarSource(Plain):
     """One of the four archives, or the folder that it holds.
 
     Attributes:
@@ -102,6 +102,11 @@ class CifarSource:
         """
         names = _loaded(path, _newest_ns(path)).classes
         return cls(path, tuple(names) if classes is None else class_order(path, names, classes))
+
+    @property
+    def files(self) -> "CifarSource":
+        """What reads the samples: itself."""
+        return self
 
     def scan(self) -> Iterator[SourceSample | Skipped]:
         """The batches in their order."""

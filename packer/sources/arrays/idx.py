@@ -23,7 +23,7 @@ from packer.files.snapshot import unchanged
 from packer.sources.arrays.held import held
 from packer.sources.folder.walk import skipped
 from packer.sources.labels import MAX_CLASSES
-from packer.sources.records import Content, Skipped, SourceSample
+from packer.sources.records import Content, Plain, Skipped, SourceSample
 
 _NAME = re.compile(r"(.*?)(train|t10k|test)-(images|labels)[-.]idx[13]-ubyte(\.gz)?")
 _SPLITS = {"train": "train", "t10k": "test", "test": "test"}
@@ -34,7 +34,7 @@ MAX_SIDE = 1 << 14
 
 
 @dataclass(frozen=True)
-class IdxSource:
+class IdxSource(Plain):
     """A folder of IDX files.
 
     Attributes:
@@ -66,6 +66,11 @@ class IdxSource:
             )
         return cls(path, tuple(classes or ()))
 
+    @property
+    def files(self) -> "IdxSource":
+        """What reads the samples: itself."""
+        return self
+
     def scan(self) -> Iterator[SourceSample | Skipped]:
         """The splits, train first.
 
@@ -96,7 +101,7 @@ class IdxSource:
     def read(self, sample: SourceSample) -> Content:
         """The sample's pixels, (height, width, 1)."""
         row = int(sample.name.rpartition("/")[2])
-        return Content(_loaded(self.path / sample.locator, sample.mtime_ns)[row][:, :, None])
+        return Content(_loaded(self.path / str(sample.places[0]), sample.mtime_ns)[row][:, :, None])
 
     def _split(self, split: str, images: str, labels: str) -> Iterator[SourceSample]:
         mtime_ns = os.stat(self.path / images).st_mtime_ns
@@ -120,7 +125,7 @@ class IdxSource:
                 size=pixels[row].size,
                 mtime_ns=mtime_ns,
                 split=split,
-                locator=images,
+                places=(images,),
             )
 
 

@@ -28,11 +28,12 @@ from packer.sources.coco.folders import find
 from packer.sources.coco.head import Head, head_of
 from packer.sources.coco.index import CAPTIONS, CLASSES, PANOPTIC, Annotations, Index
 from packer.sources.coco.json_stream import parsed
-from packer.sources.folder.files import measure, measure_image, read_file
+from packer.sources.folder.files import measure, measure_image
 from packer.sources.folder.layout import splits_of
 from packer.sources.labels import class_order
 from packer.sources.lists import Lists, read_by
-from packer.sources.records import Content, Skipped, SourceSample
+from packer.sources.places import Files
+from packer.sources.records import Facts, Place, Skipped, SourceSample
 from packer.sources.table.as_json import to_json
 from packer.sources.table.names import Keys, path_inside
 from packer.sources.tree import Tree
@@ -99,10 +100,17 @@ class CocoSource:
         return cls(tree.root, found.parts, *named, found.unused, is_whole=True)
 
     @property
-    def advice(self) -> str:
+    def facts(self) -> Facts:
         """How a Loader reads the boxes."""
         has_boxes = self.classes and any(p.kind not in (CAPTIONS, CLASSES) for p in self.parts)
-        return read_by('"json", format="xywh", labels="categories"') if has_boxes else ""
+        advice = read_by('"json", format="xywh", labels="categories"')
+        remarks = (advice,) if has_boxes else ()
+        return Facts(heeds=frozenset({"columns"}), remarks=remarks, root=self.root)
+
+    @property
+    def files(self) -> Files:
+        """What reads the samples."""
+        return Files(self.root)
 
     def scan(self) -> Iterator[SourceSample | Skipped]:
         """Every image in the order of the lists, then what they do not name."""
@@ -112,32 +120,13 @@ class CocoSource:
         for images, parts in groupby(enumerate(self.parts), key=lambda item: item[1].images):
             for record in self._folder(images, dict(parts), known):
                 if isinstance(record, SourceSample):
-                    files = self.member_files(record)
+                    files = self.files.member_files(record)
                     known.extend(hashes_of(map(os.fsencode, files)).tolist())
                     folders.update(map(os.path.dirname, (record.name, *files)))
                 yield record
         if self.is_whole:
             tree, hashes = Tree(self.root), np.sort(np.frombuffer(known, np.uint64))
             yield from others(tree, hashes, self._beside(tree, folders))
-
-    def member_files(self, sample: SourceSample) -> Sequence[str]:
-        """The picture of panoptic segments; all else comes out of the annotation files."""
-        if PICTURE not in sample.members:
-            return ()
-        part, _, annotations = self._entries(sample.locator)
-        return [self._picture(part, annotations)]
-
-    def read(self, sample: SourceSample) -> Content:
-        """The image file and what the annotation files tell of it."""
-        image, mtime_ns = read_file(self.root / sample.name, sample.size)
-        part, entry, annotations = self._entries(sample.locator)
-        members = {"json": self._json(part, entry, annotations)}
-        newest = max(mtime_ns, self._written)
-        if PICTURE in sample.members:
-            picture = self.root / self._picture(part, annotations)
-            members[PICTURE], mtime_ns = read_file(picture, sample.size)
-            newest = max(mtime_ns, newest)
-        return Content(image, members).as_scanned(sample, newest)
 
     def _folder(
         self, images: str, parts: Mapping[int, Annotations], known: "array[int]"
@@ -171,13 +160,13 @@ class CocoSource:
             raise name
         size, mtime_ns = measure_image(self.root, name)
         part, entry, annotations = self._entries(locator)
-        size += len(self._json(part, entry, annotations))
-        newest = max(mtime_ns, self._written)
-        members = ["json"]
+        data = to_json(described(entry, annotations, self.class_of, part.kind != CLASSES))
+        places: dict[str, Place] = {"json": [data]}
+        size, newest = size + len(data), max(mtime_ns, self._written)
         if part.kind == PANOPTIC and annotations:
-            more, written = measure(self.root, self._picture(part, annotations))
+            places[PICTURE] = picture = self._picture(part, annotations)
+            more, written = measure(self.root, picture)
             size, newest = size + more, max(newest, written)
-            members.append(PICTURE)
         label = class_of_image(annotations, self.class_of) if part.kind == CLASSES else -1
         return SourceSample(
             name=name,
@@ -185,9 +174,9 @@ class CocoSource:
             label=label,
             size=size,
             mtime_ns=newest,
-            members=tuple(members),
+            members=tuple(places),
             split=split,
-            locator=locator,
+            places=(None, *places.values()),
         )
 
     def _path(self, images: str, file_name: str) -> str | BadImage:
@@ -221,10 +210,6 @@ class CocoSource:
                 raise BadImage(f"its annotations cannot be read: {error}") from error
         image, *annotations = entries
         return self.parts[places[-1][0]], image, annotations
-
-    def _json(self, part: Annotations, image: Any, annotations: Sequence[Any]) -> bytes:
-        """The member of an image."""
-        return to_json(described(image, annotations, self.class_of, part.kind != CLASSES))
 
     def _picture(self, part: Annotations, annotations: Sequence[Any]) -> str:
         """The path of the picture of an image's panoptic segments."""

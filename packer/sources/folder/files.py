@@ -1,20 +1,20 @@
 """A sample of several files: an image, and the members that lie in files of their own."""
 
 import errno
-import json
 import os
 import stat
 from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
-from packer.errors import BadImage, Damaged, Unreadable, naming
+from packer.errors import BadImage, Damaged, naming
+from packer.files.snapshot import cannot_be_read
 from packer.keys import escape
 from packer.sources.archive.compressed import UNPACKED, is_unpacked
 from packer.sources.folder.likeness import BEGINNING
 from packer.sources.folder.walk import not_an_image, tells_of_file
 from packer.sources.labels import MAX_TEXT, class_of_file
-from packer.sources.records import Content, Skipped, SourceSample
+from packer.sources.records import Skipped, SourceSample
 
 NO_FILE = f"it cannot be read: {os.strerror(errno.ENOENT)}"
 
@@ -68,7 +68,7 @@ def sample_of_files(
         mtime_ns=mtime_ns,
         members=tuple(found),
         split=split,
-        locator="" if derived else json.dumps(list(found.values())),
+        places=() if derived else (None, *found.values()),
     )
 
 
@@ -94,56 +94,6 @@ def begin(root: Path, path: str, size: int = BEGINNING) -> bytes:
     return _begin(root / path, size)
 
 
-def stem_paths(sample: SourceSample) -> list[str]:
-    """The paths of a sample's members if they share the image's stem."""
-    stem = os.path.splitext(sample.name)[0]
-    return [f"{stem}.{ext}" for ext in sample.members]
-
-
-def member_paths(sample: SourceSample) -> list[str]:
-    """The paths of the members of what `sample_of_files` made."""
-    if not sample.members:
-        return []
-    return list(json.loads(sample.locator)) if sample.locator else stem_paths(sample)
-
-
-def read_files(root: Path, sample: SourceSample) -> Content:
-    """The bytes of a sample's files, if they still are what was scanned.
-
-    Raises:
-        Unreadable: a file cannot be read, or has changed.
-    """
-    paths = (sample.name, *member_paths(sample))
-    found = [read_file(f"{root}/{path}", sample.size) for path in paths]
-    image, *contents = (data for data, _ in found)
-    content = Content(image, dict(zip(sample.members, contents, strict=True)))
-    return content.as_scanned(sample, max(mtime_ns for _, mtime_ns in found))
-
-
-def read_file(path: str | Path, size: int) -> tuple[bytes, int]:
-    """A file's bytes and when it was written (ns), by half the system calls that open() makes.
-
-    Args:
-        path: of the file.
-        size: the most it should have; one byte more tells that it has grown.
-
-    Raises:
-        Unreadable: it cannot be read.
-    """
-    try:
-        descriptor = os.open(path, os.O_RDONLY)
-        try:
-            data = os.read(descriptor, size + 1)
-            status = os.fstat(descriptor)
-            while len(data) < status.st_size and (more := os.read(descriptor, size)):
-                data += more  # some network file systems give less than is asked for
-        finally:
-            os.close(descriptor)
-    except OSError as error:
-        raise Unreadable(_cannot_be_read(error)) from error
-    return data, status.st_mtime_ns
-
-
 def measure(root: Path, path: str) -> tuple[int, int]:
     """A file's bytes and when it was written (ns).
 
@@ -158,7 +108,7 @@ def measure(root: Path, path: str) -> tuple[int, int]:
             raise
         if os.path.islink(root / path):
             raise Damaged(f"it is a symbolic link that leads nowhere: {error.strerror}") from error
-        raise Damaged(_cannot_be_read(error)) from error
+        raise Damaged(cannot_be_read(error)) from error
     if not stat.S_ISREG(status.st_mode):
         raise Damaged("it is not a regular file")
     return status.st_size, status.st_mtime_ns
@@ -185,8 +135,4 @@ def _begin(path: Path, size: int) -> bytes:
     except OSError as error:
         if not tells_of_file(error):
             raise
-        raise BadImage(_cannot_be_read(error)) from error
-
-
-def _cannot_be_read(error: OSError) -> str:
-    return f"it cannot be read: {error.strerror}"
+        raise BadImage(cannot_be_read(error)) from error

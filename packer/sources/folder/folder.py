@@ -16,7 +16,7 @@ from pathlib import Path
 
 from packer.errors import UnusableInput
 from packer.keys import clashing
-from packer.sources.folder.files import ignored, member_paths, read_files, sample_of_files
+from packer.sources.folder.files import ignored, sample_of_files
 from packer.sources.folder.labels_beside import refuse_labels
 from packer.sources.folder.layout import FLAT, Layout, understand
 from packer.sources.folder.pairs import BESIDE, Pairs, unused
@@ -32,7 +32,8 @@ from packer.sources.folder.walk import (
     with_parents,
 )
 from packer.sources.labels import class_order
-from packer.sources.records import Content, EmptyClass, Skipped, SourceSample
+from packer.sources.places import Files
+from packer.sources.records import EmptyClass, Facts, Skipped, SourceSample
 from packer.sources.tree import Tree
 
 NO_IMAGES = "it is a class folder without images"
@@ -163,13 +164,15 @@ class FolderSource:
                 reason = _ALL_REJECTED if name in with_rejected else NO_IMAGES
                 yield EmptyClass(f"{folder}/", reason, class_name=name)
 
-    def member_files(self, sample: SourceSample) -> Sequence[str]:
-        """The sidecars, and the files of the parallel folders."""
-        return member_paths(sample)
+    @property
+    def facts(self) -> Facts:
+        """It may have parallel folders."""
+        return Facts(heeds=frozenset({"pairs"}), root=self.root)
 
-    def read(self, sample: SourceSample) -> Content:
-        """The bytes of the sample's files, if they still are what was scanned."""
-        return read_files(self.root, sample)
+    @property
+    def files(self) -> Files:
+        """What reads the samples."""
+        return Files(self.root)
 
     def _beside(
         self, path: str, known: Container[str], what: str, *, files: bool = True

@@ -1,12 +1,18 @@
 """Brings a dataset of the caller's to the packing processes: once to each of them."""
 
+import io
 import os
 import sys
 from collections.abc import Mapping
-from typing import Any
+from typing import IO, Any, TypeVar
+
+from PIL import ImageFile
 
 from packer.errors import UnusableInput, said
 from packer.sources.arrays.held import held
+from packer.sources.python.values import reopened, unchanged_file
+
+F = TypeVar("F", bound=IO[bytes])
 
 
 class Carried:
@@ -31,16 +37,14 @@ class Carried:
         Raises:
             UnusableInput: it does not pickle.
         """
-        import cloudpickle
-
         try:
             if far or sys.platform != "linux":
-                self._parcel = cloudpickle.dumps(self.parts)
+                self._parcel = _pickle(self.parts, io.BytesIO()).getvalue()
                 return
             descriptor = os.memfd_create("packer")
             self._parcel = os.getpid(), descriptor
             with open(descriptor, "wb", closefd=False) as file:
-                cloudpickle.dump(self.parts, file)
+                _pickle(self.parts, file)
         except Exception as error:  # whatever its own __reduce__ raises
             self.put_down()
             raise UnusableInput(
@@ -95,6 +99,21 @@ def _made(parcel: bytes | tuple[int, int]) -> Any:
         return cloudpickle.loads(parcel)
     with open("/proc/{}/fd/{}".format(*parcel), "rb") as file:
         return cloudpickle.load(file)
+
+
+def _pickle(parts: Mapping[str, Any], file: F) -> F:
+    """Pickle datasets into a file; a picture that is open keeps the bytes of its own."""
+    import cloudpickle
+
+    class Pickler(cloudpickle.Pickler):  # type: ignore[misc]
+        def reducer_override(self, value: Any) -> Any:
+            is_open = isinstance(value, ImageFile.ImageFile) and value.tile
+            if is_open and (data := unchanged_file(value)):  # which Pillow would leave out
+                return reopened, (data, value.filename, value.info)
+            return super().reducer_override(value)
+
+    Pickler(file).dump(parts)
+    return file
 
 
 def _culprit(parts: Mapping[str, Any]) -> str:

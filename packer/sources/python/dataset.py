@@ -27,7 +27,7 @@ from packer.sources.python.known import Known, is_map_style, know, parts_of
 from packer.sources.python.probes import Probed, Read, probe
 from packer.sources.python.values import described
 from packer.sources.reading import Reading
-from packer.sources.records import Content, Skipped, SourceSample
+from packer.sources.records import Content, Facts, Skipped, SourceSample
 
 _TOO_LATE = (
     "names its split, which comes too late, as shards are planned before items are read: give a "
@@ -59,6 +59,23 @@ class DatasetSource:
         """Class names in label order; empty where labels are numbers."""
         return self.fields.classes
 
+    @property
+    def facts(self) -> Facts:
+        """What a few of the items tell."""
+        return Facts(
+            remarks=tuple(self._remarks()),
+            is_late=True,
+            is_keyed=self.probed.keyed,
+            is_labelled=self.probed.labelled,
+            members=self.probed.members,
+            identity=self.identity,
+        )
+
+    @property
+    def files(self) -> "DatasetSource":
+        """What reads the samples: itself."""
+        return self
+
     def scan(self) -> Iterator[SourceSample | Skipped]:
         """Every item, by its number."""
         for split, length in self.lengths.items():
@@ -87,7 +104,7 @@ class DatasetSource:
         known = replace(sample, name=name, key=key, label=item.label, members=tuple(item.members))
         return Content(item.image, item.members, known)
 
-    def remarks(self) -> Iterator[str]:
+    def _remarks(self) -> Iterator[str]:
         """What a person should know of the items."""
         if self.probed.as_png:
             yield AS_PNG

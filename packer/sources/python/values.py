@@ -1,5 +1,6 @@
 """An image or a label as Python code has it; what cannot be stored is refused with a way to do."""
 
+import io
 import operator
 import os
 import weakref
@@ -13,7 +14,7 @@ from PIL import Image, ImageFile
 from packer.errors import BadImage, Unreadable, said
 from packer.images.probe import PILLOW_ERRORS, damaged
 from packer.sources.labels import MAX_CLASSES
-from reader.format.pictures import PILLOW_FORMATS, opened
+from reader.format.pictures import PILLOW_FORMATS, no_limit_of_pillow, opened
 
 _FORMATS = {*PILLOW_FORMATS, "MPO"}
 _failed: dict[int, str] = {}  # pictures that could not be loaded: id -> reason
@@ -32,7 +33,7 @@ def image_of(value: Any) -> bytes | Image.Image:
         BadImage: it is something else, or names a file that cannot be read.
     """
     if isinstance(value, Image.Image):
-        return _unchanged_file(value) or picture(value)
+        return unchanged_file(value) or picture(value)
     if isinstance(value, (bytes, bytearray, memoryview)):
         if not value:
             raise BadImage("its image is empty")
@@ -102,7 +103,7 @@ def _file(path: str | bytes) -> bytes:
     return data
 
 
-def _unchanged_file(image: Image.Image) -> bytes | None:
+def unchanged_file(image: Image.Image) -> bytes | None:
     """Return the bytes of the file that a picture was opened from, if it shows that file.
 
     A picture that was loaded may have been drawn into, so that its pixels are compared.
@@ -127,6 +128,14 @@ def _unchanged_file(image: Image.Image) -> bytes | None:
             return data if same else None
     except PILLOW_ERRORS:
         return None  # the picture says what is wrong, if anything is
+
+
+def reopened(data: bytes, filename: Any, info: dict[Any, Any]) -> Image.Image:
+    """Return the picture of a file's bytes, not decoded yet, as it was where it was pickled."""
+    with no_limit_of_pillow:
+        image = Image.open(io.BytesIO(data))
+    image.filename, image.info = filename, info
+    return image
 
 
 def picture(image: Image.Image) -> Image.Image:

@@ -63,6 +63,6 @@ class Stream:
             for first in range(0, batch.num_rows, rows):
                 yield batch.slice(first, rows)
 
-    def read_row_group(self, group: int, **_: Any) -> pa.Table:
-        """A batch."""
-        return pa.Table.from_batches([self._batches[group]])
+    def read_row_group(self, group: int, columns: Sequence[str], **_: Any) -> pa.Table:
+        """These columns of a batch."""
+        return pa.Table.from_batches([self._batches[group].select(list(columns))])

@@ -5,7 +5,6 @@ with the line after: a quote that is never closed costs its own line and no othe
 """
 
 import csv
-import io
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
@@ -88,18 +87,8 @@ class LineTable(ABC):
                 if not lines.count:
                     return
                 if fields:
-                    yield Record(where, fields, f"{start}:{lines.size}")
+                    yield Record(where, fields)
                 line, start = line + lines.count, start + lines.size
-
-    def fields(self, *locators: str) -> list[dict[str, Any]]:
-        """The records that `locators` (offset and size) tell.
-
-        Raises:
-            PackingFailed: the manifest is not what it was.
-        """
-        spans = [(int(offset), int(size)) for offset, size in (at.split(":") for at in locators)]
-        found = self.file.read(*spans)
-        return [self.parse(io.StringIO(data.decode(), newline="\n")) for data in found]
 
 
 @dataclass(frozen=True)

@@ -110,11 +110,6 @@ class ParquetTable:
         """The path of a file, relative to the folder."""
         return str(self.files[file].path.relative_to(self.folder))
 
-    def place(self, locator: str) -> tuple[int, int]:
-        """The file of a record, and its row there."""
-        file, _, _, row = map(int, locator.split(":"))
-        return file, row
-
     def records(self, columns: Sequence[str] | None = None) -> Iterator[Record | Skipped]:
         """Every row in order, with these columns alone; an unsound row group is skipped."""
         return self.through(iter, columns)
@@ -138,23 +133,6 @@ class ParquetTable:
                 yield RowGroup(self, look, columns, file, group, first, block)
                 first += rows
                 block += 1
-
-    def fields(self, *locators: str) -> list[dict[str, Any]]:
-        """The rows that `locators` (file, row group, row in it, row in the file) tell.
-
-        Raises:
-            BadImage: the row group cannot be read.
-            PackingFailed: the file is not what it was.
-        """
-        return [self._row(*map(int, locator.split(":"))) for locator in locators]
-
-    def _row(self, file: int, group: int, row: int, _: int) -> dict[str, Any]:
-        self.files[file].check()
-        with _lock:
-            table = _group(self.files[file], group)
-        if isinstance(table, BadImage):
-            raise type(table)(str(table))
-        return dict(table.slice(row, 1).to_pylist()[0])
 
 
 @dataclass(frozen=True)
@@ -205,8 +183,8 @@ def _records(task: RowGroup, path: Path) -> Iterator[Record]:
                 raise BadImage(_too_large(most))
             for fields in batch.to_pylist():
                 row = task.first + count
-                locator = f"{task.file}:{task.group}:{count}:{row}"
-                yield Record(f"{name}: row {row}", fields, locator, task.block)
+                place = task.file, task.group, count, row
+                yield Record(f"{name}: row {row}", fields, place, task.block)
                 count += 1
     if count != (wanted := task.table.rows[task.file][task.group]):
         raise BadImage(f"it holds {count} rows instead of {wanted}")
@@ -279,14 +257,28 @@ def _is_plain(kind: pa.DataType) -> bool:
     return bool(is_text or is_number or pa.types.is_boolean(kind))
 
 
-@lru_cache(maxsize=2)
-def _group(watched: Watched, group: int) -> pa.Table | BadImage:
-    """A row group, which the scan has found to fit, or why it cannot be read."""
+def cell(path: Path, mtime_ns: int, group: int, row: int, column: str) -> bytes:
+    """Return the bytes of an image in a file that was last written at `mtime_ns`.
+
+    Raises:
+        BadImage: the row group cannot be read.
+    """
+    with _lock:
+        values = _column(path, mtime_ns, group, column)
+    if isinstance(values, BadImage):
+        raise type(values)(str(values))
+    value = values[row].as_py()
+    return bytes(value["bytes"] if isinstance(value, dict) else value)
+
+
+@lru_cache(maxsize=4)
+def _column(path: Path, mtime_ns: int, group: int, column: str) -> pa.ChunkedArray | BadImage:
+    """A column of a row group, which the scan has found to fit, or why it cannot be read."""
     try:
-        with opened(watched.path) as file:
-            return file.read_row_group(group, use_threads=False)
+        with opened(path) as file:
+            return file.read_row_group(group, columns=[column], use_threads=False).column(column)
     except _ERRORS as error:
-        return Unreadable(_reason(error, watched.path))
+        return Unreadable(_reason(error, path))
 
 
 def _too_large(most: int) -> str:

@@ -21,12 +21,14 @@ from packer.options.declared import SourceOptions
 from packer.options.kinds import SPLIT_NAME
 from packer.sources.folder.layout import SPLITS
 from packer.sources.labels import class_order
-from packer.sources.records import Content, Skipped, SourceSample
+from packer.sources.places import Files
+from packer.sources.records import Facts, Skipped, SourceSample
 from packer.sources.table.as_json import to_json
 from packer.sources.table.classes import Labels, label_text
 from packer.sources.table.columns import IMAGE, Columns, split_text
 from packer.sources.table.parquet import ParquetTable
-from packer.sources.table.table import Record, Table
+from packer.sources.table.table import Record
+from packer.sources.table.unlabelled import could_have_labels
 from packer.words import option
 
 _PART = re.compile(r"(.+?)-\d{5}-of-\d{5}.*")  # of a split that lies in several files
@@ -93,9 +95,15 @@ class ParquetImages:
         return self.labels.classes
 
     @property
-    def without_labels(self) -> Sequence[tuple[Table, Columns]]:
-        """The table, if its rows have no label."""
-        return [(self.table, self.columns)]
+    def facts(self) -> Facts:
+        """Which columns could be labels, where there are none."""
+        columns = frozenset({"columns"})
+        return Facts(columns, unlabelled=lambda: [could_have_labels(self.table, self.columns)])
+
+    @property
+    def files(self) -> Files:
+        """What reads the samples."""
+        return Files(self.table.folder)
 
     def scan(self) -> Iterator[SourceSample | Skipped]:
         """The image of each row, in the order of the files' names."""
@@ -106,38 +114,37 @@ class ParquetImages:
     def _samples(self, records: Iterator[Record]) -> Iterator[SourceSample | Skipped]:
         number_of = self.labels.number_of
         for record in records:
-            file, row = self.table.place(record.locator)
+            file, group, place, row = record.place
             try:
-                content = self._content(record.fields)
+                size, members = self._members(record.fields)
                 label = number_of(label_text(self.columns.label_of(record.fields)))
                 split = split_text(self.columns.split_of(record.fields))
             except BadImage as error:
                 yield Skipped.of(record.where, error)
                 continue
-            stem = os.path.splitext(self.table.name(file))[0]
+            path = self.table.name(file)
+            stem = os.path.splitext(path)[0]
             name = f"{stem}/{row:08d}{_file_name(record.fields[self.columns.image])}"
             yield SourceSample(
                 name=name,
                 key=escape(os.path.splitext(name)[0]),
                 label=label,
-                size=content.size,
+                size=size,
                 mtime_ns=self.table.files[file].mtime_ns,
-                members=tuple(content.members),
+                members=tuple(members),
                 split=split or self.splits[file],
-                locator=record.locator,
+                places=[
+                    [path, group, place, self.columns.image],
+                    *(
+                        [held] if isinstance(held, bytes) else [path, group, place, held]
+                        for held in members.values()
+                    ),
+                ],
                 block=record.block,
             )
 
-    def member_files(self, sample: SourceSample) -> Sequence[str]:
-        """None: the members come out of the image's row."""
-        return ()
-
-    def read(self, sample: SourceSample) -> Content:
-        """The row's image and its other columns."""
-        content = self._content(*self.table.fields(sample.locator))
-        return content.as_scanned(sample, sample.mtime_ns)  # the table has looked at its file
-
-    def _content(self, fields: Mapping[str, Any]) -> Content:
+    def _members(self, fields: Mapping[str, Any]) -> tuple[int, dict[str, str | bytes]]:
+        """Return the bytes of a row's image and members, and of each its column or content."""
         value = fields[self.columns.image]
         image = value["bytes"] if isinstance(value, dict) else value
         if image is None:
@@ -150,19 +157,22 @@ class ParquetImages:
         if not image:
             raise BadImage("its image is empty")
         others = self.columns.others(fields)
-        members = {}
+        size = len(image)
+        members: dict[str, str | bytes] = {}
         for name in self.pictures:
             value = others.pop(name) or {}
             if data := value.get("bytes"):
                 ext = _member_name(name, data)
                 if ext in members:
                     raise BadImage(f"two of its columns would be its member .{ext}")
-                members[ext] = data
+                members[ext] = name
+                size += len(data)
             elif value.get("path"):
                 raise BadImage(f"its column {name!r} holds no image, only a path")
         if others:
-            members["json"] = to_json(others)
-        return Content(image, members)
+            members["json"] = text = to_json(others)
+            size += len(text)
+        return size, members
 
 
 def _labels(

@@ -3,7 +3,7 @@
 They are read twice: once for what must be known of all rows (`survey`), once for the samples.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -12,17 +12,19 @@ import numpy as np
 
 from packer.errors import BadImage, Damaged, UnusableInput
 from packer.options.declared import SourceOptions
-from packer.sources.folder.files import measure, read_file
+from packer.sources.folder.files import measure
 from packer.sources.labels import class_order
 from packer.sources.lists import read_by
-from packer.sources.records import Content, Skipped, SourceSample
+from packer.sources.places import Files
+from packer.sources.records import Facts, Place, Skipped, SourceSample
 from packer.sources.table.as_json import to_json
 from packer.sources.table.classes import Labels
-from packer.sources.table.columns import NONE, Columns
+from packer.sources.table.columns import NONE
 from packer.sources.table.names import Keys, name_hash
 from packer.sources.table.part import Part
 from packer.sources.table.survey import Survey
-from packer.sources.table.table import Record, Table
+from packer.sources.table.table import Record
+from packer.sources.table.unlabelled import could_have_labels
 from packer.sources.table.unlisted import Unlisted
 
 _MOST_OPEN = 1_000_000  # rows of images whose other rows are still to come
@@ -82,16 +84,41 @@ class TableSource:
         return self.labels.classes
 
     @property
-    def without_labels(self) -> Sequence[tuple[Table, Columns]]:
-        """The tables whose rows could have a label and have none."""
-        if self.told_to_have_none or any(part.has_targets for part in self.parts):
-            return ()
-        labelled = [part for part in self.parts if part.columns.label]
-        return [(part.table, part.columns) for part in labelled or self.parts]
+    def facts(self) -> Facts:
+        """How a Loader reads what it has; without labels, which columns could be these."""
+        advice = self._advice()
+        return Facts(
+            heeds=frozenset({"columns"}),
+            remarks=(advice,) if advice else (),
+            unlabelled=self._without_labels,
+            root=self.root,
+        )
 
     @property
-    def advice(self) -> str:
-        """How a Loader reads the boxes, or several labels of an image."""
+    def files(self) -> Files:
+        """What reads the samples."""
+        return Files(self.root)
+
+    def scan(self) -> Iterator[SourceSample | Skipped]:
+        """The image of each record, in the tables' order."""
+        keys = self.survey.keys(self.parts)
+        splits: set[str] = set()
+        for part in self.parts:
+            yield from part.table.skipped
+            groups = self._grouped(part) if part.grouped else self._single(part)
+            for found in groups:
+                if isinstance(found, Skipped):
+                    yield found
+                    continue
+                sample = self._sample(part, found, keys)
+                if isinstance(sample, SourceSample):
+                    splits.add(sample.split)
+                yield sample
+        if self.unlisted is not None:
+            yield from self.unlisted.scan(self.survey.known, splits)
+
+    def _advice(self) -> str:
+        """Return how a Loader reads the boxes, or several labels of an image."""
         some = "?" if self.unlisted else ""  # there may be images that no table names
         columns = [part.columns for part in self.parts]
         if any(column.box for column in columns):
@@ -101,39 +128,13 @@ class TableSource:
             return 'The class numbers of each image are the list "labels" in its json.'
         return ""
 
-    def scan(self) -> Iterator[SourceSample | Skipped]:
-        """The image of each record, in the tables' order."""
-        keys = self.survey.keys(self.parts)
-        splits: set[str] = set()
-        for number, part in enumerate(self.parts):
-            yield from part.table.skipped
-            groups = self._grouped(part) if part.grouped else self._single(part)
-            for found in groups:
-                if isinstance(found, Skipped):
-                    yield found
-                    continue
-                sample = self._sample(number, found, keys)
-                if isinstance(sample, SourceSample):
-                    splits.add(sample.split)
-                yield sample
-        if self.unlisted is not None:
-            yield from self.unlisted.scan(self.survey.known, splits)
-
-    def member_files(self, sample: SourceSample) -> Sequence[str]:
-        """None: the members come out of the manifest's row."""
-        return ()
-
-    def read(self, sample: SourceSample) -> Content:
-        """The image file and what its rows say."""
-        image, newest = read_file(self.root / sample.name, sample.size)
-        members: dict[str, bytes] = {}
-        if sample.locator:
-            number, _, locators = sample.locator.rpartition("|")
-            part = self.parts[int(number or 0)]
-            rows = part.table.fields(*locators.split(" "))
-            members, written = self._members(part, rows)
-            newest = max(newest, written, *(file.mtime_ns for file in part.table.files))
-        return Content(image, members).as_scanned(sample, newest)
+    def _without_labels(self) -> Iterator[str]:
+        """Yield a sentence for each table whose rows could have a label and have none."""
+        if self.told_to_have_none or any(part.has_targets for part in self.parts):
+            return
+        labelled = [part for part in self.parts if part.columns.label]
+        for part in labelled or self.parts:
+            yield could_have_labels(part.table, part.columns)
 
     def _single(self, part: Part) -> Iterator[list[Record] | Skipped]:
         return ([r] if isinstance(r, Record) else r for r in part.table.records())
@@ -165,8 +166,8 @@ class TableSource:
                     f"column {part.columns.image!r}."
                 )
 
-    def _sample(self, number: int, records: Sequence[Record], keys: Keys) -> SourceSample | Skipped:
-        part, first = self.parts[number], records[0]
+    def _sample(self, part: Part, records: Sequence[Record], keys: Keys) -> SourceSample | Skipped:
+        first = records[0]
         rows = [record.fields for record in records]
         try:
             name = part.name(first.fields)
@@ -175,36 +176,29 @@ class TableSource:
                 raise Damaged(f"{name} is empty")
             label = part.label_of(rows, self.labels.number_of)
             split = part.split_of(rows, name)
-            members, written = self._members(part, rows)
+            places: dict[str, Place] = dict(part.further(first.fields))
+            for path in part.further(first.fields).values():
+                more, written = measure(self.root, path)
+                size, newest = size + more, max(newest, written)
+            if fields := part.json_of(rows, self.labels.number_of):
+                data = to_json(fields)
+                places["json"], size = [data], size + len(data)
+                newest = max(newest, *(file.mtime_ns for file in part.table.files))
             key = keys.of(name)
         except BadImage as error:
             reason = _about(first.fields.get(part.columns.image), error)
             return replace(Skipped.of(first.where, error), reason=reason)
-        locators = " ".join(record.locator for record in records)
         return SourceSample(
             name=name,
             key=key,
             label=label,
-            size=size + sum(map(len, members.values())),
-            mtime_ns=max(newest, written, *(file.mtime_ns for file in part.table.files)),
-            members=tuple(members),
+            size=size,
+            mtime_ns=newest,
+            members=tuple(places),
             split=split,
-            locator=f"{number}|{locators}" if len(self.parts) > 1 else locators,
+            places=(None, *places.values()) if places else (),
             block=first.block,
         )
-
-    def _members(
-        self, part: Part, rows: Sequence[Mapping[str, Any]]
-    ) -> tuple[dict[str, bytes], int]:
-        """What an image's rows say, and when the newest of the files that they name was written."""
-        members, newest = {}, 0
-        for member, path in part.further(rows[0]).items():
-            size, _ = measure(self.root, path)
-            members[member], written = read_file(self.root / path, size)
-            newest = max(newest, written)
-        if described := part.json_of(rows, self.labels.number_of):
-            members["json"] = to_json(described)
-        return members, newest
 
 
 def _labels(

@@ -1,4 +1,4 @@
-"""What a manifest is, whatever its format: records that come in order and are found again."""
+"""What a table is, whatever its format: records that come in order."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,17 +15,18 @@ class Record:
     Attributes:
         where: the file and the line or row, for a person.
         fields: column -> value.
-        locator, block: see `SourceSample`.
+        place: the file, the row group, the row in it and the row in the file; empty for text.
+        block: see `SourceSample`.
     """
 
     where: str
     fields: Mapping[str, Any]
-    locator: str
+    place: tuple[int, ...] = ()
     block: int = -1
 
 
 class Table(Protocol):
-    """A manifest; it is sent to the packing processes, so it must pickle and stay small."""
+    """A table of records."""
 
     @property
     def files(self) -> tuple[Watched, ...]:
@@ -49,6 +50,3 @@ class Table(Protocol):
 
     def records(self, columns: Sequence[str] | None = None) -> Iterator[Record | Skipped]:
         """Every record in a fixed order; with `columns`, others may be missing."""
-
-    def fields(self, *locators: str) -> Sequence[Mapping[str, Any]]:
-        """The fields of records; raises PackingFailed where the file has changed."""

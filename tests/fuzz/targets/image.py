@@ -11,10 +11,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from packer.checking.image import contradictions, image_faults
 from packer.errors import BadImage
 from packer.images import jpeg
 from packer.images import probe as images
+from packer.inspect.image import contradictions, image_faults
 from reader.decode.decoder import Decoder
 from reader.decode.formats import read_values
 from reader.decode.plan import plan

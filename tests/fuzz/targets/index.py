@@ -11,8 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from packer.checking.info import info
-from packer.checking.verify import verify
+from packer.inspect.info import info
+from packer.inspect.verify import verify
 from reader import CenterCrop, Dataset, RandomCrop, RandomHorizontalFlip, RandomResizedCrop
 from reader.batch.layout import BatchLayout
 from reader.format import FORMATS, Index, Manifest, ShardEntry, ShardfeedError

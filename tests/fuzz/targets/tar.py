@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from packer.interop.rows import index_tar
+from packer.inspect.rows import index_tar
 from packer.sources.archive.archive import ArchiveSource
 from packer.sources.archive.webdataset import WebDatasetSource
 from reader.format import FORMATS, Index, ShardfeedError

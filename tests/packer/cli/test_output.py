@@ -59,3 +59,26 @@ def test_a_full_disk_under_the_log_does_not_stop_the_work(tmp_path: Path, source
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=full, text=True, timeout=60)
     assert done.returncode == 0
     assert "39 samples" in done.stdout
+
+
+def test_a_long_name_is_told_by_its_ends_and_is_whole_in_the_json(
+    tmp_path: Path, source: Path, run_packer: RunPacker
+) -> None:
+    names = [f"{letter}{'x' * 10**6}" for letter in "ab"]
+    rows = [f"class0/image{number:03d}.jpg,{name}" for number, name in enumerate(names)]
+    (tmp_path / "list.csv").write_text("\n".join(["image,label", *rows]))
+    (tmp_path / "names.txt").write_text("\n".join(names[:1]))
+    command = ("pack", tmp_path / "list.csv", tmp_path / "dst", "--root", source)
+    refused = run_packer(*command, "--classes", tmp_path / "names.txt")
+    assert "not in the list of classes: bxxx" in refused.stderr
+    assert len(refused.stderr) < 2000
+    for done in (
+        run_packer(*command, "--dry-run"),
+        run_packer(*command, "--explain"),
+        run_packer(*command),
+        run_packer("info", tmp_path / "dst"),
+    ):
+        assert done.returncode == 0, done.stderr
+        assert "axxx" in done.stdout + done.stderr
+        assert len(done.stdout + done.stderr) < 5000
+    assert names[0] in run_packer("info", tmp_path / "dst", "--json").stdout

@@ -39,9 +39,17 @@ def test_a_folder_here_is_asked_for_nothing_unless_a_store_is_meant(packed: Path
 
 
 def test_a_change_that_shows_no_other_numbers_has_no_row(packed: Path) -> None:
-    table = run(packed, "--epochs", 2).output.split("\n\n")[1]
-    assert "as planned" in table
-    assert "--shuffle" not in table  # a batch is of all shards, and the cache holds them
+    found = run(packed, "--epochs", 2).output
+    assert "mixing" in found
+    assert "--shuffle" not in found  # a batch is of all shards, and the cache holds them
+
+
+def test_a_table_has_no_row_alone_and_no_column_without_a_value(packed: Path) -> None:
+    assert "as planned" not in run(packed, "--epochs", 2).output
+    several = ("--batch-size", 4, "--nodes", 2, "--ranks", 2)
+    table = run(packed, *several).output.split("\n\n")[1]
+    assert table.splitlines()[0].split() == ["epoch", "2", "shards", "a", "batch"]
+    assert "--shuffle block:4" in table
 
 
 def test_a_plan_is_made_for_train_unless_another_split_is_named(

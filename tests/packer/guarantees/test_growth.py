@@ -65,7 +65,7 @@ def planning(row: Row, folder: Path, plan: Mapping[str, Any] = {}) -> Run:
 
     def run() -> Work | None:
         try:
-            work = prepare(src, options, Progress(quiet=True))
+            work = prepare(src, options, Progress(quiet=True), spool=folder / "made")
         except UnusableInput:
             return None
         digests(work)
@@ -154,7 +154,9 @@ def test_twice_a_python_dataset_takes_at_most_twice_the_work(splits: bool) -> No
                 dataset if splits else items, options.source, options.policy, alone=True, far=False
             )
             with given as reading:
-                return prepare(reading, options, Progress(quiet=True))
+                return prepare(
+                    reading, options, Progress(quiet=True), spool=Path("nothing is made")
+                )
 
         return run
 

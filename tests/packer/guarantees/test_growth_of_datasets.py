@@ -11,9 +11,9 @@ import pytest
 from growth import assert_linear
 from PIL import Image
 
-from packer.checking.verify import verify
 from packer.cli.main import main
-from packer.report.table import gather
+from packer.inspect.report.table import gather
+from packer.inspect.verify import verify
 from packer.run.log import RunLog
 from packer.run.pack import PackReport
 from packer.run.run import Run

@@ -12,12 +12,12 @@ import pytest
 from PIL import Image
 
 import packer
-from packer.checking.info import info
-from packer.checking.verify import verify
 from packer.errors import BadImage, Rejected
 from packer.images.probe import probe
-from packer.interop.extract import extract
-from packer.interop.index import index
+from packer.inspect.extract import extract
+from packer.inspect.index import index
+from packer.inspect.info import info
+from packer.inspect.verify import verify
 from packer.run.pack import PackReport
 from reader import Dataset
 from reader.format import FormatError, Limits, Manifest

@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from packer.errors import UnusableInput
+from packer.options.chosen import checked
 from packer.options.kinds import CLASSES, DEPTH, HEIGHT_WIDTH, PAIRS, SHARES, Kind, size, whole
 
 
@@ -41,6 +43,13 @@ def test_a_shard_size_whose_unit_was_forgotten_is_refused_with_what_was_meant(
 
 def test_a_pair_may_be_named_by_several_words(tmp_path: Path) -> None:
     assert PAIRS.parse(f"copy.2?={tmp_path}") == ("copy.2?", tmp_path)
+
+
+@pytest.mark.parametrize("engine", ["spark", "ray://", "dask://here", "ray:10001", "", 7])
+def test_what_is_no_executor_is_refused_with_those_that_are(engine: object) -> None:
+    known = r"executor is one of local, ray, ray://HOST:PORT and dask://HOST:PORT, or an Executor"
+    with pytest.raises(UnusableInput, match=known):
+        checked({"executor": engine})
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from packer.interop.export import export
+from packer.inspect.export import export
 from packer.keys import escape
 from packer.progress import Progress
 

@@ -72,7 +72,7 @@ def test_a_copy_of_the_source_has_the_same_fingerprint_and_another_digest() -> N
 MIXED = [
     SAMPLE,
     ODD,
-    replace(SAMPLE, key="cat/b", members=("json",), split="val", locator="[]", block=7),
+    replace(SAMPLE, key="cat/b", members=("json",), split="val", places=[None, "b.json"], block=7),
     replace(ODD, key="%FF/b", split="train"),
 ]
 

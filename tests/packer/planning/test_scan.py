@@ -1,6 +1,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
 
@@ -8,7 +9,8 @@ from packer.errors import BadImage
 from packer.options.declared import PackOptions
 from packer.planning.scan import Scanned, scan
 from packer.progress import Progress
-from packer.sources.records import Content, Skipped, SourceSample
+from packer.sources.places import Spool
+from packer.sources.records import Content, Facts, Skipped, SourceSample
 
 
 @dataclass
@@ -18,7 +20,15 @@ class Given:
     records: Sequence[SourceSample | Skipped]
     images: dict[str, bytes] = field(default_factory=dict)
     classes: tuple[str, ...] = ()
+    facts: Facts = field(default_factory=Facts)
     reads: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def files(self) -> "Given":
+        return self
+
+    def member_files(self, sample: SourceSample) -> Sequence[str]:
+        return ()
 
     def scan(self) -> Iterator[SourceSample | Skipped]:
         return iter(self.records)
@@ -36,7 +46,9 @@ def sample(name: str, **values: object) -> SourceSample:
 
 
 def scanned(source: Given, **options: object) -> Scanned:
-    return scan(source, PackOptions(**options), Progress(quiet=True))  # type: ignore[arg-type]
+    with Spool(Path("nothing is made")) as spool:
+        chosen = PackOptions(**options)  # type: ignore[arg-type]
+        return scan(source, chosen, Progress(quiet=True), spool=spool)
 
 
 def names(result: Scanned) -> list[str]:

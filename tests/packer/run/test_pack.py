@@ -24,9 +24,9 @@ from safetensors import safe_open
 from safetensors.numpy import load_file
 
 import packer
-from packer.checking.verify import verify
 from packer.errors import NothingToPack, PackingFailed, Rejected, UnusableInput
 from packer.images import tiling
+from packer.inspect.verify import verify
 from packer.keys import unescape
 from packer.progress import Progress
 from packer.run.pack import PackOptions, PackReport, pack

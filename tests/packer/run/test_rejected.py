@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import packer
-from packer.checking.info import Info, info
-from packer.checking.repair import repair
-from packer.checking.verify import verify
+from packer.inspect.info import Info, info
+from packer.inspect.repair import repair
+from packer.inspect.verify import verify
 from packer.options.declared import PackOptions
 from packer.run.pack import pack, pack_part
 from packer.run.part import Part
@@ -105,7 +105,8 @@ def test_an_append_adds_what_it_rejects_and_counts_no_file_twice(
     assert found.rejected == Manifest.load(dst).rejected == len(names(found)) == 7
     assert {"class2/later.jpg", "class2/other.jpg"} < set(names(found))
     (dirty / "class2" / "last.jpg").write_text("text")  # the only new file: it has no shard
-    pack(dirty, dst, PackOptions(), 1, append=True, skip_rejected=True)
+    report = pack(dirty, dst, PackOptions(), 1, append=True, skip_rejected=True)
+    assert report.shards_written == 0
     assert info(dst).rejected == 8
     assert "class2/last.jpg" in names(info(dst))
     assert "class0/empty0.jpg" in names(info(dst))

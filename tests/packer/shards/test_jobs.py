@@ -41,7 +41,7 @@ def jobs(source: Path) -> Callable[..., list[ShardJob]]:
         folder.mkdir(exist_ok=True)
         paths = [folder / f"shard-{number:06d}.tar" for number in range(13)]
         return [
-            ShardJob(path, opened, samples[number::13], policy, threads)
+            ShardJob(path, opened.files, samples[number::13], policy, threads)
             for number, path in enumerate(paths)
         ]
 

@@ -62,7 +62,7 @@ def json_of() -> Callable[[Source, SourceSample], Any]:
     """`json_of(source, sample)`: its JSON; its size is checked against what the scan said."""
 
     def read(source: Source, sample: SourceSample) -> Any:
-        content = source.read(sample)
+        content = source.files.read(sample)
         assert tuple(content.members) == sample.members
         assert len(content.image) + sum(map(len, content.members.values())) == sample.size
         return json.loads(content.members["json"]) if sample.members else None
@@ -135,7 +135,7 @@ class Scan:
         """Name of each image and, with their extensions, of its members -> bytes."""
         found = {}
         for sample in self.samples:
-            content = self.source.read(sample)
+            content = self.source.files.read(sample)
             image = content.image
             found[sample.name] = image if isinstance(image, bytes) else image.tobytes()
             stem = sample.name.rpartition(".")[0] or sample.name

@@ -102,7 +102,7 @@ def error_of(path: Path) -> str | None:
             if isinstance(record, SourceSample):
                 record.key.encode()
                 with contextlib.suppress(BadImage):
-                    source.read(record)
+                    source.files.read(record)
     except ShardfeedError as error:
         return str(error)
     return None

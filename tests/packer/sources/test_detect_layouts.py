@@ -66,7 +66,7 @@ def check(found: Any, expected: Read) -> None:
     else:
         assert members == expected.members
     for sample in found.samples:
-        content = found.source.read(sample)
+        content = found.source.files.read(sample)
         size = len(content.image) if isinstance(content.image, bytes) else content.image.nbytes
         assert size + sum(map(len, content.members.values())) == sample.size
         wanted = expected.json.get(sample.key, {})
@@ -246,8 +246,8 @@ def test_what_is_made_of_layouts_by_chance_is_right_or_not_packed(
     packed = {str((root / s.name).resolve()) for s in found.samples}
     members: set[bytes] = set()
     for sample in found.samples:
-        packed |= {str((root / name).resolve()) for name in found.source.member_files(sample)}
-        members |= set(found.source.read(sample).members.values())
+        packed |= {str((root / name).resolve()) for name in found.source.files.member_files(sample)}
+        members |= set(found.source.files.read(sample).members.values())
     named = {str((root / name).resolve()) for name in found.ignored}
     for name in filter(IMAGE.search, files):
         path = (src / name).resolve()

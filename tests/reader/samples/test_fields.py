@@ -246,6 +246,14 @@ def test_a_member_that_memory_does_not_hold_is_not_masked_as_damaged(captions: P
         only(captions, fields=(Member("bin", decode=take_it),), on_error="mask")
 
 
+def test_an_error_of_a_decoder_that_mentions_memory_is_that_of_its_sample(captions: Path) -> None:
+    def refuse(data: bytes) -> int:
+        raise ValueError("out of memory")
+
+    with pytest.raises(SampleError, match=r"decode= raised:\n(?s:.)*ValueError: out of memory"):
+        only(captions, fields=(Member("bin", decode=refuse),))
+
+
 def test_a_pickle_in_an_npy_is_refused(write_samples: WriteSamples) -> None:
     evil = npy(np.array([{}], object), allow_pickle=True)
     dataset = write_samples({"a": {"png": png(grey(0)), "npy": evil}})

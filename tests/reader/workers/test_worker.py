@@ -71,6 +71,33 @@ def test_an_exception_in_a_transform_comes_with_its_traceback_and_the_loader_goe
             assert text.endswith("ZeroDivisionError: no image of 78 rows\n")
 
 
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (ValueError("out of memory"), ValueError),
+        (RuntimeError("Failed to allocate a name"), RuntimeError),
+        (MemoryError(), WorkerError),
+        (OSError("out of memory error when reading image file"), WorkerError),
+    ],
+    ids=repr,
+)
+def test_an_error_of_the_users_is_a_lack_of_memory_by_its_type_alone(
+    packed: Path, error: Exception, kind: type[Exception]
+) -> None:
+    here = os.getpid()
+
+    def refuse(sample: object) -> object:
+        if os.getpid() != here:
+            raise error
+        return sample
+
+    with Loader(packed, workers=1, transforms=[CROP], map_sample=refuse) as loader:
+        with pytest.raises(kind) as caught:
+            list(loader)
+        text = "".join(traceback.format_exception(caught.value))
+        assert ("Memory ran out" in text) is (kind is WorkerError)
+
+
 def test_a_transform_that_gives_an_unforeseen_size_is_an_error(packed: Path) -> None:
     def grow(geometry: Geometry) -> None:
         geometry.resize(500, 500)

@@ -285,7 +285,7 @@ def test_a_zip_that_lies_about_a_size_is_found_out(
         return
     assert [sample.key for sample in found.samples] == ["cat/a", "cat/b"]
     with pytest.raises(BadImage, match=f"says that it has {size} bytes"):
-        found.source.read(found.samples[1])
+        found.source.files.read(found.samples[1])
 
 
 def test_files_of_a_zip_that_share_their_bytes_are_refused(
@@ -329,7 +329,7 @@ def test_a_flipped_bit_in_a_zip_is_found(
         path.write_bytes(data)
         os.utime(path, ns=(stamp, stamp))
         with pytest.raises(BadImage, match=r"the zip is damaged|is not true"):
-            found.source.read(found.samples[0])
+            found.source.files.read(found.samples[0])
 
 
 @pytest.mark.parametrize("keep", [0.5, 0.9])
@@ -374,7 +374,7 @@ def test_an_archive_that_changed_since_the_scan_stops_packing(
     found = scan(path)
     os.utime(path, ns=(0, 1))
     with pytest.raises(PackingFailed, match=r"a\.tar changed"):
-        found.source.read(found.samples[0])
+        found.source.files.read(found.samples[0])
 
 
 def test_jobs_do_not_change_a_byte(

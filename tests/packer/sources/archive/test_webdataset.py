@@ -287,7 +287,7 @@ def test_a_tar_that_changed_since_the_scan_stops_packing(
     with open(tmp_path / "a.tar", "ab") as file:
         file.write(bytes(512))
     with pytest.raises(PackingFailed, match=r"a\.tar changed"):
-        found.source.read(found.samples[0])
+        found.source.files.read(found.samples[0])
 
 
 def test_jobs_do_not_change_a_byte(

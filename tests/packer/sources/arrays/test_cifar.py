@@ -270,9 +270,11 @@ def test_an_archive_that_changed_since_the_scan_stops_packing(
     found = scan(four[0])
     os.utime(four[0], ns=(0, 1))
     other = scan(four[2])
-    other.source.read(other.samples[0])  # what a process holds in memory is another dataset now
+    other.source.files.read(
+        other.samples[0]
+    )  # what a process holds in memory is another dataset now
     with pytest.raises(PackingFailed, match="changed while"):
-        found.source.read(found.samples[0])
+        found.source.files.read(found.samples[0])
 
 
 @pytest.mark.parametrize("classes", [10], indirect=True)

@@ -162,7 +162,7 @@ def test_a_file_that_changed_since_the_scan_stops_packing(
     found = scan(write_files(tmp_path / "mnist", files))
     os.utime(tmp_path / "mnist" / IMAGES, ns=(0, 1))
     with pytest.raises(PackingFailed, match="changed while"):
-        found.source.read(found.samples[0])
+        found.source.files.read(found.samples[0])
 
 
 def test_jobs_do_not_change_a_byte(

@@ -245,7 +245,7 @@ def test_a_sample_reads_back_as_the_file(make_files: MakeFiles) -> None:
     for sample in samples(root):
         (root / sample.name).write_bytes(b"y")
         os.utime(root / sample.name, ns=(0, sample.mtime_ns))
-        assert opened.read(sample) == Content(b"y")
+        assert opened.files.read(sample) == Content(b"y")
 
 
 @pytest.mark.parametrize(
@@ -265,7 +265,7 @@ def test_a_file_that_changed_since_the_scan_is_rejected(
     (sample,) = samples(root)
     change(root / sample.name)
     with pytest.raises(BadImage, match=r"changed|cannot be read"):
-        FolderSource.open(root).read(sample)
+        FolderSource.open(root).files.read(sample)
 
 
 def test_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:
@@ -283,7 +283,7 @@ def test_sidecars_are_members_of_their_images_sample(make_files: MakeFiles) -> N
     (root / "cat/a.JSON").write_bytes(b"{}")
     os.utime(root / "cat/a.JSON", ns=(0, 5))
     (a, _) = samples(root)
-    content = FolderSource.open(root).read(a)
+    content = FolderSource.open(root).files.read(a)
     assert content == Content(b"x", {"json": b"{}", "mask.png": b"x"})
 
 
@@ -292,7 +292,7 @@ def test_a_sidecar_that_changes_after_the_scan_is_noticed(make_files: MakeFiles)
     (sample,) = samples(root)
     (root / "cat/a.txt").write_bytes(b"longer")
     with pytest.raises(BadImage, match="changed"):
-        FolderSource.open(root).read(sample)
+        FolderSource.open(root).files.read(sample)
 
 
 def test_the_sidecars_of_a_rejected_image_are_named_too(make_files: MakeFiles) -> None:
@@ -392,7 +392,7 @@ def test_a_parallel_folder_gives_each_image_a_member(make_files: MakeFiles) -> N
     (root / "../masks/cat/a.png").write_bytes(b"m")
     os.utime(root / "../masks/cat/a.png", ns=(0, 0))
     os.utime(root / "cat/a.jpg", ns=(0, found[0].mtime_ns))
-    assert source.read(found[0]) == Content(b"x", {"mask.png": b"m"})
+    assert source.files.read(found[0]) == Content(b"x", {"mask.png": b"m"})
 
 
 def test_a_member_is_not_named_twice_after_its_extension(make_files: MakeFiles) -> None:

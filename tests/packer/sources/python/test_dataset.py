@@ -1,5 +1,6 @@
 """Datasets of Python's: packed in parallel, continued, and read back as they were."""
 
+import io
 import os
 import random
 import re
@@ -393,3 +394,45 @@ def test_a_kill_costs_the_shards_that_were_under_way_alone(
     subprocess.run(run, env=environment, check=True)
     assert reader.Dataset(tmp_path / "dst").targets == [0] * 40
     assert not [name for name in files_of(tmp_path / "dst") if name.startswith(".")]
+
+
+@pytest.mark.parametrize("executor", [None, "pool"])
+def test_pictures_opened_from_memory_are_stored_as_their_files_by_any_processes(
+    executor: str | None, tmp_path: Path, files_of: FilesOf
+) -> None:
+    def pictures() -> list[dict[str, Any]]:
+        opened = []
+        for number in range(16):
+            file = io.BytesIO()
+            Image.fromarray(Pictures().picture(number)).save(file, ("JPEG", "PNG")[number % 2])
+            opened.append({"image": Image.open(file), "caption.txt": str(number)})
+        return opened
+
+    pack(pictures(), tmp_path / "alone")
+    several = pictures()
+    with ThreadPoolExecutor(2) as pool:
+        for run in range(2):  # pickling leaves the pictures as they are
+            elsewhere = {"executor": pool} if executor else {"jobs": 2}
+            pack(several, tmp_path / f"several{run}", **elsewhere)
+            assert files_of(tmp_path / f"several{run}") == files_of(tmp_path / "alone")
+
+
+def test_a_picture_keeps_its_name_and_notes_in_the_packing_processes(tmp_path: Path) -> None:
+    path = tmp_path / "0.jpg"
+    Image.fromarray(Pictures().picture(0)).save(path, comment=b"a note")
+
+    class Named:
+        def __init__(self, image: Image.Image) -> None:
+            self.images = [image] * 16
+
+        def __len__(self) -> int:
+            return len(self.images)
+
+        def __getitem__(self, number: int) -> Any:
+            image = self.images[number]
+            note = image.info["comment"].decode()
+            return {"image": image, "caption.txt": f"{Path(image.filename).name}: {note}"}
+
+    with Image.open(path) as image:
+        pack(Named(image), tmp_path / "dst", jobs=2)
+    assert bytes(reader.Dataset(tmp_path / "dst").read(0, "caption.txt")) == b"0.jpg: a note"

@@ -85,6 +85,17 @@ def test_a_picture_opened_from_memory_gives_its_bytes_until_it_is_read() -> None
     assert isinstance(image_of(image), Image.Image)
 
 
+def test_an_error_that_mentions_memory_is_that_of_the_picture(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fails(_: Image.Image) -> None:
+        raise ValueError("out of memory of a strange kind")
+
+    monkeypatch.setattr(Image.Image, "load", fails)
+    with pytest.raises(BadImage, match="strange kind"):
+        image_of(Image.new("RGB", (5, 4)))
+
+
 def drafted(image: Image.Image) -> None:
     image.draft("L", (40, 30))
 

@@ -67,7 +67,7 @@ def test_a_parquet_manifest_gives_paths_labels_splits_and_json(
         ("3.jpg", 1, "train", 1),
         ("4.jpg", 0, "", 2),
     ]
-    assert [source.read(sample).image for sample in samples.values()] == jpegs[:5]
+    assert [source.files.read(sample).image for sample in samples.values()] == jpegs[:5]
     assert [json_of(source, sample) for sample in samples.values()] == [
         {"score": 0.5, "tags": ["a"]},
         {"score": None, "tags": []},
@@ -123,15 +123,25 @@ def test_a_row_with_a_missing_file_or_no_path_is_named(
     assert "No such file" in skipped["list.parquet: row 1"]
 
 
-def test_a_changed_file_stops_packing(
+def test_what_rows_said_when_they_were_scanned_is_packed(
     write: Callable[..., Path], opened: Opened, scanned: Scanned
 ) -> None:
     path = write({"path": ["0.jpg"], "x": [1]})
     source = opened(path)
     samples, _ = scanned(source)
+    path.unlink()
+    assert source.files.read(samples["0.jpg"]).members == {"json": b'{"x":1}'}
+
+
+def test_a_file_of_images_that_changed_stops_packing(
+    write: Callable[..., Path], opened: Opened, scanned: Scanned, jpegs: list[bytes]
+) -> None:
+    path = write({"image": [{"bytes": jpegs[0], "path": None}], "x": [1]})
+    source = opened(path)
+    (sample,) = scanned(source)[0].values()
     os.utime(path, ns=(0, 0))
     with pytest.raises(PackingFailed, match=r"list\.parquet changed"):
-        source.read(samples["0.jpg"])
+        source.files.read(sample)
 
 
 def test_what_is_no_parquet_is_refused(images: Path, opened: Opened) -> None:
@@ -199,7 +209,7 @@ def test_damaged_files_give_samples_or_a_sentence(
         for item in source.scan():
             if isinstance(item, SourceSample):
                 with contextlib.suppress(BadImage):
-                    source.read(item)
+                    source.files.read(item)
 
     rng = random.Random(0)
     columns = {

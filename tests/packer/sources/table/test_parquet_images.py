@@ -65,7 +65,7 @@ def test_images_labels_and_names_come_from_the_file(
         ("some/00000002-n2.JPEG", "some/00000002-n2", -1, "", 0),
         ("some/00000003-n3.JPEG", "some/00000003-n3", 1, "", 1),
     ]
-    assert [source.read(sample).image for sample in samples.values()] == jpegs[:4]
+    assert [source.files.read(sample).image for sample in samples.values()] == jpegs[:4]
     assert [json_of(source, sample) for sample in samples.values()] == [
         {"text": text} for text in "abcd"
     ]
@@ -134,7 +134,7 @@ def test_a_column_of_plain_bytes_will_do(
     pq.write_table(pa.table({"id": [1, 2], "img": jpegs[:2]}), tmp_path / "a.parquet")
     source = opened(tmp_path / "a.parquet")
     samples, _ = scanned(source)
-    assert [source.read(sample).image for sample in samples.values()] == jpegs[:2]
+    assert [source.files.read(sample).image for sample in samples.values()] == jpegs[:2]
     assert list(samples) == ["a/00000000", "a/00000001"]
 
 
@@ -162,7 +162,7 @@ def test_a_changed_file_stops_packing(write: Write, opened: Opened, scanned: Sca
     samples, _ = scanned(source)
     os.utime(path, ns=(0, 0))
     with pytest.raises(PackingFailed, match=r"a\.parquet changed"):
-        source.read(next(iter(samples.values())))
+        source.files.read(next(iter(samples.values())))
 
 
 def test_without_pyarrow_a_sentence_names_what_to_install(
@@ -275,6 +275,6 @@ def test_a_further_column_of_images_is_a_member(
     samples, skipped = scanned(source)
     members = [sample.members for sample in samples.values()]
     assert members == [("mask.jpg", "json"), ("mask.jpg", "json"), ("json",)]
-    first = source.read(next(iter(samples.values())))
+    first = source.files.read(next(iter(samples.values())))
     assert first.members == {"mask.jpg": jpegs[4], "json": b'{"text":"a"}'}
     assert list(skipped.values()) == ["its column 'Mask' holds no image, only a path"]

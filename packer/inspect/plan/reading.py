@@ -1,0 +1,201 @@
+"""Who reads what in an epoch: the steps, their padding, and how well they mix (pure)."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from packer.inspect.plan.setting import Setting
+from packer.inspect.plan.stored import Stored
+from reader.order.ahead import Ahead, runs
+from reader.order.shuffle import Order
+from reader.order.steps import Steps
+from reader.order.streams import residue_of
+from reader.remote.parts import PART, Part
+
+_ROWS = 1 << 20  # samples that are looked at together; all of 10^8 take many gigabytes
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What is fetched, in turn: of each request its step, and which places it brings."""
+
+    step: NDArray[np.int64]
+    begin: NDArray[np.int64]
+    end: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.step)
+
+    def some(self, first: int, stop: int) -> "Parts":
+        """Those from `first` to `stop`."""
+        return Parts(self.step[first:stop], self.begin[first:stop], self.end[first:stop])
+
+    def portions(self) -> Iterator["Parts"]:
+        """Yield all of them, as many at a time as bring a million places."""
+        rows, at = np.cumsum(self.end - self.begin), 0
+        while at < len(self):
+            most = (int(rows[at - 1]) if at else 0) + _ROWS
+            stop = max(int(np.searchsorted(rows, most, side="right")), at + 1)
+            yield self.some(at, stop)
+            at = stop
+
+    def rows(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Of each place that they bring, which of the parts it is, and the place."""
+        lengths = self.end - self.begin
+        number = np.repeat(np.arange(len(self)), lengths)
+        inside = np.arange(len(number)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        return number, self.begin[number] + inside
+
+
+@dataclass(frozen=True)
+class Reading:
+    """An epoch of one node."""
+
+    stored: Stored
+    setting: Setting
+    order: Order
+    epoch: int
+    node: int = 0
+
+    @cached_property
+    def aheads(self) -> tuple[Ahead, ...]:
+        """The plan of each rank of the node."""
+        first, count = self.node * self.setting.ranks, self.order.count
+        return tuple(
+            Ahead(self.order, self._steps(rank, self.epoch * count), self.stored.sizes)
+            for rank in range(first, first + self.setting.ranks)
+        )
+
+    def _steps(self, rank: int, start: int) -> Steps:
+        setting = self.setting
+        stop = start + self.order.count
+        world_size = setting.world_size
+        residue = residue_of(self.order, rank, world_size)
+        return Steps(
+            stop, setting.batch_size, rank, world_size, setting.drop_last, start, residue=residue
+        )
+
+    @property
+    def steps(self) -> int:
+        """Of an epoch, the same on every rank."""
+        return len(self.aheads[0].steps)
+
+    @property
+    def padding(self) -> int:
+        """Rows that only pad the last step, of all ranks."""
+        if not self.steps:
+            return 0
+        last = self.aheads[0].steps[self.steps - 1]
+        return last.rows * self.setting.world_size - (last.end - self._last_begin)
+
+    @property
+    def dropped(self) -> int:
+        """Samples that are left out, of all ranks."""
+        read = self.aheads[0].steps[self.steps - 1].end if self.steps else self._begin
+        return self._begin + self.order.count - read
+
+    @property
+    def samples(self) -> int:
+        """Those of the node's ranks, without what pads."""
+        return sum(ahead.steps.samples for ahead in self.aheads)
+
+    @property
+    def rows(self) -> int:
+        """Samples of the node's ranks, with what pads."""
+        last = self.aheads[0].steps[self.steps - 1].rows
+        return self.setting.ranks * ((self.steps - 1) * self.setting.batch_size + last)
+
+    @property
+    def _begin(self) -> int:
+        return self.epoch * self.order.count
+
+    @property
+    def _last_begin(self) -> int:
+        return int(self.aheads[0].position(self.steps - 1))
+
+    def mixing(self) -> float:
+        """Different shards in a batch, on average over the node's batches."""
+        distinct, shards = 0, len(self.stored.shards)
+        for first, stop in self._spans_of_steps():
+            for ahead in self.aheads:
+                step, place = ahead.rows(first, stop)
+                pairs = np.sort(step * shards + self.stored.shard_of[place])
+                distinct += 1 + int(np.count_nonzero(np.diff(pairs)))
+        return distinct / max(self.steps * len(self.aheads), 1)
+
+    def parts(self) -> Iterator[Parts]:
+        """Yield what its ranks ask the store for, as requests, as if nothing were there yet."""
+        if self.is_by_shard:
+            yield from self._parts(0, self.steps).portions()
+            return
+        for first, stop in self._spans_of_steps():
+            yield self._parts(first, stop)
+
+    def _spans_of_steps(self) -> Iterator[tuple[int, int]]:
+        """Yield steps from and to, that read a million samples together."""
+        at_once = max(_ROWS // (self.setting.batch_size * self.setting.ranks), 1)
+        for first in range(0, self.steps, at_once):
+            yield first, min(first + at_once, self.steps)
+
+    def _parts(self, first: int, stop: int) -> Parts:
+        """Return what these steps ask for."""
+        found = [self._parts_of(ahead, first, stop) for ahead in self.aheads]
+        step, begin, end = (np.concatenate(of) for of in zip(*found, strict=True))
+        if len(found) == 1:
+            return Parts(step, begin, end)
+        turn = np.argsort(step, kind="stable")
+        if self.is_by_shard:  # what several ranks ask for, who share a cache, comes once
+            turn = turn[np.sort(np.unique(begin[turn], return_index=True)[1])]
+        return Parts(step[turn], begin[turn], end[turn])
+
+    @property
+    def is_by_shard(self) -> bool:
+        """Whether whole shards are fetched."""
+        return self.aheads[0].is_by_shard
+
+    def turns(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """All places in the order in which the epoch needs them last, and when it does.
+
+        Positions count over all epochs. By shard, that is the last one of its shard.
+        """
+        count = self.order.count
+        if self.is_by_shard:
+            uses = self.aheads[0].uses(self.epoch)
+            places = np.argsort(uses, kind="stable")
+            return places, uses[places]
+        positions = np.arange(count)
+        return self.order.samples(positions, self.epoch), self.epoch * count + positions
+
+    def _parts_of(self, ahead: Ahead, first: int, stop: int) -> Sequence[NDArray[np.int64]]:
+        """The same of one rank: step, begin and end of each request."""
+        if ahead.is_by_shard:
+            starts = ahead.starts
+            pieces = [
+                (starts[piece.shard] + piece.first, starts[piece.shard] + piece.stop, step)
+                for step in range(first, stop)
+                for piece in ahead.pieces(step)
+            ]
+            last = ahead.steps[stop - 1]
+            if last.valid < last.rows:
+                # What pads may be of a shard that another rank reads.
+                place = int(ahead.rows(stop - 1, stop).place[-1])
+                pieces.append((place, place + 1, stop - 1))
+            begin, end, step = np.array(pieces, np.int64).reshape(-1, 3).T
+        else:
+            begin, end, step = runs(ahead.rows(first, stop), ahead.ends)
+        spans = self.stored.spans
+        counts = np.ones(len(begin), np.int64)
+        cut = {}
+        for at in np.flatnonzero(spans.end[end - 1] - spans.begin[begin] > PART).tolist():
+            cut[at] = list(spans.cut(Part(0, int(begin[at]), int(end[at]))))
+            counts[at] = len(cut[at])
+        begins, ends = np.repeat(begin, counts), np.repeat(end, counts)
+        at_first = np.cumsum(counts) - counts
+        for at, parts in cut.items():
+            here = slice(at_first[at], at_first[at] + len(parts))
+            begins[here] = [part.first for part in parts]
+            ends[here] = [part.stop for part in parts]
+        return np.repeat(step, counts), begins, ends

@@ -1,0 +1,282 @@
+"""`packer repair`: makes damaged shards again from their source, and proves that they are the same.
+
+Packing is deterministic: the same source and options give the same bytes. So a shard is repaired
+if, and only if, its tar and its index have the checksums that dataset.json has kept.
+"""
+
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from packer.errors import UnusableInput, cannot_write
+from packer.files.atomic import sync_folder, write_file
+from packer.files.hashed_file import measure
+from packer.inspect.shard import Damage
+from packer.inspect.verify import verify
+from packer.options.declared import PYTHON, PackOptions
+from packer.plan.prepare import prepare
+from packer.plan.work import ShardJob, Work, shard_job
+from packer.planning.listing import Listing
+from packer.processes import Crashed
+from packer.progress import Progress
+from packer.run.open_source import open_source
+from packer.shards.jobs import run_isolated, tell_of_compiling
+from packer.shards.shard_writer import index_of
+from packer.sources.archive.tar_reader import Member, members
+from packer.storage.source import LocalSource, StoreSource
+from reader.format import FormatError, Index, Manifest, ShardEntry, manifest
+
+_FOLDER = ".repair-"  # what is made anew is kept in it until it is proven
+
+
+@dataclass
+class RepairReport:
+    """What was damaged, and what became of it.
+
+    Attributes:
+        damages: that were found.
+        repaired: files that were written anew.
+        failed: (file, reason) of those that could not be made as they were.
+    """
+
+    dataset: str
+    damages: list[Damage] = field(default_factory=list)
+    repaired: list[str] = field(default_factory=list)
+    failed: list[tuple[str, str]] = field(default_factory=list)
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class _Damaged:
+    """A shard that is to be made again.
+
+    Attributes:
+        keys: of its samples in their order; None if nothing is left that tells them.
+    """
+
+    entry: ShardEntry
+    tar_sound: bool
+    index_sound: bool
+    keys: list[str] | None
+
+
+def repair(
+    dst: Path,
+    src: Path | StoreSource,
+    jobs: int,
+    progress: Progress | None = None,
+    scratch: Path | None = None,
+) -> RepairReport:
+    """Rewrite what is damaged in the dataset `dst` from `src`, of which it was packed.
+
+    Args:
+        scratch: folder for what of `src` is decompressed; None: the system's.
+
+    Raises:
+        FormatError: `dst` is not a dataset.
+        UnusableInput: `src` is not what was packed, or dataset.json is damaged.
+        PackingFailed: a shard cannot be written.
+    """
+    began = time.monotonic()
+    progress = progress or Progress(quiet=True)
+    report = RepairReport(str(dst))
+    content = _tidy_manifest(dst, report)
+    for old in dst.glob(f"{_FOLDER}*"):
+        shutil.rmtree(old)  # of a run that was killed
+    found = verify(dst, jobs, progress=progress).damages
+    report.damages += found
+    files = {damage.file for damage in found}
+    entries = [entry for entry in content.shards if files & {entry.file, entry.index}]
+    if entries:
+        with open_source(src, progress, scratch=scratch) as (source, spool):
+            assert isinstance(source, LocalSource)
+            work = _same_work(dst, source, content, spool, progress)
+            _repair_shards(dst, work, entries, jobs, report, progress)
+        if isinstance(src, StoreSource):
+            src.forget()
+    report.seconds = time.monotonic() - began
+    return report
+
+
+def _repair_shards(
+    dst: Path,
+    work: Work,
+    entries: Sequence[ShardEntry],
+    jobs: int,
+    report: RepairReport,
+    progress: Progress,
+) -> None:
+    damaged = []
+    for shard in (_look(dst, entry) for entry in entries):
+        if shard.tar_sound and shard.index_sound:
+            report.failed.append((shard.entry.file, "it is as it was packed, and wrong"))
+        elif shard.keys is None and shard.entry.file not in work.plan.files:
+            reason = "it was appended, and neither its index nor its tar is left to say of what"
+            report.failed.append((shard.entry.file, reason))
+        else:
+            damaged.append(shard)
+    with tempfile.TemporaryDirectory(prefix=_FOLDER, dir=dst) as folder:
+        for shard, made in _remake(Path(folder), damaged, work, jobs, report, progress):
+            _put_back(dst, shard, made, report)
+
+
+def _tidy_manifest(dst: Path, report: RepairReport) -> Manifest:
+    """The dataset's manifest, in the very bytes that it was written in.
+
+    Raises:
+        UnusableInput: it is damaged: what shaped the shards is told nowhere else.
+    """
+    path = dst / manifest.FILENAME
+    try:
+        content = Manifest.load(dst)
+    except FormatError as error:
+        if not path.is_file():
+            raise
+        raise UnusableInput(
+            f"{error} It alone tells the options that the shards were made with, so repair cannot "
+            "make it again: restore it from a copy, or pack the source again with the options of "
+            "the first time and --overwrite."
+        ) from error
+    if path.read_bytes() != content.dump().encode():
+        report.damages.append(Damage(manifest.FILENAME, "it says the same in other bytes"))
+        write_file(path, content.dump().encode())
+        report.repaired.append(manifest.FILENAME)
+    return content
+
+
+def _same_work(
+    dst: Path, src: LocalSource, content: Manifest, spool: Path, progress: Progress
+) -> Work:
+    """The source as it was packed.
+
+    Raises:
+        UnusableInput: it is another one.
+    """
+    if content.external:
+        raise UnusableInput(
+            f"{dst}: its tars were made elsewhere. Restore them from a copy; if only an index is "
+            "damaged, `packer index` makes it again."
+        )
+    try:
+        options = PackOptions.load(content.options)
+    except (TypeError, KeyError, ValueError) as error:
+        raise UnusableInput(
+            f"{dst} was packed by version {content.packer}, whose options this one does not know. "
+            "Repair it with that version."
+        ) from error
+    if options.source.kind == PYTHON:
+        raise UnusableInput(
+            f"{dst} was packed by a program, and only that can make it again: run it once more, "
+            "with overwrite=True. Or restore the damaged shards from a copy."
+        )
+    here = replace(src, version="")
+    work = prepare(here, options, progress, spool=spool)
+    if work.scanned.classes != content.classes:
+        work = prepare(here, options, progress, content.classes, spool=spool)
+    if not content.source.startswith(work.scanned.fingerprint):  # of a store, a version follows
+        raise UnusableInput(
+            f"{src.name} is not what {dst} was packed from: names, sizes or labels differ. "
+            "Give the same source, or restore the damaged shards from a copy."
+        )
+    return work
+
+
+def _remake(
+    folder: Path,
+    damaged: Sequence[_Damaged],
+    work: Work,
+    jobs: int,
+    report: RepairReport,
+    progress: Progress,
+) -> Iterator[tuple[_Damaged, Path]]:
+    """Write the damaged shards anew in `folder`; yields each with its new tar.
+
+    A shard at which a fault ends the process is reported as failed, with the samples that do it.
+    """
+    numbers = _numbers(work.scanned.listing, damaged)
+    tasks: list[ShardJob] = []
+    for place, shard in enumerate(damaged):
+        path = folder / str(place) / Path(shard.entry.file).name
+        path.parent.mkdir()
+        tasks.append(shard_job(work, path, _samples(shard, work, numbers)))
+    total = sum(len(job.samples) for job in tasks)
+    crashed: dict[Path, list[Crashed[ShardJob]]] = {}  # by the folders of their shards
+    names = (sample.name for job in tasks for sample in job.samples)
+    tell_of_compiling(work.options.policy, names, progress)
+    with progress.phase("repair", total, "samples") as advance:
+        for result in run_isolated(tasks, max(1, min(jobs, len(tasks))), advance):
+            if isinstance(result, Crashed):
+                crashed.setdefault(result.item.path.parent, []).append(result)
+    for shard, job in zip(damaged, tasks, strict=True):
+        if not (crashes := crashed.get(job.path.parent)):
+            yield shard, job.path
+            continue
+        reason = f"the process that made it again ended ({crashes[0].cause})"
+        if crashes[0].item.path != job.path:
+            named = (f"{crash.item.samples[0].key!r} ({crash.cause})" for crash in crashes)
+            reason = f"to encode the sample {', '.join(named)} ends the process"
+        report.failed.append((shard.entry.file, reason))
+
+
+def _samples(shard: _Damaged, work: Work, numbers: Mapping[str, int]) -> list[int]:
+    """The listing's numbers of the samples that a shard was made from."""
+    held = [numbers[key] for key in shard.keys or () if key in numbers]
+    files = work.plan.files
+    if shard.index_sound or shard.entry.file not in files:
+        return held
+    planned = work.plan.shard(files.index(shard.entry.file)).tolist()
+    # The plan also has what was rejected, which the index names; appended shards have another one.
+    return planned if set(held) <= set(planned) else held
+
+
+def _look(dst: Path, entry: ShardEntry) -> _Damaged:
+    """Which of a shard's files are damaged, and what the other tells."""
+    index_sound = _is(dst / entry.index, entry.index_bytes, entry.index_checksum)
+    tar_sound = _is(dst / entry.file, entry.bytes, entry.checksum)
+    keys = None
+    if index_sound:
+        index = Index(dst / entry.index, mapped=False)
+        keys = [index.key(row) for row in range(len(index))]
+    elif tar_sound:
+        files = (item for item in members(dst / entry.file) if isinstance(item, Member))
+        keys = list(dict.fromkeys(member.stem for member in files))
+    return _Damaged(entry, tar_sound, index_sound, keys)
+
+
+def _is(path: Path, size: int, checksum: str) -> bool:
+    try:
+        return measure(path) == (size, checksum)
+    except OSError:
+        return False
+
+
+def _numbers(listing: Listing, damaged: Sequence[_Damaged]) -> dict[str, int]:
+    """The listing's sample number of each key that is asked for."""
+    wanted = {key for shard in damaged for key in shard.keys or ()}
+    if not wanted:
+        return {}
+    return {sample.key: n for n, sample in enumerate(listing) if sample.key in wanted}
+
+
+def _put_back(dst: Path, shard: _Damaged, made: Path, report: RepairReport) -> None:
+    """Move the new files to where the damaged ones are, if they are what dataset.json says."""
+    entry = shard.entry
+    same_index = _is(index_of(made), entry.index_bytes, entry.index_checksum)
+    if not _is(made, entry.bytes, entry.checksum) or not (same_index or shard.index_sound):
+        reason = "made again it is not the same: the source's files, or jpegtran, have changed"
+        report.failed.append((entry.file, reason))
+        return
+    moves = [(made, entry.file)] if not shard.tar_sound else []
+    moves += [(index_of(made), entry.index)] if not shard.index_sound else []
+    try:
+        for path, name in moves:
+            (dst / name).parent.mkdir(exist_ok=True)
+            os.replace(path, dst / name)
+            report.repaired.append(name)
+        sync_folder((dst / entry.file).parent)
+    except OSError as error:
+        raise cannot_write(dst / entry.file, error) from error

@@ -1,0 +1,266 @@
+"""`packer report`: from a dataset to a page."""
+
+import html
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from store_server import serving
+
+from packer.errors import UnusableInput
+from packer.inspect.report.finding import WEIGHTS
+from packer.inspect.report.report import Reported, report
+
+Reporting = Callable[..., tuple[Reported, str]]
+
+
+@pytest.fixture(scope="module")
+def of_planted(planted: Path, reported: Reporting) -> tuple[Reported, str]:
+    return reported(planted)
+
+
+def names(made: Reported, page: str, kind: str) -> set[str]:
+    """The images that a finding shows, by the beginning of their names."""
+    number = [finding.kind for finding in made.findings].index(kind) + 1
+    article = page.split(f'id="finding-{number}"')[1].split("</article>")[0]
+    return set(re.findall(r'data-copy="\w+2017/([a-z]+)\d\.jpg"', article))
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        ("tiny", "tiny"),
+        ("huge", "huge"),
+        ("extreme_ratio", "long"),
+        ("uniform", "uniform"),
+        ("grey", "grey"),
+        ("duplicates", "copy"),
+        ("leakage", "leak"),
+        ("cut_off", "half"),
+        ("without_boxes", "bare"),
+        ("boxes_outside", "outside"),
+        ("empty_boxes", "empty"),
+    ],
+)
+def test_both_images_of_a_fault_are_found_and_shown(
+    of_planted: tuple[Reported, str], kind: str, name: str
+) -> None:
+    made, page = of_planted
+    [finding] = [finding for finding in made.findings if finding.kind == kind]
+    assert finding.count == (4 if kind in ("duplicates", "leakage") else 2)
+    assert names(made, page, kind) == {name}
+
+
+def test_near_copies_are_found_also_if_they_are_mirrored(of_planted: tuple[Reported, str]) -> None:
+    made, page = of_planted
+    [finding] = [finding for finding in made.findings if finding.kind == "near_duplicates"]
+    assert finding.count == 8
+    assert names(made, page, "near_duplicates") == {"near", "mirror"}
+
+
+def test_of_copies_it_is_said_whether_their_boxes_agree(of_planted: tuple[Reported, str]) -> None:
+    by_kind = {finding.kind: finding for finding in of_planted[0].findings}
+    assert "What differs: the classes of the boxes in 1 group." in by_kind["leakage"].sentence
+    mirrored = by_kind["near_duplicates"]  # whose boxes lie where they lay before
+    assert "What differs: the boxes in 2 groups" in mirrored.sentence
+    assert mirrored.weight == "doubtful"
+
+
+def test_within_a_weight_leakage_comes_first_and_then_what_concerns_most(
+    of_planted: tuple[Reported, str],
+) -> None:
+    findings = of_planted[0].findings
+    assert findings[0].kind == "leakage"
+    weights = [finding.weight for finding in findings]
+    assert weights == sorted(weights, key=WEIGHTS.index)
+    for weight in WEIGHTS:
+        counts = [each.count for each in findings[1:] if each.weight == weight]
+        assert counts == sorted(counts, reverse=True)
+
+
+def test_options_are_told_in_words_if_somebody_chose_them(
+    of_planted: tuple[Reported, str],
+    run_pack: Callable[..., object],
+    source: Path,
+    tmp_path: Path,
+    reported: Reporting,
+) -> None:
+    run_pack(source, tmp_path / "shards", shard_samples=7, split={"a": 0.5, "b": 0.5})
+    about = html.unescape(reported(tmp_path / "shards")[1]).split('id="about"')[1]
+    shown = dict(re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", about))
+    assert shown["Order"] == "shuffled by the seed 0"
+    assert shown["Samples of a shard, at most"] == "7"
+    assert shown["Split into shares"] == "a: 0.5, b: 0.5"
+    usual = html.unescape(of_planted[1]).split('id="about"')[1]
+    assert "Split into shares" not in usual
+    assert "Pixels of an image" not in usual
+
+
+def test_an_empty_class_and_rejected_files_are_named(of_planted: tuple[Reported, str]) -> None:
+    made, page = of_planted
+    by_kind = {finding.kind: finding for finding in made.findings}
+    assert by_kind["rejected"].sentence.startswith("2 files of the source are not in the dataset.")
+    assert ": c." in by_kind["empty_classes"].sentence
+    assert [name for name, _ in by_kind["rejected"].lines] == [
+        "train2017/damaged0.jpg",
+        "train2017/damaged1.jpg",
+    ]
+    assert "damaged0.jpg" in page
+
+
+def test_files_that_the_scan_rejected_are_counted_as_dataset_json_counts_them(
+    own_source: Path, tmp_path: Path, run_pack: Callable[..., object], reported: Reporting
+) -> None:
+    for number in range(3):
+        (own_source / "class0" / f"empty{number}.jpg").touch()
+    (own_source / "class1" / "text.jpg").write_text("text")
+    run_pack(own_source, tmp_path / "shards", skip_rejected=True)
+    [found] = [
+        each for each in reported(tmp_path / "shards")[0].findings if each.kind == "rejected"
+    ]
+    assert found.sentence == (
+        "4 files of the source are not in the dataset. Why: it is empty (3); "
+        "it is not an image of a known format (1)."
+    )
+    assert [name for name, _ in found.lines][-1] == "class1/text.jpg"
+
+
+def test_a_class_that_is_rare_or_that_a_split_lacks_is_shown_by_a_sample(
+    of_planted: tuple[Reported, str],
+) -> None:
+    made, page = of_planted
+    by_kind = {finding.kind: finding for finding in made.findings}
+    assert ": d (2)." in by_kind["rare_classes"].sentence
+    assert ": d." in by_kind["class_missing_in_split"].sentence
+    assert names(made, page, "rare_classes") == {"rare"}
+    assert names(made, page, "class_missing_in_split") == {"rare"}
+
+
+def test_of_many_samples_some_keys_are_listed_and_all_numbers_told(
+    tmp_path: Path,
+    photograph: Callable[..., Any],
+    run_pack: Callable[..., object],
+    reported: Reporting,
+) -> None:
+    (tmp_path / "images").mkdir()
+    for at in range(310):
+        photograph(1, 60, 80).save(tmp_path / "images" / f"{at:03d}.png")
+    run_pack(tmp_path / "images", tmp_path / "shards")
+    made, page = reported(tmp_path / "shards")
+    [finding] = made.findings
+    assert made.content()["findings"][0]["groups"] == [sorted(finding.samples)]
+    assert len(finding.samples) == 310
+    assert "310 keys (4 as pictures)" in page
+    assert len(page.split("<pre>")[1].split("</pre>")[0].split()) == 300
+    assert "10 more: <code>packer report --json</code>" in page
+
+
+def test_nothing_else_is_found(of_planted: tuple[Reported, str]) -> None:
+    kinds = sorted(finding.kind for finding in of_planted[0].findings)
+    assert len(kinds) == len(set(kinds)) == 16
+
+
+def test_the_page_is_one_file_that_names_no_other(of_planted: tuple[Reported, str]) -> None:
+    made, page = of_planted
+    assert made.bytes < 10_000_000
+    assert "default-src 'none'" in html.unescape(page)
+    places = re.findall(r'(?:src|href|action)\s*=\s*"([^"]*)"', page)
+    assert places
+    assert all(place.startswith(("data:", "#")) for place in places)
+
+
+def test_the_same_dataset_and_seed_give_the_same_page(planted: Path, reported: Reporting) -> None:
+    first, second = (reported(planted, samples=30, seed=3)[1] for _ in range(2))
+    made = re.compile(r"Made \d+-\d+-\d+ \d+:\d+")
+    assert made.sub("", first) == made.sub("", second)
+
+
+def test_a_page_of_some_samples_says_so(planted: Path, reported: Reporting) -> None:
+    made, page = reported(planted, samples=30)
+    assert made.looked == 30
+    assert "the images of 30 samples of 88 by their checksums: all right" in page
+    assert re.search(r"30 of 88 samples, chosen by the seed 0, were read", page)
+
+
+def test_damaged_samples_are_named_and_the_others_shown(
+    tmp_path: Path, source: Path, run_pack: Callable[..., object], reported: Reporting
+) -> None:
+    run_pack(source, tmp_path / "shards")
+    tar = next((tmp_path / "shards").glob("*.tar"))
+    content = bytearray(tar.read_bytes())
+    content[700:720] = bytes(20)
+    tar.write_bytes(content)
+    made, page = reported(tmp_path / "shards")
+    [finding] = [finding for finding in made.findings if finding.kind == "damaged"]
+    assert finding.count == 1
+    assert "its bytes are not those that were packed" in page
+    assert "by their checksums: 1 sample damaged" in page
+
+
+@pytest.mark.usefixtures("extra")
+def test_a_file_that_is_no_report_is_not_replaced(tmp_path: Path, planted: Path) -> None:
+    out = tmp_path / "thesis.html"
+    out.write_text("mine")
+    with pytest.raises(UnusableInput, match="is no report"):
+        report(planted, out, 1)
+    assert out.read_text() == "mine"
+
+
+def test_a_dataset_in_a_store_is_shown_as_one_in_a_folder(
+    planted: Path, reported: Reporting, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("obstore", reason="the extra `remote` is not installed")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    here, _ = reported(planted, samples=9)
+    with serving(planted) as server:
+        there, page = reported(server.url, samples=9)
+        fetched = sum(stop - start for _, start, stop in server.tars)
+    assert there.findings == here.findings
+    assert (there.samples, there.looked) == (88, 9)
+    assert fetched > 0
+    assert server.url in page
+    assert "<dt>opening</dt>" in page
+
+
+@pytest.mark.usefixtures("extra")
+def test_the_command_prints_what_it_found(
+    run_packer: Callable[..., Any], planted: Path, tmp_path: Path
+) -> None:
+    done = run_packer("report", planted, "-o", tmp_path / "a.html", "--jobs", 1, "--json")
+    assert done.returncode == 0
+    found = json.loads(done.stdout)
+    assert {"kind", "weight", "sentence", "groups"} <= found["findings"][0].keys()
+
+
+@pytest.mark.usefixtures("extra")
+def test_packing_ends_with_a_report(
+    run_packer: Callable[..., Any], source: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "a.html"
+    done = run_packer("pack", source, tmp_path / "shards", "--report", out, "--jobs", 1)
+    assert done.returncode == 0
+    assert "39 samples, 39 looked at" in done.stdout
+    assert "<h1>" in out.read_text("utf-8")
+
+
+def test_a_page_says_what_reading_takes_as_a_plan_does(
+    run_packer: Callable[..., Any], planted: Path, of_planted: tuple[Reported, str]
+) -> None:
+    page = html.unescape(of_planted[1]).split('id="costs"')[1].split("</section>")[0]
+    shown = dict(re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", page))
+    done = run_packer("plan", planted, "--split", "train")
+    planned = dict(
+        re.split(r"\s{2,}", line, maxsplit=1)
+        for line in done.stdout.split("\n\n")[0].splitlines()
+        if "  " in line
+    )
+    assert shown.pop("read") == "the split train"
+    assert shown["read by"].endswith("batches of 256 images of 224 x 224 pixels")
+    assert shown["an epoch"].endswith("; no padding")
+    assert shown["time"].startswith("cannot be told, as none of --rate, ")
+    assert {"an epoch", "mixing", "a rank", "a GPU"} < shown.keys()
+    assert "opening" not in shown  # it lies in a folder
+    assert {about: planned[about] for about in shown if about in planned} == shown

@@ -1,0 +1,296 @@
+"""Files come back under their own names, and nothing outside the folder is touched."""
+
+import io
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from packer.errors import UnusableInput
+from packer.inspect.extract import extract
+from packer.progress import Progress
+from packer.run.pack import PackReport
+from reader.format import FormatError, Limits, Manifest
+
+RunPacker = Callable[..., "subprocess.CompletedProcess[str]"]
+WriteDataset = Callable[..., Path]
+FilesOf = Callable[[Path], dict[str, bytes]]
+
+
+@pytest.fixture
+def named(tmp_path: Path, items: list[Any], write_dataset: WriteDataset) -> Callable[..., Path]:
+    """`named("../x.jpg", ...)`: a dataset of images with these original names."""
+
+    def make(*names: str) -> Path:
+        samples = [
+            items[0]._replace(name=name, key=f"k{number}", members={})
+            for number, name in enumerate(names)
+        ]
+        return write_dataset(tmp_path / "named", {"shard-000000.tar": samples}, classes=2)
+
+    return make
+
+
+@pytest.fixture
+def jpegs(make_image: Callable[..., Image.Image], encode: Callable[..., bytes]) -> list[bytes]:
+    """Two images."""
+    return [encode(make_image(seed), "JPEG") for seed in range(2)]
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_files_packed_as_they_are_come_back_byte_for_byte(
+    tmp_path: Path,
+    source: Path,
+    run_pack: Callable[..., PackReport],
+    files_of: FilesOf,
+    jobs: int,
+) -> None:
+    run_pack(source, tmp_path / "shards", shard_samples=10, jpeg="verbatim")
+    report = extract(tmp_path / "shards", tmp_path / "out", jobs)
+    assert files_of(tmp_path / "out") == files_of(source)
+    assert (report.written, report.present, report.tiled, report.refused) == (39, 0, 0, [])
+
+
+def test_tiled_images_come_back_with_the_same_pixels(
+    tmp_path: Path, source: Path, packed: Path, files_of: FilesOf
+) -> None:
+    report = extract(packed, tmp_path, 2)
+    out, originals = files_of(tmp_path), files_of(source)
+    assert out.keys() == originals.keys()
+    assert report.tiled == 39
+    for name, data in out.items():
+        one, other = (np.asarray(Image.open(io.BytesIO(d))) for d in (data, originals[name]))
+        assert np.array_equal(one, other)
+
+
+def test_sidecars_lie_beside_their_images(
+    with_sidecars: Path, tmp_path: Path, items: list[Any], files_of: FilesOf
+) -> None:
+    extract(with_sidecars, tmp_path / "out", 1)
+    expected = {}
+    for item in items:
+        expected[item.name] = item.image
+        stem = os.path.splitext(item.name)[0]
+        expected |= {f"{stem}.{ext}": data for ext, data in item.members.items()}
+    assert files_of(tmp_path / "out") == expected
+
+
+def test_one_split_is_given_back_alone(with_sidecars: Path, tmp_path: Path) -> None:
+    assert extract(with_sidecars, tmp_path / "out", 1, split="val").written == 3
+    with pytest.raises(UnusableInput, match="no split 'test'; it has 'train', 'val'"):
+        extract(with_sidecars, tmp_path / "out", 1, split="test")
+
+
+def test_raw_images_become_png(
+    tmp_path: Path, items: list[Any], write_dataset: WriteDataset
+) -> None:
+    pixels = np.random.default_rng(0).integers(0, 256, (5, 7, 3), np.uint8)
+    grey = pixels[:, :, 0].copy()
+    colour = items[0]._replace(image=pixels.tobytes(), raw=(5, 7, 3), members={})
+    other = colour._replace(name="b.png", key="b", image=grey.tobytes(), raw=(5, 7, 1))
+    folder = write_dataset(tmp_path / "raw", {"shard-000000.tar": [colour, other]}, classes=2)
+    assert extract(folder, tmp_path / "out", 1).raw == 2
+    assert np.array_equal(np.asarray(Image.open(tmp_path / "out/cat/a.0001.jpg.png")), pixels)
+    assert np.array_equal(np.asarray(Image.open(tmp_path / "out/b.png")), grey)
+
+
+def test_raw_pixels_of_another_number_than_their_size_are_refused(
+    tmp_path: Path, items: list[Any], write_dataset: WriteDataset
+) -> None:
+    raw = items[0]._replace(name="a.png", image=bytes(105), raw=(5, 8, 3), members={})
+    folder = write_dataset(tmp_path / "raw", {"shard-000000.tar": [raw]}, classes=2)
+    report = extract(folder, tmp_path / "out", 1)
+    assert report.refused == [("a.png", "105 bytes are not 8 x 5 pixels of 3 bytes")]
+
+
+def test_raw_pixels_beyond_the_limit_are_refused_unread(
+    tmp_path: Path,
+    items: list[Any],
+    write_dataset: WriteDataset,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("packer.inspect.extract.Limits", lambda: Limits(bytes=100))
+    raw = items[0]._replace(name="a.png", image=bytes(105), raw=(5, 7, 3), members={})
+    folder = write_dataset(tmp_path / "raw", {"shard-000000.tar": [raw]}, classes=2)
+    (refused,) = extract(folder, tmp_path / "out", 1).refused
+    assert refused == ("a.png", "its pixels have 105 bytes; 100 are the most that become a PNG")
+
+
+def test_a_class_that_no_folder_can_be_called_is_in_no_name(
+    tmp_path: Path, named: Callable[..., Path]
+) -> None:
+    folder = named("a.jpg")
+    manifest = replace(Manifest.load(folder), classes=("\ud800", "b"))
+    (folder / "dataset.json").write_text(manifest.dump(), "utf-8")
+    assert extract(folder, tmp_path / "out", 1).unlabelled == 1
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../x.jpg",
+        "/x.jpg",
+        "a/../../x.jpg",
+        "a//x.jpg",
+        "./x.jpg",
+        "a\0b.jpg",
+        "",
+        "..",
+        "a/" * 2048,
+    ],
+)
+def test_a_name_that_leads_outside_is_refused(
+    tmp_path: Path, named: Callable[..., Path], files_of: FilesOf, name: str
+) -> None:
+    dst = named(name, "good.jpg")
+    report = extract(dst, tmp_path / "in" / "out", 1)
+    assert [refused[0] for refused in report.refused] == [name]
+    assert list(files_of(tmp_path / "in")) == ["out/good.jpg"]
+    assert not Path("/x.jpg").exists()
+
+
+def test_no_symbolic_link_is_followed(
+    tmp_path: Path, named: Callable[..., Path], files_of: FilesOf
+) -> None:
+    dst = named("folder/a.jpg", "file.jpg", "good.jpg")
+    out, elsewhere = tmp_path / "out", tmp_path / "elsewhere"
+    out.mkdir()
+    elsewhere.mkdir()
+    (elsewhere / "file.jpg").write_bytes(b"precious")
+    (out / "folder").symlink_to(elsewhere)
+    (out / "file.jpg").symlink_to(elsewhere / "file.jpg")
+    for overwrite in (False, True):
+        report = extract(dst, out, 1, overwrite=overwrite)
+        assert "folder/a.jpg" in dict(report.refused)
+        assert files_of(elsewhere) == {"file.jpg": b"precious"}
+    assert not (out / "file.jpg").is_symlink()
+
+
+def test_a_file_with_other_content_is_replaced_only_when_told(
+    tmp_path: Path, named: Callable[..., Path], items: list[Any], files_of: FilesOf
+) -> None:
+    dst, out = named("a.jpg", "b.jpg", "c.jpg"), tmp_path / "out"
+    out.mkdir()
+    (out / "a.jpg").write_bytes(b"mine")
+    (out / "b.jpg").write_bytes(items[0].image)
+    (out / "c.jpg").mkdir()
+    report = extract(dst, out, 1)
+    assert (report.written, report.present) == (0, 1)
+    assert [name for name, _ in report.refused] == ["a.jpg", "c.jpg"]
+    assert (out / "a.jpg").read_bytes() == b"mine"
+    assert [name for name, _ in extract(dst, out, 1, overwrite=True).refused] == ["c.jpg"]
+    assert files_of(out) == {"a.jpg": items[0].image, "b.jpg": items[0].image}
+
+
+@pytest.mark.parametrize("overwrite", [False, True])
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_the_second_of_two_files_with_one_name_is_refused(
+    tmp_path: Path, items: list[Any], write_dataset: WriteDataset, jobs: int, overwrite: bool
+) -> None:
+    one, two = (item._replace(members={}) for item in items[:2])
+    shards = {"a/shard.tar": [one, two._replace(name=one.name)]}
+    shards["b/shard.tar"] = [one._replace(key="other", image=two.image)]
+    dst = write_dataset(tmp_path / "twice", shards, classes=2)
+    report = extract(dst, tmp_path / "out", jobs, overwrite=overwrite)
+    assert report.refused == [(one.name, "another file of the dataset has the same name")] * 2
+    assert (tmp_path / "out" / one.name).read_bytes() == one.image
+
+
+def test_a_damaged_file_is_not_given_back(
+    packed: Path, tmp_path: Path, run_packer: RunPacker
+) -> None:
+    copy = shutil.copytree(packed, tmp_path / "copy")
+    tar = bytearray((copy / "shard-000000.tar").read_bytes())
+    tar[1000] ^= 1
+    (copy / "shard-000000.tar").write_bytes(tar)
+    done = run_packer("extract", copy, tmp_path / "out", "--json")
+    report = json.loads(done.stdout)
+    assert done.returncode == 1
+    assert report["written"] == 38
+    assert "damaged" in report["refused"][0]["reason"]
+    assert not [path for path in (tmp_path / "out").rglob("*") if path.suffix == ".part"]
+
+
+def test_an_index_that_is_cut_short_meanwhile_spoils_no_file(
+    packed: Path, tmp_path: Path, cut_meanwhile: Callable[[Path], Progress]
+) -> None:
+    copy = shutil.copytree(packed, tmp_path / "copy")
+    index = copy / Manifest.load(copy).shards[0].index
+    report = extract(copy, tmp_path / "out", 1, progress=cut_meanwhile(index))
+    assert (report.written, report.refused) == (39, [])
+    assert extract(packed, tmp_path / "out", 1).present == 39
+    with pytest.raises(FormatError, match=r"shard-000000\.safetensors is not an index"):
+        extract(copy, tmp_path / "again", 1)
+
+
+def test_the_command_tells_what_it_did(packed: Path, tmp_path: Path, run_packer: RunPacker) -> None:
+    done = run_packer("extract", packed, tmp_path / "out", "--jobs", 2)
+    assert done.returncode == 0
+    assert "39 files written, 0 were there, 0 not written" in done.stdout
+    assert "39 tiled JPEGs with the original's pixels in other bytes" in done.stdout
+    assert "39 were there" in run_packer("extract", packed, tmp_path / "out").stdout
+
+
+def test_a_dataset_is_not_extracted_into_itself(packed: Path) -> None:
+    with pytest.raises(UnusableInput, match="lies in the dataset"):
+        extract(packed, packed / "out", 1)
+    assert Manifest.load(packed)
+
+
+def test_a_split_of_an_undivided_dataset_is_told_so(packed: Path, tmp_path: Path) -> None:
+    with pytest.raises(UnusableInput, match="'train'; it is not divided into splits"):
+        extract(packed, tmp_path / "out", 1, split="train")
+
+
+def test_numbers_out_of_files_lie_in_files_again_and_those_of_folders_do_not(
+    tmp_path: Path, jpegs: list[bytes], run_pack: Callable[..., PackReport], files_of: FilesOf
+) -> None:
+    flat, folders = tmp_path / "flat", tmp_path / "folders"
+    for number in (0, 1):
+        (folders / str(number)).mkdir(parents=True)
+        (folders / str(number) / "x.jpg").write_bytes(jpegs[number])
+        flat.mkdir(exist_ok=True)
+        (flat / f"{number}.jpg").write_bytes(jpegs[number])
+        (flat / f"{number}.cls").write_text(str(number))
+    for source in (flat, folders):
+        dst, out = tmp_path / "dst" / source.name, tmp_path / "out" / source.name
+        run_pack(source, dst, jpeg="verbatim")
+        assert extract(dst, out, 1).unlabelled == 0
+        assert files_of(out) == files_of(source)
+
+
+def test_classes_and_splits_that_no_name_tells_are_counted(
+    tmp_path: Path, jpegs: list[bytes], run_packer: RunPacker
+) -> None:
+    (tmp_path / "x.jpg").write_bytes(jpegs[0])
+    (tmp_path / "list.csv").write_text("path,label,split\nx.jpg,dog,train\n")
+    assert run_packer("pack", tmp_path / "list.csv", tmp_path / "dst").returncode == 0
+    spoken = run_packer("extract", tmp_path / "dst", tmp_path / "out").stdout
+    assert "no name tells the class of 1 sample; no name tells the split of 1 sample" in spoken
+    report = json.loads(run_packer("extract", tmp_path / "dst", tmp_path / "out", "--json").stdout)
+    assert (report["unlabelled"], report["unsplit"]) == (1, 1)
+
+
+def test_labels_of_another_folder_are_counted_and_a_split_s_year_is_read_as_packing_reads_it(
+    tmp_path: Path, jpegs: list[bytes], run_packer: RunPacker
+) -> None:
+    for split, image in zip(("train2017", "val2017"), jpegs, strict=True):
+        for kind, name, content in (("images", "1.jpg", image), ("labels", "1.txt", b"0 1 1 1 1")):
+            path = tmp_path / "yolo" / kind / split / name
+            path.parent.mkdir(parents=True)
+            path.write_bytes(content)
+    names = "train: images/train2017\nval: images/val2017\nnames: [dog]\n"
+    (tmp_path / "yolo" / "data.yaml").write_text(names)
+    assert run_packer("pack", tmp_path / "yolo", tmp_path / "dst").returncode == 0
+    spoken = run_packer("extract", tmp_path / "dst", tmp_path / "out").stdout
+    assert (tmp_path / "out" / "images" / "val2017" / "1.txt").exists()
+    assert "; 2 members written beside the images: folders of labels and lists of" in spoken
+    assert "no name tells" not in spoken

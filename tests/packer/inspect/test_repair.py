@@ -1,0 +1,213 @@
+"""Damaged shards are made again, byte for byte, or left as they are."""
+
+import json
+import os
+import subprocess
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from damage import flip
+from PIL import Image
+
+import packer
+from packer.errors import UnusableInput
+from packer.inspect.repair import repair
+from packer.inspect.verify import verify
+from packer.options.declared import PackOptions
+from packer.run.pack import PackReport, pack
+from reader.format import FormatError, Manifest
+
+RunPacker = Callable[..., "subprocess.CompletedProcess[str]"]
+FilesOf = Callable[[Path], dict[str, bytes]]
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize(
+    "damaged",
+    [
+        *(["shard-000001.tar"], ["shard-000001.safetensors"]),
+        ["shard-000000.tar", "shard-000003.tar", "shard-000003.safetensors"],
+    ],
+    ids=str,
+)
+def test_what_is_damaged_becomes_what_it_was(
+    copy: Path, source: Path, packed: Path, files_of: FilesOf, damaged: list[str], jobs: int
+) -> None:
+    for name in damaged:
+        flip(copy / name, 700)
+    report = repair(copy, source, jobs)
+    assert sorted(report.repaired) == sorted(damaged)
+    assert report.failed == []
+    assert {damage.file for damage in report.damages} >= set(damaged)
+    assert files_of(copy) == files_of(packed)
+
+
+def test_what_is_missing_or_cut_short_is_made_again(
+    copy: Path, source: Path, packed: Path, files_of: FilesOf
+) -> None:
+    (copy / "shard-000000.tar").unlink()
+    (copy / "shard-000001.safetensors").unlink()
+    os.truncate(copy / "shard-000002.tar", 1000)
+    assert len(repair(copy, source, 1).repaired) == 3
+    assert files_of(copy) == files_of(packed)
+
+
+def test_a_sound_dataset_is_left_alone(copy: Path, tmp_path: Path) -> None:
+    times = {path: path.stat().st_mtime_ns for path in copy.iterdir()}
+    report = repair(copy, tmp_path / "not needed", 1)
+    assert (report.repaired, report.damages) == ([], [])
+    assert {path: path.stat().st_mtime_ns for path in copy.iterdir()} == times
+
+
+def test_what_a_program_has_packed_only_that_can_make_again(
+    tmp_path: Path, run_packer: RunPacker, source: Path
+) -> None:
+    packer.pack([np.zeros((4, 4), np.uint8)], tmp_path / "dst", progress=False)
+    flip(tmp_path / "dst" / "shard-000000.tar", 700)
+    done = run_packer("repair", tmp_path / "dst", "--from", source)
+    assert done.returncode == 2
+    assert "packed by a program, and only that can make it again" in done.stderr
+
+
+def test_shards_with_rejected_files_are_the_same_again(
+    own_source: Path, tmp_path: Path, run_pack: Callable[..., PackReport], files_of: FilesOf
+) -> None:
+    for number in range(5):
+        (own_source / "class1" / f"bad{number}.jpg").write_text("text")
+    dst = tmp_path / "dst"
+    run_pack(own_source, dst, skip_rejected=True, shard_samples=10)
+    before = files_of(dst)
+    for path in dst.glob("shard-*"):
+        flip(path, 1500)
+    assert repair(dst, own_source, 2).failed == []
+    assert files_of(dst) == before
+
+
+def test_appended_shards_are_made_again(
+    own_source: Path, tmp_path: Path, make_folder: Callable[..., Path], files_of: FilesOf
+) -> None:
+    options, dst = PackOptions(shard_samples=10), tmp_path / "dst"
+    pack(own_source, dst, options, 1)
+    more = make_folder(tmp_path / "more", images=2)
+    for label in range(3):
+        for path in (more / f"class{label}").iterdir():
+            path.rename(own_source / f"class{label}" / f"more-{path.name}")
+    pack(own_source, dst, options, 1, append=True)
+    before = files_of(dst)
+    for name in ("shard-000000.tar", "shard-000002.safetensors", "shard-000004.tar"):
+        flip(dst / name, 900)
+    assert repair(dst, own_source, 1).failed == []
+    assert files_of(dst) == before
+
+
+@pytest.mark.parametrize("change", ["other content", "other name", "missing"])
+def test_another_source_repairs_nothing(
+    copy: Path, own_source: Path, files_of: FilesOf, change: str
+) -> None:
+    flip(copy / "shard-000001.tar", 700)
+    before = files_of(copy)
+    path = own_source / "class0" / "image000.jpg"
+    if change == "other content":
+        path.write_bytes(path.read_bytes()[:-2] + b"\0\0")
+        for image in own_source.glob("*/*.jpg"):
+            flip(image, -3)
+        assert len(repair(copy, own_source, 1).failed) == 1
+    else:
+        path.unlink() if change == "missing" else path.rename(path.with_name("x.jpg"))
+        with pytest.raises(UnusableInput, match=r"is not what .* was packed from"):
+            repair(copy, own_source, 1)
+    assert files_of(copy) == before
+
+
+def test_shards_that_nothing_tells_of_are_named(
+    copy: Path, source: Path, files_of: FilesOf
+) -> None:
+    """Here dataset.json has a shard that lies nowhere, and that its options do not give."""
+    manifest = Manifest.load(copy)
+    lost = replace(manifest.shards[0], file="lost.tar")
+    manifest = replace(manifest, shards=(*manifest.shards, lost))
+    (copy / "dataset.json").write_text(manifest.dump(), "utf-8")
+    before = files_of(copy)
+    failed = repair(copy, source, 1).failed
+    assert [file for file, _ in failed] == ["lost.tar"]
+    assert files_of(copy) == before
+
+
+@pytest.mark.parametrize("damage", ["{}", "a flipped bit"])
+def test_a_damaged_manifest_is_refused_with_advice(
+    copy: Path, source: Path, files_of: FilesOf, damage: str
+) -> None:
+    path = copy / "dataset.json"
+    path.write_text(damage) if damage == "{}" else flip(path, 700)
+    before = files_of(copy)
+    with pytest.raises(UnusableInput, match="restore it from a copy, or pack the source again"):
+        repair(copy, source, 1)
+    assert files_of(copy) == before
+
+
+def test_a_manifest_that_says_the_same_in_other_bytes_is_written_as_it_was(
+    copy: Path, source: Path, packed: Path, files_of: FilesOf
+) -> None:
+    path = copy / "dataset.json"
+    path.write_text(json.dumps(json.loads(path.read_text())))
+    assert repair(copy, source, 1).repaired == ["dataset.json"]
+    assert files_of(copy) == files_of(packed)
+
+
+def test_a_folder_that_is_no_dataset_is_refused(tmp_path: Path, source: Path) -> None:
+    with pytest.raises(FormatError, match="is not a dataset"):
+        repair(tmp_path, source, 1)
+
+
+def test_the_leavings_of_a_killed_repair_are_removed(copy: Path, source: Path) -> None:
+    (copy / ".repair-old").mkdir()
+    (copy / ".repair-old" / "shard.tar").touch()
+    flip(copy / "shard-000001.tar", 700)
+    repair(copy, source, 1)
+    assert not list(copy.glob(".*"))
+
+
+def test_they_are_removed_where_nothing_is_damaged_any_more(copy: Path, source: Path) -> None:
+    (copy / ".repair-killed" / "0").mkdir(parents=True)
+    repair(copy, source, jobs=1)
+    assert not list(copy.glob(".*"))
+
+
+def test_the_command_names_what_it_did(copy: Path, source: Path, run_packer: RunPacker) -> None:
+    flip(copy / "shard-000001.tar", 700)
+    done = run_packer("repair", copy, "--from", source, "--json")
+    assert done.returncode == 0
+    assert json.loads(done.stdout)["repaired"] == ["shard-000001.tar"]
+    assert "damaged: shard-000001.tar, sample" in done.stderr
+    assert verify(copy, 1).damages == []
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_source_file_that_ends_the_process_is_named_and_other_shards_are_repaired(
+    tmp_path: Path,
+    make_folder: Callable[..., Path],
+    run_pack: Callable[..., object],
+    run_packer: RunPacker,
+    faulty_decoder: bytes,
+    jobs: int,
+) -> None:
+    source = make_folder(tmp_path / "images", images=4)
+    path = sorted(source.rglob("*.jpg"))[5]
+    with Image.open(path) as image:
+        image.save(path, comment=faulty_decoder)
+    shards = tmp_path / "shards"
+    run_pack(source, shards, shard_samples=9, jpeg="verbatim", seed=None)
+    key = path.relative_to(source).with_suffix("").as_posix()
+    for name in ("shard-000000.tar", "shard-000001.tar"):
+        flip(shards / name, 512 + 700)
+    done = run_packer("repair", shards, "--from", source, "--jobs", jobs)
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert (
+        f"shard-000000.tar: to encode the sample {key!r} (Segmentation fault (signal 11)) ends the "
+        "process"
+    ) in done.stderr
+    assert {damage.file for damage in verify(shards, 1).damages} == {"shard-000000.tar"}

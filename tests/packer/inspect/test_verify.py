@@ -1,0 +1,310 @@
+"""Every byte of a dataset is proven, or named."""
+
+import json
+import subprocess
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from damage import flip
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from PIL import Image
+
+from packer.images.probe import probe
+from packer.inspect.verify import verify
+from packer.progress import Progress
+from reader.format import FORMATS, FormatError, Index, Manifest, tar
+
+MANY = settings(
+    deadline=None,
+    max_examples=25,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+RunPacker = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+def spans(folder: Path) -> Iterator[tuple[str, str, str, range]]:
+    """Shard, key, extension and bytes of every member with its header and padding."""
+    for shard in Manifest.load(folder).shards:
+        index = Index(folder / shard.index)
+        for row in range(len(index)):
+            for ext in {*FORMATS, *index.members}:
+                if span := index.span(ext, row):
+                    start = span[0] - len(tar.header(f"{index.key(row)}.{ext}", span[1]))
+                    end = span[0] + tar.padded(span[1])
+                    yield shard.file, index.key(row), ext, range(start, end)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("decode", [False, True])
+def test_a_sound_dataset_has_no_damage(packed: Path, jobs: int, decode: bool) -> None:
+    report = verify(packed, jobs, decode)
+    assert report.damages == []
+    assert (report.samples, report.shards) == (39, 4)
+    assert report.bytes == sum(shard.bytes for shard in Manifest.load(packed).shards)
+
+
+def test_sidecars_and_splits_are_sound(with_sidecars: Path) -> None:
+    report = verify(with_sidecars, 1, decode=True)
+    assert report.damages == []
+    assert report.samples == 4
+
+
+@given(st.data())
+@MANY
+def test_a_flipped_bit_in_a_tar_is_named_down_to_the_member(
+    with_sidecars: Path, data: st.DataObject
+) -> None:
+    file = data.draw(st.sampled_from(["train/shard-000000.tar", "val/shard-000000.tar"]))
+    at = data.draw(st.integers(0, (with_sidecars / file).stat().st_size - 1))
+    bit = data.draw(st.integers(0, 7))
+    flip(with_sidecars / file, at, bit)
+    damages = verify(with_sidecars, 1).damages
+    flip(with_sidecars / file, at, bit)
+    assert {damage.file for damage in damages} == {file}
+    found = [
+        (key, ext) for name, key, ext, span in spans(with_sidecars) if name == file and at in span
+    ]
+    if not found:
+        assert damages[0].start == at
+        return
+    (place,) = found
+    assert (damages[0].key, damages[0].member) == place
+    assert damages[0].start is not None
+    assert damages[0].start <= at < (damages[0].stop or damages[0].start + 1)
+    assert {damage.key for damage in damages[1:]} <= {None, place[0]}
+
+
+@given(
+    st.sampled_from(["train/shard-000000.safetensors", "dataset.json"]),
+    st.integers(0, 100_000),
+    st.integers(0, 7),
+)
+@MANY
+def test_a_flipped_bit_in_an_index_or_the_manifest_is_found(
+    with_sidecars: Path, file: str, at: int, bit: int
+) -> None:
+    path = with_sidecars / file
+    flip(path, at, bit)
+    damages = verify(with_sidecars, 1).damages
+    flip(path, at, bit)
+    assert damages[0].file == file
+
+
+@pytest.mark.parametrize(
+    "column", ["offset", "size", "label", "height", "width", "crc32", "channels", "seg.png.crc32"]
+)
+def test_a_wrong_value_in_an_index_is_named_by_its_sample_alone(
+    with_sidecars: Path, column: str
+) -> None:
+    path = with_sidecars / "train" / "shard-000000.safetensors"
+    values = Index(path).columns[column]
+    content = path.read_bytes()
+    header = json.loads(content[8 : 8 + int.from_bytes(content[:8], "little")])
+    begin = 8 + int.from_bytes(content[:8], "little") + header[column]["data_offsets"][0]
+    flip(path, begin + values.itemsize)  # the lowest bit of row 1
+    damages = verify(with_sidecars, 1).damages
+    key = Index(path).key(1)
+    assert key in {damage.key for damage in damages}
+    assert {damage.key for damage in damages} <= {None, key}
+
+
+@pytest.mark.parametrize("tail", [b"", b"\0", bytes(512)])
+def test_a_tar_that_is_cut_short_or_goes_on_is_named(copy: Path, tail: bytes) -> None:
+    path = copy / "shard-000001.tar"
+    content = path.read_bytes()
+    path.write_bytes(content + tail if tail else content[: len(content) // 2])
+    report = verify(copy, 1)
+    damages = report.damages
+    assert {damage.file for damage in damages} == {"shard-000001.tar"}
+    assert (report.samples, report.lost) == ((39, 0) if tail else (34, 5))
+    assert not report.damaged
+    if tail:
+        (damage,) = damages
+        assert damage.start == len(content)
+    else:
+        cause, sample = damages
+        assert cause.reason == f"it has {len(content) // 2} bytes, dataset.json says {len(content)}"
+        assert sample.reason == "the tar ends before its end; samples not whole: 5"
+
+
+@pytest.mark.parametrize("name", ["shard-000002.tar", "shard-000002.safetensors"])
+def test_a_file_that_is_missing_is_named(copy: Path, name: str) -> None:
+    (copy / name).unlink()
+    report = verify(copy, 2)
+    damages = report.damages
+    assert report.samples + report.lost == 39
+    assert report.lost == next(s.samples for s in Manifest.load(copy).shards if "2" in s.file)
+    assert [damage.file for damage in damages] == [name]
+    assert "No such file" in damages[0].reason
+
+
+def test_exchanged_shards_are_named(copy: Path) -> None:
+    for suffix in (".tar", ".safetensors"):
+        one, other = copy / f"shard-000000{suffix}", copy / f"shard-000001{suffix}"
+        content = one.read_bytes()
+        one.write_bytes(other.read_bytes())
+        other.write_bytes(content)
+    assert {damage.file for damage in verify(copy, 1).damages} >= {
+        "shard-000000.tar",
+        "shard-000001.tar",
+    }
+
+
+def test_a_key_that_comes_twice_is_named(
+    tmp_path: Path, items: list[Any], write_dataset: Callable[..., Path]
+) -> None:
+    shards = {"shard-000000.tar": items, "shard-000001.tar": items[1:2]}
+    (damage,) = verify(write_dataset(tmp_path / "twice", shards, classes=2), 2).damages
+    assert (damage.file, damage.key) == ("shard-000001.tar", "cat/with%20space")
+    assert "shard-000000.tar" in damage.reason
+
+
+def test_a_label_outside_the_classes_is_named(
+    tmp_path: Path, items: list[Any], write_dataset: Callable[..., Path]
+) -> None:
+    damages = verify(write_dataset(tmp_path / "few", {"shard-000000.tar": items}, 1), 1).damages
+    assert [damage.key for damage in damages] == [items[1].key, items[3].key]
+    assert "classes" in damages[0].reason
+
+
+def test_an_image_that_does_not_decode_is_named(
+    tmp_path: Path, items: list[Any], write_dataset: Callable[..., Path]
+) -> None:
+    image = items[0].image
+    tables = image.index(b"\xff\xc4") + 5  # how many Huffman codes there are of each length
+    broken = image[:tables] + b"\xff" * 16 + image[tables + 16 :]
+    samples = [items[0]._replace(image=broken, info=probe(image)), items[2]]
+    folder = write_dataset(tmp_path / "broken", {"shard-000000.tar": samples}, classes=2)
+    assert verify(folder, 1).damages == []
+    assert [damage.key for damage in verify(folder, 1, decode=True).damages] == [items[0].key]
+
+
+def test_an_index_that_is_cut_short_meanwhile_is_checked_as_it_was_read(
+    copy: Path, cut_meanwhile: Callable[[Path], Progress]
+) -> None:
+    index = copy / Manifest.load(copy).shards[0].index
+    report = verify(copy, 1, progress=cut_meanwhile(index))
+    assert (report.damages, report.samples) == ([], 39)
+    (found,) = {damage.file for damage in verify(copy, 1).damages}
+    assert found == index.name
+
+
+def test_an_index_that_is_cut_short_before_images_are_decoded_is_named(
+    copy: Path, cut_meanwhile: Callable[[Path], Progress]
+) -> None:
+    entry = Manifest.load(copy).shards[0]
+    (damage,) = verify(copy, 1, decode=True, progress=cut_meanwhile(copy / entry.index)).damages
+    assert damage.file == entry.file
+    assert f"{entry.index} is not an index: it is cut short" in damage.reason
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_an_image_that_ends_the_process_is_named_and_the_others_are_decoded(
+    tmp_path: Path,
+    make_folder: Callable[..., Path],
+    run_pack: Callable[..., object],
+    run_packer: RunPacker,
+    faulty_decoder: bytes,
+    jobs: int,
+) -> None:
+    source = make_folder(tmp_path / "images", images=4)
+    path = sorted(source.rglob("*.jpg"))[5]
+    with Image.open(path) as image:
+        image.save(path, comment=faulty_decoder)
+    run_pack(source, tmp_path / "shards", shard_samples=9, jpeg="verbatim", seed=None)
+    key = path.relative_to(source).with_suffix("").as_posix()
+    broken = tmp_path / "shards" / "shard-000001.tar"
+    flip(broken, 512 + 700)  # of another sample than the one that ends the process
+    found = run_packer("verify", tmp_path / "shards", "--decode", "--jobs", jobs)
+    assert found.returncode == 1
+    assert "Traceback" not in found.stderr
+    assert f"shard-000000.tar, sample {key!r}, member .jpg, bytes" in found.stderr
+    assert "to decode it ends the process (Segmentation fault (signal 11))." in found.stderr
+    assert "shard-000001.tar, sample" in found.stderr
+    # Without --decode it is looked at where the index is damaged.
+    index = tmp_path / "shards" / "shard-000000.safetensors"
+    flip(index, index.read_bytes().index(b".jpg"))  # in a name
+    found = run_packer("verify", tmp_path / "shards", "--jobs", jobs)
+    assert found.returncode == 1
+    assert f"sample {key!r}, member .jpg" in found.stderr
+    assert "to decode it ends the process" in found.stderr
+
+
+def test_an_index_that_is_cut_short_before_equal_keys_are_compared_is_named(
+    tmp_path: Path,
+    items: list[Any],
+    write_dataset: Callable[..., Path],
+    cut_meanwhile: Callable[[Path], Progress],
+) -> None:
+    shards = {"shard-000000.tar": items, "shard-000001.tar": items[1:2]}
+    folder = write_dataset(tmp_path / "twice", shards, classes=2)
+    index = folder / Manifest.load(folder).shards[0].index
+    (damage,) = verify(folder, 1, progress=cut_meanwhile(index)).damages
+    assert (damage.file, "cut short" in damage.reason) == (index.name, True)
+
+
+def test_shards_are_checked_without_a_sound_manifest(copy: Path) -> None:
+    (copy / "dataset.json").write_text("{")
+    flip(copy / "shard-000003.tar", 600)
+    report = verify(copy, 2)
+    assert [damage.file for damage in report.damages][:2] == ["dataset.json", "shard-000003.tar"]
+    assert report.damages[1].key is not None
+    assert report.samples == 39
+
+
+def test_what_is_not_decoded_is_not_told_as_decoded(copy: Path, run_packer: RunPacker) -> None:
+    (copy / "dataset.json").write_text("{")
+    said = run_packer("verify", copy, "--jobs", 1).stderr
+    assert "compare: 39 of 39 samples" in said
+    assert "decode:" not in said
+
+
+def test_a_folder_that_is_no_dataset_is_refused(tmp_path: Path, run_packer: RunPacker) -> None:
+    with pytest.raises(FormatError, match="is not a dataset"):
+        verify(tmp_path, 1)
+    assert run_packer("verify", tmp_path).returncode == 2
+
+
+def test_the_command_names_damage_and_exits_1(copy: Path, run_packer: RunPacker) -> None:
+    assert run_packer("verify", copy, "-q").returncode == 0
+    flip(copy / "shard-000003.tar", 600)
+    done = run_packer("verify", copy, "--json", "--jobs", 2)
+    key = Index(copy / "shard-000003.safetensors").key(0)
+    assert done.returncode == 1
+    assert f"damaged: shard-000003.tar, sample {key!r}, member .jpg, bytes 512 to" in done.stderr
+    (damage,) = json.loads(done.stdout)["damages"]
+    assert damage["key"] == key
+    assert "; 1 sample damaged in 1 shard\n" in run_packer("verify", copy).stdout
+
+
+def test_a_manifest_in_other_bytes_is_found(copy: Path) -> None:
+    manifest = copy / "dataset.json"
+    manifest.write_text(json.dumps(json.loads(manifest.read_text())))
+    assert Manifest.load(copy) == replace(Manifest.load(copy))
+    assert [damage.file for damage in verify(copy, 1).damages] == ["dataset.json"]
+
+
+def test_the_summary_counts_each_damaged_sample_once_whatever_was_found_of_it(
+    copy: Path, run_packer: RunPacker
+) -> None:
+    assert run_packer("verify", copy).stdout.endswith("; nothing is damaged\n")
+    damaged = [("shard-000000.tar", 0), ("shard-000000.tar", 3), ("shard-000002.tar", 1)]
+    for file, row in damaged:
+        index = Index(copy / Path(file).with_suffix(".safetensors"))
+        first, size = index.span("jpg", row) or (0, 0)
+        for at in (first - 300, first + 1, first + size - 1):  # in its header, and twice in it
+            flip(copy / file, at)
+    done = run_packer("verify", copy, "--decode")
+    assert done.returncode == 1
+    assert len(done.stderr.splitlines()) > 5
+    assert "; 3 samples damaged in 2 shards" in done.stdout
+    assert json.loads(run_packer("verify", copy, "--json").stdout)["damaged_samples"] == 3
+    (copy / "shard-000001.tar").unlink()
+    said = run_packer("verify", copy).stdout
+    assert said.startswith(f"{copy}: 39 samples in 4 shards, ")
+    assert "; 10 of 39 samples lost, 3 samples damaged in 2 shards, 1 finding of no" in said
+    assert json.loads(run_packer("verify", copy, "--json").stdout)["lost"] == 10

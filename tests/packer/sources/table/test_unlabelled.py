@@ -1,0 +1,73 @@
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from packer.options.declared import PackOptions
+from packer.run.pack import pack
+
+
+@pytest.fixture
+def remark(images: Path, opened: Callable[..., Any]) -> Callable[[str, str], str]:
+    """`remark("l.csv", text)`: what is told of a manifest whose samples have no labels."""
+
+    def tell(name: str, text: str) -> str:
+        (images / name).write_text(text)
+        (told,) = opened(images / name).facts.unlabelled()
+        return told
+
+    return tell
+
+
+def test_the_columns_that_could_be_labels_are_named(remark: Callable[[str, str], str]) -> None:
+    rows = [f"{n},{n}.jpg,{'ab'[n % 2]},text {n},{n / 7},{n % 3},\n" for n in range(50)]
+    told = remark("l.csv", "".join([",path,kind,caption,score,size,empty\n", *rows]))
+    assert told == (
+        "No sample has a label: no column of l.csv is named as labels are. "
+        "These could be it: 'kind', 'size' (--label-column)."
+    )
+
+
+def test_where_no_column_could_be_the_label_that_is_told(remark: Callable[[str, str], str]) -> None:
+    assert remark("l.csv", "path\n0.jpg\n").endswith("None could be it.")
+    assert remark("l.jsonl", '{"path": "0.jpg", "x": [1]}').endswith("None could be it.")
+
+
+def test_a_label_column_that_is_empty_throughout_is_told(remark: Callable[[str, str], str]) -> None:
+    assert "'cls' is empty in every row" in remark("l.csv", "path,cls\n0.jpg,\n")
+
+
+def test_a_column_of_lists_that_is_named_as_labels_are_is_told_with_its_type(
+    images: Path, opened: Callable[..., Any], remark: Callable[[str, str], str]
+) -> None:
+    table = pa.table({"path": ["0.jpg"], "labels": [[1, 2]]})
+    pq.write_table(table, images / "l.parquet")
+    (told,) = opened(images / "l.parquet").facts.unlabelled()
+    told_type = re.search(r"'labels' of l.parquet holds list<\w+: int64>, and a label is", told)
+    assert told_type
+    assert told.endswith("The column is in each sample's JSON.")
+    assert "'labels' of l.jsonl holds lists or" in remark("l.jsonl", '{"path": "0", "labels": []}')
+
+
+def test_labels_that_some_samples_lack_are_counted(images: Path, tmp_path: Path) -> None:
+    rows = "".join(f"{n}.jpg,{'pug' * (n % 2)}\n" for n in range(8))
+    (images / "l.csv").write_text(f"path,label\n{rows}")
+    report = pack(images / "l.csv", tmp_path / "dst", PackOptions(), 1)
+    assert report.remarks == ["4 of 8 samples have no label: a Loader gives them -1."]
+    source = tmp_path / "src"
+    for number, place in enumerate(("train/cat", "test")):
+        (source / place).mkdir(parents=True)
+        (images / f"{number}.jpg").rename(source / place / "a.jpg")
+    report = pack(source, tmp_path / "parts", PackOptions(), 1)
+    assert report.remarks == ["1 of 2 samples has no label: a Loader gives them -1."]
+
+
+def test_the_report_has_it_for_tables_without_labels_alone(images: Path, tmp_path: Path) -> None:
+    for column, count in (("kind", 1), ("label", 0)):
+        (images / "l.csv").write_text(f"path,{column}\n0.jpg,pug\n1.jpg,pug\n")
+        report = pack(images / "l.csv", tmp_path / column, PackOptions(), 1)
+        assert len(report.remarks) == count
