@@ -66,11 +66,7 @@ class HashedFile:
 
 
 def measure(path: Path) -> tuple[int, str]:
-    """Bytes and checksum of a file.
-
-    Raises:
-        OSError: it cannot be read.
-    """
+    """Bytes and checksum of a file."""
     with open(open_regular(path), "rb", buffering=0) as opened:
         file = HashedFile(opened.fileno())
         file.finish()

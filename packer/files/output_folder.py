@@ -44,12 +44,7 @@ class OutputFolder:
         os.close(self._root)
 
     def write(self, name: bytes, size: int, chunks: Chunks) -> bool:
-        """Write a file of `size` bytes; False if it is there already, with the same content.
-
-        Raises:
-            Refused: the name leads outside, or something else has it.
-            OSError: the file cannot be written.
-        """
+        """Write a file of `size` bytes; False if it is there already, with the same content."""
         *folders, base = parts(name)
         folder = self._enter(tuple(folders))
         if self._is_there(folder, base, size, chunks):

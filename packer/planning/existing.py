@@ -26,11 +26,7 @@ class There:
     """
 
     def __init__(self, folder: Path, base: Manifest) -> None:
-        """Read the indexes of a dataset.
-
-        Raises:
-            FormatError: one of them is not usable.
-        """
+        """Read the indexes of a dataset."""
         self._paths = [folder / shard.index for shard in base.shards]
         self._splits = [shard.split for shard in base.shards]
         keys = bytearray()

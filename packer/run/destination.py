@@ -91,11 +91,7 @@ class Destination:
         """Wait until all that was taken is where it belongs."""
 
     def commit(self, content: Manifest, progress: Progress) -> None:
-        """Write dataset.json: from here on there is a dataset.
-
-        Raises:
-            PackingFailed: it cannot be written.
-        """
+        """Write dataset.json: from here on there is a dataset."""
         self.log.commit(content)
 
     def discard(self, splits: Iterable[str], keep: Manifest | None) -> None:

@@ -120,12 +120,7 @@ class RunLog:
         return splits
 
     def add_split(self, run: Run, split: str, keep: Manifest | None) -> None:
-        """Add a split to the run of a loop that this process holds, before its first shard.
-
-        Raises:
-            UnusableInput: its folder holds shards already.
-            OSError: the disk fails.
-        """
+        """Add a split to the run of a loop that this process holds, before its first shard."""
         found = dataset_names(self._storage.list([split]), [split])
         refuse_strangers(self._storage.name, found, keep)
         with open(self.path, "rb+", buffering=0) as file:

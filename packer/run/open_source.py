@@ -77,10 +77,6 @@ def open_source(
         to: the destination.
         keeps: keep what is made beside the destination until the dataset is committed.
         scratch: where that folder is made otherwise; None: where the system has such.
-
-    Raises:
-        UnusableInput: the destination lies in it, the store has nothing there, or it is damaged.
-        StoreError, PackingFailed: it cannot be fetched, or not be decompressed.
     """
     source = src if isinstance(src, Reading) else localize(src, progress, to)
     kept = None if to is None else decompress.beside(to.folder)

@@ -162,10 +162,6 @@ def pack_part(
     """Write the missing shards of `part`; `pack` writes what is missing of all, and commits.
 
     The arguments are those of `pack`.
-
-    Raises:
-        NothingToPack, Rejected, PackingFailed: as `pack` does.
-        UnusableInput: `dst` holds something else, or others are at work on this part, or on all.
     """
     began = time.monotonic()
     progress = progress or Progress(quiet=True)

@@ -123,12 +123,7 @@ class StoreDestination(Destination):
     def hold(
         self, run: Run, overwrite: bool, keep: Manifest | None, note: Note
     ) -> Iterator[Watched]:
-        """Hold the folder, and say in the store what is packed there.
-
-        Raises:
-            UnusableInput: another run is at work or unfinished there, or something else is there.
-            StoreError: the store refuses.
-        """
+        """Hold the folder, and say in the store what is packed there."""
         self._is_begun = True
         with super().hold(run, overwrite, keep, note) as watched:
             self._begin(run, overwrite, keep, note)

@@ -24,11 +24,7 @@ def packed_from(
     classes: Sequence[str] | None,
     began: float,
 ) -> PackReport | None:
-    """The report on a dataset that was packed of what the store lists; nothing is fetched then.
-
-    Raises:
-        UnusableInput: it was packed of something else, or otherwise.
-    """
+    """The report on a dataset that was packed of what the store lists; nothing is fetched then."""
     if (there := to.committed) is None or not to.is_done:
         return None
     content = Manifest.load(there)
@@ -63,11 +59,7 @@ def refuse_other_options(to: Destination, base: Path, options: PackOptions) -> N
 
 
 def already_packed(to: Destination, work: Work) -> Path | None:
-    """The folder of `to.committed`, if an earlier run of the same command has committed it.
-
-    Raises:
-        UnusableInput: it is a dataset of other options or another source.
-    """
+    """The folder of `to.committed`, if an earlier run of the same command has committed it."""
     if (there := to.committed) is None:
         return None
     content, classes = Manifest.load(there), work.scanned.classes

@@ -50,12 +50,6 @@ def write_missing(
     Args:
         is_refused: the run cannot be committed as it is, so that no shard goes into a store: what
             is mended may make it another one.
-
-    Raises:
-        UnusableInput: the disk is too small.
-        FormatError: the index of a finished shard is not usable.
-        PackingFailed: a shard cannot be written, or the source is gone.
-        ProcessDied: a process was killed, or the executor has lost a job.
     """
     paths = tars(work, to.folder)
     finished = to.finished([paths[number] for number in numbers])

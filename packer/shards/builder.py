@@ -61,12 +61,7 @@ class ShardBuilder:
             self._pool.shutdown(cancel_futures=True)
 
     def add(self, sample: SourceSample, read: Callable[[], Content]) -> None:
-        """Take a sample; those before it may be written, or rejected, now.
-
-        Raises:
-            PackingFailed: a sample cannot be encoded on this machine.
-            Exception: what `shard_of`, its shard and `reject` raise.
-        """
+        """Take a sample; those before it may be written, or rejected, now."""
         if self._pool is None:
             self._write(sample, partial(self._encode, sample, read))
             return

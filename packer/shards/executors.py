@@ -16,9 +16,6 @@ def connected(place: Executor | str | None) -> Iterator[Executor | None]:
 
     Args:
         place: an executor, which stays as it is, or what `ENGINE` takes.
-
-    Raises:
-        UnusableInput: nothing answers there, or its package is not installed.
     """
     if place is None or place == "local":
         yield None

@@ -42,10 +42,6 @@ def run_in(
         jobs: are taken as they are needed.
         least: workers, where the executor does not tell how many it has.
         advance: is told of the samples of each shard as it is finished.
-
-    Raises:
-        PackingFailed: a shard cannot be written, a machine has not what it needs, or has others.
-        ProcessDied: the executor has lost a job, or takes no more.
     """
     under_way: dict[Future[_Answer], ShardJob] = {}
     left = iter(jobs)

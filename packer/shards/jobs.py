@@ -97,12 +97,7 @@ def tell_of_compiling(policy: Policy, names: Iterable[str], progress: Progress) 
 
 
 def run_jobs(jobs: Iterable[ShardJob], processes: int, advance: Advance) -> Iterator[Outcome]:
-    """Pack all `jobs` in processes of this machine; yield what became of each as it is finished.
-
-    Raises:
-        PackingFailed: a shard cannot be written, or the source is gone.
-        ProcessDied: a process was killed, or there was no memory for it.
-    """
+    """Pack all `jobs` in processes of this machine; yield what became of each as it is finished."""
     return map_unordered(_pack, jobs, processes, advance, _path)
 
 

@@ -132,11 +132,7 @@ class ShardWriter:
 
 
 def shard_entry(path: Path, split: str = "") -> ShardEntry:
-    """What dataset.json says of the finished shard of `split` whose tar is at `path`.
-
-    Raises:
-        FormatError: the index is not usable.
-    """
+    """What dataset.json says of the finished shard of `split` whose tar is at `path`."""
     return entry_of(Index(index_of(path), mapped=False), split)
 
 

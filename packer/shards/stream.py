@@ -66,12 +66,7 @@ class ShardStream:
             shard.writer.close()
 
     def add(self, sample: SourceSample, content: Content) -> None:
-        """Take a sample; those before it may be written, or rejected, now.
-
-        Raises:
-            PackingFailed: a shard cannot be written.
-            Exception: what `reject` and `begin_split` raise.
-        """
+        """Take a sample; those before it may be written, or rejected, now."""
         with self._writing():
             self._builder.add(sample, lambda: content)
 

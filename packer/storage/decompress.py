@@ -52,11 +52,6 @@ def decompress(src: Path, path: Path, progress: Progress, stays: str) -> None:
         path: as `target` returns it.
         progress: where to say what it costs, and to show how far it is.
         stays: how long the tar takes room on the disk.
-
-    Raises:
-        UnusableInput: the tar is damaged or cut short.
-        PackingFailed: it cannot be written.
-        OSError: the tar cannot be read.
     """
     while not is_current(src, path):
         with lock.opened(path.with_name(".lock")) as file:

@@ -104,12 +104,7 @@ class StoreSource:
 
     @cached_property
     def version(self) -> str:
-        """A checksum of what the store lists.
-
-        Raises:
-            UnusableInput: it lists nothing, or the URL means nothing.
-            StoreError: it does not answer.
-        """
+        """A checksum of what the store lists."""
         return objects.version(self._found.objects)
 
     def fetched(self, progress: Progress) -> LocalSource:

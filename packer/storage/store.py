@@ -107,11 +107,7 @@ class Store:
     """
 
     def __init__(self, url: str, options: dict[str, Any], provider: bytes | None) -> None:
-        """Open it as `access` says; nothing is asked of it yet.
-
-        Raises:
-            StoreError: the options are not of this store.
-        """
+        """Open it as `access` says; nothing is asked of it yet."""
         from reader.remote.writable import WritableStore
 
         self.name = url
@@ -145,11 +141,7 @@ class Store:
         return self._loop.do(self._store.create(name, content))
 
     def replace(self, name: str, content: bytes, tag: str | None = None) -> bool:
-        """Write an object in place of the one with this `tag`; return False if that has gone.
-
-        Raises:
-            UnusableInput: without a `tag`, another object is there.
-        """
+        """Write an object in place of the one with this `tag`; return False if that has gone."""
         if tag is not None:
             return self._loop.do(self._store.replace(name, content, tag))
         self._loop.do(self._put(name, content, xxhash.xxh3_128_hexdigest(content)))
@@ -183,12 +175,7 @@ class Store:
         return await asyncio.gather(*map(self._store.whole, names))
 
     def upload(self, shard: ShardEntry, folder: Path) -> None:
-        """Begin to upload a shard of `folder`, its index last; then its tar is removed there.
-
-        Raises:
-            UnusableInput: another one is there.
-            PackingFailed: an earlier upload failed.
-        """
+        """Begin to upload a shard of `folder`, its index last; then its tar is removed there."""
         while len(self._under_way) >= AT_ONCE:
             self.settle()
         self._under_way.add(self._loop.start(self._shard(shard, folder)))
