@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from packer.plan.plan import default_shard_size
-from packer.run.rejected import rejected_files
+from packer.run.report import rejected_files
 from reader.format import FORMATS, Index, Manifest
 
 BATCH = 256

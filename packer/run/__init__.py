@@ -4,6 +4,6 @@
 the shards that are not there, and `up_to_date` says whether nothing is to be done. `run` tells one
 run from another, and `log` keeps an unfinished one; each `part` holds a file, and `parts` share a
 log and a scan. A `destination` is a folder, or a place in a store (`store_destination`), held there
-by a `store_lock`. A `session` writes what a loop makes. `repeated_keys` compares keys that samples
-bring along, `report` says what was packed, `rejected` what was not.
+by a `store_lock`. A `session` writes what a loop makes; a `report` says what was packed, and what
+was rejected.
 """

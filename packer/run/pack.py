@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 
 from packer.errors import EXAMPLES, NothingToPack, Rejected, UnusableInput
-from packer.files.snapshot import Watched
 from packer.options.declared import PackOptions
 from packer.plan.guard import RunGuard
 from packer.plan.prepare import prepare
@@ -21,15 +20,14 @@ from packer.run import log
 from packer.run.destination import Destination
 from packer.run.open_source import open_source
 from packer.run.part import Part
-from packer.run.repeated_keys import refuse_repeated_keys
 from packer.run.report import PackReport, PartReport, manifest_of, report, without_labels
 from packer.run.run import Run
 from packer.run.up_to_date import already_packed, packed_from, read, refuse_other_options
-from packer.run.write_missing import Filled, write_missing
+from packer.run.write_missing import Filled, may_be_misread, refusal, all_rejected, write_missing
 from packer.shards.executors import connected
 from packer.shards.jobs import Rejections
 from packer.shards.shard_writer import index_of, remove_shard
-from packer.shards.written import Written
+from packer.shards.written import Written, refuse_repeated_keys
 from packer.sources.folder.shape import listed
 from packer.sources.reading import Reading
 from packer.storage import decompress
@@ -98,9 +96,9 @@ def pack(
             content = Manifest.load(there)
             count, written = 0, read(there, content)
             to.forget(content)
-            rejected = _rejected(work, written)
+            rejected = all_rejected(work, written)
         else:
-            by_scan = _rejected(work)
+            by_scan = all_rejected(work)
             stops = bool(by_scan) and not skip_rejected
             if stops and may_be_misread(work, by_scan):
                 announce(work.reading)
@@ -113,12 +111,20 @@ def pack(
             engine = stack.enter_context(connected(executor))
             watched = stack.enter_context(to.hold(run, overwrite, work.base, progress.note))
             announce(work.reading)
-            numbers = range(len(work.plan))
-            filled = _write(
-                work, to, numbers, watched, run, jobs, engine, skip_rejected, progress, stops
+            guard = RunGuard(watched, run.versions)
+            filled = write_missing(
+                work,
+                to,
+                range(len(work.plan)),
+                guard,
+                jobs,
+                engine,
+                skip_rejected,
+                progress,
+                is_refused=stops,
             )
             written, count = filled.written, filled.count
-            rejected = sorted(_rejected(work, written) + filled.unread)
+            rejected = all_rejected(work, written)
             if not append and not any(entry.samples for entry in written.entries.values()):
                 raise NothingToPack(f"{name} holds no image. Nothing was committed.", rejected)
             dropped = _drop_empty_shards(to.folder, written) if append else []
@@ -172,7 +178,7 @@ def pack_part(
         filled = Filled()
 
         def refuse(work: Work) -> Work:
-            if not skip_rejected and (by_scan := _rejected(work)):
+            if not skip_rejected and (by_scan := all_rejected(work)):
                 raise refusal(work, by_scan, written=False)
             return work
 
@@ -188,11 +194,18 @@ def pack_part(
             engine = stack.enter_context(connected(executor))
             work, watched = stack.enter_context(to.share(part, run, scan, progress.note))
             announce(work.reading)
-            numbers = part.shards(len(work.plan))
+            guard = RunGuard(watched, run.versions)
             try:
                 refuse(work)  # another part has scanned, which skips what is rejected
-                filled = _write(
-                    work, to, numbers, watched, run, jobs, engine, skip_rejected, progress
+                filled = write_missing(
+                    work,
+                    to,
+                    part.shards(len(work.plan)),
+                    guard,
+                    jobs,
+                    engine,
+                    skip_rejected,
+                    progress,
                 )
             except Rejected:
                 (to.folder / log.STALE).touch()  # the source is to be mended: scan it again
@@ -217,38 +230,6 @@ def _destination(dst: Path | Destination) -> Destination:
     return dst if isinstance(dst, Destination) else Destination(Path(os.path.realpath(dst)))
 
 
-def _write(
-    work: Work,
-    to: Destination,
-    numbers: Sequence[int],
-    watched: Watched,
-    run: Run,
-    jobs: int,
-    engine: Executor | None,
-    skip_rejected: bool,
-    progress: Progress,
-    is_refused: bool = False,
-) -> Filled:
-    """Write the missing shards with these `numbers`, of a run that is held.
-
-    Raises:
-        Rejected: files were rejected, by the scan or now, that are not to be skipped.
-    """
-    guard = RunGuard(watched, run.versions)
-    filled = write_missing(
-        work, to, numbers, guard, jobs, engine, skip_rejected, progress, is_refused=is_refused
-    )
-    rejected = sorted(_rejected(work, filled.written) + filled.unread)
-    if filled.unread or (rejected and not skip_rejected):
-        raise refusal(work, rejected, written=to.holds_all or not is_refused)
-    return filled
-
-
-def _rejected(work: Work, written: Written | None = None) -> Rejections:
-    """What the scan rejected, and what was rejected of the shards that are written."""
-    return sorted(work.scanned.listing.rejected + (written.rejected if written else []))
-
-
 def look_on(rejected: Rejections, keeps: bool, progress: Progress) -> None:
     """Say why a run goes on that cannot be committed, and whether it `keeps` its shards."""
     kept = ", and finished shards are kept" if keeps else ""
@@ -256,22 +237,6 @@ def look_on(rejected: Rejections, keeps: bool, progress: Progress) -> None:
         f"{many(len(rejected), 'file')} rejected, so nothing will be committed. Packing goes on to "
         f"find all others in the same run{kept}. Press Ctrl-C to stop."
     )
-
-
-def may_be_misread(work: Work, files: Rejections) -> bool:
-    """Whether the rejected files suggest another reading of the source: many, or strays."""
-    listing = work.scanned.listing
-    if work.scanned.facts.is_late:
-        return False
-    by_scan = [item for item in listing.skipped if not item.ignored]
-    count = len(listing) + int(listing.member_counts.sum()) + len(by_scan)
-    return 2 * len(files) > count or not all(item.damaged for item in by_scan)
-
-
-def refusal(work: Work, files: Rejections, written: bool) -> Rejected:
-    """Return the error for rejected files: a few are damaged, or the source may be misread."""
-    noun = "item" if work.scanned.facts.is_late else "file"
-    return Rejected(files, written, damaged=not may_be_misread(work, files), noun=noun)
 
 
 def _lost_classes(work: Work, written: Written) -> list[str]:
@@ -331,7 +296,7 @@ def _manifest(work: Work, written: Written, dropped: Rejections) -> Manifest:
         (written.entries[file] for file in work.plan.files if file in written.entries),
         work.base,
         work.options.policy,
-        rejected=_rejected(work, written),
+        rejected=all_rejected(work, written),
         unindexed=work.scanned.listing.rejected + dropped,
         before=work.rejected_before,
         reading=work.reading,

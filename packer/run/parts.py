@@ -93,17 +93,15 @@ def share(
 @contextmanager
 def _scanning(folder: Path, note: Note) -> Iterator[Any]:
     """Hold the file of the kept scan, so that one part at a time looks whether it has to scan."""
-    while True:
-        with lock.opened(folder / log.KEPT_SCAN, mode=0o600) as file:
-            if not lock.take(file, lock.ALL):
-                note("Waiting for the part that scans the source.")
-                fcntl.flock(file, fcntl.LOCK_EX)
-            if lock.is_there(file):
-                try:
-                    yield file
-                finally:
-                    fcntl.flock(file, fcntl.LOCK_UN)  # which a mapping would hold on to
-                return
+
+    def wait() -> None:
+        note("Waiting for the part that scans the source.")
+
+    with lock.waiting(folder / log.KEPT_SCAN, wait, mode=0o600) as file:
+        try:
+            yield file
+        finally:
+            fcntl.flock(file, fcntl.LOCK_UN)  # which a mapping would hold on to
 
 
 def _leave(run_log: RunLog, file: Any) -> None:

@@ -6,7 +6,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from packer.errors import UnusableInput
+from packer.errors import Rejected, UnusableInput
 from packer.plan.guard import RunGuard
 from packer.plan.work import Work, bytes_needed, shard_job, tars
 from packer.progress import Progress
@@ -25,12 +25,10 @@ class Filled:
 
     Attributes:
         count: of those that were written now.
-        unread: what could not be read, so that shards are still missing.
     """
 
     written: Written = field(default_factory=Written)
     count: int = 0
-    unread: Rejections = field(default_factory=list)
 
 
 def write_missing(
@@ -90,7 +88,10 @@ def write_missing(
                 for file in outcome.entries if is_refused and not to.holds_all else ():
                     remove_shard(to.folder / file)
     to.wait(progress)
-    return Filled(written, len(missing), unread)
+    rejected = sorted(all_rejected(work, written) + unread)
+    if unread or (rejected and not skip_rejected):
+        raise refusal(work, rejected, written=to.holds_all or not is_refused)
+    return Filled(written, len(missing))
 
 
 def _refuse_full_disk(work: Work, dst: Path, missing: Sequence[int]) -> None:
@@ -101,3 +102,24 @@ def _refuse_full_disk(work: Work, dst: Path, missing: Sequence[int]) -> None:
             f"{dst}: the shards to be written take {needed / 1e9:.3g} GB, and the disk has "
             f"{free / 1e9:.3g} GB left. Make room, and pack again."
         )
+
+
+def all_rejected(work: Work, written: Written | None = None) -> Rejections:
+    """What the scan rejected, and what was rejected of the shards that are written."""
+    return sorted(work.scanned.listing.rejected + (written.rejected if written else []))
+
+
+def may_be_misread(work: Work, files: Rejections) -> bool:
+    """Whether the rejected files suggest another reading of the source: many, or strays."""
+    listing = work.scanned.listing
+    if work.scanned.facts.is_late:
+        return False
+    by_scan = [item for item in listing.skipped if not item.ignored]
+    count = len(listing) + int(listing.member_counts.sum()) + len(by_scan)
+    return 2 * len(files) > count or not all(item.damaged for item in by_scan)
+
+
+def refusal(work: Work, files: Rejections, written: bool) -> Rejected:
+    """Return the error for rejected files: a few are damaged, or the source may be misread."""
+    noun = "item" if work.scanned.facts.is_late else "file"
+    return Rejected(files, written, damaged=not may_be_misread(work, files), noun=noun)

@@ -2,6 +2,6 @@
 
 `jobs` packs them in parallel, and a `stream` writes what a loop makes: both by a `builder`, which
 encodes ahead, and a `shard_writer`, which writes one shard; `written` says what lies in it. The
-seam to other machines is `concurrent.futures.Executor`: `futures` keeps one busy, `ray` is one for
-Ray, and `executors` finds one by its address. Where a job is done cannot change a byte.
+seam to other machines is `concurrent.futures.Executor`: `futures` keeps one busy, and
+`executors` finds one by its address, with one for Ray. Where a job is done cannot change a byte.
 """

@@ -6,7 +6,6 @@ Guarantees: the tar is whole or not there, so that a run which is interrupted la
 of several parts that need it, one decompresses and the others wait.
 """
 
-import fcntl
 import os
 import shutil
 from io import BufferedIOBase
@@ -53,17 +52,13 @@ def decompress(src: Path, path: Path, progress: Progress, stays: str) -> None:
         progress: where to say what it costs, and to show how far it is.
         stays: how long the tar takes room on the disk.
     """
-    while not is_current(src, path):
-        with lock.opened(path.with_name(".lock")) as file:
-            if not lock.take(file, lock.ALL):
-                progress.note(f"Waiting for the packer that decompresses {src.name}.")
-                fcntl.flock(file, fcntl.LOCK_EX)
-            if not lock.is_there(file) or is_current(src, path):
-                continue
-            try:
+    held = path.with_name(".lock")
+    with lock.waiting(held, lambda: progress.note(f"Waiting for {src.name} to be decompressed.")):
+        try:
+            if not is_current(src, path):
                 _decompress(src, path, progress, stays)
-            finally:
-                path.with_name(".lock").unlink(missing_ok=True)
+        finally:
+            held.unlink(missing_ok=True)
 
 
 def _decompress(src: Path, path: Path, progress: Progress, stays: str) -> None:

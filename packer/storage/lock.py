@@ -2,7 +2,7 @@
 
 import fcntl
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -51,3 +51,16 @@ def is_there(file: Any) -> bool:
     with suppress(FileNotFoundError):
         return os.path.samestat(os.fstat(file.fileno()), os.stat(file.name))
     return False
+
+
+@contextmanager
+def waiting(path: Path, wait: Callable[[], None], mode: int = 0o666) -> Iterator[Any]:
+    """Hold the file at `path` alone; `wait` is called where somebody else has it now."""
+    while True:
+        with opened(path, mode) as file:
+            if not take(file, ALL):
+                wait()
+                fcntl.flock(file, fcntl.LOCK_EX)
+            if is_there(file):
+                yield file
+                return

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from packer.run.rejected import RejectedFiles, rejected_files
+from packer.run.report import RejectedFiles, rejected_files
 from reader.format import Index, Manifest
 
 if TYPE_CHECKING:
