@@ -15,7 +15,7 @@ from packer.run.destination import Destination
 from packer.run.open_source import locate
 from packer.run.pack import pack as run
 from packer.run.report import PackReport
-from packer.run.session import Request, pushed
+from packer.run.session import Request, write_stream
 from packer.run.store_destination import destination
 from packer.sources.python.dataset import opened
 from packer.sources.python.known import is_map_style, know
@@ -184,4 +184,4 @@ def _in_turn(items: Any, to: Destination, asked: Mapping[str, Any]) -> PackRepor
         what=f"{known.what}, in turn",
         remarks=(_IN_TURN,),
     )
-    return pushed(known.dataset, to, options, request)
+    return write_stream(known.dataset, to, options, request)

@@ -11,9 +11,9 @@ from packer.errors import NothingToPack, UnusableInput
 from packer.options.declared import PackOptions
 from packer.plan.guard import Origin
 from packer.plan.plan import plan_shards
-from packer.plan.source_summary import doubts, remarks, told
+from packer.plan.source_summary import doubts, remarks, summary
 from packer.plan.work import Work
-from packer.planning.existing import There
+from packer.planning.existing import ExistingSamples
 from packer.planning.scan import scan
 from packer.progress import Progress
 from packer.sources.detect import read
@@ -66,7 +66,7 @@ def prepare(
     if isinstance(given, LocalSource):
         root = source.facts.root
         origin = Origin.of(root if root is not None and root.exists() else given.path)
-    there = None if onto is None or base is None else There(onto, base)
+    there = None if onto is None or base is None else ExistingSamples(onto, base)
     fixed = len(base.classes if base else classes or ())
     with Spool(spool) as made:
         scanned = scan(source, options, progress, there, fixed, reading.beside, spool=made)
@@ -95,7 +95,7 @@ def prepare(
     further = tuple(remarks(scanned.facts, listing))
     if base is None and not scanned.facts.is_late:
         further += tuple(doubts(listing, scanned.classes))
-    sentence = told(reading.what, listing, scanned.classes, scanned.facts)
+    sentence = summary(reading.what, listing, scanned.classes, scanned.facts)
     before = there.rejected if there else frozenset()
     return Work(origin, scanned, plan, options, base, scanned.remarks + further, sentence, before)
 

@@ -13,7 +13,7 @@ _NAMED = 3  # classes
 _SEVERAL = 10  # classes: of so many, most have more than one sample
 
 
-def told(what: str, listing: Listing, classes: Sequence[str], facts: Facts) -> str:
+def summary(what: str, listing: Listing, classes: Sequence[str], facts: Facts) -> str:
     """The sentence that `packer pack` begins with.
 
     Args:

@@ -17,7 +17,7 @@ Digests = NDArray[np.bytes_]
 _LABEL = "cls"  # the member that every sample with a label gets
 
 
-class There:
+class ExistingSamples:
     """What the indexes of a dataset tell, in 48 bytes a sample.
 
     Attributes:

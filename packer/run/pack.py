@@ -23,7 +23,7 @@ from packer.run.part import Part
 from packer.run.report import PackReport, PartReport, manifest_of, report, without_labels
 from packer.run.run import Run
 from packer.run.up_to_date import already_packed, packed_from, read, refuse_other_options
-from packer.run.write_missing import Filled, may_be_misread, refusal, all_rejected, write_missing
+from packer.run.write_missing import Filled, all_rejected, may_be_misread, refusal, write_missing
 from packer.shards.executors import connected
 from packer.shards.jobs import Rejections
 from packer.shards.shard_writer import index_of, remove_shard

@@ -98,7 +98,7 @@ def manifest_of(
     unindexed: Collection[Named] = (),
     before: Set[Named] = frozenset(),
     reading: str,
-    **told: Any,
+    **fields: Any,
 ) -> Manifest:
     """The dataset of what is written, beside what there is already.
 
@@ -111,7 +111,7 @@ def manifest_of(
         unindexed: those of them that no index names.
         before: those that `base` names already: they are not counted twice.
         reading: what the source was understood as.
-        told: the rest of a `Manifest`.
+        fields: the rest of a `Manifest`.
     """
     count = sum(item not in before for item in rejected)
     return Manifest(
@@ -122,12 +122,12 @@ def manifest_of(
         rejections=kept_rejections([item for item in unindexed if item not in before], base),
         reading=base.reading if base and base.reading else reading,
         transcoders=all_versions(transcoders(policy), base),
-        **told,
+        **fields,
     )
 
 
-def report(name: str, content: Manifest, written: Written, **told: Any) -> PackReport:
-    """The report on a dataset that is committed, with what else is `told`."""
+def report(name: str, content: Manifest, written: Written, **fields: Any) -> PackReport:
+    """The report on a dataset that is committed, with what else is `fields`."""
     return PackReport(
         dataset=name,
         samples=sum(shard.samples for shard in content.shards),
@@ -137,7 +137,7 @@ def report(name: str, content: Manifest, written: Written, **told: Any) -> PackR
         bytes=sum(shard.bytes + shard.index_bytes for shard in content.shards),
         untiled=sorted(written.untiled),
         unbanded=sorted(written.unbanded),
-        **told,
+        **fields,
     )
 
 

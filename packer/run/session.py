@@ -57,7 +57,7 @@ class Request:
     remarks: tuple[str, ...] = ()
 
 
-def pushed(
+def write_stream(
     samples: Iterable[Any], to: Destination, options: PackOptions, request: Request
 ) -> PackReport:
     """Write all `samples`, and commit them; an error of theirs discards what was written."""
