@@ -21,11 +21,7 @@ def temporary(path: Path) -> Path:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Where to write what is at `path` when the block ends, unless it ends with an error.
-
-    Raises:
-        PackingFailed: it cannot be written.
-    """
+    """Yield where to write what is at `path` when the block ends without an error."""
     unfinished = temporary(path)
     try:
         yield unfinished

@@ -14,11 +14,7 @@ _CHUNK = 1 << 22
 
 
 class HashedFile:
-    """An open file; what is read ahead stays in a window of a few megabytes.
-
-    Attributes:
-        size: bytes.
-    """
+    """An open file of `size` bytes; what is read ahead stays in a window of a few megabytes."""
 
     def __init__(self, descriptor: int) -> None:
         """`descriptor` stands at the file's beginning; who opened it closes it."""

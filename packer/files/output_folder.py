@@ -108,11 +108,7 @@ class OutputFolder:
 
 
 def parts(name: bytes) -> list[bytes]:
-    """Folders and file name.
-
-    Raises:
-        Refused: there is no such file inside a folder.
-    """
+    """Return folders and file name; raise `Refused` where there is no such file in a folder."""
     parts = name.split(b"/")
     if b"\0" in name or any(part in (b"", b".", b"..") for part in parts):
         raise Refused("its name leads outside the folder or is not a name of a file")

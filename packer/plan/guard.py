@@ -49,11 +49,7 @@ class RunGuard:
     versions: Mapping[str, str]
 
     def check_versions(self, policy: Policy) -> None:
-        """Another version may write other bytes.
-
-        Raises:
-            PackingFailed: there is one here.
-        """
+        """Raise where another version is here, which may write other bytes."""
         if others := others_than(self.versions, versions(policy)):
             raise PackingFailed(
                 f"{platform.node()} has {others}, which may write other bytes than the run was "
@@ -61,11 +57,7 @@ class RunGuard:
             )
 
     def check(self) -> None:
-        """What is written for a run that is over would be in the next one's way.
-
-        Raises:
-            PackingFailed: the run is over, or its destination is not there.
-        """
+        """Raise where the run is over, or its destination is not there."""
         path = self.journal.path
         try:
             if Watched.of(path) == self.journal:
@@ -97,11 +89,7 @@ class Origin:
         return cls(path, os.stat(path).st_ino)
 
     def check(self) -> None:
-        """Nothing can be said of a source's files where it is not there itself.
-
-        Raises:
-            PackingFailed: it is gone, or something else is in its place.
-        """
+        """Raise where the source itself is gone: nothing can be said of its files then."""
         try:
             if os.stat(self.path).st_ino == self.inode:
                 return

@@ -61,9 +61,8 @@ def plan_shards(
 
     Args:
         listing: what is to be packed.
-        shard_size: bytes a shard's tar should not exceed (a single sample may); None for
-            `default_shard_size`.
-        shard_samples: samples a shard may hold, None for any number.
+        shard_size: bytes a shard's tar should not exceed (a single sample may).
+        shard_samples: samples a shard may hold.
         seed: of the shuffle; None keeps the source's order.
         image_bytes: what each image takes if not what it takes in the source.
         first: the number of the first shard of each split, 0 if it is not named.
@@ -159,16 +158,10 @@ def shuffled(hashes: NDArray[np.uint64], seed: int) -> NDArray[np.int64]:
 
 
 def default_shard_size(total: int) -> tuple[int, str]:
-    """The largest round size that leaves a shard for each of 64 readers, from 10 MB to 1 GB.
+    """Return the largest round size that leaves a shard for each of 64 readers, and why.
 
     So shuffling windows, ranks and the workers of readers that divide whole shards (webdataset,
-    DALI) have several to choose from in a small dataset, too.
-
-    Args:
-        total: bytes of all shards.
-
-    Returns:
-        Bytes, and the reason in words.
+    DALI) have several to choose from in a small dataset, too. `total` counts the bytes of all.
     """
     fitting = [size for size in SIZES if size * READERS <= total]
     if not fitting:

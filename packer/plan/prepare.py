@@ -38,19 +38,12 @@ def prepare(
     """Scan `src` and plan its shards; nothing is written.
 
     Args:
-        src: the folder, archive or manifest to be packed; or what is understood already.
+        src: the folder, archive or table to be packed; or what is understood already.
         options: what shapes the shards.
         progress: where to show how far it is.
         classes: class names in label order, None for the source's own order.
         onto: a dataset whose samples are there already.
         spool: folder for what the scan makes for samples.
-
-    Raises:
-        NothingToPack: there is nothing to pack.
-        UnusableInput: it does not go with what is in `onto`.
-        FormatError: an index of `onto` is not usable.
-        PackingFailed: the source has gone meanwhile.
-        OSError: the disk fails.
     """
     base = None if onto is None else Manifest.load(onto)
     given = LocalSource.at(src) if isinstance(src, Path) else src
@@ -101,12 +94,7 @@ def prepare(
 
 
 def version_of(listed: str, classes: Sequence[str] | None) -> str:
-    """How the fingerprint of a source in a store ends: it tells that nothing need be fetched.
-
-    Args:
-        listed: checksum of what the store lists.
-        classes: as they were given.
-    """
+    """Return how the fingerprint of a source in a store ends: compared before it is fetched."""
     return xxhash.xxh3_128_hexdigest(repr((listed, classes and tuple(classes))).encode())
 
 
@@ -116,11 +104,7 @@ def _reading(given: LocalSource, options: PackOptions) -> Reading:
 
 
 def _refuse_what_keys_decide(what: str, onto: Path | None, split: object) -> None:
-    """Shards are planned before items are read, and only these tell their keys.
-
-    Raises:
-        UnusableInput: something is asked for that depends on them.
-    """
+    """Raise where shards depend on keys that are known only when items are read."""
     if onto is not None:
         raise UnusableInput(
             f"Items of {what} have keys of their own, and which of them are in {onto} only "
@@ -148,11 +132,7 @@ def _hint(facts: Facts, files: Sequence[tuple[str, str]]) -> str:
 
 
 def refuse_other_splits(dst: Path, there: set[str], new: set[str]) -> None:
-    """Samples without a split beside named ones would be read by nobody who names a split.
-
-    Raises:
-        UnusableInput: there are such.
-    """
+    """Raise where samples without a split would lie beside named ones: few would read them."""
     if there and not {bool(split) for split in new} <= {bool(split) for split in there}:
         raise UnusableInput(
             f"{dst} {_told(there)}, and what is to be added {_told(new)}. Append what is divided "

@@ -18,7 +18,7 @@ _LABEL = "cls"  # the member that every sample with a label gets
 
 
 class ExistingSamples:
-    """What the indexes of a dataset tell, in 48 bytes a sample.
+    """The samples that the indexes of a dataset name, in 48 bytes a sample.
 
     Attributes:
         digests: of the keys.
@@ -49,16 +49,13 @@ class ExistingSamples:
     def differences(
         self, listing: Listing, digests: Digests, seen: Digests, classes: Sequence[str]
     ) -> Iterator[str]:
-        """A sentence on what has changed since, and one on what has gone.
+        """Yield a sentence on what has changed since, and one on what has gone.
 
         Args:
             listing: the samples of the source.
             digests: of their keys.
             seen: of the keys of these and of copies that were skipped.
             classes: names in label order.
-
-        Raises:
-            UnusableInput: samples have another label or split now.
         """
         order = np.argsort(self.digests)
         places = np.searchsorted(self.digests, digests, sorter=order)

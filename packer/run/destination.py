@@ -45,11 +45,7 @@ class Destination:
         return self.committed is not None and not self.log.path.exists()
 
     def base(self) -> Path:
-        """Return the folder of the dataset that is added to.
-
-        Raises:
-            FormatError: there is none.
-        """
+        """Return the folder of the dataset that is added to; raise if there is none."""
         if self.committed is None:
             raise self._nothing_to_add_to()
         return self.folder

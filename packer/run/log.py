@@ -63,10 +63,6 @@ class RunLog:
             overwrite: remove what is there, unless the run is to be continued.
             keep: the dataset that is there and is added to.
             note: is called with a sentence on finished shards that are not kept.
-
-        Raises:
-            UnusableInput: another process packs there, or something else is there already.
-            OSError: the disk fails.
         """
         with lock.opened(self.path) as file:
             if not lock.take(file, lock.ALL):
@@ -89,11 +85,7 @@ class RunLog:
         keep: Manifest | None = None,
         note: Note = _ignore,
     ) -> set[str]:
-        """Begin or continue `run` in the log, whose `file` is locked for it; as `hold` does.
-
-        Returns:
-            All folders that shards may lie in.
-        """
+        """Begin or continue `run` in the log, whose `file` is locked; return all splits."""
         found = read(file)
         splits = {*run.splits, *(found.splits if found else ())}
         if found is not None and found.pushed:
@@ -127,11 +119,7 @@ class RunLog:
             _append(file, replace(run, splits=[split]))
 
     def commit(self, content: Manifest) -> None:
-        """Write dataset.json: from here on there is a dataset.
-
-        Raises:
-            PackingFailed: it cannot be written.
-        """
+        """Write dataset.json: from here on there is a dataset."""
         self._storage.replace(manifest.FILENAME, content.dump().encode())
         try:
             self.remove()
@@ -146,10 +134,7 @@ class RunLog:
         self.remove()
 
     def forget(self, source: str) -> None:
-        """Remove the log that a crash right after the commit of `source` has left.
-
-        That of another command, which is at work or is to be continued, stays.
-        """
+        """Remove the log that a crash after the commit of `source` has left; no other command's."""
         if self.path.exists():
             with lock.opened(self.path) as file:
                 if lock.take(file, lock.ALL) and lock.is_there(file):
@@ -274,11 +259,7 @@ def refuse_strangers(
 
 
 def remove_dataset(storage: Storage, splits: set[str]) -> set[str]:
-    """Remove dataset.json first, so that nobody reads what is half removed; then all shards.
-
-    Returns:
-        The splits that it had, and `splits`.
-    """
+    """Remove dataset.json first, so that nobody reads the half; return the splits."""
     with contextlib.suppress(FormatError, OSError):
         if (text := storage.read(manifest.FILENAME)) is not None:
             splits = splits.union(Manifest.parse(text, manifest.FILENAME).splits)

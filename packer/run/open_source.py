@@ -31,18 +31,13 @@ def locate(
     options: Mapping[str, Any] | None = None,
     provider: Any = None,
 ) -> Iterator[Path | StoreSource]:
-    """Yield what `place` names.
+    """Yield what the path or URL `place` names.
 
     Args:
         place: a path, or a URL.
         scratch: where the copy of what lies in a store is made.
         options: of the store, by obstore's names.
         provider: of credentials, as obstore's are.
-
-    Raises:
-        ArgumentError: there is no such store.
-        UnusableInput: `scratch` is missing.
-        StoreError: the options are not of this store.
     """
     if not is_url(place):
         yield Path(place)
@@ -104,12 +99,7 @@ def _is_compressed(path: Path) -> bool:
 def localize(
     src: Path | StoreSource, progress: Progress, to: Destination | None = None
 ) -> LocalSource:
-    """Return a source at its path without links, or the copy of one in a store.
-
-    Raises:
-        UnusableInput: the destination lies in it, or the store has nothing there.
-        StoreError, PackingFailed: it cannot be fetched.
-    """
+    """Return a source at its path without links, or the copy of one in a store."""
     if isinstance(src, Path):
         src = Path(os.path.realpath(src))
     if to is not None:

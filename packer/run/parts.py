@@ -131,11 +131,7 @@ def _save(file: Any, run: Run, work: Work) -> None:
 
 
 def _load(file: Any, run: Run) -> Work | None:
-    """Return the scan that `run` was made of; None if the open `file` does not hold it.
-
-    Raises:
-        UnusableInput: another user may have written it.
-    """
+    """Return the scan that `run` was made of; None if the open `file` does not hold it."""
     status = os.fstat(file.fileno())
     if status.st_uid != os.geteuid() or status.st_mode & 0o022:
         raise UnusableInput(

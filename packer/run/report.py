@@ -100,7 +100,7 @@ def manifest_of(
     reading: str,
     **fields: Any,
 ) -> Manifest:
-    """The dataset of what is written, beside what there is already.
+    """Return the manifest of what is written, beside what there is already.
 
     Args:
         written: the shards.
@@ -158,12 +158,7 @@ class RejectedFiles:
 
 
 def rejected_files(content: Manifest, of_indexes: Collection[Named]) -> RejectedFiles:
-    """Join what dataset.json and its indexes name.
-
-    Args:
-        content: of dataset.json.
-        of_indexes: what the indexes of its shards name.
-    """
+    """Join what dataset.json and its indexes name."""
     named = unindexed_files(content)
     if sum(_reasons(content).values()) + len(of_indexes) > content.rejected:
         of_indexes = {*of_indexes}.difference(named)  # an append names again what it rejects
@@ -175,12 +170,7 @@ def rejected_files(content: Manifest, of_indexes: Collection[Named]) -> Rejected
 
 
 def kept_rejections(files: Collection[Named], base: Manifest | None = None) -> dict[str, Any]:
-    """Return what dataset.json keeps of the files that no index names.
-
-    Args:
-        files: those that `base` does not name either.
-        base: the dataset that is added to.
-    """
+    """Return what dataset.json keeps of `files`, which neither an index nor `base` names."""
     named = sorted([*(unindexed_files(base) if base else ()), *map(_shortened, files)])
     if not named:
         return {}

@@ -288,11 +288,6 @@ def destination(
         scratch: where shards are built before they are uploaded.
         options: of the store, by obstore's names.
         provider: of credentials, as obstore's are.
-
-    Raises:
-        ArgumentError: it is not the URL of a dataset.
-        UnusableInput: nothing can be written there, or `scratch` is missing or of no use.
-        StoreError: the options are not of this store.
     """
     if not is_url(place):
         if scratch is not None:

@@ -45,12 +45,7 @@ class StoreLock:
         return self.there
 
     def begin(self, run: Run, overwrite: bool, keep: Manifest | None) -> None:
-        """Begin or continue a run; the arguments are those of `RunLog.hold`.
-
-        Raises:
-            UnusableInput: something else is there, or is being packed.
-            StoreError: the store refuses.
-        """
+        """Begin or continue a run; the arguments are those of `RunLog.hold`."""
         self.look()
         found = self._found()
         if overwrite and not (found and run.continues(found)):

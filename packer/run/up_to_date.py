@@ -46,11 +46,7 @@ def packed_from(
 
 
 def refuse_other_options(to: Destination, base: Path, options: PackOptions) -> None:
-    """See that what is appended is packed as what is there was.
-
-    Raises:
-        UnusableInput: it would not be.
-    """
+    """Raise where what is appended would be packed otherwise than what is there."""
     if differing := _differing(Manifest.load(base), options):
         raise UnusableInput(
             f"{to.name} was packed with other options: {differing}. Repeat them to append to it "

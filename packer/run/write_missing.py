@@ -21,11 +21,7 @@ _LOOKED_AT = 1000  # names, for whether there are JPEGs among them
 
 @dataclass(frozen=True)
 class Filled:
-    """What lies in the shards that were asked for.
-
-    Attributes:
-        count: of those that were written now.
-    """
+    """What lies in the shards that were asked for; `count` of them were written now."""
 
     written: Written = field(default_factory=Written)
     count: int = 0
@@ -48,6 +44,9 @@ def write_missing(
     Args:
         is_refused: the run cannot be committed as it is, so that no shard goes into a store: what
             is mended may make it another one.
+
+    Raises:
+        Rejected: files were rejected, by the scan or now, that are not to be skipped.
     """
     paths = tars(work, to.folder)
     finished = to.finished([paths[number] for number in numbers])

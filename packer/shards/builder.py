@@ -94,11 +94,7 @@ class ShardBuilder:
 
 
 def encode_content(content: Content, policy: Policy) -> tuple[Encoded, Members]:
-    """Encode a sample's image and its members.
-
-    Raises:
-        BadImage: it is not a sound image, or a member is not what it should be.
-    """
+    """Encode a sample's image and its members; raise `BadImage` where one is not sound."""
     encoded = encode(content.image, policy)
     if (size := sum(map(len, content.members.values()))) > (most := policy.limits.bytes):
         raise BadImage(f"its members have {size} bytes; {most} are the most (--max-bytes)")

@@ -17,11 +17,7 @@ _RAY_RETRIES = 3  # of a job whose process or node was killed
 
 @contextmanager
 def connected(place: Executor | str | None) -> Iterator[Executor | None]:
-    """The executor that is meant; None for processes of this machine.
-
-    Args:
-        place: an executor, which stays as it is, or what `ENGINE` takes.
-    """
+    """Yield the executor at an address, or `place` itself; None: processes of this machine."""
     if place is None or place == "local":
         yield None
     elif isinstance(place, Executor):
@@ -57,14 +53,9 @@ class RayExecutor(Executor):
     """
 
     def __init__(self, address: str | None = None) -> None:
-        """Connect to the cluster at `address`.
+        """Connect to the cluster at ``ray://HOST:PORT``.
 
-        Args:
-            address: ``ray://HOST:PORT``; None: the one that runs here, or that RAY_ADDRESS names,
-                else one of this machine alone.
-
-        Raises:
-            UnusableInput: Ray is not installed, or no cluster answers.
+        None is the one that runs here, or that RAY_ADDRESS names, else one of this machine alone.
         """
         try:
             import ray

@@ -37,14 +37,7 @@ Outcome = Written | Unfinished
 
 
 def pack_shard(job: ShardJob, tick: Callable[[], None]) -> Outcome:
-    """Write the shard of `job`; `tick` is called after each sample.
-
-    Returns:
-        What lies in the shard, or was rejected so that there is none.
-
-    Raises:
-        PackingFailed: the shard cannot be written, or the source is gone.
-    """
+    """Write the shard of `job`, and call `tick` after each sample; return what lies in it."""
     rejected: Rejections = []
     is_whole = True
 

@@ -32,19 +32,19 @@ class ShardStream:
         begin_split: Callable[[str], None],
         reject: Callable[[str, BadImage], None],
     ) -> None:
-        """Nothing is written before the first sample comes.
+        """Write nothing before the first sample comes.
 
         Args:
             folder: of the dataset.
             policy: what is done with images.
             shard_size: bytes a shard's tar should not exceed (a single sample may); None: what
                 `default_shard_size` says of all that is written before the shard.
-            shard_samples: samples a shard may hold, None for any number.
+            shard_samples: samples a shard may hold.
             threads: that encode.
             first: the number of the first shard of each split, 0 if it is not named.
             there: bytes of shards that this is added to.
             begin_split: is called before the first shard of a split is written.
-            reject: is told which sample is not one, and why; it may raise.
+            reject: is called with each sample that is not sound; it may raise.
         """
         self._folder = self._path = folder
         self._shard_size, self._shard_samples = shard_size, shard_samples

@@ -55,15 +55,7 @@ class Written:
 
 
 def refuse_repeated_keys(folder: Path, tars: Iterable[str]) -> None:
-    """Compare the keys of all samples; shards in which one is repeated are removed.
-
-    Args:
-        folder: the dataset.
-        tars: its shards.
-
-    Raises:
-        UnusableInput: two samples have the same key.
-    """
+    """Compare the keys of all samples; remove the shards in which one is repeated, and raise."""
     paths = [folder / tar for tar in tars]
     twice = repeated([hashes_of(_keys(path)) for path in paths])
     if not len(twice):

@@ -71,11 +71,7 @@ class Copy:
         Args:
             objects: what is to be there, by name.
             fetch: brings those that are missing.
-            note: is told why it waits.
-
-        Raises:
-            UnusableInput: the disk has no room, or somebody reads other versions of them.
-            StoreError, PackingFailed: as `fetch` does.
+            note: is called with why it waits.
         """
         for tried in range(_TRIES):
             if self._taken(note) and (self._is_alone or not self._missing(objects)):

@@ -44,14 +44,7 @@ def is_current(src: Path, path: Path) -> bool:
 
 
 def decompress(src: Path, path: Path, progress: Progress, stays: str) -> None:
-    """Write the tar in `src` to `path`, unless it is there.
-
-    Args:
-        src: a compressed tar.
-        path: as `target` returns it.
-        progress: where to say what it costs, and to show how far it is.
-        stays: how long the tar takes room on the disk.
-    """
+    """Write the tar in `src` to `path`, unless it is there; `stays` says how long it does."""
     held = path.with_name(".lock")
     with lock.waiting(held, lambda: progress.note(f"Waiting for {src.name} to be decompressed.")):
         try:

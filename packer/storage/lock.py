@@ -14,11 +14,7 @@ ALL, SHARED = fcntl.LOCK_EX, fcntl.LOCK_SH
 
 @contextmanager
 def opened(path: Path, mode: int = 0o666) -> Iterator[Any]:
-    """The file at `path` in a destination, to be locked; it is made if it is not there.
-
-    Raises:
-        UnusableInput: nothing can be written there.
-    """
+    """Open the file at `path` in a destination, to be locked; it is made if it is not there."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, mode)
@@ -29,14 +25,7 @@ def opened(path: Path, mode: int = 0o666) -> Iterator[Any]:
 
 
 def take(file: Any, how: int) -> bool:
-    """Lock what was `opened`, in place of a lock held before.
-
-    Returns:
-        Whether nobody is in the way; else no lock is held.
-
-    Raises:
-        UnusableInput: it cannot be locked.
-    """
+    """Lock what was `opened`, in place of a lock held before; False: others are in the way."""
     try:
         fcntl.flock(file, how | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -51,16 +51,7 @@ class Found:
 
 
 async def find(url: str, opened: "Callable[[str], ListingStore]") -> Found:
-    """What lies at a URL.
-
-    Args:
-        url: as `reader.remote.url.checked` gives it.
-        opened: gives the store below another URL.
-
-    Raises:
-        UnusableInput: nothing does, or the store does not tell.
-        StoreError: the store does not answer.
-    """
+    """Return what lies at a URL that is checked; `opened` returns the store below another URL."""
     if has_braces(url):
         return await _of_list(url, opened)
     store = opened(url)
@@ -112,11 +103,7 @@ async def _without_list(store: "ListingStore", opened: "Callable[[str], ListingS
 
 
 async def _looked_at(store: "ListingStore", names: Iterable[str]) -> "dict[str, Listed]":
-    """Those objects.
-
-    Raises:
-        UnusableInput: some are not there.
-    """
+    """Return those objects; raise where some are not there."""
     gate = asyncio.Semaphore(_AT_ONCE)
 
     async def look(name: str) -> "Listed | None":
@@ -137,12 +124,7 @@ async def _looked_at(store: "ListingStore", names: Iterable[str]) -> "dict[str, 
 def wanted(
     listed: "Mapping[str, Listed]", *, is_folded: bool
 ) -> "tuple[dict[str, Listed], list[Skipped]]":
-    """The objects that are to be fetched, by name and in its order, and those that cannot be.
-
-    Args:
-        listed: what lies in the store.
-        is_folded: the disk knows no upper and lower case.
-    """
+    """Return the objects to be fetched, by name and in its order, and those that cannot be."""
     folders = {folder for name in listed for folder in _folders(name)}
     seen: dict[str, str] | None = {} if is_folded else None
     found, skipped = {}, []

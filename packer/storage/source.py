@@ -44,23 +44,12 @@ class LocalSource:
 
 
 class StoreSource:
-    """What lies at a URL; a context manager around all that is asked of it.
-
-    Attributes:
-        name: its URL.
-    """
+    """What lies at the URL `name`; a context manager around all that is asked of it."""
 
     def __init__(
         self, url: str, scratch: Path, options: dict[str, Any], provider: bytes | None
     ) -> None:
-        """Ask nothing yet.
-
-        Args:
-            url: of the source; may have braces.
-            scratch: where it is copied to.
-            options: of the store.
-            provider: of credentials, pickled.
-        """
+        """Ask nothing yet; the other arguments are those of `access`."""
         self.name = url
         self._options, self._provider = options, provider
         self._copy = Copy(url, scratch)
@@ -108,13 +97,7 @@ class StoreSource:
         return objects.version(self._found.objects)
 
     def fetched(self, progress: Progress) -> LocalSource:
-        """What is packed in its place: a copy, which stays as it is for as long as this does.
-
-        Raises:
-            UnusableInput: as above; or the disk has no room, or the copy is in use otherwise.
-            StoreError: the store does not give it.
-            PackingFailed: it cannot be written.
-        """
+        """Return the copy that is packed, which stays as it is for as long as this does."""
         found, self._progress = self._found, progress
         wanted, skipped = objects.wanted(found.objects, is_folded=self._copy.is_folded)
         if not wanted:

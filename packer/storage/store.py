@@ -85,13 +85,7 @@ async def _end() -> None:
 def access(
     url: str, options: Mapping[str, Any] | None, provider: Any
 ) -> tuple[dict[str, Any], bytes | None]:
-    """Return how a store is opened: its options, and the provider of credentials, pickled.
-
-    Raises:
-        ArgumentError: the store takes no such provider.
-        UnusableInput: the options are none.
-        StoreError: what reads from stores is not installed.
-    """
+    """Return how a store is opened: its options, and the provider of credentials, pickled."""
     if not isinstance(options or {}, Mapping):
         raise UnusableInput("storage_options is a dict of names and values of the store's.")
     need("obstore", url)
@@ -181,11 +175,7 @@ class Store:
         self._under_way.add(self._loop.start(self._shard(shard, folder)))
 
     def settle(self) -> int:
-        """Wait until an upload has ended; return how many are still under way.
-
-        Raises:
-            UnusableInput, PackingFailed: as above.
-        """
+        """Wait until an upload has ended; return how many are still under way."""
         done, self._under_way = wait(self._under_way, return_when=FIRST_COMPLETED)
         for future in done:
             try:

@@ -30,11 +30,7 @@ _AT_ONCE = 64  # requests
 
 @dataclass
 class _File:
-    """One that is being fetched.
-
-    Attributes:
-        left: parts that have not come.
-    """
+    """One that is being fetched, with so many parts `left` that have not come."""
 
     name: str
     listed: "Listed"
@@ -49,25 +45,13 @@ class Transfer:
     def __init__(
         self, store: "ListingStore", folder: Path, unfinished: Path, advance: Callable[[int], None]
     ) -> None:
-        """Fetch nothing yet.
-
-        Args:
-            store: where they are.
-            folder: where they go.
-            unfinished: a folder on the same disk, for what has not come yet.
-            advance: is told each number of bytes that has come.
-        """
+        """Fetch nothing yet; `unfinished` is on the disk of `folder`, for what has not come."""
         self._store, self._folder, self._unfinished = store, folder, unfinished
         self._advance = advance
         self._open: set[int] = set()
 
     async def run(self, objects: "Mapping[str, Listed]") -> None:
-        """Fetch them.
-
-        Raises:
-            StoreError: the store does not give one, or not in the version that was listed.
-            PackingFailed: it cannot be written.
-        """
+        """Fetch them; raise where the store does not give one in the version that was listed."""
         parts = self._parts(objects)
         tasks = [asyncio.create_task(self._work(parts)) for _ in range(_AT_ONCE)]
         try:
