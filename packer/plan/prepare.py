@@ -9,10 +9,9 @@ import xxhash
 
 from packer.errors import NothingToPack, UnusableInput
 from packer.options.declared import PackOptions
-from packer.plan.guard import Origin
 from packer.plan.plan import plan_shards
 from packer.plan.source_summary import doubts, remarks, summary
-from packer.plan.work import Work
+from packer.plan.work import Origin, Work
 from packer.planning.existing import ExistingSamples
 from packer.planning.scan import scan
 from packer.progress import Progress

@@ -11,9 +11,8 @@ import numpy as np
 
 from packer.errors import EXAMPLES, NothingToPack, Rejected, UnusableInput
 from packer.options.declared import PackOptions
-from packer.plan.guard import RunGuard
 from packer.plan.prepare import prepare
-from packer.plan.work import Work, tars
+from packer.plan.work import RunGuard, Work, tars
 from packer.planning.scan import numbered
 from packer.progress import Progress
 from packer.run import log
@@ -23,9 +22,9 @@ from packer.run.part import Part
 from packer.run.report import PackReport, PartReport, manifest_of, report, without_labels
 from packer.run.run import Run
 from packer.run.up_to_date import already_packed, packed_from, read, refuse_other_options
-from packer.run.write_missing import Filled, all_rejected, may_be_misread, refusal, write_missing
+from packer.run.write_missing import all_rejected, may_be_misread, refusal, write_missing
+from packer.shards.builder import Rejections
 from packer.shards.executors import connected
-from packer.shards.jobs import Rejections
 from packer.shards.shard_writer import index_of, remove_shard
 from packer.shards.written import Written, refuse_repeated_keys
 from packer.sources.folder.shape import listed
@@ -112,7 +111,7 @@ def pack(
             watched = stack.enter_context(to.hold(run, overwrite, work.base, progress.note))
             announce(work.reading)
             guard = RunGuard(watched, run.versions)
-            filled = write_missing(
+            written, count = write_missing(
                 work,
                 to,
                 range(len(work.plan)),
@@ -123,7 +122,6 @@ def pack(
                 progress,
                 is_refused=stops,
             )
-            written, count = filled.written, filled.count
             rejected = all_rejected(work, written)
             if not append and not any(entry.samples for entry in written.entries.values()):
                 raise NothingToPack(f"{name} holds no image. Nothing was committed.", rejected)
@@ -175,7 +173,7 @@ def pack_part(
     with ExitStack() as stack:
         source, spool = stack.enter_context(open_source(src, progress, to, keeps=True))
         assert isinstance(source, LocalSource)
-        filled = Filled()
+        written, count = Written(), 0
 
         def refuse(work: Work) -> Work:
             if not skip_rejected and (by_scan := all_rejected(work)):
@@ -197,7 +195,7 @@ def pack_part(
             guard = RunGuard(watched, run.versions)
             try:
                 refuse(work)  # another part has scanned, which skips what is rejected
-                filled = write_missing(
+                written, count = write_missing(
                     work,
                     to,
                     part.shards(len(work.plan)),
@@ -217,12 +215,12 @@ def pack_part(
         dataset=to.name,
         samples=sum(len(work.plan.shard(number)) for number in shards),
         shards=len(shards),
-        shards_written=filled.count,
+        shards_written=count,
         missing=0 if is_committed else to.missing(tars(work, to.folder)),
         committed=is_committed,
         seconds=time.monotonic() - began,
-        rejected=sorted(filled.written.rejected),
-        untiled=sorted(filled.written.untiled),
+        rejected=sorted(written.rejected),
+        untiled=sorted(written.untiled),
     )
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from packer import __version__
 from packer.errors import pattern_of
 from packer.images.encode import Policy, transcoders
-from packer.plan.guard import all_versions
+from packer.plan.work import all_versions
 from packer.shards.written import Written
 from packer.words import shortened
 from reader.format import Manifest, ShardEntry

@@ -9,8 +9,7 @@ from typing import Any
 import xxhash
 
 from packer.options.declared import PackOptions
-from packer.plan.guard import others_than, versions
-from packer.plan.work import Work, digests
+from packer.plan.work import Work, digests, others_than, versions
 
 _VERSIONS = "versions"  # among the settings
 

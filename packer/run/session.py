@@ -22,8 +22,8 @@ from packer.progress import Progress
 from packer.run.destination import Destination
 from packer.run.report import PackReport, manifest_of, report, without_labels
 from packer.run.run import Run
+from packer.shards.builder import ShardStream
 from packer.shards.jobs import tell_of_compiling
-from packer.shards.stream import ShardStream
 from packer.sources.python.items import Fields, Item
 from packer.sources.records import Content, SourceSample
 from packer.words import option

@@ -3,28 +3,19 @@
 import shutil
 from collections.abc import Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from packer.errors import Rejected, UnusableInput
-from packer.plan.guard import RunGuard
-from packer.plan.work import Work, bytes_needed, shard_job, tars
+from packer.plan.work import RunGuard, Work, bytes_needed, shard_job, tars
 from packer.progress import Progress
 from packer.run.destination import Destination
+from packer.shards.builder import Rejections
 from packer.shards.futures import run_in
-from packer.shards.jobs import Rejections, Unfinished, run_jobs, tell_of_compiling
+from packer.shards.jobs import Unfinished, run_jobs, tell_of_compiling
 from packer.shards.shard_writer import remove_shard
 from packer.shards.written import Written
 
 _LOOKED_AT = 1000  # names, for whether there are JPEGs among them
-
-
-@dataclass(frozen=True)
-class Filled:
-    """What lies in the shards that were asked for; `count` of them were written now."""
-
-    written: Written = field(default_factory=Written)
-    count: int = 0
 
 
 def write_missing(
@@ -38,8 +29,8 @@ def write_missing(
     progress: Progress,
     *,
     is_refused: bool = False,
-) -> Filled:
-    """Write those of the shards with these numbers that are not there yet.
+) -> tuple[Written, int]:
+    """Write those of the shards with these numbers that are not there yet; say how many.
 
     Args:
         is_refused: the run cannot be committed as it is, so that no shard goes into a store: what
@@ -90,7 +81,7 @@ def write_missing(
     rejected = sorted(all_rejected(work, written) + unread)
     if unread or (rejected and not skip_rejected):
         raise refusal(work, rejected, written=to.holds_all or not is_refused)
-    return Filled(written, len(missing))
+    return written, len(missing)
 
 
 def _refuse_full_disk(work: Work, dst: Path, missing: Sequence[int]) -> None:

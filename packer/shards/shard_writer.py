@@ -35,10 +35,10 @@ class ShardWriter:
     """
 
     def __init__(self, path: Path) -> None:
-        """`path` is the tar's final name; its folder exists."""
-        self._tar_path = path
+        """Begin the tar whose final name is `path`, in a folder that exists."""
+        self.path = path
         self._index_path = index_of(path)
-        self._tar_temp, self._index_temp = map(temporary, (self._tar_path, self._index_path))
+        self._tar_temp, self._index_temp = map(temporary, (self.path, self._index_path))
         self._checksum = xxhash.xxh3_128()
         self._rows = Rows()
         self._tiles: list[TileTable | None] = []
@@ -90,6 +90,9 @@ class ShardWriter:
         if encoded.unbanded is not None:
             self._unbanded.append((sample.name, encoded.unbanded))
 
+    def __len__(self) -> int:
+        return len(self._rows)
+
     @property
     def size(self) -> int:
         """What the tar measures if it is finished now."""
@@ -110,9 +113,9 @@ class ShardWriter:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(self._tar_temp, self._tar_path)
+        os.replace(self._tar_temp, self.path)
         os.replace(self._index_temp, self._index_path)
-        sync_folder(self._tar_path.parent)
+        sync_folder(self.path.parent)
 
     def _member(self, name: str, data: bytes) -> MemberRow:
         """Write one member."""

@@ -11,7 +11,7 @@ from packer.errors import NothingToPack
 from packer.progress import Progress
 from packer.sources.records import Skipped
 from packer.storage import objects
-from packer.storage.copy import Copy
+from packer.storage.copy import Copy, Transfer
 from packer.storage.store import EventLoop
 from reader.format import ShardfeedError
 
@@ -105,8 +105,6 @@ class StoreSource:
             raise NothingToPack(f"{self.name} holds nothing that can be fetched.", files)
 
         def fetch(missing: "Mapping[str, Listed]", folder: Path, unfinished: Path) -> None:
-            from packer.storage.transfer import Transfer
-
             total, there = sum(listed.size for listed in missing.values()), len(wanted)
             progress.note(
                 f"packer: {total / 1e6:,.1f} MB of {self.name} are fetched to {folder} "
