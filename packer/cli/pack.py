@@ -1,6 +1,8 @@
 """`packer pack`."""
 
 import os
+import re
+import shlex
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import redirect_stdout
@@ -26,10 +28,44 @@ def _pack_options(command: Callable[..., int]) -> Callable[..., int]:
     return command
 
 
+class _Pack(Sectioned):
+    """Completes the commands that its errors propose: with DST, and with the options given."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Keep the values of options as they were typed."""
+        ctx.meta["typed"] = self.make_parser(ctx).parse_args([*args])[0]
+        return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Do what click does, and complete an error."""
+        from packer.errors import UnusableInput
+
+        try:
+            return super().invoke(ctx)
+        except UnusableInput as error:
+            if (dst := ctx.params["dst"]) is not None:
+                complete = partial(self._completed, ctx, dst)
+                error.args = (_PROPOSED.sub(complete, str(error)), *error.args[1:])
+            raise
+
+    def _completed(self, ctx: click.Context, dst: Path | str, proposed: re.Match[str]) -> str:
+        """Return a command with DST, and with the options given that it has not."""
+        words = [proposed[1], shlex.quote(str(dst))]
+        for param in self.params:
+            values, flag = ctx.meta["typed"].get(param.name), max(param.opts, key=len)
+            if not isinstance(param, click.Option) or values is None or f" {flag} " in proposed[2]:
+                continue
+            for value in values if isinstance(values, list) else [values]:
+                words.append(max(param.secondary_opts, key=len) if value is False else flag)
+                words += [] if isinstance(value, bool) else [shlex.quote(value)]
+        return " ".join(words) + proposed[2]
+
+
+_PROPOSED = re.compile(r"""(packer pack .*?) DST((?: --[a-z-]+ (?:'[^']*'|[^\s'])+)*)""")
 _ONLY_HERE = ("dry_run", "explain", "page", "as_json", "quiet")
 
 
-@click.command(cls=Sectioned, sections=options.by_section(*_ONLY_HERE))
+@click.command(cls=_Pack, sections=options.by_section(*_ONLY_HERE))
 @click.argument("src", type=options.Place(exists=True, path_type=Path))
 @click.argument("dst", type=options.Place(file_okay=False, path_type=Path), required=False)
 @_pack_options

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 
 from packer.cli.main import main
 from packer.run import write_missing
@@ -272,6 +274,28 @@ def test_a_part_says_what_it_has_written_and_what_is_left(
             refused = run_packer(*command, *wrong, *only)
             assert refused.returncode == 2
             assert wrong[0] in refused.stderr
+
+
+def test_a_command_that_an_error_proposes_has_the_options_that_were_given(
+    tmp_path: Path, source: Path, run_packer: RunPacker
+) -> None:
+    shutil.copytree(source / "class0", tmp_path / "src" / "images")
+    first = min((tmp_path / "src" / "images").glob("*.jpg"))
+    (tmp_path / "src" / "masks").mkdir()
+    Image.new("L", (8, 8)).save(tmp_path / "src" / "masks" / f"{first.stem}.png")
+    dst = tmp_path / "the dst"
+    given = ["--shard-samples", "7", "--jobs", "1", "--no-shuffle", "--raw", "8x8", "-q"]
+    refused = run_packer("pack", tmp_path / "src", dst, *given)
+    assert refused.returncode == 2
+    both = re.findall(r"packer (pack .*?)(?: \(mask\?=|\. Where)", refused.stderr)
+    assert len(both) == 2
+    for command in both:
+        words = shlex.split(command)
+        assert words[1:3] == [str(tmp_path / "src" / "images"), str(dst)]
+        assert {"--no-shuffle", "--quiet", "8x8", "7", "--jobs"} <= set(words)
+    proposed = shlex.split(both[0].replace("--pair mask=", "--pair 'mask?='"))
+    assert run_packer(*proposed).returncode == 0
+    assert len(Manifest.load(dst).shards) == -(-len(list(first.parent.iterdir())) // 7)
 
 
 def test_what_an_engine_prints_is_not_in_the_json(
