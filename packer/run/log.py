@@ -37,7 +37,7 @@ Note = Callable[[str], None]
 _SHARD = re.compile(r"(?:(.+)/)?shard-\d{6,}\.(?:tar|safetensors)")
 
 
-def _ignore(sentence: str) -> None:
+def ignore(sentence: str) -> None:
     """Note nothing."""
 
 
@@ -51,7 +51,7 @@ class RunLog:
 
     @contextmanager
     def hold(
-        self, run: Run, overwrite: bool, keep: Manifest | None = None, note: Note = _ignore
+        self, run: Run, overwrite: bool, keep: Manifest | None = None, note: Note = ignore
     ) -> Iterator[Watched]:
         """Hold the destination for one packing run; the body writes shards and calls `commit`.
 
@@ -83,7 +83,7 @@ class RunLog:
         run: Run,
         overwrite: bool = False,
         keep: Manifest | None = None,
-        note: Note = _ignore,
+        note: Note = ignore,
     ) -> set[str]:
         """Begin or continue `run` in the log, whose `file` is locked; return all splits."""
         found = read(file)

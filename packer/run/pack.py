@@ -17,6 +17,7 @@ from packer.planning.scan import numbered
 from packer.progress import Progress
 from packer.run import log
 from packer.run.destination import Destination
+from packer.run.log import Note, ignore
 from packer.run.open_source import open_source
 from packer.run.part import Part
 from packer.run.report import PackReport, PartReport, manifest_of, report, without_labels
@@ -34,12 +35,6 @@ from packer.storage.source import LocalSource, StoreSource
 from packer.words import many
 from reader.format import Index, Manifest
 
-Announce = Callable[[str], None]
-
-
-def _say_nothing(sentence: str) -> None:
-    """Announce nothing."""
-
 
 def pack(
     src: Path | StoreSource | Reading,
@@ -53,7 +48,7 @@ def pack(
     overwrite: bool = False,
     executor: Executor | str | None = None,
     progress: Progress | None = None,
-    announce: Announce = _say_nothing,
+    announce: Note = ignore,
     tell: Callable[[Rejections], None] | None = None,
 ) -> PackReport:
     """Pack `src` into the dataset `dst`, or finish what an earlier run began.
@@ -68,12 +63,9 @@ def pack(
         tell: is called with what the scan rejects, before anything is packed.
 
     Raises:
-        NothingToPack: the source holds no image.
-        UnusableInput: `dst` holds something else.
         Rejected: files were rejected and `skip_rejected` is not set; nothing is committed. Where
             these suggest that the source is misread nothing is packed; else it names what the scan
             and the packing of all images reject.
-        PackingFailed: writing failed; the same call continues.
     """
     began = time.monotonic()
     progress = progress or Progress(quiet=True)
@@ -110,18 +102,8 @@ def pack(
             engine = stack.enter_context(connected(executor))
             watched = stack.enter_context(to.hold(run, overwrite, work.base, progress.note))
             announce(work.reading)
-            guard = RunGuard(watched, run.versions)
-            written, count = write_missing(
-                work,
-                to,
-                range(len(work.plan)),
-                guard,
-                jobs,
-                engine,
-                skip_rejected,
-                progress,
-                is_refused=stops,
-            )
+            how = RunGuard(watched, run.versions), jobs, engine, skip_rejected, progress
+            written, count = write_missing(work, to, range(len(work.plan)), *how, is_refused=stops)
             rejected = all_rejected(work, written)
             if not append and not any(entry.samples for entry in written.entries.values()):
                 raise NothingToPack(f"{name} holds no image. Nothing was committed.", rejected)
@@ -161,7 +143,7 @@ def pack_part(
     skip_rejected: bool = False,
     executor: Executor | str | None = None,
     progress: Progress | None = None,
-    announce: Announce = _say_nothing,
+    announce: Note = ignore,
 ) -> PartReport:
     """Write the missing shards of `part`; `pack` writes what is missing of all, and commits.
 
@@ -171,7 +153,7 @@ def pack_part(
     progress = progress or Progress(quiet=True)
     to = _destination(dst)
     with ExitStack() as stack:
-        source, spool = stack.enter_context(open_source(src, progress, to, keeps=True))
+        source, spool = stack.enter_context(open_source(src, progress, to, keeps=not to.is_done))
         assert isinstance(source, LocalSource)
         written, count = Written(), 0
 
@@ -192,19 +174,10 @@ def pack_part(
             engine = stack.enter_context(connected(executor))
             work, watched = stack.enter_context(to.share(part, run, scan, progress.note))
             announce(work.reading)
-            guard = RunGuard(watched, run.versions)
+            how = RunGuard(watched, run.versions), jobs, engine, skip_rejected, progress
             try:
                 refuse(work)  # another part has scanned, which skips what is rejected
-                written, count = write_missing(
-                    work,
-                    to,
-                    part.shards(len(work.plan)),
-                    guard,
-                    jobs,
-                    engine,
-                    skip_rejected,
-                    progress,
-                )
+                written, count = write_missing(work, to, part.shards(len(work.plan)), *how)
             except Rejected:
                 (to.folder / log.STALE).touch()  # the source is to be mended: scan it again
                 raise

@@ -28,11 +28,7 @@ class Part:
 
     @classmethod
     def of(cls, text: str, environment: Mapping[str, str]) -> "Part":
-        """``3/64``, or `SLURM`.
-
-        Raises:
-            UnusableInput: it is neither, or there is no such part.
-        """
+        """Return the part that ``3/64``, or `SLURM`, names."""
         if text == SLURM:
             return cls._of_array(environment)
         match = re.fullmatch(r"(\d{1,9})/(\d{1,9})", text)
@@ -69,11 +65,7 @@ class Part:
 
 @contextmanager
 def only(folder: Path, part: Part) -> Iterator[None]:
-    """Hold one part of the run in `folder`, so that nobody else writes it meanwhile.
-
-    Raises:
-        UnusableInput: another process does.
-    """
+    """Hold one part of the run in `folder`, so that nobody else writes it meanwhile."""
     path = _file(folder, part)
     with opened(path) as file:
         if not take(file, ALL) or not is_there(file):

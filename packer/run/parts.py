@@ -54,9 +54,6 @@ def share(
         asked: the run, as it is known before the scan.
         scan: scans the source.
         note: is called with why it takes time.
-
-    Raises:
-        UnusableInput: the part, or all of it, is another process's, or the run is another one.
     """
     run_log, stale = RunLog(folder), folder / log.STALE
     with only(folder, part), ExitStack() as held:

@@ -14,7 +14,6 @@ from contextlib import ExitStack, contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import TracebackType
 from typing import Any
 
 import xxhash
@@ -65,17 +64,12 @@ class StoreDestination(Destination):
         self._stack.enter_context(self._store)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
         if self._is_base and not self._is_begun:  # it was refused
             self._forget_base()
             if isinstance(error, UnusableInput):
                 error.args = (str(error).replace(str(self.folder), self.name),)
-        self._stack.__exit__(kind, error, trace)
+        self._stack.close()
 
     def _forget_base(self) -> None:
         """Leave nothing of it in the folder, unless an unfinished run goes on with it."""

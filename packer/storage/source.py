@@ -4,7 +4,6 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from packer.errors import NothingToPack
@@ -61,12 +60,7 @@ class StoreSource:
         self._stack.enter_context(self._loop)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
         self._stack.close()
         self._copy.leave()
         if isinstance(error, ShardfeedError):

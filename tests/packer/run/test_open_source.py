@@ -112,3 +112,13 @@ def test_what_is_decompressed_for_a_run_is_read_by_the_others_too(
     assert tar.stat().st_ino == before.st_ino
     assert run_packer("pack", src, dst).returncode == 0
     assert not tar.parent.exists()
+
+
+def test_a_part_of_a_dataset_that_is_there_leaves_no_tar_behind(
+    tmp_path: Path, source: Path, run_packer: Callable[..., Any]
+) -> None:
+    src, dst = as_tar(source, tmp_path, "gz"), tmp_path / "shards"
+    assert run_packer("pack", src, dst).returncode == 0
+    done = run_packer("pack", src, dst, "--part", "1/2")
+    assert "the dataset is committed" in done.stdout, done.stderr
+    assert not (tmp_path / ".shards.unpacked").exists()
