@@ -235,7 +235,7 @@ class _Process(threading.Thread):
         return result
 
     def _pipes(self) -> tuple[BinaryIO, BinaryIO]:
-        """To and from the process, which is started where there is none."""
+        """Return the pipes to and from the process, which is started where there is none."""
         if self._popen is None:
             command = [sys.executable, "-c", _START, *sys.path]
             try:
@@ -274,7 +274,7 @@ def _remedy() -> str:
 
 
 def _cause(code: int) -> str:
-    """What an exit status tells of a process's end."""
+    """Return what an exit status tells of a process's end."""
     if code >= 0:
         return f"exit status {code}"
     hint = ", as the system does when memory runs out" if code == -signal.SIGKILL else ""

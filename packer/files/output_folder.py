@@ -63,7 +63,7 @@ class OutputFolder:
         return True
 
     def _enter(self, folders: tuple[bytes, ...]) -> int:
-        """The opened folder below the root, made where it is missing; no link is followed."""
+        """Open a folder below the root, made where it is missing; no link is followed."""
         if folders == self._last[0]:
             return self._last[1]
         self._leave()

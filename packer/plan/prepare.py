@@ -120,7 +120,7 @@ def _refuse_what_keys_decide(what: str, onto: Path | None, split: object) -> Non
 
 
 def _hint(facts: Facts, files: Sequence[tuple[str, str]]) -> str:
-    """What the reasons why there is nothing to pack may have in common."""
+    """Return what the reasons why there is nothing to pack may have in common."""
     missing = sum(reason.endswith(NO_FILE) for _, reason in files)
     if "columns" in facts.heeds and missing and missing == len(files):
         return (
@@ -146,7 +146,7 @@ def _told(splits: set[str]) -> str:
 
 
 def next_numbers(base: Manifest | None) -> dict[str, int]:
-    """For each split, the number that its next shard gets."""
+    """Return the number that the next shard of each split gets."""
     numbers: dict[str, int] = {}
     for shard in base.shards if base else ():
         number = int(re.findall(r"\d+", Path(shard.file).stem)[-1])

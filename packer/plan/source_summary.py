@@ -81,7 +81,7 @@ def sentence(
 
 
 def _without(count: int) -> str:
-    """How many images are without a member."""
+    """Return how many images are without a member."""
     if not count:
         return ""
     return f" ({count} {'image' if count == 1 else 'images'} without)"

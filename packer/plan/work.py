@@ -28,7 +28,7 @@ _ROW_BYTES = 200  # a sample in it, at usual name lengths
 
 
 def versions(policy: Policy) -> dict[str, str]:
-    """What the bytes of a shard depend on here, beside its samples: of whichever, its version."""
+    """Return the versions of what the bytes of a shard depend on here, beside its samples."""
     return {"packer": __version__, **transcoders(policy)}
 
 
@@ -42,7 +42,7 @@ def others_than(wanted: Mapping[str, str], here: Mapping[str, str]) -> str:
 
 
 def all_versions(used: Mapping[str, str], base: Manifest | None) -> dict[str, str]:
-    """With those that made what is kept: of one that has changed since, both versions."""
+    """Join those that made what is kept: of one that has changed since, both versions."""
     versions = {name: [version] for name, version in (base.transcoders if base else {}).items()}
     for name, version in used.items():
         if version not in ", ".join(before := versions.setdefault(name, [])).split(", "):
@@ -99,7 +99,7 @@ class Origin:
 
     @classmethod
     def of(cls, path: Path) -> "Origin":
-        """What lies at `path` now."""
+        """Return what lies at `path` now."""
         return cls(path, os.stat(path).st_ino)
 
     def check(self) -> None:
@@ -161,7 +161,7 @@ class ShardJob:
 
 
 def tars(work: Work, dst: Path) -> list[Path]:
-    """The tars to be written."""
+    """Return the tars to be written."""
     return [dst / file for file in work.plan.files]
 
 
@@ -173,14 +173,14 @@ def shard_job(
     needs_all: bool = False,
     guard: RunGuard | None = None,
 ) -> ShardJob:
-    """What writes these samples into the tar at `path`; for the rest see `ShardJob`."""
+    """Return what writes these samples into the tar at `path`; for the rest see `ShardJob`."""
     files, listing = work.scanned.files, work.scanned.listing.take(samples)
     place = work.options.policy, threads, work.origin
     return ShardJob(path, files, listing, *place, needs_all, guard)
 
 
 def digests(work: Work) -> dict[str, str]:
-    """For each shard a checksum of the samples that it is made from."""
+    """Return for each shard a checksum of the samples that it is made from."""
     told = (*work.scanned.classes, work.scanned.facts.identity)
     names = "\0".join(filter(None, told)).encode("utf-8", "surrogatepass")
     classes, listing, plan = xxhash.xxh3_128_hexdigest(names), work.scanned.listing, work.plan
@@ -191,7 +191,7 @@ def digests(work: Work) -> dict[str, str]:
 
 
 def bytes_needed(work: Work, shards: Iterable[int]) -> int | None:
-    """What these shards take on disk, at most; None if only encoding the images tells."""
+    """Return what these shards take on disk, at most; None if only encoding the images tells."""
     plan, policy = work.plan, work.options.policy
     if policy.raw is None and (policy.max_side or policy.quality or work.scanned.facts.identity):
         return None
@@ -203,7 +203,7 @@ def bytes_needed(work: Work, shards: Iterable[int]) -> int | None:
 
 
 def outline(work: Work, dst: Path) -> dict[str, Any]:
-    """What would be written, as a person would want to know it beforehand."""
+    """Return what would be written, as a person would want to know it beforehand."""
     listing, plan, classes = work.scanned.listing, work.plan, work.scanned.classes
     labels = np.bincount(listing.labels[listing.labels >= 0], minlength=len(classes))
     there = next(path for path in (dst, *dst.absolute().parents) if path.exists())

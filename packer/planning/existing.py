@@ -108,12 +108,12 @@ class ExistingSamples:
 
 
 def digest(data: bytes) -> bytes:
-    """16 bytes that no other data has."""
+    """Return 16 bytes that no other data has."""
     return hashlib.blake2b(data, digest_size=16).digest()
 
 
 def column(digests: bytearray) -> Digests:
-    """Digests that lie back to back, as an array."""
+    """Return digests that lie back to back as an array."""
     return np.frombuffer(digests, dtype="S16") if digests else np.empty(0, "S16")
 
 

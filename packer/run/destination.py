@@ -36,7 +36,7 @@ class Destination:
 
     @property
     def committed(self) -> Path | None:
-        """A folder with dataset.json and the indexes, if there is a dataset."""
+        """Return a folder with dataset.json and the indexes, if there is a dataset."""
         return self.folder if (self.folder / manifest.FILENAME).exists() else None
 
     @property

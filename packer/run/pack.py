@@ -211,7 +211,7 @@ def look_on(rejected: Rejections, keeps: bool, progress: Progress) -> None:
 
 
 def _lost_classes(work: Work, written: Written) -> list[str]:
-    """A sentence on the classes whose every file was rejected when it was read.
+    """Return a sentence on the classes whose every file was rejected when it was read.
 
     The labels are written by then, so that these classes keep their numbers.
     """
@@ -245,7 +245,7 @@ def _drop_empty_shards(dst: Path, written: Written) -> Rejections:
 
 
 def _classes(work: Work, written: Written) -> tuple[str, ...]:
-    """The class names; those of numbers that only reading the source has told."""
+    """Return the class names; those of numbers that only reading the source has told."""
     there = work.base.classes if work.base else ()
     if work.scanned.classes or not work.scanned.facts.is_late:
         return work.scanned.classes
@@ -261,7 +261,7 @@ def _classes(work: Work, written: Written) -> tuple[str, ...]:
 
 
 def _manifest(work: Work, written: Written, dropped: Rejections) -> Manifest:
-    """The manifest; no index names the files in `dropped`."""
+    """Return the manifest; no index names the files in `dropped`."""
     return manifest_of(
         written,
         (written.entries[file] for file in work.plan.files if file in written.entries),

@@ -83,7 +83,7 @@ class PartReport:
 
 
 def without_labels(labels: Collection[int]) -> list[str]:
-    """What to tell where some samples have labels and others have not."""
+    """Return what to say where some samples have labels and others have not."""
     some = -1 in labels and len(labels) > 1
     return ["Some samples have no label: a Loader gives them -1."] * some
 
@@ -127,7 +127,7 @@ def manifest_of(
 
 
 def report(name: str, content: Manifest, written: Written, **fields: Any) -> PackReport:
-    """The report on a dataset that is committed, with what else is `fields`."""
+    """Return the report on a committed dataset; `fields` are the rest of it."""
     return PackReport(
         dataset=name,
         samples=sum(shard.samples for shard in content.shards),
@@ -179,7 +179,7 @@ def kept_rejections(files: Collection[Named], base: Manifest | None = None) -> d
 
 
 def unindexed_files(content: Manifest) -> list[Named]:
-    """The files that dataset.json names."""
+    """Return the files that dataset.json names."""
     return [(name, reason) for name, reason in content.rejections.get("files", ())]
 
 
@@ -195,7 +195,7 @@ def _counted(reasons: Mapping[str, int], files: Iterable[Named]) -> Counter[str]
 
 
 def _bounded(reasons: Counter[str]) -> dict[str, int]:
-    """The most frequent reasons, the others as one; equal counts by the reason's text."""
+    """Return the most frequent reasons, the others as one; equal counts by the reason's text."""
     order = sorted(reasons.items(), key=lambda item: (item[0] == _FURTHER, -item[1], item[0]))
     rest = sum(count for _, count in order[_MOST_REASONS:])
     return dict(order[:_MOST_REASONS]) | ({_FURTHER: rest} if rest else {})

@@ -184,7 +184,7 @@ class Session:
                 folder.rmdir()
 
     def _opened_base(self) -> Manifest:
-        """The dataset that is added to, if its images were stored as these will be."""
+        """Return the dataset that is added to, if its images were stored as these will be."""
         base = Manifest.load(self._to.base())
         options = self._options.dump()
         if others := [name for name in _OF_IMAGES if base.options.get(name) != options[name]]:
@@ -195,7 +195,7 @@ class Session:
         return base
 
     def _understood(self) -> Fields:
-        """How items are understood: classes that are there keep their numbers."""
+        """Return how items are understood: classes that are there keep their numbers."""
         of_source, given = self._options.source, self._request.classes
         there = self._base.classes if self._base else ()
         names = () if is_numbered(there) else there
@@ -247,7 +247,7 @@ class Session:
             raise cannot_write(path, error, kept=False) from error
 
     def _name(self, item: Item, number: str) -> str:
-        """The sample's key as it is given, or its number."""
+        """Return the sample's key as it is given, or its number."""
         if self._has_keys not in (None, item.key is not None):
             raise BadImage("it has a key or none, unlike those before it: give all of them one")
         self._has_keys = item.key is not None

@@ -81,12 +81,12 @@ class StoreDestination(Destination):
 
     @cached_property
     def committed(self) -> Path | None:
-        """A copy of what is there, without tars."""
+        """Return a copy of what is there, without tars."""
         folder = Path(self._stack.enter_context(TemporaryDirectory(prefix="shardfeed-")))
         return folder if self._fetch(folder) else None
 
     def base(self) -> Path:
-        """A copy of what is there, without tars, in the folder until it is committed."""
+        """Return a copy of what is there, without tars, in the folder until it is committed."""
         self._is_base = True
         self.folder.mkdir(parents=True, exist_ok=True)
         if not self._fetch(self.folder):
@@ -171,12 +171,12 @@ class StoreDestination(Destination):
         return False
 
     def missing(self, paths: Sequence[Path]) -> int:
-        """How many are neither here nor, as the store has them now, there."""
+        """Return how many are neither here nor, as the store has them now, there."""
         self._lock.look()
         return sum(not (self._is_here(p) or self._lock.has(self._file(p))) for p in paths)
 
     def at_a_time(self, shards: Sequence[int], processes: int) -> Sequence[int]:
-        """Those that processes write or have just written, and those under way."""
+        """Return those that processes write or have just written, and those under way."""
         return shards[: 2 * processes + AT_ONCE + 1]
 
     def take(self, shard: Written) -> None:

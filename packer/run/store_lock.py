@@ -93,7 +93,7 @@ class StoreLock:
             self.release()
 
     def _found(self) -> Run | None:
-        """What `.packing.json` says."""
+        """Return what `.packing.json` says."""
         text = self._store.read(JOURNAL) if JOURNAL in self.there else None
         return None if text is None else log.parsed(text)
 

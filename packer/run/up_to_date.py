@@ -84,7 +84,7 @@ def _refuse_other(to: Destination, content: Manifest, options: PackOptions, is_s
 
 
 def _differing(content: Manifest, options: PackOptions) -> str:
-    """Each option that is not as in a dataset, with both values; "" if all are the same."""
+    """Name each option that is not as in a dataset, with both values; "" if all are the same."""
     there, now = by_name(content.options), by_name(options.dump())
     return ", ".join(
         f"{name} ({json.dumps(there.get(name))} there, {json.dumps(now.get(name))} now)"
@@ -94,7 +94,7 @@ def _differing(content: Manifest, options: PackOptions) -> str:
 
 
 def read(dst: Path, content: Manifest) -> Written:
-    """What a dataset holds, as if it had been written now."""
+    """Return what a dataset holds, as if it had been written now."""
     written = Written()
     for shard in content.shards:
         written.add(Written.of(dst / shard.file, shard.split))

@@ -85,7 +85,7 @@ def write_missing(
 
 
 def _refuse_full_disk(work: Work, dst: Path, missing: Sequence[int]) -> None:
-    """Tell before hours of work that the disk is too small for it."""
+    """Raise before hours of work where the disk is too small for it."""
     needed, free = bytes_needed(work, missing), shutil.disk_usage(dst).free
     if needed is not None and needed > free:
         raise UnusableInput(
@@ -95,7 +95,7 @@ def _refuse_full_disk(work: Work, dst: Path, missing: Sequence[int]) -> None:
 
 
 def all_rejected(work: Work, written: Written | None = None) -> Rejections:
-    """What the scan rejected, and what was rejected of the shards that are written."""
+    """Return what the scan rejected, and what was rejected of the shards that are written."""
     return sorted(work.scanned.listing.rejected + (written.rejected if written else []))
 
 

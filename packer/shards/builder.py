@@ -225,7 +225,7 @@ class ShardStream:
 
 
 def _span(sample: SourceSample, encoded: Encoded, members: Members) -> int:
-    """Bytes that a sample takes in a tar."""
+    """Return the bytes that a sample takes in a tar."""
     sizes = {encoded.info.format: len(encoded.data)}
     sizes |= {} if sample.label < 0 else {"cls": len(str(sample.label))}
     sizes |= {ext: len(member.data) for ext, member in members.items()}

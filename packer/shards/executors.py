@@ -80,7 +80,7 @@ class RayExecutor(Executor):
 
     @property
     def workers(self) -> int:
-        """The CPUs of the cluster as it is now."""
+        """Return the CPUs of the cluster as it is now."""
         return int(self._ray.cluster_resources().get("CPU", 0))
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> "Future[Any]":

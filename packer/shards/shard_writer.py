@@ -89,7 +89,7 @@ class ShardWriter:
 
     @property
     def size(self) -> int:
-        """What the tar measures if it is finished now."""
+        """Return what the tar measures if it is finished now."""
         return self._end + len(tar.END)
 
     def finish(self, rejected: Sequence[tuple[str, str]]) -> None:
@@ -129,12 +129,12 @@ class ShardWriter:
 
 
 def shard_entry(path: Path, split: str = "") -> ShardEntry:
-    """What dataset.json says of the finished shard of `split` whose tar is at `path`."""
+    """Return what dataset.json says of the finished shard of `split` whose tar is at `path`."""
     return entry_of(Index(index_of(path), mapped=False), split)
 
 
 def entry_of(shard: Index, split: str) -> ShardEntry:
-    """The same for a shard whose index is open."""
+    """Return the same for a shard whose index is open."""
     file = shard.path.with_suffix(".tar").name
     return ShardEntry(
         file=f"{split}/{file}" if split else file,
@@ -148,12 +148,12 @@ def entry_of(shard: Index, split: str) -> ShardEntry:
 
 
 def index_of(path: Path) -> Path:
-    """The index of the shard whose tar is at `path`."""
+    """Return the index of the shard whose tar is at `path`."""
     return path.with_suffix(".safetensors")
 
 
 def index_name(file: str) -> str:
-    """The same for names below a URL."""
+    """Return the same for names below a URL."""
     return index_of(Path(file)).as_posix()
 
 

@@ -32,7 +32,7 @@ class Written:
 
     @classmethod
     def of(cls, path: Path, split: str) -> "Written":
-        """What the index says of the shard of `split` whose tar is at `path`."""
+        """Return what the index says of the shard of `split` whose tar is at `path`."""
         index = Index(index_of(path), mapped=False)
         entry, columns = entry_of(index, split), index.columns
         return cls(

@@ -205,7 +205,7 @@ class Transfer:
                 os.close(descriptor)
 
     def _parts(self, objects: "Mapping[str, Listed]") -> Iterator[tuple[_File, int, int]]:
-        """What is asked for by one request each: a file, and from where to where."""
+        """Return what is asked for by one request each: a file, and from where to where."""
         for number, (name, listed) in enumerate(objects.items()):
             self._store.expect(name, listed)
             path = self._unfinished / str(number)

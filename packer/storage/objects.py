@@ -68,7 +68,7 @@ async def find(url: str, opened: "Callable[[str], ListingStore]") -> Found:
 
 
 async def _one(url: str, opened: "Callable[[str], ListingStore]") -> Found | None:
-    """The one object that has this URL, if there is one."""
+    """Return the one object that has this URL, if there is one."""
     folder, _, name = url.rpartition("/")
     if folder.count("/") < (4 if url.startswith("hf://") else 2):
         return None  # it is a bucket, a server or a repository
@@ -87,7 +87,7 @@ async def _of_list(url: str, opened: "Callable[[str], ListingStore]") -> Found:
 
 
 async def _without_list(store: "ListingStore", opened: "Callable[[str], ListingStore]") -> Found:
-    """What is told of by its dataset.json, or is one object: the store cannot be asked for more."""
+    """Return what a dataset.json names, or one object: such a store lists no more."""
     if await store.look(manifest.FILENAME):
         text = await store.whole(manifest.FILENAME)
         shards = Manifest.parse(text, Path(manifest.FILENAME)).shards
@@ -139,7 +139,7 @@ def wanted(
 
 
 def version(objects: "Mapping[str, Listed]") -> str:
-    """A checksum of what is there, and in which version."""
+    """Return a checksum of what is there, and in which version."""
     state = xxhash.xxh3_128()
     for name in sorted(objects):
         listed = objects[name]
@@ -149,7 +149,7 @@ def version(objects: "Mapping[str, Listed]") -> str:
 
 
 def mtime_ns(listed: "Listed") -> int:
-    """The time that a copy is given: that of the object, with what tells its version.
+    """Return the time that a copy is given: that of the object, with what tells its version.
 
     Stores tell whole seconds, in which an object may be replaced, so the fraction is made of its
     tag. It is the second before: nothing is newer than a dataset that is packed from it.
@@ -159,7 +159,7 @@ def mtime_ns(listed: "Listed") -> int:
 
 
 def _reason(name: str, folders: set[str], seen: dict[str, str] | None) -> str | None:
-    """Why there can be no file of this name; what is `seen` by its name in lower case."""
+    """Return why there can be no file of this name; what is `seen` by its name in lower case."""
     try:
         found = parts(name.encode())
     except (Refused, UnicodeEncodeError) as error:
@@ -178,7 +178,7 @@ def _reason(name: str, folders: set[str], seen: dict[str, str] | None) -> str | 
 
 
 def _folders(name: str) -> Iterable[str]:
-    """Those that it lies in, the outermost first."""
+    """Yield those that it lies in, the outermost first."""
     at = name.find("/")
     while at >= 0:
         yield name[:at]

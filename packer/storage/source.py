@@ -72,12 +72,12 @@ class StoreSource:
             )
 
     def _in_its_words(self, text: Any) -> Any:
-        """Who reads it knows the URL, and not the copy's path."""
+        """Name the URL in place of the copy's path."""
         return text.replace(str(self._copy.folder), self.name) if isinstance(text, str) else text
 
     @cached_property
     def _found(self) -> objects.Found:
-        """What the store has."""
+        """Return what the store has."""
         return self._loop.do(objects.find(self.name, self._opened))
 
     def _opened(self, url: str) -> "ListingStore":
@@ -87,7 +87,7 @@ class StoreSource:
 
     @cached_property
     def version(self) -> str:
-        """A checksum of what the store lists."""
+        """Return a checksum of what the store lists."""
         return objects.version(self._found.objects)
 
     def fetched(self, progress: Progress) -> LocalSource:

@@ -62,7 +62,7 @@ class EventLoop:
         return asyncio.run_coroutine_threadsafe(what, self._loop)
 
     def do(self, what: "Coroutine[Any, Any, T]") -> T:
-        """What it gives, or raises."""
+        """Return what it gives, or raise."""
         future = self.start(what)
         try:
             return future.result()
@@ -186,7 +186,7 @@ class Store:
 
     @property
     def under_way(self) -> int:
-        """How many uploads have not ended."""
+        """Return how many uploads have not ended."""
         return len(self._under_way)
 
     def cancel(self) -> None:
