@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 from packer.errors import BadImage, PackingFailed, Unreadable, UnusableInput
 from packer.files import transfer
@@ -94,30 +95,38 @@ def cannot_be_read(error: OSError) -> str:
 
 @dataclass(frozen=True)
 class Watched:
-    """A manifest, as it was when it was opened.
+    """A file of tables or annotations, as it was when it was opened.
 
     Attributes:
+        path: of the file, for a person; one in an archive has that of the archive before it.
         size: its bytes.
         mtime_ns: when it was written.
+        local: where it can be read.
     """
 
     path: Path
     size: int
     mtime_ns: int
+    local: Path
 
     @classmethod
-    def of(cls, path: Path) -> "Watched":
-        """The file at `path` as it is now.
+    def of(cls, path: Path, local: Path | None = None) -> "Watched":
+        """Return the file at `path`, or what was unpacked from there to `local`, as it is now.
 
         Raises:
             UnusableInput: it cannot be read.
         """
+        local = local or path
         try:
-            with path.open("rb") as file:
+            with local.open("rb") as file:
                 status = os.fstat(file.fileno())
         except OSError as error:
             raise UnusableInput(f"{path} cannot be read: {error.strerror}.") from error
-        return cls(path, status.st_size, status.st_mtime_ns)
+        return cls(path, status.st_size, status.st_mtime_ns, local)
+
+    def open(self) -> BinaryIO:
+        """Return the file, open to be read."""
+        return self.local.open("rb")
 
     def check(self) -> None:
         """Places in a file that has changed mean nothing any more.
@@ -126,7 +135,7 @@ class Watched:
             PackingFailed: it is not what it was.
         """
         try:
-            status = os.stat(self.path)
+            status = os.stat(self.local)
         except OSError as error:
             raise lost(self.path, error) from error
         if (status.st_size, status.st_mtime_ns) != (self.size, self.mtime_ns):
@@ -140,7 +149,7 @@ class Watched:
         """
         self.check()
         try:
-            with self.path.open("rb", buffering=0) as file:
+            with self.local.open("rb", buffering=0) as file:
                 return [transfer.read_span(file.fileno(), offset, size) for offset, size in spans]
         except OSError as error:
             raise lost(self.path, error) from error

@@ -14,14 +14,13 @@ from pathlib import Path
 from packer.errors import UnusableInput
 from packer.options.declared import SourceOptions
 from packer.sources import layouts
-from packer.sources.archive.archive import ArchiveSource
-from packer.sources.archive.compressed import beginning, unpacks
-from packer.sources.archive.tar_reader import is_tar
-from packer.sources.folder.files import ignored
+from packer.sources.archive.compressed import unpacks
 from packer.sources.folder.folder import FolderSource
 from packer.sources.folder.pairs import Pairs
+from packer.sources.folder.shape import inside
 from packer.sources.folder.walk import not_entered
 from packer.sources.foreign import refuse_foreign
+from packer.sources.layouts.webdataset import recognise as webdataset
 from packer.sources.reading import Place, Reading
 from packer.sources.records import Skipped, Source
 from packer.words import option
@@ -71,7 +70,9 @@ def read(src: Path, options: SourceOptions) -> Reading:
         reading = reading or _folders(place)
     except OSError as error:
         raise UnusableInput(f"{src} cannot be read: {error.strerror}.") from error
-    return replace(reading, open=partial(_open_checked, src, options, reading.open))
+    except UnusableInput as error:
+        raise _unpacked_first(place, error) from error
+    return replace(reading, open=partial(_open_checked, place, reading.open))
 
 
 @cache
@@ -89,6 +90,8 @@ def _recognised(place: Place) -> Reading | None:
         UnusableInput: it has several.
     """
     kind = place.options.kind
+    if place.path.is_file() and kind in (None, "webdataset") and (tars := webdataset(place)):
+        return tars  # whatever else its names may say
     for within in _within(place):
         found = [reading for recognise in recognisers() if (reading := recognise(within))]
         found = [reading for reading in found if kind in (None, reading.kind)]
@@ -141,20 +144,22 @@ def _above(place: Place, within: Place) -> Iterator[Skipped]:
             yield not_entered(f"{prefix}{name}", reason)
         for name in tree.names(folder):
             reason = "it lies beside the folder that holds all others and belongs to nothing"
-            item = ignored(place.path / folder, name) or Skipped(name, reason)
+            item = tree.ignored(inside(folder, name)) or Skipped(name, reason)
             yield replace(item, name=f"{prefix}{name}")
 
 
 def _open_checked(
-    src: Path,
-    options: SourceOptions,
+    place: Place,
     opening: Callable[[Sequence[str] | None], Source],
     classes: Sequence[str] | None,
 ) -> Source:
+    src, options = place.path, place.options
     try:
         source = opening(classes)
     except OSError as error:
         raise UnusableInput(f"{src} cannot be read: {error.strerror}.") from error
+    except UnusableInput as error:
+        raise _unpacked_first(place, error) from error
     if options.pairs and "pairs" not in source.facts.heeds:
         raise UnusableInput(f"{option('pairs')} goes with a folder of images, and {src} is none.")
     if options.of_table and "columns" not in source.facts.heeds:
@@ -165,33 +170,35 @@ def _open_checked(
     return source
 
 
+def _unpacked_first(place: Place, error: UnusableInput) -> UnusableInput:
+    """Return the error; where it proposes to pack a folder in an archive, with what that needs."""
+    if place.path.is_dir() or f"packer pack {place.path}/" not in str(error) or not place.tree:
+        return error
+    return UnusableInput(f"{error} First unpack the archive: {place.tree.unpack}")
+
+
 def _folders(place: Place) -> Reading:
     """What no other source recognises: folders of images, on disk or in an archive."""
     path, options, tree = place.path, place.options, place.tree
-    if tree:
-        for name, folder in options.pairs.items():
-            if not (path / folder).is_dir():
-                raise UnusableInput(f"{option('pairs')} {name}: {path / folder} is not a folder.")
-
-        def open_folder(classes: Sequence[str] | None) -> Source:
-            pairs, kind, depth = Pairs(options.pairs), options.kind, options.class_depth
-            return FolderSource.open(path, classes, pairs, kind=kind, depth=depth, tree=tree)
-
-        return Reading(options.kind or "folder", "folders of images", open_folder)
-    if command := unpacks(path):
+    if command := None if tree else unpacks(path):
         raise UnusableInput(
             f"{path} is compressed as a whole, so that no file in it can be read without those "
             f"before it. Images do not get smaller by it: unpack it first with {command} {path}"
         )
-    zipped = beginning(path).startswith(b"PK")
-    if not zipped and not is_tar(path):
+    if tree is None:
         raise UnusableInput(
             f"{path} is neither a folder nor an archive or list that can be packed."
         )
+    for name, folder in options.pairs.items() if not tree.unpack else ():
+        if not (path / folder).is_dir():
+            raise UnusableInput(f"{option('pairs')} {name}: {path / folder} is not a folder.")
 
-    def open_archive(classes: Sequence[str] | None) -> Source:
-        kind, depth = options.kind, options.class_depth
-        return ArchiveSource.open(path, zipped, classes, kind=kind, depth=depth)
+    def open_folder(classes: Sequence[str] | None) -> Source:
+        if tree.unpack and options.pairs:
+            raise UnusableInput(
+                f"{option('pairs')} goes with a folder of images, and {path} is none."
+            )
+        pairs, kind, depth = Pairs(options.pairs), options.kind, options.class_depth
+        return FolderSource.open(tree, classes, pairs, kind=kind, depth=depth)
 
-    what = f"folders of images in a {'zip' if zipped else 'tar'}"
-    return Reading(options.kind or "folder", what, open_archive)
+    return Reading(options.kind or "folder", f"folders of images{tree.form}", open_folder)

@@ -12,12 +12,10 @@ import numpy as np
 
 from packer.errors import BadImage, Damaged, UnusableInput
 from packer.keys import hashes_of
-from packer.sources.folder.files import measure_image
 from packer.sources.labels import class_order
 from packer.sources.lists import BadFile, Lists, Row
-from packer.sources.places import Files
 from packer.sources.reading import Reading
-from packer.sources.records import Facts, Place, Skipped, SourceSample
+from packer.sources.records import Facts, Place, Reader, Skipped, SourceSample
 from packer.sources.table.names import Keys, path_inside
 from packer.sources.tree import Tree
 from packer.sources.unnamed import others
@@ -65,9 +63,9 @@ class ListedSource:
         return Facts(remarks=advice, root=self.tree.root)
 
     @property
-    def files(self) -> Files:
+    def files(self) -> Reader:
         """What reads the samples."""
-        return Files(self.tree.root)
+        return self.tree.files
 
     def scan(self) -> Iterator[SourceSample | Skipped]:
         """The image of each row, then what no row names."""
@@ -106,8 +104,8 @@ class ListedSource:
     def _sample(self, row: Row, keys: Keys, number_of: Mapping[str, int]) -> SourceSample:
         if row.label is not None and row.label not in number_of:
             raise BadImage(f"its class, {row.label!r}, is not in the list of classes")
-        size, newest = measure_image(self.tree.root, row.image)
-        places: dict[str, Place] = dict(row.files)
+        size, newest = self.tree.measure_image(row.image)
+        places: dict[str, Place] = {ext: self.tree.place(path) for ext, path in row.files.items()}
         found = {}
         for ext, path in row.files.items():
             try:
@@ -125,7 +123,7 @@ class ListedSource:
             size += sum(map(len, members.values())) - sum(map(len, found.values()))
             made = [row.files[ext] for ext in row.files.keys() - members.keys()]
             places = {
-                ext: row.files[ext] if data is found.get(ext) else [data, *made]
+                ext: places[ext] if data is found.get(ext) else [data, *made]
                 for ext, data in members.items()
             }
         return SourceSample(
@@ -136,7 +134,7 @@ class ListedSource:
             mtime_ns=newest,
             members=tuple(places),
             split=row.split,
-            places=(None, *places.values()) if places else (),
+            places=self.tree.places(row.image, places.values()),
         )
 
 

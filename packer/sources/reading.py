@@ -6,6 +6,7 @@ from functools import cached_property
 from pathlib import Path
 
 from packer.options.declared import SourceOptions
+from packer.sources.archive.tree import tree_at
 from packer.sources.records import Skipped, Source
 from packer.sources.tree import Tree
 
@@ -28,8 +29,8 @@ class Place:
 
     @cached_property
     def tree(self) -> Tree | None:
-        """What lies there; None for a file."""
-        return self.listed or (Tree(self.path) if self.path.is_dir() else None)
+        """What lies there; None for a file that is no archive."""
+        return self.listed or tree_at(self.path)
 
     def within(self, name: str) -> "Place":
         """A folder in this one; what was listed of it is not listed again."""
@@ -39,7 +40,7 @@ class Place:
     @property
     def suffix(self) -> str:
         """A file's extension in lower case; "" for a folder."""
-        return "" if self.tree else self.path.suffix.lower()
+        return "" if self.path.is_dir() else self.path.suffix.lower()
 
 
 @dataclass(frozen=True)

@@ -1,29 +1,40 @@
-"""The folders and files of a place, listed once for all who ask what they may be."""
+"""The folders and files of a source, listed once for all who ask what they may be.
 
+A `Tree` is a folder of this disk (`FolderTree`), or what an archive holds (`archive.tree`). Who
+reads a layout asks it alone, so that every layout is read from each of them.
+"""
+
+import io
 import os
+from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from packer.errors import BadImage, UnusableInput
-from packer.files.snapshot import read_file
+from packer.errors import BadImage, Damaged, UnusableInput
+from packer.files.snapshot import Watched, read_file
+from packer.sources.archive.compressed import UNPACKED, is_unpacked
 from packer.sources.folder.files import begin, measure
 from packer.sources.folder.likeness import BEGINNING
 from packer.sources.folder.shape import Shape, inside, lies_in
 from packer.sources.folder.sidecars import Companions
 from packer.sources.folder.walk import (
     Identity,
+    folders_below,
     identity,
     is_litter,
     look,
     names_an_image,
+    not_an_image,
     tells_of_file,
     with_parents,
 )
+from packer.sources.places import Files
+from packer.sources.records import Place, Skipped
 
 _EXAMPLES = 8  # names of each extension that are kept of a folder
 _KEPT = 20_000  # folders; of those beyond, only such without examples are kept
@@ -57,69 +68,156 @@ class Level:
         """How many files it holds."""
         return sum(self.counts.values())
 
+    @classmethod
+    def of(
+        cls, folders: Iterable[str], names: Iterable[str], skipped: Mapping[str, str] = _NONE
+    ) -> "Level":
+        """Return what a folder holds; `names` are those of its files, sorted."""
+        names = [name for name in names if not is_litter(name)]
+        examples: dict[str, list[str]] = {}
+        counts: dict[str, int] = {}
+        images = 0
+        for name in names:
+            ext = os.path.splitext(name)[1].lower()
+            counts[ext] = counts.get(ext, 0) + 1
+            if names_an_image(name):
+                images += 1
+            elif counts[ext] <= _EXAMPLES:
+                examples.setdefault(ext, []).append(name)
+        few = {ext: tuple(some) for ext, some in examples.items()} or _NONE
+        companions = Companions.of(names)
+        return cls(tuple(folders), images, counts, few, skipped or _NONE, companions)
+
     @property
     def only(self) -> str:
         """The one folder in it, if it holds no image itself; else ""."""
         return self.folders[0] if len(self.folders) == 1 and not self.images else ""
 
 
-class Tree:
-    """A folder with all below it; what it tells is read once, and only when it is asked.
+class Tree(ABC):
+    """A folder with all below it, or the files of an archive.
 
     Paths are relative to the root, with ``/``; "" is the root. Ten million files cost a number for
     each folder, and a few names for each of the first thousands.
+
+    Attributes:
+        root: the folder or the archive, for a person; paths below it are made by ``/``.
+        files: what reads the samples that lie in it.
+        unpack: the command that makes a folder of an archive; "" for a folder.
+        refused: what of an archive cannot be read.
+        form: of an archive, behind what it holds: " in a zip".
     """
 
-    def __init__(self, root: Path) -> None:
-        self.root = root
-        self._levels: dict[str, Level] = {}
-        self._counts: dict[tuple[tuple[str, int], ...], Mapping[str, int]] = {}  # equal ones, once
+    root: Path
+    files: Files
+    unpack: str = ""
+    refused: Sequence[Skipped] = ()
+    form: str = ""
 
-    def __reduce__(self) -> tuple[type["Tree"], tuple[Path]]:
-        """What goes to a packing process: nothing of what was listed."""
-        return Tree, (self.root,)
-
-    def below(self, folder: str) -> "Tree":
-        """The tree of a folder in this one, with what was listed of it."""
-        tree = Tree(self.root / folder)
-        for path, level in self._levels.items():
-            if lies_in(path, folder):
-                tree._levels[path[len(folder) + 1 :]] = level
-        return tree
-
+    @abstractmethod
     def level(self, path: str = "") -> Level:
-        """What the folder at `path` holds; nothing if there is no such folder."""
-        if path in self._levels:
-            return self._levels[path]
-        return self._look(path) if path or os.path.isdir(self.root) else Level()
+        """Return what the folder at `path` holds; nothing if there is no such folder."""
 
+    @abstractmethod
     def has(self, path: str) -> bool:
-        """Whether there is a file at `path`, which may be any text, such as a cell of a table."""
-        return os.path.isfile(self.root / path)
+        """Return whether there is a file at `path`, which may be any text, as in a table."""
 
+    @abstractmethod
+    def has_folder(self, path: str) -> bool:
+        """Return whether there is a folder at `path`."""
+
+    @abstractmethod
     def names(self, path: str = "") -> list[str]:
-        """The sorted names of the files in the folder at `path`, litter too; listed anew."""
-        folder = self.root / path
-        return look(str(folder)).files if os.path.isdir(folder) else []
+        """Return the sorted names of the files in the folder at `path`, litter too."""
+
+    @abstractmethod
+    def below(self, folder: str) -> "Tree":
+        """Return the tree of a folder in this one."""
+
+    @abstractmethod
+    def walk(self, path: str = "") -> Iterator[tuple[str, Level]]:
+        """Yield the folder at `path` and all below it, sorted; nothing if there is none.
+
+        Raises:
+            OSError: the root cannot be listed.
+        """
+
+    @abstractmethod
+    def files_below(self, path: str) -> Iterator[tuple[str, list[str]] | Skipped]:
+        """Yield a folder and all below it with the names of their files, and what is passed over.
+
+        Raises:
+            OSError: the disk fails.
+        """
+
+    @abstractmethod
+    def repeated(self, path: str) -> Iterator[Skipped]:
+        """Yield the files of a folder that others of the same name replace."""
+
+    @abstractmethod
+    def measure(self, path: str) -> tuple[int, int]:
+        """Return a file's bytes and when it was written (ns).
+
+        Raises:
+            BadImage: it cannot be packed.
+            OSError: the disk fails.
+        """
+
+    @abstractmethod
+    def place(self, path: str) -> Place:
+        """Return where the bytes of a file lie."""
+
+    @abstractmethod
+    def read(self, path: str, size: int) -> tuple[bytes, int]:
+        """Return a file's bytes, one more than `size` at most, and when it was written (ns).
+
+        Raises:
+            BadImage: it cannot be read.
+        """
+
+    @abstractmethod
+    def begin(self, path: str, size: int = BEGINNING) -> bytes:
+        """Return a file's first bytes; so many tell whether it is an image.
+
+        Raises:
+            BadImage: it cannot be read.
+            OSError: the disk fails.
+        """
+
+    @abstractmethod
+    def watched(self, path: str) -> Watched:
+        """Return a file that is read in parts; one in an archive is unpacked for it.
+
+        Raises:
+            UnusableInput: it cannot be read.
+        """
+
+    def places(self, image: str, members: Iterable[Place]) -> Sequence[Place]:
+        """Return what `SourceSample.places` has for an image and its members' places."""
+        at = self.place(image)
+        found = (None if at == image else at, *members)
+        return () if found == (None,) else found
+
+    def ignored(self, path: str) -> Skipped | None:
+        """Return what to report of a file that is not meant to be an image; None for one that is.
+
+        Raises:
+            OSError: the disk fails.
+        """
+        return not_an_image(path, lambda: self.begin(path))
+
+    def measure_image(self, path: str) -> tuple[int, int]:
+        """Return the same as `measure` for an image, which has bytes."""
+        size, mtime_ns = self.measure(path)
+        if not size:
+            raise Damaged("it is empty")
+        return size, mtime_ns
 
     def images(self, path: str = "") -> list[str]:
         """The sorted names of those that are named as images are; none if there is no folder."""
         if not self.level(path).images:
             return []
         return [name for name in self.names(path) if names_an_image(name)]
-
-    def walk(self, path: str = "") -> Iterator[tuple[str, Level]]:
-        """The folder at `path` and all below it, sorted; nothing if there is no such folder.
-
-        Raises:
-            OSError: the root cannot be listed.
-        """
-        folder = self.root / path
-        return (
-            self._walk(path, with_parents(folder))
-            if not path or os.path.isdir(folder)
-            else iter(())
-        )
 
     @property
     def shape(self) -> Shape:
@@ -140,27 +238,6 @@ class Tree:
             counts.update(level.counts)
         return Shape(images), counts
 
-    def measure(self, path: str) -> tuple[int, int]:
-        """A file's bytes and when it was written (ns); raises BadImage if it cannot be packed."""
-        return measure(self.root, path)
-
-    def read(self, path: str, size: int) -> tuple[bytes, int]:
-        """A file's bytes, one more than `size` at most, and when it was written (ns).
-
-        Raises:
-            Unreadable: it cannot be read.
-        """
-        return read_file(f"{self.root}/{path}", size)
-
-    def begin(self, path: str, size: int = BEGINNING) -> bytes:
-        """A file's first bytes; so many tell whether it is an image.
-
-        Raises:
-            BadImage: it cannot be read.
-            OSError: the disk fails.
-        """
-        return begin(self.root, path, size)
-
     def lines(self, path: str) -> Iterator[str]:
         """The lines of a list that are not blank, stripped, without a byte order mark.
 
@@ -169,7 +246,7 @@ class Tree:
         """
         where = self.root / path
         try:
-            with where.open(encoding="utf-8-sig", newline="\n") as file:
+            with io.TextIOWrapper(self.watched(path).open(), "utf-8-sig", newline="\n") as file:
                 while line := file.readline(MAX_LINE):
                     if len(line) == MAX_LINE:
                         raise UnusableInput(f"{where} has a line of more than {MAX_LINE} bytes.")
@@ -205,6 +282,92 @@ class Tree:
             raise UnusableInput(f"{self.root / path} has more than {most} bytes.")
         return data
 
+
+class FolderTree(Tree):
+    """A folder of this disk; what it tells is read once, and only when it is asked."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.files = Files(root)
+        self._levels: dict[str, Level] = {}
+        self._counts: dict[tuple[tuple[str, int], ...], Mapping[str, int]] = {}  # equal ones, once
+        self._parents: tuple[str, frozenset[Identity]] = "", frozenset()  # of the last folder
+
+    def below(self, folder: str) -> "FolderTree":
+        """Return the tree of a folder in this one, with what was listed of it."""
+        if not folder:
+            return self
+        tree = FolderTree(self.root / folder)
+        for path, level in self._levels.items():
+            if lies_in(path, folder):
+                tree._levels[path[len(folder) + 1 :]] = level
+        return tree
+
+    def level(self, path: str = "") -> Level:
+        """Return what the folder at `path` holds; nothing if there is no such folder."""
+        if path in self._levels:
+            return self._levels[path]
+        return self._look(path) if path or os.path.isdir(self.root) else Level()
+
+    def has(self, path: str) -> bool:
+        """Return whether there is a file at `path`, which may be any text, as in a table."""
+        return os.path.isfile(self.root / path)
+
+    def has_folder(self, path: str) -> bool:
+        """Return whether there is a folder at `path`."""
+        return os.path.isdir(self.root / path)
+
+    def names(self, path: str = "") -> list[str]:
+        """Return the sorted names of the files in the folder at `path`; listed anew."""
+        folder = self.root / path
+        return look(str(folder)).files if os.path.isdir(folder) else []
+
+    def walk(self, path: str = "") -> Iterator[tuple[str, Level]]:
+        """Yield the folder at `path` and all below it, sorted; nothing if there is none."""
+        folder = self.root / path
+        return (
+            self._walk(path, with_parents(folder))
+            if not path or os.path.isdir(folder)
+            else iter(())
+        )
+
+    def files_below(self, path: str) -> Iterator[tuple[str, list[str]] | Skipped]:
+        """Yield a folder and all below it with the names of their files."""
+        above = os.path.dirname(path)
+        if self._parents[0] != above or not self._parents[1]:
+            self._parents = above, with_parents(self.root / above)
+        return folders_below(self.root, path, self._parents[1])
+
+    def repeated(self, path: str) -> Iterator[Skipped]:
+        """Yield nothing: a name comes once in a folder."""
+        return iter(())
+
+    def measure(self, path: str) -> tuple[int, int]:
+        """Return a file's bytes and when it was written (ns)."""
+        return measure(self.root, path)
+
+    def place(self, path: str) -> Place:
+        """Return the path itself."""
+        return path
+
+    def read(self, path: str, size: int) -> tuple[bytes, int]:
+        """Return a file's bytes, one more than `size` at most, and when it was written (ns)."""
+        return read_file(f"{self.root}/{path}", size)
+
+    def begin(self, path: str, size: int = BEGINNING) -> bytes:
+        """Return a file's first bytes; so many tell whether it is an image."""
+        return begin(self.root, path, size)
+
+    def watched(self, path: str) -> Watched:
+        """Return a file that is read in parts."""
+        return Watched.of(self.root / path)
+
+    def ignored(self, path: str) -> Skipped | None:
+        """Return what to report of a file that is no image; None for one that is or may be."""
+        if is_unpacked(f"{self.root}/{path}"):
+            return Skipped(path, UNPACKED, ignored=True)
+        return super().ignored(path)
+
     def _walk(self, path: str, above: frozenset[Identity]) -> Iterator[tuple[str, Level]]:
         waiting = [(path, above)]
         while waiting:
@@ -222,25 +385,10 @@ class Tree:
             if not path or not tells_of_file(error):
                 raise
             return Level()  # the scan names it
-        names = [name for name in found.files if not is_litter(name)]
-        examples: dict[str, list[str]] = {}
-        counts: dict[str, int] = {}
-        images = 0
-        for name in names:
-            ext = os.path.splitext(name)[1].lower()
-            counts[ext] = counts.get(ext, 0) + 1
-            if names_an_image(name):
-                images += 1
-            elif counts[ext] <= _EXAMPLES:
-                examples.setdefault(ext, []).append(name)
-        level = Level(
-            tuple(found.folders),
-            images,
-            self._counts.setdefault(tuple(counts.items()), counts),
-            {ext: tuple(some) for ext, some in examples.items()} or _NONE,
-            found.skipped or _NONE,
-            Companions.of(names),
+        level = Level.of(found.folders, found.files, found.skipped)
+        level = replace(
+            level, counts=self._counts.setdefault(tuple(level.counts.items()), level.counts)
         )
-        if not examples or len(self._levels) < _KEPT:
+        if not level.examples or len(self._levels) < _KEPT:
             self._levels[path] = level
         return level

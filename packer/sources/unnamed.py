@@ -6,7 +6,6 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 import numpy as np
 
 from packer.keys import Hashes, hashes_of
-from packer.sources.folder.files import ignored
 from packer.sources.folder.shape import enclosing, folders_above, inside
 from packer.sources.folder.walk import not_entered
 from packer.sources.lists import Lists
@@ -33,7 +32,7 @@ def others(tree: Tree, known: Hashes, lists: Lists) -> Iterator[Skipped]:
                 yield Skipped(path, reason, ignored=True)
                 continue
             stray = Skipped(path, lists.unlisted or "no list names it", bool(lists.unlisted))
-            yield ignored(tree.root, path) or stray
+            yield tree.ignored(path) or stray
 
 
 def unnamed(

@@ -1,7 +1,7 @@
 """Tars and zips, read in place.
 
-`archive` is the source of class folders, `webdataset` that of samples; `entries` lists the files
-in an archive, `class_folders` says what its folders mean, `shard_lists` which tars are a split,
-`tar_reader` reads tars of any writer, `zip_entries` reads zips; `lists` refuses labels in files of
-their own, `compressed` tells what is compressed as a whole.
+`tree` is what an archive holds, as folders: each layout is read from it as from a disk.
+`webdataset` is the source of samples in tars, `shard_lists` tells which tars are a split;
+`tar_reader` reads tars of any writer, `zip_entries` reads zips, `compressed` tells what is
+compressed as a whole.
 """

@@ -18,13 +18,13 @@ from packer.files.snapshot import read_span, unchanged
 from packer.keys import escape, unescape
 from packer.sources.archive.shard_lists import told_splits
 from packer.sources.archive.tar_reader import Member, image_of, members, samples
-from packer.sources.folder.files import ignored
 from packer.sources.folder.layout import SPLITS, splits_of
 from packer.sources.folder.sidecars import EXTENSION
 from packer.sources.folder.walk import is_litter, look, not_entered, with_parents
 from packer.sources.labels import class_number
 from packer.sources.places import Files
 from packer.sources.records import Plain, Skipped, SourceSample
+from packer.sources.tree import FolderTree
 from reader.format import FormatError, Manifest, manifest
 
 _INDEXES = (".safetensors", ".idx", ".index", "_stats.json", "dataset.json", "info.json")
@@ -139,7 +139,7 @@ class WebDatasetSource(Plain):
             elif ext in _REPEATS and f"{stem}.tar" in tars:
                 yield Skipped(name, f"it repeats what {stem}.tar holds", ignored=True)
             else:
-                yield ignored(self.folder, name) or Skipped(name, "it is not a tar")
+                yield FolderTree(self.folder).ignored(name) or Skipped(name, "it is not a tar")
 
     def _tar(self, tar: str, number_of: Mapping[str, int]) -> Iterator[SourceSample | Skipped]:
         mtime_ns = os.stat(self.folder / tar).st_mtime_ns

@@ -14,14 +14,19 @@ from stat import S_ISLNK
 from packer.errors import BadImage, UnusableInput
 from packer.files.snapshot import read_span
 from packer.keys import MAX_NAME
-from packer.sources.archive.entries import Entry
 from packer.sources.records import Skipped
+
+Entry = tuple[
+    int, int, int, int
+]  # offset of the local header, bytes, deflated to (-1: stored), CRC
 
 _LOCAL_HEADER = struct.Struct("<4s22xHH")
 _MAGIC = b"PK\x03\x04"
 _METHODS = {zipfile.ZIP_BZIP2: "bzip2", zipfile.ZIP_LZMA: "lzma", 9: "deflate64", 93: "zstandard"}
 _SUSPICIOUS = 64 << 20  # only beyond this size an unlikely ratio is a bomb and no blank image
 MAX_RATIO = 200
+_OTHER_CHECKSUM = "the zip is damaged: its checksum is another"
+_CHUNK = 1 << 20
 _LOOKED_AT = 1024  # deflated bytes, for the first few of a file
 
 
@@ -47,13 +52,11 @@ def zip_entries(path: Path) -> Iterator[tuple[str, Entry] | Skipped]:
             yield Skipped(name, reason)
             continue
         packed = -1 if info.compress_type == zipfile.ZIP_STORED else info.compress_size
-        yield name, Entry(info.header_offset, info.file_size, packed, info.CRC)
+        yield name, (info.header_offset, info.file_size, packed, info.CRC)
 
 
 def read_zip_entry(descriptor: int, offset: int, size: int, packed: int, crc32: int) -> bytes:
-    """Return a file's bytes, proven by their checksum.
-
-    The arguments are those of an `Entry`, as the table of contents has them.
+    """Return a file's bytes, proven by their checksum; the arguments are those of an `Entry`.
 
     Raises:
         BadImage: they are damaged, or not what the table of contents says.
@@ -65,23 +68,47 @@ def read_zip_entry(descriptor: int, offset: int, size: int, packed: int, crc32: 
     else:
         data = _inflated(read_span(descriptor, begin, packed), size)
     if zlib.crc32(data) != crc32:
-        raise BadImage("the zip is damaged: its checksum is another")
+        raise BadImage(_OTHER_CHECKSUM)
     return data
 
 
-def read_zip_beginning(descriptor: int, entry: Entry, size: int) -> bytes:
-    """The first `size` bytes of a file, or all if it has fewer; not proven by any checksum.
+def copy_zip_entry(
+    descriptor: int, offset: int, size: int, packed: int, crc32: int, path: Path
+) -> None:
+    """Write the same to a file, a part at a time."""
+    begin = _data_offset(descriptor, offset)
+    end = begin + (size if packed < 0 else packed)
+    inflater = zlib.decompressobj(-zlib.MAX_WBITS)
+    checksum = written = 0
+    with path.open("wb") as file:
+        for at in range(begin, end, _CHUNK):
+            data = read_span(descriptor, at, min(_CHUNK, end - at))
+            if packed >= 0:
+                try:
+                    data = inflater.decompress(data, size + 1 - written)
+                except zlib.error as error:
+                    raise BadImage(f"the zip is damaged: {error}") from error
+            file.write(data)
+            checksum, written = zlib.crc32(data, checksum), written + len(data)
+            if written > size:
+                break
+    if written != size or checksum != crc32:
+        raise BadImage(_OTHER_CHECKSUM)
+
+
+def read_zip_beginning(descriptor: int, offset: int, whole: int, packed: int, size: int) -> bytes:
+    """Return the first `size` bytes of a file, or all if it has fewer; proven by nothing.
 
     Raises:
         BadImage: they are damaged.
         OSError: the zip cannot be read.
     """
-    begin = _data_offset(descriptor, entry.offset)
-    if entry.packed < 0:
-        return read_span(descriptor, begin, min(size, entry.size))
-    packed = read_span(descriptor, begin, min(_LOOKED_AT, entry.packed))
+    begin = _data_offset(descriptor, offset)
+    if packed < 0:
+        return read_span(descriptor, begin, min(size, whole))
+    data = read_span(descriptor, begin, min(max(_LOOKED_AT, size), packed))
     try:
-        return zlib.decompressobj(-zlib.MAX_WBITS).decompress(packed, size)
+        return zlib.decompressobj(-zlib.MAX_WBITS).decompress(data, size)
     except zlib.error as error:
         raise BadImage(f"the zip is damaged: {error}") from error
 

@@ -28,15 +28,13 @@ from packer.sources.coco.folders import find
 from packer.sources.coco.head import Head, head_of
 from packer.sources.coco.index import CAPTIONS, CLASSES, PANOPTIC, Annotations, Index
 from packer.sources.coco.json_stream import parsed
-from packer.sources.folder.files import measure, measure_image
 from packer.sources.folder.layout import splits_of
 from packer.sources.labels import class_order
 from packer.sources.lists import Lists, read_by
-from packer.sources.places import Files
-from packer.sources.records import Facts, Place, Skipped, SourceSample
+from packer.sources.records import Facts, Place, Reader, Skipped, SourceSample
 from packer.sources.table.as_json import to_json
 from packer.sources.table.names import Keys, path_inside
-from packer.sources.tree import Tree
+from packer.sources.tree import FolderTree, Tree
 from packer.sources.unnamed import aside, others
 
 PICTURE = "panoptic.png"
@@ -47,7 +45,7 @@ class CocoSource:
     """The images that annotation files list.
 
     Attributes:
-        root: what the images' folders are relative to.
+        tree: what the images' folders are relative to.
         parts: the annotation files; those of one folder of images follow each other.
         classes: the names of the categories.
         class_of: class number of each category id.
@@ -55,7 +53,7 @@ class CocoSource:
         is_whole: whether everything in the root is accounted for.
     """
 
-    root: Path
+    tree: Tree
     parts: tuple[Annotations, ...]
     classes: tuple[str, ...]
     class_of: Mapping[int, int]
@@ -77,9 +75,10 @@ class CocoSource:
             UnusableInput: it is none.
         """
         root = Path(os.path.realpath(path.parent / (options.root or "")))
-        head = head_of(path)
-        part = Annotations(Watched.of(path), kind=head.kind)
-        return cls(root, (part,), *_numbered([part], [head], classes))
+        file = Watched.of(path)
+        head = head_of(file)
+        part = Annotations(file, kind=head.kind)
+        return cls(FolderTree(root), (part,), *_numbered([part], [head], classes))
 
     @classmethod
     def open_folder(
@@ -97,7 +96,7 @@ class CocoSource:
         """
         found = find(tree, files)
         named = _numbered(found.parts, found.heads, classes)
-        return cls(tree.root, found.parts, *named, found.unused, is_whole=True)
+        return cls(tree, found.parts, *named, found.unused, is_whole=True)
 
     @property
     def facts(self) -> Facts:
@@ -105,33 +104,42 @@ class CocoSource:
         has_boxes = self.classes and any(p.kind not in (CAPTIONS, CLASSES) for p in self.parts)
         advice = read_by('"json", format="xywh", labels="categories"')
         remarks = (advice,) if has_boxes else ()
-        return Facts(heeds=frozenset({"columns"}), remarks=remarks, root=self.root)
+        return Facts(
+            heeds=frozenset({"columns"}),
+            remarks=remarks,
+            root=None if self.tree.unpack else self.tree.root,
+        )
 
     @property
-    def files(self) -> Files:
+    def files(self) -> Reader:
         """What reads the samples."""
-        return Files(self.root)
+        return self.tree.files
 
     def scan(self) -> Iterator[SourceSample | Skipped]:
         """Every image in the order of the lists, then what they do not name."""
         yield from self.unused
         known: array[int] = array("Q")
         folders: set[str] = set()
+        pictures: list[str] = []  # of the last sample
         for images, parts in groupby(enumerate(self.parts), key=lambda item: item[1].images):
-            for record in self._folder(images, dict(parts), known):
+            for record in self._folder(images, dict(parts), known, pictures):
                 if isinstance(record, SourceSample):
-                    files = self.files.member_files(record)
-                    known.extend(hashes_of(map(os.fsencode, files)).tolist())
-                    folders.update(map(os.path.dirname, (record.name, *files)))
+                    known.extend(hashes_of(map(os.fsencode, pictures)).tolist())
+                    folders.update(map(os.path.dirname, (record.name, *pictures)))
+                pictures.clear()
                 yield record
         if self.is_whole:
-            tree, hashes = Tree(self.root), np.sort(np.frombuffer(known, np.uint64))
+            tree, hashes = self.tree, np.sort(np.frombuffer(known, np.uint64))
             yield from others(tree, hashes, self._beside(tree, folders))
 
     def _folder(
-        self, images: str, parts: Mapping[int, Annotations], known: "array[int]"
+        self,
+        images: str,
+        parts: Mapping[int, Annotations],
+        known: "array[int]",
+        pictures: list[str],
     ) -> Iterator[SourceSample | Skipped]:
-        """The samples of one folder of images; the hashes of all paths are added to `known`."""
+        """The samples of one folder of images; the images' hashes are added to `known`."""
         indices: list[tuple[Annotations, Index]] = []
         for _, numbered in groupby(parts.items(), key=lambda item: item[1].split):
             index, of_split = Index(), dict(numbered)
@@ -150,22 +158,25 @@ class CocoSource:
             listed = index.file_names.values()
             for name, written, locator in zip(names, listed, index.locators(), strict=True):
                 try:
-                    yield self._sample(name, locator, keys, first.split)
+                    yield self._sample(name, locator, keys, first.split, pictures)
                 except BadImage as error:
                     where = f"{first.file.path.name}: {written}"
                     yield Skipped(where, str(error), damaged=True)
 
-    def _sample(self, name: str | BadImage, locator: str, keys: Keys, split: str) -> SourceSample:
+    def _sample(
+        self, name: str | BadImage, locator: str, keys: Keys, split: str, pictures: list[str]
+    ) -> SourceSample:
         if isinstance(name, BadImage):
             raise name
-        size, mtime_ns = measure_image(self.root, name)
+        size, mtime_ns = self.tree.measure_image(name)
         part, entry, annotations = self._entries(locator)
         data = to_json(described(entry, annotations, self.class_of, part.kind != CLASSES))
         places: dict[str, Place] = {"json": [data]}
         size, newest = size + len(data), max(mtime_ns, self._written)
         if part.kind == PANOPTIC and annotations:
-            places[PICTURE] = picture = self._picture(part, annotations)
-            more, written = measure(self.root, picture)
+            pictures.append(picture := self._picture(part, annotations))
+            places[PICTURE] = self.tree.place(picture)
+            more, written = self.tree.measure(picture)
             size, newest = size + more, max(newest, written)
         label = class_of_image(annotations, self.class_of) if part.kind == CLASSES else -1
         return SourceSample(
@@ -176,19 +187,19 @@ class CocoSource:
             mtime_ns=newest,
             members=tuple(places),
             split=split,
-            places=(None, *places.values()),
+            places=self.tree.places(name, places.values()),
         )
 
     def _path(self, images: str, file_name: str) -> str | BadImage:
         """An image's path relative to the root, or why it has none."""
         try:
-            return os.path.join(images, path_inside(self.root / images, file_name))
+            return os.path.join(images, path_inside(self.tree.root / images, file_name))
         except BadImage as error:
             return error
 
     def _beside(self, tree: Tree, folders: set[str]) -> Lists:
         """What the annotation files are, and the folders none of whose images they list."""
-        files = [os.path.relpath(part.file.path, self.root) for part in self.parts]
+        files = [os.path.relpath(part.file.path, self.tree.root) for part in self.parts]
         unused = [item.name for item in self.unused]
         places = {*folders, *map(os.path.dirname, files)}
         without = aside(tree, places, "no annotation file lists its images", _names_a_split)
@@ -213,7 +224,7 @@ class CocoSource:
 
     def _picture(self, part: Annotations, annotations: Sequence[Any]) -> str:
         """The path of the picture of an image's panoptic segments."""
-        folder = os.path.relpath(part.file.path.with_suffix(""), self.root)
+        folder = os.path.relpath(part.file.path.with_suffix(""), self.tree.root)
         return os.path.join(folder, picture_of(annotations))
 
 

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from packer.errors import UnusableInput
-from packer.files.snapshot import Watched
 from packer.sources.coco.head import Head, head_of
 from packer.sources.coco.index import (
     CAPTIONS,
@@ -74,7 +73,8 @@ def find(tree: Tree, files: Sequence[str]) -> Found:
         if os.path.basename(path).startswith("image_info"):
             unused.append(Skipped(path, "it has no annotations", ignored=True))
             continue
-        head = head_of(tree.root / path)
+        file = tree.watched(path)
+        head = head_of(file)
         word = _word(tree, path)
         folder = _images(tree, path, word, head.names)
         if folder is None:
@@ -83,7 +83,7 @@ def find(tree: Tree, files: Sequence[str]) -> Found:
             unused.append(Skipped(path, reason, ignored=True))
             continue
         split = _split(word, folder)
-        parts.append((Annotations(Watched.of(tree.root / path), folder, split, head.kind), head))
+        parts.append((Annotations(file, folder, split, head.kind), head))
     chosen = list(_chosen(parts, unused, tree))
     if not chosen:
         raise UnusableInput(

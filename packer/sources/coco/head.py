@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from packer.errors import UnusableInput
+from packer.files.snapshot import Watched
 from packer.sources.coco.index import (
     CAPTIONS,
     CLASSES,
@@ -36,7 +37,7 @@ class Head:
     names: tuple[str, ...]
 
 
-def head_of(path: Path) -> Head:
+def head_of(file: Watched) -> Head:
     """Read an annotation file through.
 
     Raises:
@@ -47,7 +48,8 @@ def head_of(path: Path) -> Head:
     used: set[int] = set()
     names: list[str] = []
     categories: dict[int, Any] = {}
-    for element in elements(path):
+    path = file.path
+    for element in elements(file):
         lists.add(element.of)
         if element.of == "categories":
             number, category = _category(element, path)

@@ -55,7 +55,7 @@ class Index:
         """
         name = annotations.file.path.name
         listed: set[int] = set()
-        for element in elements(annotations.file.path):
+        for element in elements(annotations.file):
             where = f"{name}: byte {element.offset}"
             if element.of == "annotations":
                 owner = _id(element.value, "image_id")

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from packer.errors import UnusableInput
+from packer.files.snapshot import Watched
 
 MAX_ELEMENT = 16 << 20  # bytes; an element takes five times as much while it is read
 _MAX_MEMBER = 64 << 20  # bytes of what is skipped
@@ -49,14 +50,14 @@ def parsed(data: bytes) -> Any:
         raise ValueError("it is nested too deeply") from None
 
 
-def elements(path: Path) -> Iterator[Element]:
+def elements(file: Watched) -> Iterator[Element]:
     """The elements of all lists in the object that a file holds; its other members are skipped.
 
     Raises:
         UnusableInput: it is not sound JSON, or no object.
     """
-    with path.open("rb") as file:
-        text = _Text(file, path)
+    with file.open() as content:
+        text = _Text(content, file.path)
         text.expect("{")
         while text.peek() != "}":
             name = text.value().value

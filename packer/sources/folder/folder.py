@@ -12,29 +12,21 @@ from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 
 from packer.errors import UnusableInput
 from packer.keys import clashing
-from packer.sources.folder.files import ignored, sample_of_files
 from packer.sources.folder.labels_beside import refuse_labels
 from packer.sources.folder.layout import FLAT, Layout, understand
+from packer.sources.folder.masks import OfOthers
 from packer.sources.folder.pairs import BESIDE, Pairs, unused
 from packer.sources.folder.shape import folders_above, inside, lies_in
 from packer.sources.folder.sidecars import MAPS, SHARED, group, members_named
-from packer.sources.folder.walk import (
-    Identity,
-    Inside,
-    folders_below,
-    look,
-    names_an_image,
-    not_entered,
-    with_parents,
-)
+from packer.sources.folder.walk import names_an_image, not_entered
 from packer.sources.labels import class_order
-from packer.sources.places import Files
-from packer.sources.records import EmptyClass, Facts, Skipped, SourceSample
+from packer.sources.records import EmptyClass, Facts, Reader, Skipped, SourceSample
+from packer.sources.sample_of_files import sample_of_files
 from packer.sources.tree import Tree
+from packer.words import option
 
 NO_IMAGES = "it is a class folder without images"
 _ALL_REJECTED = "it is a class folder whose images are all rejected"
@@ -43,17 +35,17 @@ EMPTY_SPLIT = "it is the folder of a split and holds no images"
 
 @dataclass(frozen=True)
 class FolderSource:
-    """A folder of class folders, or a folder of images without labels (`classes` is empty).
+    """Class folders, or images without labels (`classes` is empty), on a disk or in an archive.
 
     Attributes:
-        root: the folder in which all others lie.
+        tree: the folder in which all others lie.
         classes: class names in label order.
         layout: what its folders mean.
         pairs: further folders whose files belong to the images.
         words: of the pictures beside images that are members, see `sidecars.members_named`.
     """
 
-    root: Path
+    tree: Tree = field(repr=False)
     classes: tuple[str, ...]
     layout: Layout = field(default_factory=Layout)
     pairs: Pairs = field(default_factory=Pairs)
@@ -62,41 +54,41 @@ class FolderSource:
     @classmethod
     def open(
         cls,
-        root: Path,
+        tree: Tree,
         classes: Sequence[str] | None = None,
         pairs: Pairs | None = None,
         *,
         kind: str | None = None,
         depth: int | None = None,
-        tree: Tree | None = None,
     ) -> "FolderSource":
         """Tell class folders, split folders and a flat folder from each other.
 
         Args:
-            root: the folder.
+            tree: of the folder or archive.
             classes: class names in label order; None: the sorted names of the class folders.
             pairs: further folders whose files belong to the images.
             kind, depth: see `layout.understand`.
-            tree: of the folder, where it is known.
 
         Raises:
-            UnusableInput: it is not a readable folder, it may mean two things, or it has a class
-                that `classes` lacks.
+            UnusableInput: it cannot be read, it may mean two things, or it has a class that
+                `classes` lacks.
         """
         pairs = pairs or Pairs()
         folders = pairs.elsewhere_only
         leave = [os.path.normpath(folder) for folder in folders.values()]
-        tree = tree or Tree(root)
         try:
             shape = tree.shape.without(leave)
         except OSError as error:
             raise UnusableInput(
-                f"{error.filename or root} is not a folder that can be read: {error.strerror}."
+                f"{error.filename or tree.root} is not a folder that can be read: {error.strerror}."
             ) from error
-        stems = None if folders else partial(_stems, root)
-        if kind is None and not folders:
-            refuse_labels(shape, root, partial(_names, root))
-        layout = understand(shape, root, kind=kind, depth=depth, stems=stems)
+        stems = None if folders else partial(_stems, tree)
+        try:
+            if kind is None and not folders:
+                refuse_labels(shape, tree.root, partial(_names, tree))
+            layout = understand(shape, tree.root, kind=kind, depth=depth, stems=stems)
+        except OfOthers as error:
+            raise to_be_unpacked(tree) if tree.unpack else error from None
         below = {
             name: os.path.relpath(folder, layout.top or ".")
             for name, folder in {**folders, **layout.pairs}.items()
@@ -107,16 +99,16 @@ class FolderSource:
         if kind is None:
             aside = [*leave, *layout.pairs.values()]
             words = _words(tree, aside, pairs.beside_images)
-        return cls(
-            root / layout.top, class_order(root, found, classes), layout, Pairs(below), words
-        )
+        order = class_order(tree.root, found, classes)
+        return cls(tree.below(layout.top), order, layout, Pairs(below), words)
 
     def scan(self) -> Iterator[SourceSample | Skipped]:
-        """Walk the folder in ImageFolder's order.
+        """Go through the folders in ImageFolder's order.
 
         Raises:
-            OSError: the folder cannot be listed.
+            OSError: a folder cannot be listed.
         """
+        yield from self.tree.refused
         number_of = {name: number for number, name in enumerate(self.classes)}
         first_folder: dict[str, str] = {}  # of each class
         with_images: set[str] = set()
@@ -132,19 +124,18 @@ class FolderSource:
         flat = self.layout.depth == FLAT
         for split, base in self.layout.splits.items():
             is_empty = True
-            parents = with_parents(self.root / base)
-            level = look(f"{self.root}/{base}", parents)
+            level = self.tree.level(base)
             tops = [name for name in level.folders if not self._is_aside(inside(base, name))]
             yield from self._beside(base, (), "the class folders", files=bool(tops) and not flat)
             if not tops or flat:
-                for item in self._files(base, level.files, -1, split):
+                for item in self._files(base, self.tree.names(base), -1, split):
                     is_empty &= not isinstance(item, SourceSample)
                     yield item
             else:
                 not_flat.add(base or ".")
             for name in tops:
                 class_name = ""
-                for record in self._class(inside(base, name), base, parents, split, number_of):
+                for record in self._class(inside(base, name), base, split, number_of):
                     if isinstance(record, str):
                         class_name = record
                         first_folder.setdefault(record, inside(base, name))
@@ -158,7 +149,7 @@ class FolderSource:
                     yield record
             if split and is_empty:
                 yield Skipped(f"{base}/", EMPTY_SPLIT, ignored=True)
-        yield from self.pairs.elsewhere(self.root, not_flat)
+        yield from self.pairs.elsewhere(self.tree, not_flat)
         for name, folder in first_folder.items():
             if name not in with_images:
                 reason = _ALL_REJECTED if name in with_rejected else NO_IMAGES
@@ -167,12 +158,13 @@ class FolderSource:
     @property
     def facts(self) -> Facts:
         """It may have parallel folders."""
-        return Facts(heeds=frozenset({"pairs"}), root=self.root)
+        root = None if self.tree.unpack else self.tree.root
+        return Facts(heeds=frozenset({"pairs"}), root=root)
 
     @property
-    def files(self) -> Files:
+    def files(self) -> Reader:
         """What reads the samples."""
-        return Files(self.root)
+        return self.tree.files
 
     def _beside(
         self, path: str, known: Container[str], what: str, *, files: bool = True
@@ -185,25 +177,25 @@ class FolderSource:
             what: lies there, for a person.
             files: its own files mean nothing.
         """
-        folder = self.root / path
-        above = with_parents(folder)
-        level = look(str(folder), above)
-        yield from _not_entered(path, level)
-        strays = [inside(path, name) for name in level.files] if files else []
+        level = self.tree.level(path)
+        for name, reason in level.skipped.items():
+            yield not_entered(inside(path, name), reason)
+        strays = [inside(path, name) for name in self.tree.names(path)] if files else []
         for name in level.folders:
             below = inside(path, name)
             if path.startswith(os.pardir):  # which may lead back into the source
-                below = os.path.relpath(self.root / below, self.root)
+                here = "/".join(["top", *self.layout.top.split("/")])
+                below = os.path.relpath(os.path.join(here, below), here)
             if below in known if known else not self._is_aside(below):
                 continue
-            for item in folders_below(self.root, below, above):
+            for item in self.tree.files_below(below):
                 if isinstance(item, Skipped):
                     yield item
                 elif not self._in_pair(item[0]):
                     strays += [f"{item[0]}/{name}" for name in item[1]]
         reason = f"it lies beside {what} and belongs to none of them"
         for stray in strays:
-            yield ignored(self.root, stray) or Skipped(stray, reason)
+            yield self.tree.ignored(stray) or Skipped(stray, reason)
 
     def _is_aside(self, path: str) -> bool:
         """Whether a folder where classes lie is none."""
@@ -218,13 +210,12 @@ class FolderSource:
         self,
         path: str,
         base: str,
-        above: frozenset[Identity],
         split: str,
         number_of: Mapping[str, int],
     ) -> Iterator[SourceSample | Skipped | str]:
         """What lies below a folder of classes, with the name of each class that begins."""
         folders: list[tuple[str, str, list[str]]] = []
-        for item in folders_below(self.root, path, above):
+        for item in self.tree.files_below(path):
             if isinstance(item, Skipped):
                 yield item
             else:
@@ -239,14 +230,15 @@ class FolderSource:
                 continue
             for file in files:
                 reason = "it lies above the class folders and belongs to none of them"
-                yield ignored(self.root, f"{folder}/{file}") or Skipped(f"{folder}/{file}", reason)
+                yield self.tree.ignored(f"{folder}/{file}") or Skipped(f"{folder}/{file}", reason)
 
     def _files(
         self, folder: str, files: Sequence[str], label: int, split: str
     ) -> Iterator[SourceSample | Skipped]:
         prefix = f"{folder}/" if folder else ""
+        yield from self.tree.repeated(folder)
         grouping = group(files, self.words)
-        parallel = self.pairs.beside(self.root, folder)
+        parallel = self.pairs.beside(self.tree, folder)
         for name, reason in grouping.refused.items():
             yield Skipped(prefix + name, reason)
         if parallel:
@@ -255,7 +247,7 @@ class FolderSource:
                 yield from (Skipped(path, SHARED) for path in parallel.pop(stem).values())
         whole = clashing(grouping.samples)
         for name, beside in grouping.samples.items():
-            if no_image := ignored(self.root, prefix + name):
+            if no_image := self.tree.ignored(prefix + name):
                 yield no_image
                 continue
             members = parallel.pop(os.path.splitext(name)[0], {})
@@ -270,7 +262,7 @@ class FolderSource:
                 )
                 continue
             yield from sample_of_files(
-                self.root,
+                self.tree,
                 prefix + name,
                 members,
                 label=label,
@@ -281,6 +273,16 @@ class FolderSource:
             yield from map(unused, paired.values())
 
 
+def to_be_unpacked(tree: Tree) -> UnusableInput:
+    """Return the error for an archive whose labels or masks belong to images by their names."""
+    return UnusableInput(
+        f"{tree.root} holds labels or masks in folders of their own, which may belong to its "
+        f"images. Unpack it ({tree.unpack}) and pack the folder. If all folders are classes, "
+        f"give {option('kind', 'folder')}; for the images without labels, "
+        f"{option('kind', 'flat')}."
+    )
+
+
 def _words(tree: Tree, aside: Sequence[str], chosen: frozenset[str]) -> frozenset[str]:
     """The words of pictures that are members, in the whole tree but for the folders `aside`."""
     levels = (
@@ -288,32 +290,24 @@ def _words(tree: Tree, aside: Sequence[str], chosen: frozenset[str]) -> frozense
         for folder, level in tree.walk()
         if not any(lies_in(folder, other) for other in aside)
     )
-    return members_named(levels, tree.root, chosen=chosen)
-
-
-def _not_entered(path: str, level: Inside) -> Iterator[Skipped]:
-    """The folders in a folder that are passed over."""
-    for name, reason in level.skipped.items():
-        yield not_entered(inside(path, name), reason)
+    unpack = f"{tree.unpack} && " if tree.unpack else ""
+    return members_named(levels, tree.root, chosen=chosen, unpack=unpack)
 
 
 def _levels(path: str) -> int:
     return path.count("/") + bool(path)
 
 
-def _names(root: Path, path: str) -> Iterator[str]:
+def _names(tree: Tree, path: str) -> Iterator[str]:
     """The names of the files in a folder and below it."""
-    for item in folders_below(root, path, with_parents(root)):
-        if not isinstance(item, Skipped):
-            yield from item[1]
+    for folder, _ in tree.walk(path):
+        yield from tree.names(folder)
 
 
-def _stems(root: Path, path: str) -> frozenset[str]:
+def _stems(tree: Tree, path: str) -> frozenset[str]:
     """The paths of the images below a folder, relative to it and without extension."""
-    folders = folders_below(root, path, with_parents(root))
     return frozenset(
         os.path.splitext(f"{folder}/{name}")[0][len(path) :]
-        for folder, files in (item for item in folders if not isinstance(item, Skipped))
-        for name in files
-        if names_an_image(name)
+        for folder, _ in tree.walk(path)
+        for name in tree.images(folder)
     )

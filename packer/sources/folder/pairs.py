@@ -4,10 +4,10 @@ import os
 from collections import defaultdict
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 
-from packer.sources.folder.walk import folders_below, is_folder, is_litter, skipped, tells_of_file
+from packer.sources.folder.walk import is_litter, skipped, tells_of_file
 from packer.sources.records import Skipped
+from packer.sources.tree import Tree
 
 BESIDE = "."  # the folder of files that lie beside their images
 
@@ -36,13 +36,13 @@ class Pairs:
         names = self.folders.keys() - self.elsewhere_only.keys()
         return frozenset(name.removesuffix("?") for name in names)
 
-    def beside(self, root: Path, folder: str) -> dict[str, dict[str, str]]:
+    def beside(self, tree: Tree, folder: str) -> dict[str, dict[str, str]]:
         """For each stem in `folder`: extension -> path of what the parallel folders have for it."""
         found: dict[str, dict[str, str]] = defaultdict(dict)
         for written, parallel in self.elsewhere_only.items():
             name = written.removesuffix("?")
             inside = os.path.join(parallel, folder)
-            for file in _files(root / inside):
+            for file in _files(tree, inside):
                 stem, ext = os.path.splitext(file)
                 ext = ext[1:].lower()
                 member = name if ext == name else f"{name}.{ext}"
@@ -55,21 +55,21 @@ class Pairs:
         required = (name for name in self.folders if not name.endswith("?"))
         return next((name for name in required if name not in given), None)
 
-    def elsewhere(self, root: Path, without_images: Container[str]) -> Iterator[Skipped]:
+    def elsewhere(self, tree: Tree, without_images: Container[str]) -> Iterator[Skipped]:
         """The files of the parallel folders that lie where the source has no images.
 
         Args:
-            root: the source.
+            tree: the source.
             without_images: those of its folders that hold splits or classes; "." for itself.
         """
         for parallel in self.elsewhere_only.values():
-            for item in folders_below(root, parallel, frozenset()):
+            for item in tree.files_below(parallel):
                 if isinstance(item, Skipped):
                     yield item
                     continue
                 folder, files = item
                 inside = os.path.relpath(folder, parallel)
-                if inside in without_images or not os.path.isdir(root / inside):
+                if inside in without_images or not tree.has_folder(inside):
                     yield from (unused(f"{folder}/{file}") for file in files)
 
 
@@ -85,14 +85,9 @@ def unused(path: str) -> Skipped:
     return skipped(path, "the source has no image of this path")
 
 
-def _files(folder: Path) -> list[str]:
+def _files(tree: Tree, folder: str) -> list[str]:
     try:
-        with os.scandir(folder) as entries:
-            return sorted(
-                entry.name
-                for entry in entries
-                if not is_folder(entry) and not is_litter(entry.name)
-            )
+        return [name for name in tree.names(folder) if not is_litter(name)]
     except OSError as error:
         if not tells_of_file(error):
             raise

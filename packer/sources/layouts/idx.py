@@ -8,7 +8,6 @@ from dataclasses import replace
 from functools import partial
 
 from packer.sources.arrays.idx import IdxSource
-from packer.sources.folder.files import ignored
 from packer.sources.reading import Place, Reading
 from packer.sources.records import Skipped
 from packer.sources.tree import Tree
@@ -36,4 +35,4 @@ def _beside(tree: Tree) -> Iterator[Skipped]:
             yield Skipped(f"../{name}/", "it lies beside the IDX files and belongs to nothing")
     for name in tree.names():
         stray = Skipped(name, "it lies beside the IDX files and belongs to nothing")
-        yield replace(ignored(tree.root, name) or stray, name=f"../{name}")
+        yield replace(tree.ignored(name) or stray, name=f"../{name}")

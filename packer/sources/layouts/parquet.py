@@ -14,14 +14,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from packer.errors import UnusableInput
-from packer.sources.folder.files import ignored
 from packer.sources.folder.layout import splits_of
 from packer.sources.folder.shape import inside
 from packer.sources.folder.walk import not_entered
 from packer.sources.layouts.table import reading_of
 from packer.sources.reading import Place, Reading
 from packer.sources.records import Skipped, Source
-from packer.sources.table.find import PARQUET, parquet
+from packer.sources.table.find import PARQUET, parquet, refuse_parquet
 from packer.sources.tree import Tree
 
 _ARROW = ".arrow"
@@ -36,6 +35,7 @@ def recognise(place: Place) -> Reading | None:
         return None
     if tree.counts.get(".tar"):
         return None  # img2dataset's, which have the images
+    refuse_parquet(tree)
     paths = list(_files(tree))
     if not paths:
         return None
@@ -79,7 +79,7 @@ def _of_files(place: Place, files: Sequence[Path], told: Sequence[str | None]) -
     from packer.sources.table.parquet_images import ParquetImages, image_columns, split_of
 
     if not tree and not image_columns(table.schema, options.image_column):
-        return reading_of(place, lambda _: table)
+        return reading_of(place, lambda *_: table)
     splits = [
         split_of(file) if split is None else split for file, split in zip(files, told, strict=True)
     ]
@@ -107,4 +107,4 @@ def _beside(tree: Tree, files: Sequence[Path]) -> Iterator[Skipped]:
         for path in (inside(folder, name) for name in tree.names(folder)):
             if path not in known:
                 reason = f"it is no part of {os.path.basename(tree.root)}"
-                yield ignored(tree.root, path) or Skipped(path, reason)
+                yield tree.ignored(path) or Skipped(path, reason)

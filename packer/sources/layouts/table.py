@@ -15,7 +15,7 @@ from packer.sources.table.find import TEXTS, find, open_table, plain_part
 from packer.sources.table.places import Images
 from packer.sources.table.source import TableSource
 from packer.sources.table.table import Table
-from packer.sources.tree import Tree
+from packer.sources.tree import FolderTree, Tree
 
 
 def recognise(place: Place) -> Reading | None:
@@ -25,14 +25,14 @@ def recognise(place: Place) -> Reading | None:
     return reading_of(place, open_table)
 
 
-def reading_of(place: Place, opening: Callable[[Path], Table]) -> Reading:
+def reading_of(place: Place, opening: Callable[[Tree, str], Table]) -> Reading:
     """The reading of one table."""
     path, options = place.path, place.options
 
     def open_one(classes: Sequence[str] | None) -> Source:
-        table = opening(path)
+        table = opening(FolderTree(path.parent), path.name)
         root = Path(os.path.realpath(path.parent / (options.root or "")))
-        images = Images(Tree(root))
+        images = Images(FolderTree(root))
         found = find(table, path, images, options)
         if found.doubt:
             raise UnusableInput(found.doubt)

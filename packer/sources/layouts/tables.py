@@ -28,7 +28,7 @@ from packer.sources.table.places import Images
 from packer.sources.table.source import TableSource
 from packer.sources.table.table import Record, Table
 from packer.sources.table.unlisted import Unlisted
-from packer.sources.tree import Tree
+from packer.sources.tree import FolderTree, Tree
 from packer.words import option
 
 _MOST = 8  # tables of one kind in a folder; more are files that belong to images
@@ -47,7 +47,7 @@ def recognise(place: Place) -> Reading | None:
     if not paths or (wraps and all("/" in path for path in paths)):
         return None  # the folder within is asked for itself
     root = place.path.parent / options.root if options.root else place.path
-    images = Images(tree if options.root is None else Tree(Path(os.path.realpath(root))))
+    images = Images(tree if options.root is None else FolderTree(Path(os.path.realpath(root))))
     parts, aside, doubts = [], {}, []
     has: set[str] = set()
     for path in paths:
@@ -57,7 +57,7 @@ def recognise(place: Place) -> Reading | None:
             continue
         split = split_of_name(os.path.splitext(name)[0]) or images.split_of(path)
         try:
-            table = open_table(tree.root / path)
+            table = open_table(tree, path)
         except Headless as error:
             doubts.append(str(error))
             continue

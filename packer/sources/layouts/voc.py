@@ -11,7 +11,7 @@ from functools import partial
 
 from packer.sources.folder.shape import inside
 from packer.sources.reading import Place, Reading
-from packer.sources.tree import Tree
+from packer.sources.tree import FolderTree, Tree
 from packer.sources.voc.voc import MASKS, Part, Voc, has_annotations
 
 _IMAGES, _XML, _SETS = "JPEGImages", "Annotations", "ImageSets"
@@ -26,7 +26,7 @@ def recognise(place: Place) -> Reading | None:
         return None
     above = place.path.parent
     if above.name == _SETS and tree.has("train.txt") and (above.parent / _IMAGES).is_dir():
-        return _reading(Tree(above.parent), [""], place.path.name)
+        return _reading(FolderTree(above.parent), [""], place.path.name)
     if _is_year(tree, ""):
         return _reading(tree, [""])
     folders = tree.level().folders

@@ -20,8 +20,11 @@ _OTHERS = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet")  # whose na
 
 def recognise(place: Place) -> Reading | None:
     """Tars whose first samples have several members, or that are numbered."""
-    path, tree = place.path, place.tree
-    if tree:
+    path = place.path
+    if path.is_file():
+        if place.suffix in _OTHERS or not is_tar(path):
+            return None
+    elif (tree := place.tree) and not tree.unpack:
         if tree.level().images or (tree.level().folders and tree.shape.below("")):
             return None  # tars beside folders of images are not the dataset
         parts = split_parts(path)
@@ -31,8 +34,8 @@ def recognise(place: Place) -> Reading | None:
             passed_over = tree.level().skipped.items()
             beside = tuple(not_entered(f"{name}/", reason) for name, reason in passed_over)
             return Reading("webdataset", what, opening, beside)
-    elif place.suffix in _OTHERS or not is_tar(path):
-        return None
+    else:
+        return None  # it lies in an archive
     if not WebDatasetSource.recognises(path):
         return None
     return Reading("webdataset", "WebDataset tars", partial(WebDatasetSource.open, path))

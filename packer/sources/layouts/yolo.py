@@ -14,7 +14,7 @@ from packer.sources.folder.shape import inside
 from packer.sources.listed import ListedSource
 from packer.sources.lists import Row
 from packer.sources.reading import Place, Reading
-from packer.sources.tree import Tree
+from packer.sources.tree import FolderTree
 from packer.sources.yolo.find import DATA_FILES, Found, by_data_file, by_folders
 from packer.sources.yolo.yolo import label_of
 from packer.words import option
@@ -30,7 +30,7 @@ def recognise(place: Place) -> Reading | None:
     if tree is None:
         if place.suffix not in DATA_FILES:
             return None
-        found = by_data_file(Tree(place.path.parent), place.path.name)
+        found = by_data_file(FolderTree(place.path.parent), place.path.name)
         return _reading(found) if found else None
     files = [
         inside(folder, name)

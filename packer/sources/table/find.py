@@ -1,5 +1,6 @@
 """Whether a table names images, in which column, and where they lie: told by its first rows."""
 
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -8,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from packer.errors import UnusableInput
-from packer.files.snapshot import Watched
 from packer.options.declared import SourceOptions
 from packer.sources.folder.layout import SPLITS, splits_of
 from packer.sources.folder.likeness import is_named_as_image
@@ -18,6 +18,7 @@ from packer.sources.table.part import Part
 from packer.sources.table.places import Images, Looked, Places, look_up
 from packer.sources.table.several import is_number
 from packer.sources.table.table import Record, Table
+from packer.sources.tree import Tree
 from packer.words import option
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
@@ -30,19 +31,29 @@ _MOST = 0.9  # of the names in a column that is not named as those of images are
 _MANY = 0.5  # the same of ids
 
 
-def open_table(path: Path) -> Table:
-    """The table in a file, by its extension.
+def open_table(tree: Tree, path: str) -> Table:
+    """The table in a file of a tree, by its extension.
 
     Raises:
         UnusableInput: it is not sound, or what reads it is not installed.
     """
-    suffix = path.suffix.lower()
+    suffix = os.path.splitext(path)[1].lower()
     if suffix == PARQUET:
-        return parquet(path.parent, [path])
-    file = Watched.of(path)
+        refuse_parquet(tree)
+        return parquet(tree.root, [tree.root / path])
+    file = tree.watched(path)
     if suffix in _DELIMITERS:
         return Delimited.open(file, delimiter_of(file, _DELIMITERS[suffix]))
     return JsonLines.open(file)
+
+
+def refuse_parquet(tree: Tree) -> None:
+    """Raise where Parquet lies in an archive: it is read from anywhere in its file."""
+    if tree.unpack:
+        raise UnusableInput(
+            f"{tree.root} holds Parquet, which is read from folders alone. Unpack it "
+            f"({tree.unpack}) and pack the folder."
+        )
 
 
 def parquet(folder: Path, paths: Sequence[Path]) -> Any:

@@ -71,7 +71,7 @@ class LineTable(ABC):
     def records(self, columns: Sequence[str] | None = None) -> Iterator[Record | Skipped]:
         """Every record in order, with all of its columns."""
         line, start = self.first_line, self.begin
-        with self.file.path.open("rb") as file:
+        with self.file.open() as file:
             file.seek(start)
             while True:
                 where = f"{self.file.path.name}:{line}"
@@ -113,7 +113,7 @@ class Delimited(LineTable):
         Raises:
             UnusableInput: there are none, one comes twice, or they are a row.
         """
-        with file.path.open("rb") as content:
+        with file.open() as content:
             begin = _after_bom(content)
             lines = _Lines(content)
             try:
@@ -153,7 +153,7 @@ class Delimited(LineTable):
 
 def delimiter_of(file: Watched, usual: str) -> str:
     """What divides the columns: `usual`, else the semicolon or tab that the first line has."""
-    with file.path.open("rb") as content:
+    with file.open() as content:
         first = content.readline(MAX_RECORD)
     others = [delimiter for delimiter in (";", "\t") if delimiter.encode() in first]
     return others[0] if others and usual.encode() not in first else usual
@@ -181,7 +181,7 @@ class JsonLines(LineTable):
     @classmethod
     def open(cls, file: Watched) -> "JsonLines":
         """Gather the names of all members."""
-        with file.path.open("rb") as content:
+        with file.open() as content:
             begin = _after_bom(content)
         names: dict[str, bool] = {}  # whether all values so far are lists and objects
         for item in cls(file, begin=begin).records():

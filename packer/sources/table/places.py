@@ -116,7 +116,7 @@ class Places:
         """
         root = self.images.tree.root
         if self.folder is not None:
-            if "\\" in value and not os.path.exists(os.path.join(root, self.folder, value)):
+            if "\\" in value and not self.images.tree.has(os.path.join(self.folder, value)):
                 value = value.replace("\\", "/")
             return path_inside(root, os.path.join(self.folder, value))
         found = self.candidates(value)

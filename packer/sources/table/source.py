@@ -12,11 +12,9 @@ import numpy as np
 
 from packer.errors import BadImage, Damaged, UnusableInput
 from packer.options.declared import SourceOptions
-from packer.sources.folder.files import measure
 from packer.sources.labels import class_order
 from packer.sources.lists import read_by
-from packer.sources.places import Files
-from packer.sources.records import Facts, Place, Skipped, SourceSample
+from packer.sources.records import Facts, Place, Reader, Skipped, SourceSample
 from packer.sources.table.as_json import to_json
 from packer.sources.table.classes import Labels
 from packer.sources.table.columns import NONE
@@ -26,6 +24,7 @@ from packer.sources.table.survey import Survey
 from packer.sources.table.table import Record
 from packer.sources.table.unlabelled import could_have_labels
 from packer.sources.table.unlisted import Unlisted
+from packer.sources.tree import Tree
 
 _MOST_OPEN = 1_000_000  # rows of images whose other rows are still to come
 
@@ -35,13 +34,13 @@ class TableSource:
     """The images that tables name.
 
     Attributes:
-        root: folder in which all of them lie.
+        tree: in which all of them lie.
         parts: the tables.
         unlisted: accounts for the other files of the folder; None: nobody asks for them.
         told_to_have_none: a person has said that there are no labels.
     """
 
-    root: Path
+    tree: Tree
     parts: tuple[Part, ...]
     labels: Labels
     unlisted: Unlisted | None = None
@@ -74,9 +73,9 @@ class TableSource:
         survey.check_apart(told)
         if any(part.grouped for part in told):
             told = tuple(replace(part, grouped=part.can_group) for part in told)
-        root = parts[0].places.images.tree.root
+        tree = parts[0].places.images.tree
         labels = _labels(told, survey.texts, classes, where)
-        return cls(root, told, labels, unlisted, options.label_column == NONE, survey)
+        return cls(tree, told, labels, unlisted, options.label_column == NONE, survey)
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -91,13 +90,13 @@ class TableSource:
             heeds=frozenset({"columns"}),
             remarks=(advice,) if advice else (),
             unlabelled=self._without_labels,
-            root=self.root,
+            root=None if self.tree.unpack else self.tree.root,
         )
 
     @property
-    def files(self) -> Files:
+    def files(self) -> Reader:
         """What reads the samples."""
-        return Files(self.root)
+        return self.tree.files
 
     def scan(self) -> Iterator[SourceSample | Skipped]:
         """The image of each record, in the tables' order."""
@@ -171,14 +170,15 @@ class TableSource:
         rows = [record.fields for record in records]
         try:
             name = part.name(first.fields)
-            size, newest = measure(self.root, name)
+            size, newest = self.tree.measure(name)
             if size == 0:
                 raise Damaged(f"{name} is empty")
             label = part.label_of(rows, self.labels.number_of)
             split = part.split_of(rows, name)
-            places: dict[str, Place] = dict(part.further(first.fields))
-            for path in part.further(first.fields).values():
-                more, written = measure(self.root, path)
+            places: dict[str, Place] = {}
+            for ext, path in part.further(first.fields).items():
+                places[ext] = self.tree.place(path)
+                more, written = self.tree.measure(path)
                 size, newest = size + more, max(newest, written)
             if fields := part.json_of(rows, self.labels.number_of):
                 data = to_json(fields)
@@ -196,7 +196,7 @@ class TableSource:
             mtime_ns=newest,
             members=tuple(places),
             split=split,
-            places=(None, *places.values()) if places else (),
+            places=self.tree.places(name, places.values()),
             block=first.block,
         )
 

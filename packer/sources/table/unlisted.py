@@ -5,10 +5,10 @@ from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, field
 
 from packer.keys import Hashes
-from packer.sources.folder.files import ignored, sample_of_files
 from packer.sources.folder.shape import inside
 from packer.sources.folder.walk import names_an_image
 from packer.sources.records import Skipped, SourceSample
+from packer.sources.sample_of_files import sample_of_files
 from packer.sources.table.places import Images
 from packer.sources.unnamed import unnamed
 
@@ -46,7 +46,7 @@ class Unlisted:
             images = [path for path in paths if names_an_image(os.path.basename(path))]
             if (split and split not in splits) or inside(folder, _OBJECTS_ALONE) in self.tables:
                 for path in images:
-                    yield from sample_of_files(tree.root, path, {}, label=-1, split=split)
+                    yield from sample_of_files(tree, path, {}, label=-1, split=split)
             elif images and len(images) == tree.level(folder).images:
                 count = "image" if len(images) == 1 else f"{len(images)} images"
                 yield Skipped(f"{folder}/", f"no table names its {count}")
@@ -56,4 +56,4 @@ class Unlisted:
                 if reason := self.aside.get(path):
                     yield Skipped(path, reason, ignored=True)
                 else:
-                    yield ignored(tree.root, path) or Skipped(path, "no table names it")
+                    yield tree.ignored(path) or Skipped(path, "no table names it")

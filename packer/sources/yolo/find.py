@@ -11,7 +11,7 @@ from packer.sources.folder.layout import splits_of
 from packer.sources.folder.shape import inside
 from packer.sources.lists import read_by
 from packer.sources.records import Skipped
-from packer.sources.tree import Tree
+from packer.sources.tree import FolderTree, Tree
 from packer.sources.unnamed import aside
 from packer.sources.yolo.data_file import DataFile, of_lines, of_yaml
 from packer.sources.yolo.lines import BOX, OUTLINE
@@ -197,7 +197,7 @@ def _places(tree: Tree, content: DataFile) -> Iterator[Tree]:
         for above in (folder, folder.parent, folder.parent / "datasets", folder / "datasets"):
             place = Path(os.path.realpath(above / content.base))
             if os.path.isdir(place):  # whatever is written there
-                yield Tree(place)
+                yield FolderTree(place)
         return
     for path in content.parts.get("train", ())[:1]:
         for above in (folder, folder.parent):
@@ -205,7 +205,7 @@ def _places(tree: Tree, content: DataFile) -> Iterator[Tree]:
             if os.path.exists(place):
                 names = place.parts
                 at = names.index("images") if "images" in names else len(names) - 1
-                yield Tree(Path(*names[:at]))
+                yield FolderTree(Path(*names[:at]))
 
 
 def _bases(tree: Tree, content: DataFile) -> list[str]:

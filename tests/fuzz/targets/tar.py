@@ -12,8 +12,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from packer.inspect.rows import index_tar
-from packer.sources.archive.archive import ArchiveSource
+from packer.sources.archive.tree import ArchiveTree
 from packer.sources.archive.webdataset import WebDatasetSource
+from packer.sources.folder.folder import FolderSource
 from reader.format import FORMATS, Index, ShardfeedError
 from targets.making import LIMITS, encoded, opened, read_through, scratch
 
@@ -89,7 +90,7 @@ def _webdataset(path: Path) -> None:
 
 
 def _archive(path: Path) -> None:
-    read_through(ArchiveSource.open(path, False))
+    read_through(FolderSource.open(ArchiveTree(path, False)))
 
 
 def _whatever_it_is(path: Path) -> None:

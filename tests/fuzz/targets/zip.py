@@ -4,7 +4,8 @@ import io
 import zipfile
 from collections.abc import Iterator
 
-from packer.sources.archive.archive import ArchiveSource
+from packer.sources.archive.tree import ArchiveTree
+from packer.sources.folder.folder import FolderSource
 from reader.format import ShardfeedError
 from targets.making import encoded, opened, read_through, scratch
 
@@ -26,7 +27,7 @@ def one(data: bytes) -> None:
     """Read a zip as what it says it is, and as a zip."""
     path = scratch() / "fuzzed.zip"
     path.write_bytes(data)
-    for read in (opened, lambda path: read_through(ArchiveSource.open(path, True))):
+    for read in (opened, lambda path: read_through(FolderSource.open(ArchiveTree(path, True)))):
         try:
             read(path)
         except ShardfeedError:

@@ -11,6 +11,7 @@ from packer.plan.work import ShardJob
 from packer.shards.jobs import pack_shard, run_jobs
 from packer.sources.folder.folder import FolderSource
 from packer.sources.records import SourceSample
+from packer.sources.tree import FolderTree
 from reader.format import Index
 
 AS_THEY_ARE = Policy(tiled=False)
@@ -34,7 +35,7 @@ class Unreadable:
 @pytest.fixture
 def jobs(source: Path) -> Callable[..., list[ShardJob]]:
     """`jobs(folder, policy, threads)`: 13 shards of 3 samples each."""
-    opened = FolderSource.open(source)
+    opened = FolderSource.open(FolderTree(source))
     samples = [record for record in opened.scan() if isinstance(record, SourceSample)]
 
     def make(folder: Path, policy: Policy = AS_THEY_ARE, threads: int = 1) -> list[ShardJob]:

@@ -159,15 +159,14 @@ def beside_their_images(row: Row) -> set[str]:
     ],
     ids=lambda row: row.name,
 )
-def test_a_zip_with_boxes_or_masks_is_refused_and_no_label_is_lost(
+def test_a_zip_with_boxes_or_masks_is_read_as_its_folder(
     row: Row, tmp_path: Path, lay_out: Write, scan: Callable[..., Any]
 ) -> None:
     src = lay_out(row.files, row.contents)
     with zipfile.ZipFile(tmp_path / "a.zip", "w") as archive:
-        for path in src.rglob("*.*"):
+        for path in filter(Path.is_file, src.rglob("*")):
             archive.write(path, path.relative_to(src))
-    with pytest.raises(UnusableInput, match="Unpack it"):
-        scan(tmp_path / "a.zip")
+    check(scan(tmp_path / "a.zip"), row.expected)
 
 
 def changed(rng: random.Random, files: dict[str, bytes]) -> tuple[dict[str, bytes], dict[str, str]]:
@@ -242,7 +241,7 @@ def test_what_is_made_of_layouts_by_chance_is_right_or_not_packed(
     assert splits == {""} or "" not in splits or row not in folders.ROWS  # a list may leave it open
     words = {"train", "test", "val", "training", "testing", "valid", "masks"}
     assert len(words.intersection(map(str.lower, found.source.classes))) < 2
-    root = Path(getattr(found.source, "root", src))
+    root = found.source.facts.root or src
     packed = {str((root / s.name).resolve()) for s in found.samples}
     members: set[bytes] = set()
     for sample in found.samples:

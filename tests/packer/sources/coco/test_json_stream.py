@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from packer.errors import UnusableInput
+from packer.files.snapshot import Watched
 from packer.sources.coco import json_stream
 from packer.sources.coco.json_stream import elements, parsed
 
@@ -39,7 +40,7 @@ def test_every_element_of_every_list_comes_with_its_place(
     path.write_bytes(data)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(json_stream, "_CHUNK", chunk)
-        found = list(elements(path))
+        found = list(elements(Watched.of(path)))
     expected = [item for value in content.values() if isinstance(value, list) for item in value]
     assert [item.load() for item in found] == expected
     for item in found:
@@ -66,7 +67,7 @@ def test_unsound_json_is_refused_with_its_place(
     path = tmp_path / "a.json"
     path.write_bytes(content)
     with pytest.raises(UnusableInput, match=r"a\.json is not sound JSON at byte \d+") as caught:
-        list(elements(path))
+        list(elements(Watched.of(path)))
     assert reason in str(caught.value)
 
 
@@ -76,7 +77,7 @@ def test_an_element_has_a_largest_size(tmp_path: Path, monkeypatch: pytest.Monke
     path = tmp_path / "a.json"
     path.write_text(json.dumps({"a": ["x" * 10_000]}))
     with pytest.raises(UnusableInput, match="more than 1,000 bytes"):
-        list(elements(path))
+        list(elements(Watched.of(path)))
 
 
 def test_an_element_that_was_read_already_has_the_same_largest_size(
@@ -85,7 +86,7 @@ def test_an_element_that_was_read_already_has_the_same_largest_size(
     monkeypatch.setattr(json_stream, "MAX_ELEMENT", 1000)
     path = tmp_path / "a.json"
     path.write_text(json.dumps({"info": "x" * 2000, "a": ["x" * 998, "y" * 999]}))
-    found = elements(path)
+    found = elements(Watched.of(path))
     assert next(found).size == 1000
     with pytest.raises(UnusableInput, match="a value of 1,001 bytes; 1,000 are the most"):
         next(found)
@@ -100,7 +101,7 @@ def test_damaged_files_give_elements_or_a_sentence(tmp_path: Path) -> None:
         damaged[rng.randrange(len(data))] = rng.randrange(256)
         path.write_bytes(damaged)
         with contextlib.suppress(UnusableInput):
-            list(elements(path))
+            list(elements(Watched.of(path)))
 
 
 def test_what_is_nested_too_deeply_is_no_value() -> None:

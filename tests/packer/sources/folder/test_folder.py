@@ -1,8 +1,9 @@
 import os
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from image_folder import image_folder
@@ -11,6 +12,7 @@ from packer.errors import BadImage, UnusableInput
 from packer.sources.folder.folder import FolderSource
 from packer.sources.folder.pairs import Pairs
 from packer.sources.records import Content, EmptyClass, Skipped, SourceSample
+from packer.sources.tree import FolderTree
 
 MakeFiles = Callable[..., Path]
 
@@ -33,19 +35,24 @@ def make_files(tmp_path: Path) -> MakeFiles:
     return make
 
 
+def opened(root: Path, *classes: Sequence[str], **options: Any) -> FolderSource:
+    """The source of a folder."""
+    return FolderSource.open(FolderTree(root), *classes, **options)
+
+
 def samples(root: Path) -> list[SourceSample]:
-    return [item for item in FolderSource.open(root).scan() if isinstance(item, SourceSample)]
+    return [item for item in opened(root).scan() if isinstance(item, SourceSample)]
 
 
 def skipped(root: Path) -> dict[str, str]:
-    found = [item for item in FolderSource.open(root).scan() if isinstance(item, Skipped)]
+    found = [item for item in opened(root).scan() if isinstance(item, Skipped)]
     assert len({item.name for item in found}) == len(found), "a file was named twice"
     return {item.name: item.reason for item in found}
 
 
 def test_classes_are_the_sorted_top_folders(make_files: MakeFiles) -> None:
     root = make_files("b/1.jpg", "a/1.jpg", "B/1.jpg", "10/1.jpg", "9/1.jpg", "é/1.jpg")
-    assert FolderSource.open(root).classes == ("10", "9", "B", "a", "b", "é")
+    assert opened(root).classes == ("10", "9", "B", "a", "b", "é")
 
 
 @pytest.mark.parametrize("where", ["", "train/", "train/cat/", "train/cat/deep/"])
@@ -53,13 +60,13 @@ def test_a_hidden_folder_is_named_and_not_entered(make_files: MakeFiles, where: 
     root = make_files(f"{where}.hidden/a-checkpoint.jpg", f"{where}a.jpg")
     assert [item.name for item in samples(root)] == [f"{where}a.jpg"]
     assert skipped(root) == {f"{where}.hidden": "it is a hidden folder"}
-    assert FolderSource.open(root).classes == (("cat",) if "cat" in where else ())
+    assert opened(root).classes == (("cat",) if "cat" in where else ())
 
 
 def test_what_does_not_look_like_an_image_is_ignored_with_a_name(make_files: MakeFiles) -> None:
     root = make_files("cat/a.jpg", "cat/notes.txt", "cat/empty", "cat/b.npy", "about.md", "stray")
     (root / "cat/empty").write_bytes(b"")
-    found = [item for item in FolderSource.open(root).scan() if isinstance(item, Skipped)]
+    found = [item for item in opened(root).scan() if isinstance(item, Skipped)]
     assert {item.name: item.ignored for item in found} == {
         **dict.fromkeys(("cat/notes.txt", "cat/empty", "about.md"), True),
         "cat/b.npy": False,  # it may be data
@@ -79,7 +86,7 @@ def test_an_image_is_known_by_its_first_bytes_or_its_name(make_files: MakeFiles)
 
 def test_a_second_file_for_a_member_is_rejected(make_files: MakeFiles) -> None:
     root = make_files("a.jpg", "a.JSON", "a.json")
-    (item,) = [item for item in FolderSource.open(root).scan() if isinstance(item, Skipped)]
+    (item,) = [item for item in opened(root).scan() if isinstance(item, Skipped)]
     assert item == Skipped("a.json", "its image has another .json")
 
 
@@ -111,7 +118,7 @@ def test_linked_folders_belong_to_the_class_that_links_them(
 
 def test_a_flat_folder_has_no_classes_and_no_labels(make_files: MakeFiles) -> None:
     root = make_files("b.jpg", "a.jpg", "C.jpg")
-    assert FolderSource.open(root).classes == ()
+    assert opened(root).classes == ()
     assert [(item.name, item.label) for item in samples(root)] == [
         ("C.jpg", -1),
         ("a.jpg", -1),
@@ -124,13 +131,13 @@ def test_a_split_without_images_is_named(make_files: MakeFiles) -> None:
     (root / "test/cat").mkdir(parents=True)
     (root / "valid").mkdir()
     (root / "val").rename(root / "dev")
-    found = [item for item in FolderSource.open(root).scan() if isinstance(item, Skipped)]
+    found = [item for item in opened(root).scan() if isinstance(item, Skipped)]
     assert [(item.name, item.ignored) for item in found] == [("test/", True), ("valid/", True)]
     assert {item.reason for item in found} == {"it is the folder of a split and holds no images"}
 
 
 def test_an_empty_folder_holds_nothing(tmp_path: Path) -> None:
-    assert list(FolderSource.open(tmp_path).scan()) == []
+    assert list(opened(tmp_path).scan()) == []
 
 
 def test_class_folders_without_images_are_named(make_files: MakeFiles) -> None:
@@ -138,7 +145,7 @@ def test_class_folders_without_images_are_named(make_files: MakeFiles) -> None:
     (root / "dog" / "deep").mkdir(parents=True)
     (root / "empty").mkdir()
     (root / "empty" / "a.jpg").touch()
-    empty = [item for item in FolderSource.open(root).scan() if isinstance(item, EmptyClass)]
+    empty = [item for item in opened(root).scan() if isinstance(item, EmptyClass)]
     assert [item.class_name for item in empty] == ["dog", "empty", "litter"]
     assert [item.name for item in empty] == ["dog/", "empty/", "litter/"]
     assert not any(item.ignored for item in empty)
@@ -153,7 +160,7 @@ def test_files_beside_class_folders_are_skipped_by_name(make_files: MakeFiles) -
 
 def test_the_litter_of_operating_systems_is_ignored(make_files: MakeFiles) -> None:
     root = make_files("cat/a.jpg", "cat/.DS_Store", "cat/Thumbs.db", ".DS_Store", "desktop.ini")
-    found = [item for item in FolderSource.open(root).scan() if isinstance(item, Skipped)]
+    found = [item for item in opened(root).scan() if isinstance(item, Skipped)]
     assert {item.name for item in found if item.ignored} == {
         "cat/.DS_Store",
         "cat/Thumbs.db",
@@ -189,7 +196,7 @@ def test_what_is_no_file_is_skipped_with_a_reason(make_files: MakeFiles, folder:
 def test_a_loop_beside_class_folders_is_skipped_by_name(make_files: MakeFiles, target: str) -> None:
     root = make_files("cat/a.jpg")
     (root / "loop").symlink_to(target)
-    assert FolderSource.open(root).classes == ("cat",)
+    assert opened(root).classes == ("cat",)
     assert [item.name for item in samples(root)] == ["cat/a.jpg"]
     assert "loop" in skipped(root)["loop"]
 
@@ -225,7 +232,7 @@ def test_every_name_has_its_own_key(make_files: MakeFiles) -> None:
         *("a.b.jpg", "a.c.jpg", "x.jpg", "x.png", "x.jpg.png", "X.jpg", "a b.jpg", "a%20b.jpg"),
         *("猫.jpg", "noextension", ".hidden.jpg", ".jpg", b"\xff.jpg", "%FF.jpg", "a\nb.jpg"),
     ]
-    source = FolderSource.open(make_files(*names), kind="folder")
+    source = opened(make_files(*names), kind="folder")
     keys = [item.key for item in source.scan() if isinstance(item, SourceSample)]
     assert len(set(keys)) == len(keys) == len(names)
     assert not [key for key in keys if "." in key or " " in key or "\n" in key]
@@ -241,11 +248,11 @@ def test_the_key_is_the_path_without_its_extension(make_files: MakeFiles) -> Non
 
 def test_a_sample_reads_back_as_the_file(make_files: MakeFiles) -> None:
     root = make_files("cat/a.jpg", b"cat/\xff.jpg")
-    opened = pickle.loads(pickle.dumps(FolderSource.open(root)))  # as it goes to a process
+    files = pickle.loads(pickle.dumps(opened(root).files))  # as it goes to a process
     for sample in samples(root):
         (root / sample.name).write_bytes(b"y")
         os.utime(root / sample.name, ns=(0, sample.mtime_ns))
-        assert opened.files.read(sample) == Content(b"y")
+        assert files.read(sample) == Content(b"y")
 
 
 @pytest.mark.parametrize(
@@ -265,14 +272,14 @@ def test_a_file_that_changed_since_the_scan_is_rejected(
     (sample,) = samples(root)
     change(root / sample.name)
     with pytest.raises(BadImage, match=r"changed|cannot be read"):
-        FolderSource.open(root).files.read(sample)
+        opened(root).files.read(sample)
 
 
 def test_a_folder_that_is_not_there_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     for name in ("missing", "file"):
         with pytest.raises(UnusableInput, match=name):
-            FolderSource.open(tmp_path / name)
+            opened(tmp_path / name)
 
 
 def test_sidecars_are_members_of_their_images_sample(make_files: MakeFiles) -> None:
@@ -283,7 +290,7 @@ def test_sidecars_are_members_of_their_images_sample(make_files: MakeFiles) -> N
     (root / "cat/a.JSON").write_bytes(b"{}")
     os.utime(root / "cat/a.JSON", ns=(0, 5))
     (a, _) = samples(root)
-    content = FolderSource.open(root).files.read(a)
+    content = opened(root).files.read(a)
     assert content == Content(b"x", {"json": b"{}", "mask.png": b"x"})
 
 
@@ -292,7 +299,7 @@ def test_a_sidecar_that_changes_after_the_scan_is_noticed(make_files: MakeFiles)
     (sample,) = samples(root)
     (root / "cat/a.txt").write_bytes(b"longer")
     with pytest.raises(BadImage, match="changed"):
-        FolderSource.open(root).files.read(sample)
+        opened(root).files.read(sample)
 
 
 def test_the_sidecars_of_a_rejected_image_are_named_too(make_files: MakeFiles) -> None:
@@ -345,7 +352,7 @@ def test_folders_named_train_val_and_test_are_splits_with_the_same_classes(
     make_files: MakeFiles,
 ) -> None:
     root = make_files("train/cat/a.jpg", "train/dog/a.jpg", "val/dog/a.jpg", "test/a.jpg", "odd")
-    assert FolderSource.open(root).classes == ("cat", "dog")
+    assert opened(root).classes == ("cat", "dog")
     assert [(item.split, item.key, item.label) for item in samples(root)] == [
         ("test", "test/a", -1),
         ("train", "train/cat/a", 0),
@@ -357,12 +364,12 @@ def test_folders_named_train_val_and_test_are_splits_with_the_same_classes(
 
 def test_a_class_named_train_among_others_is_a_class(make_files: MakeFiles) -> None:
     root = make_files("train/a.jpg", "bus/a.jpg")
-    assert FolderSource.open(root).classes == ("bus", "train")
+    assert opened(root).classes == ("bus", "train")
 
 
 def test_given_classes_fix_the_order_and_may_lack_images(make_files: MakeFiles) -> None:
     root = make_files("cat/a.jpg", "dog/a.jpg")
-    source = FolderSource.open(root, ["dog", "fox", "cat"])
+    source = opened(root, ["dog", "fox", "cat"])
     assert source.classes == ("dog", "fox", "cat")
     labels = [item.label for item in source.scan() if isinstance(item, SourceSample)]
     assert labels == [2, 0]
@@ -372,18 +379,18 @@ def test_a_class_folder_that_is_not_among_the_given_classes_is_refused(
     make_files: MakeFiles,
 ) -> None:
     with pytest.raises(UnusableInput, match="not in the list of classes: dog"):
-        FolderSource.open(make_files("cat/a.jpg", "dog/a.jpg"), ["cat"])
+        opened(make_files("cat/a.jpg", "dog/a.jpg"), ["cat"])
 
 
 def test_many_missing_classes_are_told_in_a_few_words(make_files: MakeFiles) -> None:
     root = make_files(*(f"class{number:03}/a.jpg" for number in range(500)))
     with pytest.raises(UnusableInput, match=r": class000, .*, class019 and 480 more\.$"):
-        FolderSource.open(root, ["cat"])
+        opened(root, ["cat"])
 
 
 def test_a_parallel_folder_gives_each_image_a_member(make_files: MakeFiles) -> None:
     root = make_files("cat/a.jpg", "cat/b.jpg", "../masks/cat/a.png", "../masks/cat/b.PNG")
-    source = FolderSource.open(root, pairs=Pairs({"mask": "../masks"}))
+    source = opened(root, pairs=Pairs({"mask": "../masks"}))
     found = [item for item in source.scan() if isinstance(item, SourceSample)]
     assert [(item.key, item.members) for item in found] == [
         ("cat/a", ("mask.png",)),
@@ -397,13 +404,15 @@ def test_a_parallel_folder_gives_each_image_a_member(make_files: MakeFiles) -> N
 
 def test_a_member_is_not_named_twice_after_its_extension(make_files: MakeFiles) -> None:
     root = make_files("a.jpg", "../labels/a.txt")
-    source = FolderSource.open(root, pairs=Pairs({"txt": "../labels"}))
+    source = opened(root, pairs=Pairs({"txt": "../labels"}))
     assert [item.members for item in source.scan() if isinstance(item, SourceSample)] == [("txt",)]
 
 
 def test_an_image_may_be_without_an_optional_member(make_files: MakeFiles) -> None:
     root = make_files("a.jpg", "b.jpg", "../labels/a.txt", "../labels/c.txt", "../masks/b.png")
-    source = FolderSource.open(root, pairs=Pairs({"txt?": "../labels", "mask?": "../masks"}))
+    source = FolderSource.open(
+        FolderTree(root), pairs=Pairs({"txt?": "../labels", "mask?": "../masks"})
+    )
     records = list(source.scan())
     members = {item.key: item.members for item in records if isinstance(item, SourceSample)}
     assert members == {"a": ("txt",), "b": ("mask.png",)}
@@ -415,7 +424,7 @@ def test_no_paired_file_is_passed_over_in_silence(make_files: MakeFiles) -> None
     images = ("train/a.jpg", "train/b.jpg", "train/b.png", "val/c.jpg", "val/c.txt")
     labels = ("train.cache", "classes.txt", "train/a.txt", "train/b.txt", "val/c.txt")
     root = make_files(*images, *(f"../labels/{name}" for name in labels))
-    source = FolderSource.open(root, pairs=Pairs({"txt?": "../labels"}))
+    source = opened(root, pairs=Pairs({"txt?": "../labels"}))
     records = list(source.scan())
     found = {item.name: item for item in records if isinstance(item, Skipped)}
     assert {name for name, item in found.items() if item.ignored} == {
@@ -435,7 +444,7 @@ def test_images_and_paired_files_without_each_other_are_named(make_files: MakeFi
     root = make_files("a.jpg", "b.jpg", "b.txt", "../masks/a.png", "../masks/c.png")
     (root / "../masks/deep").mkdir()
     (root / "../masks/deep/d.png").write_bytes(b"x")
-    source = FolderSource.open(root, pairs=Pairs({"mask": "../masks"}))
+    source = opened(root, pairs=Pairs({"mask": "../masks"}))
     records = list(source.scan())
     assert [item.key for item in records if isinstance(item, SourceSample)] == ["a"]
     reasons = {item.name: item.reason for item in records if isinstance(item, Skipped)}
@@ -459,7 +468,7 @@ class Counted(str):
 
 def test_the_number_of_a_class_is_not_looked_for_among_all(make_files: MakeFiles) -> None:
     root = make_files(*(f"{number:03}/a.jpg" for number in range(200)))
-    source = replace(FolderSource.open(root), classes=tuple(Counted(f"{n:03}") for n in range(200)))
+    source = replace(opened(root), classes=tuple(Counted(f"{n:03}") for n in range(200)))
     labels = [item.label for item in source.scan() if isinstance(item, SourceSample)]
     assert labels == list(range(200))
     assert Counted.compared < 1000
