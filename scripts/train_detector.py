@@ -85,7 +85,7 @@ def make(folder: Path, kind: str, count: int) -> Path:
 
 def load(shards: Path, kind: str, batch_size: int) -> reader.Loader:
     """Batches without end of images and of their objects."""
-    field = reader.Boxes("json", format="xywh", labels="categories")
+    field = reader.Boxes("json")
     if kind == "yolo":
         field = reader.Boxes("txt?", format="cxcywh", normalized=True)
     return reader.Loader(

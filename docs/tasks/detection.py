@@ -10,9 +10,9 @@ import reader
 
 SIZE, STRIDE = 320, 32  # of the images, and of a cell of the detector's grid
 BOXES = {
-    "coco": reader.Boxes("json", format="xywh", labels="categories"),
-    "voc": reader.Boxes("json?", format="xyxy", labels="categories"),
-    "yolo": reader.Boxes("txt?", format="cxcywh", normalized=True),
+    "coco": reader.Boxes("json"),
+    "voc": reader.Boxes("json?"),
+    "yolo": reader.Boxes("txt?"),
 }
 
 

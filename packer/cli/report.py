@@ -36,7 +36,12 @@ if TYPE_CHECKING:
 @click.option(
     "--box-format",
     type=click.Choice(["xyxy", "xywh", "cxcywh"]),
-    help="Of the boxes. Default: as the packer was told, or as their numbers suggest.",
+    help="Of the boxes. Default: as dataset.json records it; boxes without either are not shown.",
+)
+@click.option(
+    "--normalized",
+    is_flag=True,
+    help="Boxes are fractions of the image. Default: as dataset.json records it.",
 )
 @options.jobs
 @options.as_json
@@ -47,6 +52,7 @@ def report(
     samples: int,
     seed: int,
     box_format: str | None,
+    normalized: bool,
     jobs: int,
     as_json: bool,
     quiet: bool,
@@ -62,6 +68,7 @@ def report(
         samples=samples,
         seed=seed,
         box_format=box_format,
+        normalized=normalized,
         progress=Progress(quiet),
     )
     return say_reported(made, as_json, quiet)

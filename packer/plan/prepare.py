@@ -17,6 +17,7 @@ from packer.planning.scan import scan
 from packer.progress import Progress
 from packer.sources.detect import read
 from packer.sources.folder.files import NO_FILE
+from packer.sources.objects import joined, of_items
 from packer.sources.places import Spool
 from packer.sources.reading import Reading
 from packer.sources.records import Facts
@@ -54,6 +55,8 @@ def prepare(
         source = reading.open([*base.classes, *added])
     if source.facts.is_keyed:
         _refuse_what_keys_decide(reading.what, onto, options.split)
+    boxes = {**source.facts.boxes, **of_items(options.source)}
+    recorded = joined(base, boxes, onto)
     origin = None
     if isinstance(given, LocalSource):
         root = source.facts.root
@@ -84,7 +87,7 @@ def prepare(
     )
     if onto is not None and base is not None:
         refuse_other_splits(onto, set(base.splits), set(plan.splits))
-    further = tuple(remarks(scanned.facts, listing))
+    further = tuple(remarks(scanned.facts, listing, recorded))
     if base is None and not scanned.facts.is_late:
         further += tuple(doubts(listing, scanned.classes))
     sentence = summary(reading.what, listing, scanned.classes, scanned.facts)

@@ -1,6 +1,6 @@
 """What a source was understood as, in one sentence (pure)."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -24,9 +24,18 @@ def summary(what: str, listing: Listing, classes: Sequence[str], facts: Facts) -
     return sentence(what, count, classes, by_split, members, facts.is_labelled)
 
 
-def remarks(facts: Facts, listing: Listing) -> Iterator[str]:
-    """Return what to say of a source and of its labels."""
+def remarks(facts: Facts, listing: Listing, recorded: Container[str]) -> Iterator[str]:
+    """Yield what to say of a source and of its labels.
+
+    Args:
+        recorded: extensions of members whose boxes dataset.json describes.
+    """
     yield from facts.remarks
+    members = listing.members
+    for ext in [] if facts.remarks else facts.boxes:
+        if ext in recorded and ext in members:
+            mark = "?" * (members[ext] < len(listing))
+            yield f'Its boxes are read by fields=("image", reader.Boxes("{ext}{mark}")).'
     unlabelled = int((listing.labels < 0).sum())
     if facts.is_late:
         return

@@ -29,6 +29,7 @@ from packer.shards.executors import connected
 from packer.shards.shard_writer import index_of, remove_shard
 from packer.shards.written import Written, refuse_repeated_keys
 from packer.sources.folder.shape import listed
+from packer.sources.objects import of_items
 from packer.sources.reading import Reading
 from packer.storage import decompress
 from packer.storage.source import LocalSource, StoreSource
@@ -271,6 +272,7 @@ def _manifest(work: Work, written: Written, dropped: Rejections) -> Manifest:
         unindexed=work.scanned.listing.rejected + dropped,
         before=work.rejected_before,
         reading=work.reading,
+        boxes={**work.scanned.facts.boxes, **of_items(work.options.source)},
         options=work.options.dump(),
         source=work.scanned.fingerprint,
         classes=_classes(work, written),

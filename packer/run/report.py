@@ -14,6 +14,7 @@ from packer.errors import pattern_of
 from packer.images.encode import Policy, transcoders
 from packer.plan.work import all_versions
 from packer.shards.written import Written
+from packer.sources.objects import Encodings, joined
 from packer.words import shortened
 from reader.format import Manifest, ShardEntry
 
@@ -98,7 +99,8 @@ def manifest_of(
     unindexed: Collection[Named] = (),
     before: Set[Named] = frozenset(),
     reading: str,
-    **fields: Any,
+    boxes: Encodings,
+    **rest: Any,
 ) -> Manifest:
     """Return the manifest of what is written, beside what there is already.
 
@@ -111,18 +113,21 @@ def manifest_of(
         unindexed: those of them that no index names.
         before: those that `base` names already: they are not counted twice.
         reading: what the source was understood as.
-        fields: the rest of a `Manifest`.
+        boxes: how the members hold boxes.
+        rest: of a `Manifest`.
     """
     count = sum(item not in before for item in rejected)
+    fields = written.fields.union(base.fields if base else ())
     return Manifest(
         packer=__version__,
-        fields=tuple(sorted(written.fields.union(base.fields if base else ()))),
+        fields=tuple(sorted(fields)),
         shards=(*(base.shards if base else ()), *entries),
         rejected=count + (base.rejected if base else 0),
         rejections=kept_rejections([item for item in unindexed if item not in before], base),
         reading=base.reading if base and base.reading else reading,
+        boxes={ext: one for ext, one in joined(base, boxes).items() if ext in fields},
         transcoders=all_versions(transcoders(policy), base),
-        **fields,
+        **rest,
     )
 
 

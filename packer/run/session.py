@@ -24,6 +24,7 @@ from packer.run.report import PackReport, manifest_of, report, without_labels
 from packer.run.run import Run
 from packer.shards.builder import ShardStream
 from packer.shards.jobs import tell_of_compiling
+from packer.sources.objects import joined, of_items
 from packer.sources.python.items import Fields, Item
 from packer.sources.records import Content, SourceSample
 from packer.words import option
@@ -186,6 +187,7 @@ class Session:
     def _opened_base(self) -> Manifest:
         """Return the dataset that is added to, if its images were stored as these will be."""
         base = Manifest.load(self._to.base())
+        joined(base, of_items(self._options.source), self._to.name)
         options = self._options.dump()
         if others := [name for name in _OF_IMAGES if base.options.get(name) != options[name]]:
             raise UnusableInput(
@@ -297,6 +299,7 @@ class Session:
             rejected=self._rejected,
             unindexed=self._stream.rejected,
             reading=told,
+            boxes=of_items(self._options.source),
             options=base.options if base else self._options.dump(),
             source=xxhash.xxh3_128_hexdigest(f"{base.source if base else ''}{checksums}".encode()),
             classes=classes,

@@ -60,7 +60,7 @@ class ListedSource:
     def facts(self) -> Facts:
         """How a Loader reads the boxes."""
         advice = (self.lists.advice,) if self.lists.advice else ()
-        return Facts(remarks=advice, root=self.tree.root)
+        return Facts(remarks=advice, root=self.tree.root, boxes=self.lists.boxes)
 
     @property
     def files(self) -> Reader:

@@ -3,13 +3,15 @@
 YOLO, VOC and the publishers' official lists are such layouts; `listed` makes samples of them.
 """
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from packer.errors import Damaged, UnusableInput
+from packer.errors import BadImage, Damaged, UnusableInput
+from packer.sources.objects import Encodings, Objects, in_json
 from packer.sources.records import Skipped
 from packer.sources.tree import Tree
+
+ONE_BOX = in_json("xywh", labels=False)  # of `box_note`
 
 
 @dataclass(frozen=True)
@@ -54,13 +56,15 @@ class Lists:
         ignored: further files, or folders with a ``/`` behind them, that mean nothing here ->
             the reason.
         unlisted: why an image that no row names is ignored; "": it may be data, and is rejected.
-        advice: how a Loader reads the boxes, a sentence for a person.
+        boxes: how the members hold boxes.
+        advice: how a Loader reads what `boxes` does not describe, a sentence.
     """
 
     classes: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
     ignored: Mapping[str, str] = field(default_factory=dict)
     unlisted: str = field(default="", kw_only=True)
+    boxes: Encodings = field(default_factory=dict, kw_only=True)
     advice: str = field(default="", kw_only=True)
 
     def rows(self, tree: Tree) -> Iterator[Row | Skipped]:
@@ -126,30 +130,12 @@ def box_note(
     where: object,
     more: Mapping[str, object] | None = None,
     *,
-    corners: bool = True,
+    format: str = "xyxy",
 ) -> str:
-    """The note of an image with one box, which becomes the member ``json`` with ``boxes``.
-
-    Args:
-        numbers: left, top, right and bottom in pixels, or left, top, width and height.
-        where: they stand, for errors.
-        more: further fields of the ``json``.
-        corners: which of both.
-
-    Raises:
-        UnusableInput: they are not four numbers.
-    """
+    """Return the note of an image with one box: the ``json`` of `ONE_BOX` and the fields `more`."""
     try:
-        left, top, right, bottom = map(float, numbers)
-        box = [left, top, right - left, bottom - top] if corners else [left, top, right, bottom]
-        if min(box[2:]) < 0:
-            raise ValueError
+        (box,) = Objects([list(map(float, numbers))], format).as_xywh().boxes or ()
         box = [int(number) if number.is_integer() else number for number in box]
-        return json.dumps({**(more or {}), "boxes": [box]}, separators=(",", ":"), allow_nan=False)
-    except (ValueError, OverflowError) as error:
+        return Objects([box], image=more or {}).json().decode()
+    except (ValueError, BadImage) as error:
         raise UnusableInput(f"{where}: {' '.join(numbers)[:80]!r} is not a box.") from error
-
-
-def read_by(boxes: str) -> str:
-    """The sentence that says what field reads the boxes, such as ``"json", format="xywh"``."""
-    return f'Its boxes are read by fields=("image", reader.Boxes({boxes})).'

@@ -1,12 +1,13 @@
 """A dataset whose splits lie apart: ``train.tar`` beside ``val.tar``, or folders of tars."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from packer.sources.archive.webdataset import is_index
 from packer.sources.folder.layout import SPLITS
 from packer.sources.folder.walk import look, with_parents
+from packer.sources.objects import Encodings
 from packer.sources.records import Content, Facts, Reader, Skipped, Source, SourceSample
 
 _ARCHIVES = (".tar", ".zip")
@@ -34,10 +35,12 @@ class PartsSource:
     Attributes:
         parts: (split, source), with the same classes in all sources that have labels by name.
         classes: class names in label order.
+        boxes: how the members hold boxes.
     """
 
     parts: tuple[tuple[str, Source], ...]
     classes: tuple[str, ...]
+    boxes: Encodings = field(default_factory=dict)
 
     def scan(self) -> Iterator[SourceSample | Skipped]:
         """One split after the other; names and keys begin with the split's."""
@@ -52,7 +55,7 @@ class PartsSource:
     @property
     def facts(self) -> Facts:
         """What its parts say of labels that they lack."""
-        return Facts(unlabelled=self._unlabelled)
+        return Facts(unlabelled=self._unlabelled, boxes=self.boxes)
 
     def _unlabelled(self) -> Iterator[str]:
         for _, part in self.parts:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from numpy.typing import NDArray
 
 from packer.errors import BadImage, Damaged
+from reader.format import BoxEncoding
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -121,6 +122,7 @@ class Facts:
         is_keyed, is_labelled, members: what a few of such items have.
         identity: tells whether it is the same source, where the samples do not.
         root: folder in which its files lie; None: they lie where the source does.
+        boxes: how members hold boxes, by extension.
     """
 
     heeds: frozenset[str] = frozenset()
@@ -132,6 +134,7 @@ class Facts:
     members: tuple[str, ...] = ()
     identity: str = ""
     root: Path | None = None
+    boxes: Mapping[str, BoxEncoding] = field(default_factory=dict)
 
 
 class Plain:

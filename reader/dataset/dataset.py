@@ -50,6 +50,7 @@ class Dataset(LikeTorchDataset):
         splits: names of all splits that the dataset has, whichever of them this is; none where it
             is not divided.
         extensions: of the members that samples have.
+        box_encodings: how members hold boxes, by extension, as far as dataset.json records it.
         places: where the samples lie.
         fetching: what brings the samples of a dataset in a store; None for a folder.
 
@@ -147,6 +148,7 @@ class Dataset(LikeTorchDataset):
         self._class_count = len(self.classes)
         self.splits = [name for name in manifest.splits if name]
         self.extensions = manifest.fields
+        self.box_encodings = manifest.boxes
         self.places = Places.of([shard.samples for shard in self.shards])
         self._own = OpenShards()
         self._holding: Holding | None = None

@@ -70,8 +70,13 @@ JPEGs that could not be tiled), ``unbanded`` (the PNGs that could not be banded;
 order, the list of shards with their sizes and checksums, ``transcoders`` (the versions of what the
 images may have gone through), ``rejected`` (the number of source files that are not in the
 dataset), ``rejections`` (those of them that no index names: ``reasons``, the number of files by
-reason, and ``files``, the first thousand by name, ``[name, reason]`` each; may be missing), and
-``checksum``: ``xxh3-128:`` and the hexadecimal digits for all of this without it, as JSON with
+reason, and ``files``, the first thousand by name, ``[name, reason]`` each; may be missing),
+``boxes`` (how members hold the boxes of their image, by extension, where the packer knows it:
+``format``, which is ``xyxy``, ``xywh`` or ``cxcywh``; ``normalized``, true for fractions of the
+image's width and height, false for pixels, null where that is not known; ``path`` and ``labels``,
+the names of the lists of boxes and class numbers in JSON, ``labels`` null where there is none; the
+lines of a ``txt`` are YOLO's, a class number first; may be missing), and ``checksum``:
+``xxh3-128:`` and the hexadecimal digits for all of this without it, as JSON with
 sorted keys and without white space. Each tar is named once; names that differ only in case or
 Unicode normalisation, and have the same checksum, are one tar. A reader ignores what it does not
 know.
@@ -93,14 +98,24 @@ if TYPE_CHECKING:
     from reader.format.errors import FormatError, ShardfeedError
     from reader.format.index import Index
     from reader.format.limits import Limits
-    from reader.format.manifest import Manifest, ShardEntry
+    from reader.format.manifest import BoxEncoding, Manifest, ShardEntry
 
-__all__ = ["FORMATS", "FormatError", "Index", "Limits", "Manifest", "ShardEntry", "ShardfeedError"]
+__all__ = [
+    "FORMATS",
+    "BoxEncoding",
+    "FormatError",
+    "Index",
+    "Limits",
+    "Manifest",
+    "ShardEntry",
+    "ShardfeedError",
+]
 
 __getattr__, __dir__ = lazy(
     __name__,
     {
         "FORMATS": "reader.format.columns",
+        "BoxEncoding": "reader.format.manifest",
         "FormatError": "reader.format.errors",
         "Index": "reader.format.index",
         "Limits": "reader.format.limits",

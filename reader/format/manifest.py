@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from functools import cached_property
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, TypeVar
 
 from reader.format import tar
 from reader.format.checksum import checksum_of
@@ -23,8 +23,9 @@ KIND = "shardfeed"
 CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 MAX_BYTES = 1 << 28  # of dataset.json: a million shards, or classes with long names
 
+_Kind = TypeVar("_Kind", "BoxEncoding", "Manifest")
 _KINDS: dict[str, type] = {"packer": str, "options": dict, "source": str, "reading": str}
-_KINDS |= {"rejected": int, "transcoders": dict, "rejections": dict}
+_KINDS |= {"rejected": int, "transcoders": dict, "rejections": dict, "boxes": dict}
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,30 @@ class ShardEntry:
 
 
 @dataclass(frozen=True)
+class BoxEncoding:
+    """How the members of one extension hold the boxes of their image.
+
+    Attributes:
+        format: "xyxy", "xywh" or "cxcywh".
+        normalized: whether coordinates are fractions of the image's width and height, not pixels;
+            None: not known.
+        path: name of the list of boxes in JSON, or in what a decoder makes of the member.
+        labels: name of the list of class numbers; None: not known, or there is none.
+    """
+
+    format: str
+    normalized: bool | None = False
+    path: str = "boxes"
+    labels: str | None = None
+
+    def __post_init__(self) -> None:
+        texts = self.format, self.path, self.labels or ""
+        is_flag = self.normalized is None or type(self.normalized) is bool
+        if not is_flag or not all(type(text) is str for text in texts):
+            raise ValueError("boxes has an entry that does not describe boxes")
+
+
+@dataclass(frozen=True)
 class Manifest:
     """The contents of a dataset.json.
 
@@ -61,6 +86,7 @@ class Manifest:
             ``files``, the first thousand as ``[name, reason]``; empty if there are none.
         reading: what the packer took the source for, in a sentence; empty where it was not told.
         transcoders: versions of the programs and libraries that images may have gone through.
+        boxes: extension -> how these members hold boxes; only what the packer knows.
     """
 
     packer: str
@@ -73,6 +99,7 @@ class Manifest:
     reading: str = ""
     transcoders: Mapping[str, str] = field(default_factory=dict)
     rejections: Mapping[str, Any] = field(default_factory=dict)
+    boxes: Mapping[str, BoxEncoding] = field(default_factory=dict)
     version: int = field(default=VERSION)
 
     @cached_property
@@ -106,8 +133,9 @@ class Manifest:
     def dump(self) -> str:
         """The file's text."""
         content = {"format": KIND, **asdict(self)}
-        if not self.rejections:
-            del content["rejections"]  # as in datasets of earlier versions
+        for name in ("rejections", "boxes"):
+            if not content[name]:
+                del content[name]  # as in datasets of earlier versions
         return json.dumps({**content, "checksum": own_checksum(content)}, indent=1) + "\n"
 
     @classmethod
@@ -159,8 +187,9 @@ class Manifest:
                 if name in content and type(content[name]) is not kind:
                     raise ValueError(f"{name} is not {kind.__name__}")
             _check_rejections(content.get("rejections", {}))
-            known = {item.name for item in fields(cls)}  # a later packer may tell more
-            return cls(shards=shards, **{k: v for k, v in content.items() if k in known})
+            boxes = content.get("boxes", {}).items()
+            content["boxes"] = {ext: _known(BoxEncoding, entry) for ext, entry in boxes}
+            return _known(cls, {**content, "shards": shards})
         except (KeyError, TypeError, ValueError, RecursionError) as error:
             raise FormatError(f"{path} is damaged: {error}. Restore it or pack again.") from error
 
@@ -202,6 +231,11 @@ def _check_rejections(found: dict[str, Any]) -> None:
         isinstance(item, list) and [type(text) for text in item] == [str, str] for item in files
     ):
         raise ValueError("rejections has files that are not names with reasons")
+
+
+def _known(kind: type[_Kind], content: Mapping[str, Any]) -> _Kind:
+    """Return a dataclass of the fields that it has; a later packer may record more."""
+    return kind(**{item.name: content[item.name] for item in fields(kind) if item.name in content})
 
 
 def _shard(entry: dict[str, Any]) -> ShardEntry:

@@ -203,7 +203,9 @@ class Loader(LikeDataLoader):
         self.drop_last = drop_last = bool(drop_last)
         self.collate_fn = collate_fn or own_batches
         self.timeout = timeout
-        members = parse_fields(fields, dataset.extensions, is_mapped=map_sample is not None)
+        members = parse_fields(
+            fields, dataset.extensions, map_sample is not None, dataset.box_encodings
+        )
         self.fields = tuple(map(name_of, fields))
         self.map_batch = map_batch
         self.batch_fields = None if collate_fn else self.fields  # None: any batch is possible
@@ -402,12 +404,12 @@ class Loader(LikeDataLoader):
             self._epochs.check_open()
             batch = batch_of(self._feed, self._order, self._batcher, self._epochs.upcoming()[0])
         batch = batch if self.map_batch is None else self.map_batch(batch)
-        given = self._arguments["fields"]
-        boxes = next((field.format for field in given if isinstance(field, Boxes)), "xyxy")
+        members = (member.field for member in self._feed.setup_of_one.recipe.members)
+        boxes = next((field.format for field in members if isinstance(field, Boxes)), None)
         fields = self.fields if isinstance(batch, tuple) and self.batch_fields else None
         if fields is not None and len(fields) != len(batch):
             fields = None  # map_batch gives others
-        sheet = show(batch, fields=fields, classes=self.dataset.classes, boxes=boxes)
+        sheet = show(batch, fields=fields, classes=self.dataset.classes, boxes=boxes or "xyxy")
         if path is not None:
             sheet.save(path)
         return sheet

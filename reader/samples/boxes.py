@@ -1,16 +1,17 @@
 """Boxes that lie over an image, and what becomes of them in its transforms."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reader.checks import FLAG, FUNCTION, TEXT, Rule, check, is_flag, is_number, is_text, or_none
+from reader.checks import FUNCTION, TEXT, Rule, check, is_flag, is_number, is_text, or_none
 from reader.decode.plan import View
 from reader.decode.stored import StoredImage, from_upright
 from reader.errors import ArgumentError
+from reader.format.manifest import BoxEncoding
 from reader.format.members import kind_of
 from reader.geometry import CORNERS_OF
 
@@ -19,11 +20,11 @@ _BEYOND = 0.5  # of the image's size: fractions may lie so far outside, pixels l
 
 _RULES: dict[str, Rule] = {
     "member": TEXT,
-    "path": TEXT,
-    "format": TEXT,
+    "path": (or_none(is_text), "a path, or None"),
+    "format": (or_none(is_text), "a text, or None"),
     "labels": (or_none(is_text), "a path, or None"),
     "min_size": (lambda given: is_number(given) and given >= 0, "a number of pixels from 0"),
-    "normalized": FLAG,
+    "normalized": (or_none(is_flag), "True, False or None"),
     "upright": (or_none(is_flag), "True, False or None"),
     "decode": FUNCTION,
 }
@@ -39,12 +40,15 @@ class Boxes:
     and in pixels of the output; ``kept``, int64 (N,), which of the member's boxes these are; and
     ``labels``, int64 (N,), if there is a path to them.
 
-    A member ``json`` says where its boxes are by paths. `packer pack` writes COCO's annotations so
-    that they are ``Boxes("json", format="xywh", labels="categories")``. A member ``txt`` has
-    lines of a class and four numbers, and always gives ``labels``: YOLO's label files are
-    ``Boxes("txt", format="cxcywh", normalized=True)``. They are those of the upright image, as
-    YOLO's tools read it, and COCO's those of the stored one: that differs in photographs with an
-    EXIF orientation, whatever the dataset's own ``upright`` is.
+    Where `packer pack` wrote the boxes, dataset.json records `path`, `format`, `labels` and
+    `normalized`, and ``Boxes("json")`` needs none of them. A `format` or `normalized` that
+    contradicts the record is refused. Nothing is taken from the record for another `path`, or with
+    `decode`.
+
+    A member ``json`` says where its boxes are by paths. A member ``txt`` has lines of a class and
+    four numbers, as YOLO's label files do, and always gives ``labels``. They are those of the
+    upright image, as YOLO's tools read it, and COCO's those of the stored one: that differs in
+    photographs with an EXIF orientation, whatever the dataset's own ``upright`` is.
 
     What other boxes would make of it is refused with the sample's name: fractions without
     `normalized` and pixels with it, a box that ends before it begins. Boxes that are too small
@@ -55,18 +59,19 @@ class Boxes:
         member: its extension. With a ``?`` behind it, a sample without the member has no boxes:
             arrays (0, 4) and (0,).
         path: where the boxes are: names with dots between, ``*`` for each entry of a list, such as
-            ``path="objects.*.box", labels="objects.*.class"``.
-        format: "xyxy", "xywh" or "cxcywh".
-        labels: path of as many whole numbers.
+            ``path="objects.*.box", labels="objects.*.class"``. None: as recorded, or ``boxes``.
+        format: "xyxy", "xywh" or "cxcywh". None: as recorded, or "xyxy".
+        labels: path of as many whole numbers. None: as recorded, or no labels.
         min_size: pixels of the output.
         normalized: the coordinates are fractions of the image's width and height, from 0 to 1.
+            None: as recorded, or False.
         upright: they are those of the image that the EXIF orientation has turned upright; False:
             of the image as it is stored. None: True for a ``txt``, False for any other member.
         decode: from the member's bytes to what the paths lead through, such as a dict; None for
             JSON, and the lines of a ``txt``.
 
     Example:
-        >>> boxes = reader.Boxes("json", format="xywh", labels="categories")
+        >>> boxes = reader.Boxes("json")
         >>> with reader.Loader("detection", split="train", fields=("image", boxes)) as loader:
         ...     images, objects = list(loader)[-1]
         >>> sorted(objects[0])
@@ -76,17 +81,17 @@ class Boxes:
     __module__ = "reader"
 
     member: str
-    path: str = "boxes"
-    format: str = "xyxy"
+    path: str | None = None
+    format: str | None = None
     labels: str | None = None
     min_size: float = 1.0
-    normalized: bool = False
+    normalized: bool | None = None
     upright: bool | None = None
     decode: Callable[[bytes], Any] | None = None
 
     def __post_init__(self) -> None:
         check(vars(self), _RULES)
-        if self.format not in _FORMATS:
+        if self.format is not None and self.format not in _FORMATS:
             raise ArgumentError(f"{self}: format is one of {', '.join(_FORMATS)}.")
 
     @property
@@ -96,10 +101,33 @@ class Boxes:
             return kind_of(self.member.removesuffix("?")) == "txt"
         return self.upright
 
+    def resolved(self, recorded: BoxEncoding | None) -> "Boxes":
+        """Return these boxes with every argument: as given, as `recorded`, or the default.
+
+        Raises:
+            ArgumentError: an argument contradicts the record.
+        """
+        path = self.path or (recorded.path if recorded else "boxes")
+        if recorded is None or recorded.path != path:
+            recorded = BoxEncoding(self.format or "xyxy", self.normalized)
+        for name in ("format", "normalized"):
+            given, told = getattr(self, name), getattr(recorded, name)
+            if None not in (given, told) and given != told:
+                raise ArgumentError(
+                    f"{self}: {name}={given!r} was given, and dataset.json records {name}={told!r} "
+                    f"for this member. Leave {name}= out."
+                )
+        normalized = bool(recorded.normalized if self.normalized is None else self.normalized)
+        labels = self.labels or recorded.labels
+        format = self.format or recorded.format
+        return replace(self, path=path, format=format, labels=labels, normalized=normalized)
+
     def place(
         self, content: Any, view: View, orientation: int
     ) -> tuple[dict[str, NDArray[Any]], int]:
         """The boxes of a parsed member as `view` shows them, and how many no crop explains.
+
+        These `Boxes` are resolved.
 
         Args:
             orientation: EXIF's of the image, whether `view` is upright or not.
@@ -108,6 +136,8 @@ class Boxes:
             ValueError: there are no boxes, or not as many labels, at the paths; or they are boxes
                 of another kind.
         """
+        assert self.path
+        assert self.format
         given = _rows_of_four(_at(content, self.path), self.path)
         labels = None if self.labels is None else _whole(_at(content, self.labels), self.labels)
         if labels is not None and len(labels) != len(given):

@@ -8,13 +8,14 @@ sample that has no such member, or no boxes.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from typing import Any
 
 from reader.checks import FUNCTION, TEXT, check, is_integer
 from reader.errors import ArgumentError
+from reader.format.manifest import BoxEncoding
 from reader.format.members import DECODERS, kind_of, picture_format
 from reader.samples.boxes import Boxes, parse_lines
 
@@ -99,7 +100,7 @@ class ResolvedField:
     Attributes:
         name: the field's, in the dict of a sample.
         ext: the member's extension.
-        field: as the user wrote it.
+        field: as the user wrote it; of `Boxes` with what dataset.json records.
         decode: from its bytes; None for a picture, which the image's geometry decodes.
         is_optional: a sample may have no such member: None, or no boxes.
         is_learnt: an array, of which the first sample tells type and shape.
@@ -127,7 +128,10 @@ class ResolvedField:
 
 
 def parse_fields(
-    fields: Sequence[Field], known: Sequence[str], is_mapped: bool = False
+    fields: Sequence[Field],
+    known: Sequence[str],
+    is_mapped: bool = False,
+    boxes: Mapping[str, BoxEncoding] | None = None,
 ) -> tuple[ResolvedField, ...]:
     """How each of `fields` is read that is not among `BUILT_IN`.
 
@@ -135,9 +139,10 @@ def parse_fields(
         fields: as the user wrote them.
         known: extensions that the dataset has, in whichever of its splits.
         is_mapped: a ``map_sample`` may add what no sample has, under a name with a ``?``.
+        boxes: how members hold boxes, by extension, as dataset.json records it.
 
     Raises:
-        ArgumentError: there is no such field, or it is not a field.
+        ArgumentError: there is no such field, it is not a field, or it contradicts `boxes`.
     """
     if isinstance(fields, str) or not isinstance(fields, Sequence) or not fields:
         raise ArgumentError(
@@ -147,7 +152,8 @@ def parse_fields(
         raise ArgumentError(f"A field is a name, a Member, a Mask or Boxes, not {wrong[0]!r}.")
     if twice := [name for name in map(name_of, fields) if [*map(name_of, fields)].count(name) > 1]:
         raise ArgumentError(f"Two fields are named {twice[0]!r}.")
-    return tuple(_resolved(f, known, is_mapped) for f in fields if f not in BUILT_IN)
+    named = [field for field in fields if field not in BUILT_IN]
+    return tuple(_resolved(field, known, is_mapped, boxes or {}) for field in named)
 
 
 def name_of(field: Field) -> str:
@@ -155,7 +161,9 @@ def name_of(field: Field) -> str:
     return "boxes" if isinstance(field, Boxes) else _extension(field)
 
 
-def _resolved(field: Field, known: Sequence[str], is_mapped: bool) -> ResolvedField:
+def _resolved(
+    field: Field, known: Sequence[str], is_mapped: bool, boxes: Mapping[str, BoxEncoding]
+) -> ResolvedField:
     ext = _extension(field)
     if ext in BUILT_IN:
         raise ArgumentError(f"Every sample has {ext!r}: write it as a name, without a mark.")
@@ -178,7 +186,7 @@ def _resolved(field: Field, known: Sequence[str], is_mapped: bool) -> ResolvedFi
                 'lists of numbers, which go into "json"; or give Boxes(..., decode=f), and f makes '
                 'of its bytes a dict such as {"boxes": rows of four numbers}.'
             )
-        decode = own or DECODERS["json"]
+        decode, field = own or DECODERS["json"], field.resolved(None if own else boxes.get(ext))
         if kind == "txt" and own is None:
             field, decode = replace(field, labels=field.labels or "labels"), parse_lines
         return ResolvedField("boxes", ext, field, decode, is_optional, is_learnt=False)

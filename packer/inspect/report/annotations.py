@@ -1,23 +1,21 @@
-"""What a member tells of its image: boxes, outlines and captions (pure but for parsing).
-
-No member says how its boxes are given, but their numbers do: what begins behind its end, or ends
-beyond its image, is of another format. Some boxes are wrong, so that many are asked.
-"""
+"""What a member tells of its image: boxes, outlines and captions (pure but for parsing)."""
 
 import json
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from packer.sources.table.boxes import possible
 from reader.geometry import CORNERS_OF
 
 EMPTY = 1.0  # pixels of a box's shorter side: one of less shows nothing
 _CAPTIONS = ("captions", "caption", "text")
+_NOT_RECORDED = (
+    "it has boxes, and dataset.json does not record how: pass --box-format, and --normalized where "
+    "they are fractions of the image"
+)
 _BOX = 5  # numbers of a line: a class and a box; an outline has more, and an odd number
 
 Points = NDArray[np.float64]
@@ -28,10 +26,10 @@ class Reading:
     """How the boxes of a dataset are given.
 
     Attributes:
-        ext: of the member that has them; "": there are none.
+        ext: of the member that has them; "": not known.
         format: xyxy, xywh or cxcywh.
         normalized: they are fractions of the image's width and height.
-        is_told: somebody said so.
+        is_told: by the command, and not by dataset.json.
     """
 
     ext: str = ""
@@ -66,48 +64,25 @@ class Annotated:
         return replace(self, boxes=boxes, outlines=[carry(line) for line in self.outlines])
 
 
-def reading_of(members: Iterable[tuple[str, bytes, tuple[int, int]]]) -> Reading:
-    """What reads the boxes of some samples' members best.
-
-    Args:
-        members: extension, bytes, and (width, height) of the image.
-    """
-    votes: Counter[str] = Counter()
-    fractions = boxes = 0
-    for ext, data, size in members:
-        try:
-            if ext == "txt" and _rows(data):
-                return Reading("txt", "cxcywh", normalized=True)
-            content = json.loads(data) if ext == "json" else {}
-            found = _fours(content.get("boxes", []) if isinstance(content, dict) else [])
-        except (ValueError, RecursionError):
-            continue
-        votes["xywh"] += "image" in content  # which `packer pack` adds to COCO's annotations
-        boxes += len(found)
-        fractions += int(((found >= 0) & (found <= 1)).all(axis=1).sum())
-        for box in found.tolist():
-            votes.update(possible(box, size))
-    if not boxes:
-        return Reading()
-    format = "xywh" if votes["xywh"] > votes["xyxy"] else "xyxy"
-    return Reading("json", format, normalized=2 * fractions > boxes)
-
-
 def annotated(members: Sequence[tuple[str, bytes]], reading: Reading) -> Annotated:
     """What the members ``json`` and ``txt`` of a sample tell.
 
     Raises:
-        ValueError: one is not what `reading` says, or no JSON.
+        ValueError: one is not what `reading` says, or no JSON; or its boxes cannot be read.
     """
     found = Annotated()
     for ext, data in members:
         if ext == "txt" and reading.ext == "txt":
-            found = _of_lines(_rows(data))
+            found = _of_lines(_rows(data), reading.format)
         elif ext == "txt":
+            if not reading.ext and _is_lines(data):
+                raise ValueError(_NOT_RECORDED)
             found.captions.append(data.decode("utf-8", "replace"))
         else:
             content = json.loads(data)
             if isinstance(content, dict):
+                if not reading.ext and content.get("boxes"):
+                    raise ValueError(_NOT_RECORDED)
                 found.captions.extend(_captions(content))
                 if reading.ext == ext:
                     found = replace(_of_objects(content, reading), captions=found.captions)
@@ -141,16 +116,23 @@ def _of_objects(content: dict[str, Any], reading: Reading) -> Annotated:
     return Annotated(boxes, labels, outlines)
 
 
-def _of_lines(rows: list[list[float]]) -> Annotated:
+def _of_lines(rows: list[list[float]], format: str) -> Annotated:
     boxes, outlines = [], []
     for row in rows:
         if len(row) > _BOX and len(row) % 2:
             outlines.append(np.array(row[1:]).reshape(-1, 2))
             boxes.append([*outlines[-1].min(axis=0), *outlines[-1].max(axis=0)])
         else:
-            boxes.append((row[1:_BOX] @ CORNERS_OF["cxcywh"]).tolist())
+            boxes.append((row[1:_BOX] @ CORNERS_OF[format]).tolist())
     labels = np.array([row[0] for row in rows]).astype(np.int64)
     return Annotated(np.reshape(boxes, (-1, 4)), labels, outlines, is_upright=True)
+
+
+def _is_lines(data: bytes) -> bool:
+    try:
+        return bool(_rows(data))
+    except ValueError:
+        return False
 
 
 def _rows(data: bytes) -> list[list[float]]:

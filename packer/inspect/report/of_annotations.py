@@ -117,7 +117,7 @@ def _in_corner(
     if found.any():
         reach = far[found & inside].max(axis=0)
         samples = np.unique(of[found])
-        told = "as was told" if reading.is_told else "as their numbers suggest"
+        told = "as was told" if reading.is_told else "as dataset.json records"
         wider, higher = (
             f"{1 / part:,.1f}".removesuffix(".0") for part in reach.clip(1e-6).tolist()
         )

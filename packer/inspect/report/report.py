@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from functools import partial
 from importlib.util import find_spec
 from operator import attrgetter
@@ -14,7 +14,7 @@ import numpy as np
 from packer.errors import UnusableInput
 from packer.files.atomic import write_file
 from packer.inspect.report import SAMPLES
-from packer.inspect.report.annotations import Annotated, Reading, reading_of
+from packer.inspect.report.annotations import Annotated, Reading
 from packer.inspect.report.batches import of_each
 from packer.inspect.report.cards import cards
 from packer.inspect.report.charts import charts
@@ -31,12 +31,12 @@ from packer.inspect.report.page import MARK, Shown, page
 from packer.inspect.report.sample import TEXTS, Sample
 from packer.inspect.report.table import Table, gather
 from packer.progress import Progress
+from reader.geometry import CORNERS_OF
 
 _GALLERY = 600  # samples
 _ROOM = 8_000_000  # characters of the page that pictures may take
 _KEYS = 300  # of a finding, to be copied
 _KEYS_ROOM = 30_000  # characters that they may take
-_PROBED = 64  # samples, of which the reading of boxes is guessed
 _EXTRA = ("imagehash", "jinja2", "matplotlib", "scipy")
 
 
@@ -87,6 +87,7 @@ def report(
     samples: int = SAMPLES,
     seed: int = 0,
     box_format: str | None = None,
+    normalized: bool = False,
     progress: Progress | None = None,
 ) -> Reported:
     """Write the page of the dataset at `place` to `out`, in `jobs` processes.
@@ -96,7 +97,9 @@ def report(
     Args:
         samples: of which pixels and members are read, at most, chosen by `seed`; indexes tell the
             rest of all.
-        box_format: of the boxes; None: as dataset.json says, or as their numbers suggest.
+        box_format: of the boxes; None: as dataset.json records it. Boxes without either are
+            named as not read.
+        normalized: whether boxes are fractions of the image; False: as dataset.json records it.
 
     Raises:
         UnusableInput: the page cannot be made, or not be written there.
@@ -108,7 +111,7 @@ def report(
     began, progress = time.monotonic(), progress or Progress(quiet=True)
     dataset = Dataset(place)
     table = gather(dataset)
-    reading = _reading(dataset, table, jobs, box_format)
+    reading = _reading(dataset, box_format, normalized)
     looked = look(dataset, chosen(len(table), samples, seed).tolist(), reading, jobs, progress)
     exact = _exact(dataset, table, samples, jobs, progress)
     near = _near(table, looked)
@@ -157,26 +160,21 @@ def _keys(dataset: Any, findings: Sequence[Finding]) -> list[list[str]]:
     return found
 
 
-def _reading(dataset: Any, table: Table, jobs: int, box_format: str | None) -> Reading:
-    """How the boxes are given: as somebody said, or as those of some samples suggest."""
-    with_texts = [flags for ext, flags in table.members.items() if ext in TEXTS]
-    having = np.flatnonzero(np.any(with_texts, axis=0)) if with_texts else np.zeros(0, np.int64)
-    few = having[:: max(len(having) // _PROBED, 1)][:_PROBED].tolist()
-    done = of_each(dataset, few, _texts, jobs, Progress(quiet=True), "probe")
-    found = reading_of(text for texts in done.results.values() for text in texts)
-    return replace(found, format=box_format, is_told=True) if box_format else found
-
-
-def _texts(sample: Sample) -> list[tuple[str, bytes, tuple[int, int]]]:
-    """The members that may hold boxes, with the image's (width, height)."""
-    return [(ext, content, sample.size[::-1]) for ext, content in sample.texts]
+def _reading(dataset: Any, box_format: str | None, normalized: bool) -> Reading:
+    """How the boxes are given: as the command says, or as dataset.json records."""
+    for ext, one in dataset.box_encodings.items():
+        if ext in TEXTS and one.format in CORNERS_OF:
+            is_told, fractions = box_format is not None, normalized or bool(one.normalized)
+            return Reading(ext, box_format or one.format, fractions, is_told)
+    if box_format is None:
+        return Reading()
+    ext = "json" if "json" in dataset.extensions else "txt"
+    return Reading(ext, box_format, normalized or ext == "txt", is_told=True)
 
 
 def _box_note(reading: Reading) -> str:
     scale = "fractions" if reading.normalized else "pixels"
-    told = (
-        "as was told" if reading.is_told else "as their numbers suggest: `--box-format` corrects it"
-    )
+    told = "as was told" if reading.is_told else "as dataset.json records"
     return f"Boxes are those of .{reading.ext}, read as {reading.format} in {scale}, {told}."
 
 

@@ -22,8 +22,9 @@ from packer.sources.folder.layout import SPLITS, splits_of
 from packer.sources.folder.sidecars import EXTENSION
 from packer.sources.folder.walk import is_litter, look, not_entered, with_parents
 from packer.sources.labels import class_number
+from packer.sources.objects import Encodings
 from packer.sources.places import Files
-from packer.sources.records import Plain, Skipped, SourceSample
+from packer.sources.records import Facts, Skipped, SourceSample
 from packer.sources.tree import FolderTree
 from reader.format import FormatError, Manifest, manifest
 
@@ -36,7 +37,7 @@ _LOOKED_AT = 8  # samples that tell what a tar is
 
 
 @dataclass(frozen=True)
-class WebDatasetSource(Plain):
+class WebDatasetSource:
     """A tar, or a folder of them.
 
     Attributes:
@@ -44,12 +45,14 @@ class WebDatasetSource(Plain):
         only: the one tar that is meant; "" for all in the folder.
         classes: class names in label order; empty where labels are numbers alone.
         splits: of the tars, where series of them are named as splits are (``train-000.tar``).
+        boxes: how the members hold boxes.
     """
 
     folder: Path
     only: str = ""
     classes: tuple[str, ...] = ()
     splits: Mapping[str, str] = field(default_factory=dict)
+    boxes: Encodings = field(default_factory=dict)
 
     @classmethod
     def recognises(cls, path: Path) -> bool:
@@ -87,7 +90,8 @@ class WebDatasetSource(Plain):
             UnusableInput: some of the tars are named as splits are, and others are not.
         """
         if path.is_dir():
-            source = cls(path, "", tuple(classes or packed_classes(path)), _splits_of_tars(path))
+            known, boxes = packed(path)
+            source = cls(path, "", tuple(classes or known), _splits_of_tars(path), boxes)
         else:
             source = cls(path.parent, path.name, tuple(classes or ()))
         if source.classes:
@@ -116,6 +120,11 @@ class WebDatasetSource(Plain):
                         record = replace(record, key=key)
                 yield record
             earlier |= own
+
+    @property
+    def facts(self) -> Facts:
+        """How the members hold boxes, if packer wrote them."""
+        return Facts(boxes=self.boxes)
 
     @property
     def files(self) -> Files:
@@ -212,12 +221,13 @@ def is_index(name: str) -> bool:
     return is_litter(name) or name.endswith(_INDEXES)
 
 
-def packed_classes(folder: Path) -> tuple[str, ...]:
-    """The classes of a dataset that packer wrote; empty if it is another's."""
+def packed(folder: Path) -> tuple[tuple[str, ...], Encodings]:
+    """The classes of a dataset that packer wrote, and how it holds boxes; empty if another's."""
     with contextlib.suppress(FormatError):
         if (folder / manifest.FILENAME).exists():
-            return Manifest.load(folder).classes
-    return ()
+            content = Manifest.load(folder)
+            return content.classes, content.boxes
+    return (), {}
 
 
 def _splits_of_tars(folder: Path) -> dict[str, str]:

@@ -1,6 +1,5 @@
 """COCO's annotation files.
 
 `coco` is the source. `folders` finds the files and their images, `head` tells what a file is about,
-`index` finds the entries of an image, `described` says what is stored of them, and `json_stream`
-reads files larger than memory.
+`index` finds the entries of an image, and `json_stream` reads files larger than memory.
 """

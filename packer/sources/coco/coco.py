@@ -19,20 +19,19 @@ from typing import Any
 
 import numpy as np
 
-from packer.errors import BadImage, UnusableInput
+from packer.errors import BadImage, UnusableInput, first_of
 from packer.files.snapshot import Watched
 from packer.keys import hashes_of
 from packer.options.declared import SourceOptions
-from packer.sources.coco.described import class_of_image, described, picture_of
 from packer.sources.coco.folders import find
 from packer.sources.coco.head import Head, head_of
 from packer.sources.coco.index import CAPTIONS, CLASSES, PANOPTIC, Annotations, Index
 from packer.sources.coco.json_stream import parsed
 from packer.sources.folder.layout import splits_of
 from packer.sources.labels import class_order
-from packer.sources.lists import Lists, read_by
+from packer.sources.lists import Lists
+from packer.sources.objects import Objects, in_json
 from packer.sources.records import Facts, Place, Reader, Skipped, SourceSample
-from packer.sources.table.as_json import to_json
 from packer.sources.table.names import Keys, path_inside
 from packer.sources.tree import FolderTree, Tree
 from packer.sources.unnamed import aside, others
@@ -64,16 +63,7 @@ class CocoSource:
     def open(
         cls, path: Path, options: SourceOptions, classes: Sequence[str] | None
     ) -> "CocoSource":
-        """One annotation file.
-
-        Args:
-            path: of the file.
-            options: `root` is the folder of its images.
-            classes: names of categories in label order; None: in the order of their ids.
-
-        Raises:
-            UnusableInput: it is none.
-        """
+        """Open one annotation file; `root` of the options is the folder of its images."""
         root = Path(os.path.realpath(path.parent / (options.root or "")))
         file = Watched.of(path)
         head = head_of(file)
@@ -84,16 +74,7 @@ class CocoSource:
     def open_folder(
         cls, tree: Tree, files: Sequence[str], classes: Sequence[str] | None
     ) -> "CocoSource":
-        """A folder with annotation files and their images, such as COCO's own.
-
-        Args:
-            tree: the folder.
-            files: the paths of its annotation files.
-            classes: names of categories in label order; None: in the order of their ids.
-
-        Raises:
-            UnusableInput: an annotation file is none, none has its images, or two have the same.
-        """
+        """Open a folder with annotation files and their images, such as COCO's own."""
         found = find(tree, files)
         named = _numbered(found.parts, found.heads, classes)
         return cls(tree, found.parts, *named, found.unused, is_whole=True)
@@ -102,11 +83,9 @@ class CocoSource:
     def facts(self) -> Facts:
         """How a Loader reads the boxes."""
         has_boxes = self.classes and any(p.kind not in (CAPTIONS, CLASSES) for p in self.parts)
-        advice = read_by('"json", format="xywh", labels="categories"')
-        remarks = (advice,) if has_boxes else ()
         return Facts(
             heeds=frozenset({"columns"}),
-            remarks=remarks,
+            boxes=in_json("xywh") if has_boxes else {},
             root=None if self.tree.unpack else self.tree.root,
         )
 
@@ -170,7 +149,7 @@ class CocoSource:
             raise name
         size, mtime_ns = self.tree.measure_image(name)
         part, entry, annotations = self._entries(locator)
-        data = to_json(described(entry, annotations, self.class_of, part.kind != CLASSES))
+        data = _described(entry, annotations, self.class_of, part.kind != CLASSES).json()
         places: dict[str, Place] = {"json": [data]}
         size, newest = size + len(data), max(mtime_ns, self._written)
         if part.kind == PANOPTIC and annotations:
@@ -178,7 +157,7 @@ class CocoSource:
             places[PICTURE] = self.tree.place(picture)
             more, written = self.tree.measure(picture)
             size, newest = size + more, max(newest, written)
-        label = class_of_image(annotations, self.class_of) if part.kind == CLASSES else -1
+        label = _class_of_image(annotations, self.class_of) if part.kind == CLASSES else -1
         return SourceSample(
             name=name,
             key=keys.of(name),
@@ -225,7 +204,7 @@ class CocoSource:
     def _picture(self, part: Annotations, annotations: Sequence[Any]) -> str:
         """The path of the picture of an image's panoptic segments."""
         folder = os.path.relpath(part.file.path.with_suffix(""), self.tree.root)
-        return os.path.join(folder, picture_of(annotations))
+        return os.path.join(folder, _picture_of(annotations))
 
 
 def _names_a_split(folder: str) -> bool:
@@ -258,3 +237,74 @@ def _numbered(
         order = class_order(parts[0].file.path, names, classes)
     label_of = {name: label for label, name in enumerate(order)}
     return order, {number: label_of[name] for number, name in sorted(categories.items())}
+
+
+def _described(
+    image: Any,
+    annotations: Sequence[Mapping[str, Any]],
+    class_of: Mapping[int, int],
+    has_boxes: bool,
+) -> Objects:
+    """Return what is stored of an image; `has_boxes`: each of its objects has to have one."""
+    objects = list(_objects(annotations))
+    captions = [item["caption"] for item in annotations if "caption" in item]
+    said = {"captions": captions} if captions else {}
+    if not class_of:
+        return Objects(None, fields=said, image={"image": image})
+    fields = dict.fromkeys(name for item in objects for name in item)
+    return Objects(
+        [item.get("bbox") for item in objects] if has_boxes else None,
+        categories=_classes(objects, class_of),
+        fields={
+            name: [item.get(name) for item in objects]
+            for name in fields
+            if name not in ("image_id", "bbox")
+        }
+        | said,
+        image={"image": image},
+        names=[f"annotation {item.get('id')}" for item in objects] if has_boxes else (),
+    )
+
+
+def _objects(annotations: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The annotations of objects; of a panoptic one, its segments."""
+    found: list[Mapping[str, Any]] = []
+    for item in annotations:
+        segments = item.get("segments_info", ())
+        if not isinstance(segments, list | tuple) or not all(
+            isinstance(segment, dict) and "category_id" in segment for segment in segments
+        ):
+            raise BadImage(f"its segments_info is not a list of segments: {segments!r:.80}")
+        found += segments
+        if "category_id" in item:
+            found.append(item)
+    return found
+
+
+def _class_of_image(annotations: Sequence[Mapping[str, Any]], class_of: Mapping[int, int]) -> int:
+    """The class of an image whose annotations have no boxes; -1 if it has none, or several."""
+    objects = [item for item in annotations if "category_id" in item]
+    found = set(_classes(objects, class_of))
+    return found.pop() if len(found) == 1 else -1
+
+
+def _picture_of(annotations: Sequence[Mapping[str, Any]]) -> str:
+    """The name of the picture of an image's panoptic segments."""
+    names = [item.get("file_name") for item in annotations if "segments_info" in item]
+    if len(names) != 1 or not isinstance(names[0], str) or "/" in names[0] or not names[0]:
+        raise BadImage(f"its panoptic annotation names no picture: {names!r:.80}")
+    return names[0]
+
+
+def _classes(objects: Sequence[Mapping[str, Any]], class_of: Mapping[int, int]) -> list[int]:
+    """Return the class number of each object; raise BadImage for categories that do not exist."""
+    faults = [
+        f"annotation {item.get('id')} has the category {category!r:.80}, which is not in the list "
+        "of categories"
+        for item in objects
+        if type(category := item["category_id"]) not in (int, bool, float)
+        or category not in class_of
+    ]
+    if faults:
+        raise BadImage(first_of(faults))
+    return [class_of[item["category_id"]] for item in objects]

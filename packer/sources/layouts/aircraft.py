@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import chain
 
 from packer.sources.listed import by_lists
-from packer.sources.lists import Lists, Row, box_note, records, table_of
+from packer.sources.lists import ONE_BOX, Lists, Row, box_note, records, table_of
 from packer.sources.reading import Place, Reading
 from packer.sources.records import Skipped
 from packer.sources.tree import Tree
@@ -34,7 +34,12 @@ def recognise(place: Place) -> Reading | None:
     def lists() -> Lists:
         further = (*chain(*map(_lists, _LEVELS[1:])), _BOXES)
         sources = ("variants.txt", *_lists("variant"), *filter(tree.has, further))
-        return _Aircraft(tuple(tree.lines("variants.txt")), sources, _SAME)
+        return _Aircraft(
+            tuple(tree.lines("variants.txt")),
+            sources,
+            _SAME,
+            boxes=ONE_BOX if _BOXES in sources else {},
+        )
 
     return by_lists(tree, "FGVC-Aircraft with its official lists", lists)
 

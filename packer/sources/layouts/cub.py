@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from packer.sources.listed import by_lists
-from packer.sources.lists import Lists, Row, box_note, records, table_of
+from packer.sources.lists import ONE_BOX, Lists, Row, box_note, records, table_of
 from packer.sources.reading import Place, Reading
 from packer.sources.records import Skipped
 from packer.sources.tree import Tree
@@ -33,7 +33,8 @@ def recognise(place: Place) -> Reading | None:
     def lists() -> Lists:
         sources = (_IMAGES, _CLASSES, _LABELS, _SPLITS, *filter(tree.has, [_BOXES]))
         class_of = _names(tree)
-        return _Birds(tuple(class_of.values()), sources, _IGNORED, class_of)
+        boxes = ONE_BOX if _BOXES in sources else {}
+        return _Birds(tuple(class_of.values()), sources, _IGNORED, class_of, boxes=boxes)
 
     return by_lists(tree, "CUB's lists of images, labels and splits", lists)
 
@@ -65,7 +66,7 @@ class _Birds(Lists):
                 continue
             note = None
             if number in boxes:
-                note = box_note(boxes[number].split(), _BOXES, corners=False)
+                note = box_note(boxes[number].split(), _BOXES, format="xywh")
             mask = f"segmentations/{path.rpartition('.')[0]}.png"
             yield Row(
                 f"images/{path}",

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from packer.sources.listed import by_lists
-from packer.sources.lists import Lists, Row, box_note, records
+from packer.sources.lists import ONE_BOX, Lists, Row, box_note, records
 from packer.sources.reading import Place, Reading
 from packer.sources.records import Skipped
 from packer.sources.tree import Tree
@@ -33,7 +33,7 @@ def recognise(place: Place) -> Reading | None:
             truth = _ROI
         sources = (*filter(tree.has, of_train), *([truth] if truth else []))
         ignored = {} if truth == _ROI else _IGNORED
-        return _Signs(folders, sources, ignored)
+        return _Signs(folders, sources, ignored, boxes=ONE_BOX)
 
     return by_lists(tree, "GTSRB with its official lists", lists)
 

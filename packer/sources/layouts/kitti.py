@@ -9,15 +9,14 @@ of ``label_2`` become each sample's ``json``: ``boxes`` (left, top, right and bo
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from packer.errors import BadImage, UnusableInput
 from packer.sources.labels import class_order
 from packer.sources.listed import ListedSource
-from packer.sources.lists import BadFile, Lists, Row, read_by
+from packer.sources.lists import BadFile, Lists, Row
+from packer.sources.objects import Objects, in_json
 from packer.sources.reading import Place, Reading
 from packer.sources.records import Skipped
-from packer.sources.table.as_json import to_json
 from packer.sources.tree import Tree
 from packer.sources.unnamed import aside
 
@@ -57,8 +56,7 @@ def recognise(place: Place) -> Reading | None:
         lists = _Kitti(ignored=ignored)
         if "label_2" in beside:
             order = class_order(place.path, lists.types(tree), classes)
-            advice = read_by('"json?", format="xyxy", labels="categories"')
-            lists = replace(lists, classes=order, advice=advice)
+            lists = replace(lists, classes=order, boxes=in_json("xyxy"))
         return ListedSource.open(tree, lists)
 
     return Reading("pairs", what, open_lists)
@@ -90,19 +88,11 @@ class _Kitti(Lists):
         """The masks, and the objects as JSON."""
         number_of = {name: number for number, name in enumerate(self.classes)}
         try:
-            rows = list(_lines(files["txt"]))
+            objects = _objects(files["txt"])
         except BadImage as error:
             raise BadFile("txt", str(error)) from None
-        found: dict[str, Any] = {
-            "boxes": [[float(word) for word in row[4:8]] for row in rows],
-            "categories": [number_of[row[0]] for row in rows],
-        }
-        for name, at in _COLUMNS.items():
-            if all(len(row) > at for row in rows):
-                found[name] = [float(row[at]) for row in rows]
-        for name, places in _VECTORS.items():
-            found[name] = [[float(word) for word in row[places]] for row in rows]
-        return {"json": to_json(found)} | {e: data for e, data in files.items() if e != "txt"}
+        text = objects.numbered(number_of).json()
+        return {"json": text} | {e: data for e, data in files.items() if e != "txt"}
 
     def types(self, tree: Tree) -> set[str]:
         """The kinds of objects that there are."""
@@ -112,18 +102,19 @@ class _Kitti(Lists):
                 path = row.files["txt"]
                 try:
                     data, _ = tree.read(path, tree.measure(path)[0])
-                    found.update(words[0] for words in _lines(data))
+                    found.update(_objects(data).categories or ())
                 except BadImage:
                     continue  # the scan names it
         return found
 
 
-def _lines(data: bytes) -> Iterator[list[str]]:
-    """The words of each line of a label file.
+def _objects(data: bytes) -> Objects:
+    """The objects of a label file, with the names of their kinds.
 
     Raises:
         BadImage: a line is not that of an object.
     """
+    kinds, rows, names = [], [], []
     for number, line in enumerate(data.decode("utf-8", "replace").splitlines(), 1):
         words = line.split()
         if not words:
@@ -134,6 +125,9 @@ def _lines(data: bytes) -> Iterator[list[str]]:
             numbers = []
         if len(words) not in (15, 16) or not all(map(math.isfinite, numbers)) or not numbers:
             raise BadImage(f"line {number} is not a type and 14 numbers")
-        if numbers[5] < numbers[3] or numbers[6] < numbers[4]:
-            raise BadImage(f"line {number} has a box that ends before it begins")
-        yield words
+        kinds.append(words[0])
+        rows.append([math.nan, *numbers])  # as the columns are counted
+        names.append(f"line {number}")
+    columns = {n: at for n, at in _COLUMNS.items() if all(len(row) > at for row in rows)}
+    fields = {name: [row[at] for row in rows] for name, at in (columns | _VECTORS).items()}
+    return Objects([row[4:8] for row in rows], "xyxy", kinds, fields, names=names)

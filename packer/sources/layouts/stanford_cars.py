@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from packer.errors import UnusableInput
 from packer.sources.arrays.matlab import read_matlab
 from packer.sources.listed import by_lists
-from packer.sources.lists import Lists, Row, box_note
+from packer.sources.lists import ONE_BOX, Lists, Row, box_note
 from packer.sources.reading import Place, Reading
 from packer.sources.tree import Tree
 
@@ -41,7 +41,7 @@ def recognise(place: Place) -> Reading | None:
             raise UnusableInput(f"{tree.root / _META} has no names of classes.")
         there = [next(filter(tree.has, paths), "") for paths in _LISTS.values()]
         ignored = {path: "another list has more" for path in _LISTS["test"] if path not in there}
-        return _Cars(tuple(found), (_META, *filter(None, there)), ignored)
+        return _Cars(tuple(found), (_META, *filter(None, there)), ignored, boxes=ONE_BOX)
 
     return by_lists(tree, "Stanford Cars with its devkit", lists)
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from packer.sources.listed import by_lists
-from packer.sources.lists import Lists, Row, box_note, records
+from packer.sources.lists import ONE_BOX, Lists, Row, box_note, records
 from packer.sources.reading import Place, Reading
 from packer.sources.records import Skipped
 from packer.sources.tree import Tree
@@ -27,7 +27,8 @@ def recognise(place: Place) -> Reading | None:
     def lists() -> Lists:
         classes = tuple(sorted(tree.lines("wnids.txt")))
         boxes = (f"train/{name}/{name}_boxes.txt" for name in tree.level("train").folders)
-        return _TinyImageNet(classes, ("wnids.txt", _VAL, *filter(tree.has, boxes)))
+        sources = ("wnids.txt", _VAL, *filter(tree.has, boxes))
+        return _TinyImageNet(classes, sources, boxes=ONE_BOX)
 
     return by_lists(tree, "Tiny-ImageNet with its lists", lists)
 

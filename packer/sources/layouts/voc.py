@@ -12,7 +12,7 @@ from functools import partial
 from packer.sources.folder.shape import inside
 from packer.sources.reading import Place, Reading
 from packer.sources.tree import FolderTree, Tree
-from packer.sources.voc.voc import MASKS, Part, Voc, has_annotations
+from packer.sources.voc import MASKS, Part, Voc, has_annotations
 
 _IMAGES, _XML, _SETS = "JPEGImages", "Annotations", "ImageSets"
 _TASKS = ("Main", "Segmentation", "Layout")

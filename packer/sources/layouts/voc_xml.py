@@ -12,7 +12,7 @@ from packer.sources.folder.layout import splits_of
 from packer.sources.folder.shape import IMAGES, inside, plain
 from packer.sources.reading import Place, Reading
 from packer.sources.tree import Tree
-from packer.sources.voc.voc import Part, Voc, has_annotations
+from packer.sources.voc import Part, Voc, has_annotations
 
 _XML = frozenset({"annotations", "annotation", "annots", "xmls", "xml", "labels", "bboxes"})
 

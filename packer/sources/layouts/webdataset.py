@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from packer.sources.archive.tar_reader import is_tar
-from packer.sources.archive.webdataset import WebDatasetSource, packed_classes
+from packer.sources.archive.webdataset import WebDatasetSource, packed
 from packer.sources.folder.walk import not_entered
 from packer.sources.labels import class_order
 from packer.sources.parts import PartsSource, split_parts
@@ -48,10 +48,11 @@ def _open_parts(
     classes: Sequence[str] | None,
 ) -> PartsSource:
     """A source for each split, with the classes of all."""
-    classes = classes or packed_classes(src) or None
+    known, boxes = packed(src)
+    classes = classes or known or None
     parts = {split: read(path).open(classes) for split, path in paths.items()}
     names = class_order(src, (name for part in parts.values() for name in part.classes), classes)
     for split, part in parts.items():
         if part.classes and part.classes != names:
             parts[split] = read(paths[split]).open(names)
-    return PartsSource(tuple(parts.items()), names)
+    return PartsSource(tuple(parts.items()), names, boxes)

@@ -1,4 +1,4 @@
-"""The box of a row (pure): which columns have it, and what it is as COCO writes boxes."""
+"""The box of a row (pure): which columns have it, and in which format."""
 
 import json
 import math
@@ -51,12 +51,7 @@ class Box:
 
     @classmethod
     def of(cls, columns: Sequence[str], format: str | None) -> "Box | None":
-        """Told by the columns' names; None if a row has no box.
-
-        Args:
-            columns: names.
-            format: that a person has said.
-        """
+        """Told by the columns' names; None if a row has no box."""
         known = {plain(name): name for name in reversed(columns)}
         for kind, each in _COLUMNS.items():
             for names in each:
@@ -68,11 +63,7 @@ class Box:
         return None
 
     def numbers(self, fields: Mapping[str, Any]) -> list[float] | None:
-        """The four numbers of a row, None if it has no box.
-
-        Raises:
-            BadImage: it has something else.
-        """
+        """The four numbers of a row, None if it has no box."""
         values: Any = [fields.get(name) for name in self.names]
         if len(values) == 1:
             values = _four(values[0])
@@ -85,24 +76,6 @@ class Box:
         if len(numbers) != 4 or not all(map(math.isfinite, numbers)):
             raise BadImage(f"its box is not of four numbers: {str(values)[:80]}")
         return numbers
-
-    def box(self, fields: Mapping[str, Any]) -> list[float] | None:
-        """The box of a row as COCO has it: x, y, width and height; None if it has none.
-
-        Raises:
-            BadImage: it has something else.
-        """
-        numbers = self.numbers(fields)
-        if numbers is None:
-            return None
-        x, y, width, height = numbers
-        if self.format == "xyxy":
-            width, height = width - x, height - y
-        elif self.format == "cxcywh":
-            x, y = x - width / 2, y - height / 2
-        if min(width, height) < 0:
-            raise BadImage(f"its box ends before it begins, if it is {self.format}: {numbers}")
-        return [x, y, width, height]
 
 
 def possible(numbers: Sequence[float], size: tuple[float, float] | None) -> set[str]:

@@ -7,6 +7,8 @@ from typing import Any
 
 from packer.errors import BadImage
 from packer.sources.folder.shape import plain
+from packer.sources.objects import Objects
+from packer.sources.table.as_json import to_json
 from packer.sources.table.classes import label_text
 from packer.sources.table.columns import RUN_LENGTHS, Columns, split_text
 from packer.sources.table.places import Places
@@ -56,11 +58,7 @@ class Part:
         return self.grouped or self.columns.is_object or bool(self.separator or self.flags)
 
     def name(self, fields: Fields) -> str:
-        """The path of the image of a row, relative to the source's root.
-
-        Raises:
-            BadImage: it names none.
-        """
+        """The path of the image of a row, relative to the source's root."""
         value = fields.get(self.columns.image)
         if self.places.folder is None and type(value) is int:
             value = str(value)
@@ -69,46 +67,34 @@ class Part:
         return self.places.name(value)
 
     def further(self, fields: Fields) -> dict[str, str]:
-        """The further images that a row names: member -> path.
-
-        Raises:
-            BadImage: a path leads elsewhere.
-        """
+        """The further images that a row names: member -> path."""
         named = {member: fields.get(name) for name, member in self.columns.pictures.items()}
         paths = {m: self.places.name(value) for m, value in named.items() if value}
         return {m + os.path.splitext(path)[1].lower(): path for m, path in paths.items()}
 
     def split_of(self, rows: Sequence[Fields], name: str) -> str:
-        """The split of an image.
-
-        Raises:
-            BadImage: its rows tell several, or it is not a name.
-        """
+        """The split of an image."""
         found = {split_text(self.columns.split_of(row)) for row in rows}
         if len(found) > 1:
             raise BadImage(f"its rows are of several splits: {', '.join(sorted(found))}")
         return found.pop() or self.split or self.places.images.split_of(name)
 
     def label_of(self, rows: Sequence[Fields], number_of: Callable[[str], int]) -> int:
-        """The class number of an image; -1 if it has none, or several.
-
-        Raises:
-            BadImage: it is no class.
-        """
+        """The class number of an image; -1 if it has none, or several."""
         if self.grouped or self.separator:
             return -1
         if self.flags:
             return number_of(set_flags(rows[0], self.flags)[0]) if self.one_flag else -1
         return number_of(label_text(self.columns.label_of(rows[0])))
 
-    def json_of(self, rows: Sequence[Fields], number_of: Callable[[str], int]) -> dict[str, Any]:
-        """What is stored of an image beside its label.
-
-        Raises:
-            BadImage: a row cannot be understood.
-        """
+    def json_of(self, rows: Sequence[Fields], number_of: Callable[[str], int]) -> bytes:
+        """The JSON of what is stored of an image beside its label; empty if that is nothing."""
         if self.columns.is_object:
-            return self._objects(rows, number_of)
+            return self._objects(rows, number_of).as_xywh().json()
+        fields = self._fields(rows, number_of)
+        return to_json(fields) if fields else b""
+
+    def _fields(self, rows: Sequence[Fields], number_of: Callable[[str], int]) -> dict[str, Any]:
         if self.grouped:
             names = self.columns.others(rows[0])
             return {name: [row.get(name) for row in rows] for name in names}
@@ -122,28 +108,29 @@ class Part:
             return others if self.one_flag else {**others, "labels": list(map(number_of, flags))}
         return others
 
-    def _objects(self, rows: Sequence[Fields], number_of: Callable[[str], int]) -> dict[str, Any]:
-        """A list for each field with an element for each object, as those of COCO are stored."""
+    def _objects(self, rows: Sequence[Fields], number_of: Callable[[str], int]) -> Objects:
+        """What is stored of an image whose rows are objects."""
         columns = self.columns
         objects: list[Fields] = []
         boxes: list[list[float]] = []
-        described: dict[str, Any] = {}
+        image: dict[str, Any] = {}
         for row in rows:
-            box = columns.box.box(row) if columns.box else None
+            box = columns.box.numbers(row) if columns.box else None
             if box is not None:
                 boxes.append(box)
             if box is not None or (columns.box is None and _has_outline(row)):
                 objects.append(row)
             else:
                 told = {columns.label: row.get(columns.label)} if columns.label else {}
-                described["image"] = columns.others(row) | told
-        if columns.box is not None:
-            described["boxes"] = boxes
-        if columns.label is not None:
-            texts = [label_text(columns.label_of(row)) for row in objects]
-            described["categories"] = [number_of(text) for text in texts]
-        names = columns.others(rows[0])
-        return described | {name: [row.get(name) for row in objects] for name in names}
+                image["image"] = columns.others(row) | told
+        texts = [label_text(columns.label_of(row)) for row in objects]
+        return Objects(
+            boxes if columns.box else None,
+            columns.box.format if columns.box else "xywh",
+            None if columns.label is None else [number_of(text) for text in texts],
+            {name: [row.get(name) for row in objects] for name in columns.others(rows[0])},
+            image,
+        )
 
 
 def _has_outline(row: Fields) -> bool:

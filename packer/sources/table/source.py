@@ -13,9 +13,8 @@ import numpy as np
 from packer.errors import BadImage, Damaged, UnusableInput
 from packer.options.declared import SourceOptions
 from packer.sources.labels import class_order
-from packer.sources.lists import read_by
+from packer.sources.objects import in_json
 from packer.sources.records import Facts, Place, Reader, Skipped, SourceSample
-from packer.sources.table.as_json import to_json
 from packer.sources.table.classes import Labels
 from packer.sources.table.columns import NONE
 from packer.sources.table.names import Keys, name_hash
@@ -26,6 +25,7 @@ from packer.sources.table.unlabelled import could_have_labels
 from packer.sources.table.unlisted import Unlisted
 from packer.sources.tree import Tree
 
+_SEVERAL = 'The class numbers of each image are the list "labels" in its json.'
 _MOST_OPEN = 1_000_000  # rows of images whose other rows are still to come
 
 
@@ -85,10 +85,13 @@ class TableSource:
     @property
     def facts(self) -> Facts:
         """How a Loader reads what it has; without labels, which columns could be these."""
-        advice = self._advice()
+        columns = [part.columns for part in self.parts if part.columns.box]
+        labels = all(column.label for column in columns)
+        several = any(part.separator or (part.flags and not part.one_flag) for part in self.parts)
         return Facts(
             heeds=frozenset({"columns"}),
-            remarks=(advice,) if advice else (),
+            remarks=(_SEVERAL,) if several and not columns else (),
+            boxes=in_json("xywh", labels=labels) if columns else {},
             unlabelled=self._without_labels,
             root=None if self.tree.unpack else self.tree.root,
         )
@@ -115,17 +118,6 @@ class TableSource:
                 yield sample
         if self.unlisted is not None:
             yield from self.unlisted.scan(self.survey.known, splits)
-
-    def _advice(self) -> str:
-        """Return how a Loader reads the boxes, or several labels of an image."""
-        some = "?" if self.unlisted else ""  # there may be images that no table names
-        columns = [part.columns for part in self.parts]
-        if any(column.box for column in columns):
-            labels = ', labels="categories"' if any(column.label for column in columns) else ""
-            return read_by(f'"json{some}", format="xywh"{labels}')
-        if any(part.separator or (part.flags and not part.one_flag) for part in self.parts):
-            return 'The class numbers of each image are the list "labels" in its json.'
-        return ""
 
     def _without_labels(self) -> Iterator[str]:
         """Yield a sentence for each table whose rows could have a label and have none."""
@@ -180,8 +172,7 @@ class TableSource:
                 places[ext] = self.tree.place(path)
                 more, written = self.tree.measure(path)
                 size, newest = size + more, max(newest, written)
-            if fields := part.json_of(rows, self.labels.number_of):
-                data = to_json(fields)
+            if data := part.json_of(rows, self.labels.number_of):
                 places["json"], size = [data], size + len(data)
                 newest = max(newest, *(file.mtime_ns for file in part.table.files))
             key = keys.of(name)

@@ -9,7 +9,7 @@ from pathlib import Path
 from packer.errors import UnusableInput
 from packer.sources.folder.layout import splits_of
 from packer.sources.folder.shape import inside
-from packer.sources.lists import read_by
+from packer.sources.objects import YOLO
 from packer.sources.records import Skipped
 from packer.sources.tree import FolderTree, Tree
 from packer.sources.unnamed import aside
@@ -20,7 +20,8 @@ from packer.sources.yolo.yolo import Part, Yolo, kind_at, labels_of
 
 DATA_FILES = (".yaml", ".yml", ".data")
 _READ_OTHERS = (
-    'a Loader reads them by reader.Boxes("txt?", decode=f), as docs/tasks/detection.md has it'
+    "Its lines are not all boxes: a Loader reads them by "
+    'reader.Boxes("txt?", decode=f), as docs/tasks/detection.md has it.'
 )
 _NAMES = ("classes.txt", "obj.names", "_darknet.labels", "data.names", "labels/classes.txt")
 
@@ -41,11 +42,7 @@ class Found:
 
 
 def by_data_file(tree: Tree, path: str) -> Found | None:
-    """What a data file in a tree says; None if it is another kind of file.
-
-    Raises:
-        UnusableInput: it is one, and its images are not to be found.
-    """
+    """What a data file in a tree says; None if it is another kind of file."""
     where, text = tree.root / path, tree.text(path)
     content = of_lines(text) if path.endswith(".data") else of_yaml(text, where)
     if content is None:
@@ -96,15 +93,7 @@ def by_folders(tree: Tree) -> Found | None:
 
 
 def _of_data_file(tree: Tree, content: DataFile, prefix: Prefix, file: str, name: str) -> Found:
-    """The images that a data file names.
-
-    Args:
-        tree: where they lie.
-        content: of the file.
-        prefix: how its paths are to be read.
-        file: its path if it lies in the tree, else "".
-        name: its name.
-    """
+    """The images that a data file names; `file`: its path if it lies in the tree, else ""."""
     part_at: dict[str, Part] = {}
     missing = []
     for split, paths in content.parts.items():
@@ -168,12 +157,10 @@ def _found(tree: Tree, yolo: Yolo, file: str) -> Found:
         names = f"{count} {'name' if count == 1 else 'names'} from {file}"
     kinds = _kinds(tree, yolo.parts, yolo.keypoints) - {BOX}
     lines = "".join(f", {kind}" for kind in sorted(kinds))
-    advice = read_by('"txt?", format="cxcywh", normalized=True')
-    if kinds:
-        advice = f"Its lines are not all boxes: {_READ_OTHERS}."
     if OUTLINE in kinds:
         lines += " (segments or oriented boxes)"
-    return Found(tree, replace(yolo, advice=advice), f"YOLO{lines}, {names}")
+    lists = replace(yolo, boxes=YOLO, advice=_READ_OTHERS if kinds else "")
+    return Found(tree, lists, f"YOLO{lines}, {names}")
 
 
 def _kinds(tree: Tree, parts: Sequence[Part], keypoints: int = 0) -> set[str]:

@@ -12,7 +12,7 @@ import xxhash
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from reader.format import FormatError, Manifest, ShardEntry
+from reader.format import BoxEncoding, FormatError, Manifest, ShardEntry
 from reader.format.manifest import MAX_BYTES
 
 ENTRY = ShardEntry("shard-000000.tar", "", 3, 5120, "xxh3-128:00", 900, "xxh3-128:11")
@@ -51,6 +51,9 @@ manifests = st.builds(
     fields=st.lists(utf8).map(tuple),
     shards=st.lists(entries, max_size=4, unique_by=lambda entry: entry.file).map(tuple),
     rejected=st.integers(0, 2**40),
+    boxes=st.dictionaries(
+        utf8, st.builds(BoxEncoding, format=utf8, path=utf8, labels=st.none() | utf8)
+    ),
     version=st.just(1),
 )
 
@@ -81,6 +84,26 @@ def test_a_manifest_reads_back_as_written(tmp_path: Path, manifest: Manifest) ->
 def test_what_a_later_packer_tells_besides_is_ignored(tmp_path: Path) -> None:
     write(tmp_path, content(weather="fair"))
     assert Manifest.load(tmp_path) == MANIFEST
+
+
+@pytest.mark.parametrize(
+    "encoding",
+    [
+        *({}, [], "xyxy", {"format": None}, {"format": "xyxy", "normalized": 1}),
+        *({"format": "xyxy", "path": None}, {"format": "xyxy", "labels": 2}),
+    ],
+    ids=str,
+)
+def test_an_encoding_of_boxes_that_is_none_is_damage(tmp_path: Path, encoding: object) -> None:
+    write(tmp_path, content(boxes={"json": encoding}))
+    with pytest.raises(FormatError, match="damaged"):
+        Manifest.load(tmp_path)
+
+
+def test_of_an_encoding_of_boxes_what_a_later_packer_adds_is_ignored(tmp_path: Path) -> None:
+    write(tmp_path, content(boxes={"json": {"format": "zigzag", "turned": 45}}))
+    assert Manifest.load(tmp_path).boxes == {"json": BoxEncoding("zigzag")}
+    assert "boxes" not in json.loads(MANIFEST.dump())  # as in earlier versions
 
 
 def test_a_class_name_that_is_no_utf8_reads_back_as_written(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ import json
 import re
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,8 @@ from packer.options.declared import SourceOptions
 from reader import Boxes, CenterCrop, Letterbox, Loader, RandomHorizontalFlip, Resize, SampleError
 from reader.decode.plan import plan
 from reader.decode.stored import StoredImage
+from reader.errors import ArgumentError
+from reader.format import BoxEncoding, Manifest
 from reader.geometry import Geometry
 from reader.rng import SampleRandom
 
@@ -104,8 +107,9 @@ def test_fractions_give_the_boxes_that_their_pixels_give(
         view = plan(image, geometry)
         pixels = [write_as(*box) for box in boxes]
         fractions = (np.array(pixels) / ([WIDTH, HEIGHT] * 2)).tolist()
-        as_pixels, _ = Boxes("json", format=format).place({"boxes": pixels}, view, orientation)
-        field = Boxes("json", format=format, normalized=True)
+        field = Boxes("json", format=format).resolved(None)
+        as_pixels, _ = field.place({"boxes": pixels}, view, orientation)
+        field = Boxes("json", format=format, normalized=True).resolved(None)
         as_fractions, dropped = field.place({"boxes": fractions}, view, orientation)
         assert dropped == 0
         assert as_fractions["kept"].tolist() == as_pixels["kept"].tolist()
@@ -280,3 +284,80 @@ def test_what_is_packed_of_cocos_annotations_is_read_as_the_documentation_says(
     ]
     assert [boxes["labels"].tolist() for boxes in found] == [[], [0], [0, 1]]
     assert reader.Dataset(tmp_path / "shards").classes == ["cat", "dog"]
+
+
+def recorded(dataset: Path, **boxes: BoxEncoding) -> Path:
+    """The dataset, with what dataset.json records of its boxes."""
+    (dataset / "dataset.json").write_text(replace(Manifest.load(dataset), boxes=boxes).dump())
+    return dataset
+
+
+COCO = BoxEncoding("xywh", labels="classes")
+
+
+@pytest.mark.parametrize(
+    "field",
+    [Boxes("json"), Boxes("json", format="xywh", normalized=False), Boxes("json", path="boxes")],
+    ids=str,
+)
+def test_boxes_are_read_as_dataset_json_records_them(
+    write: Callable[..., Path], field: Boxes
+) -> None:
+    dataset = recorded(write(json=[in_json([30, 20, 9, 8], classes=[5])]), json=COCO)
+    (found,) = boxes_of(dataset, field)
+    assert found["boxes"].tolist() == [[30, 20, 9, 8]]
+    assert found["labels"].tolist() == [5]
+
+
+def test_lines_of_yolo_need_no_arguments_where_they_are_recorded(
+    write: Callable[..., Path],
+) -> None:
+    lines = [b"3 0.25 0.5 0.25 0.5", None]
+    one = recorded(write(txt=lines), txt=BoxEncoding("cxcywh", normalized=True))
+    first, second = boxes_of(one, Boxes("txt?"))
+    assert first["boxes"].tolist() == [[20, 20, 20, 20]]
+    assert first["labels"].tolist() == [3]
+    assert second["boxes"].shape == (0, 4)
+
+
+@pytest.mark.parametrize(
+    ("field", "sentence"),
+    [
+        (Boxes("json", format="xyxy"), "format='xyxy' was given, .* records format='xywh'"),
+        (Boxes("json?", normalized=True), "normalized=True was given, .* normalized=False"),
+    ],
+    ids=str,
+)
+def test_what_contradicts_the_record_is_refused_with_both(
+    write: Callable[..., Path], field: Boxes, sentence: str
+) -> None:
+    dataset = recorded(write(json=[in_json([30, 20, 9, 8], classes=[5])]), json=COCO)
+    with pytest.raises(ArgumentError, match=sentence):
+        Loader(dataset, fields=(field,))
+
+
+def test_the_record_says_nothing_of_another_path_or_of_what_a_function_makes(
+    write: Callable[..., Path],
+) -> None:
+    def corners(_: bytes) -> dict[str, Any]:
+        return {"boxes": [[1, 2, 9, 8]]}
+
+    content = in_json([30, 20, 9, 8], classes=[5], seen=[[1, 2, 9, 8]])
+    dataset = recorded(write(json=[content]), json=COCO)
+    for field in (Boxes("json", path="seen"), Boxes("json", decode=corners)):
+        (found,) = boxes_of(dataset, field)
+        assert found["boxes"].tolist() == [[1, 2, 9, 8]]
+        assert "labels" not in found
+
+
+def test_a_scale_that_is_not_recorded_is_the_arguments(write: Callable[..., Path]) -> None:
+    half = BoxEncoding("xyxy", normalized=None)
+    dataset = recorded(write(json=[in_json([0, 0, 0.5, 0.5])]), json=half)
+    (found,) = boxes_of(dataset, Boxes("json", normalized=True))
+    assert found["boxes"].tolist() == [[0, 0, WIDTH / 2, HEIGHT / 2]]
+
+
+def test_a_format_of_a_later_packer_is_named(write: Callable[..., Path]) -> None:
+    dataset = recorded(write(json=[in_json([0, 0, 9, 9])]), json=BoxEncoding("zigzag"))
+    with pytest.raises(ArgumentError, match=r"zigzag.*format is one of xyxy, xywh, cxcywh"):
+        Loader(dataset, fields=(Boxes("json"),))

@@ -5,27 +5,18 @@ import json
 import numpy as np
 import pytest
 
-from packer.inspect.report.annotations import Reading, annotated, reading_of
+from packer.inspect.report.annotations import Reading, annotated
 
 SIZE = (100, 80)
 
 
-def member(boxes: list[list[float]], **more: object) -> tuple[str, bytes, tuple[int, int]]:
-    return "json", json.dumps({"boxes": boxes, **more}).encode(), SIZE
-
-
-def test_numbers_tell_how_boxes_are_given_though_some_are_wrong() -> None:
-    corners = [member([[10, 10, 90, 70], [60, 50, 95, 79]])] * 9
-    sizes = [member([[60, 50, 30, 20], [5, 5, 90, 70]])] * 9
-    wrong = member([[60, 50, 70, 60]])
-    assert reading_of([*corners, wrong]).format == "xyxy"
-    assert reading_of([*sizes, wrong]).format == "xywh"
-
-
-def test_fractions_and_lines_are_told_from_pixels() -> None:
-    assert reading_of([member([[0.1, 0.1, 0.9, 0.8]])]).normalized
-    assert reading_of([("txt", b"3 0.5 0.5 0.2 0.2\n", SIZE)]) == Reading("txt", "cxcywh", True)
-    assert reading_of([("txt", b"a dog on a sofa", SIZE)]) == Reading()
+@pytest.mark.parametrize(
+    "member",
+    [("json", b'{"boxes": [[1, 2, 3, 4]], "caption": "a dog"}'), ("txt", b"3 0.5 0.5 0.2 0.2\n")],
+)
+def test_boxes_of_which_nothing_is_recorded_are_not_guessed(member: tuple[str, bytes]) -> None:
+    with pytest.raises(ValueError, match="does not record how: pass --box-format"):
+        annotated([member], Reading())
 
 
 def test_boxes_become_corners_with_labels_and_outlines() -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from store_server import serving
 
+import packer
 from packer.errors import UnusableInput
 from packer.inspect.report.finding import WEIGHTS
 from packer.inspect.report.report import Reported, report
@@ -264,3 +265,25 @@ def test_a_page_says_what_reading_takes_as_a_plan_does(
     assert {"an epoch", "mixing", "a rank", "a GPU"} < shown.keys()
     assert "opening" not in shown  # it lies in a folder
     assert {about: planned[about] for about in shown if about in planned} == shown
+
+
+def test_boxes_that_are_not_recorded_are_asked_for_and_read_as_is_said(
+    tmp_path: Path, photograph: Callable[..., Any], reported: Reporting
+) -> None:
+    with packer.Writer(tmp_path / "shards", progress=False) as writer:
+        for seed in range(3):
+            boxes = {"boxes": [[0.1, 0.2, 0.5, 0.6]], "labels": [seed]}
+            writer.write({"image": photograph(seed), "json": boxes})
+    made, page = reported(tmp_path / "shards")
+    (asked,) = [each for each in made.findings if each.kind == "unread_annotations"]
+    assert asked.count == 3
+    assert "pass --box-format" in asked.lines[0][1]
+    assert "Boxes are those of" not in page
+    made, page = reported(tmp_path / "shards", box_format="xyxy", normalized=True)
+    assert not [each for each in made.findings if each.kind == "unread_annotations"]
+    assert "Boxes are those of .json, read as xyxy in fractions, as was told." in page
+
+
+def test_boxes_are_read_as_dataset_json_records(of_planted: tuple[Reported, str]) -> None:
+    told = "Boxes are those of .json, read as xywh in pixels, as dataset.json records."
+    assert told in of_planted[1]

@@ -161,7 +161,11 @@ BOX = {"id": 7, "image_id": 50, "category_id": 2, "bbox": [0, 0, 1, 1]}
     ("content", "name", "reason"),
     [
         (changed(annotations=[{**BOX, "bbox": [0, 0, 1]}]), "a.json: 0.jpg", "7 has no box"),
-        (changed(annotations=[{**BOX, "bbox": [0, 0, -1, 1]}]), "a.json: 0.jpg", "no box"),
+        (
+            changed(annotations=[{**BOX, "bbox": [0, 0, -1, 1]}]),
+            "a.json: 0.jpg",
+            "7 has a box that ends",
+        ),
         (changed(annotations=[{**BOX, "bbox": [0, 0, 1, 1e999]}]), "a.json: 0.jpg", "no box"),
         (changed(annotations=[{**BOX, "bbox": [0, 0, 1, 10**400]}]), "a.json: 0.jpg", "no box"),
         (changed(annotations=[{**BOX, "bbox": "all"}]), "a.json: 0.jpg", "no box"),

@@ -3,23 +3,33 @@
 The objects of an image are its member ``json``: ``boxes`` (x, y, x, y as the XML has them) and
 ``categories`` (class numbers from 0), and what else the XML says of each. An image without XML has
 none. Masks are ``mask.png`` (a class in each pixel) and ``instances.png`` (an object).
+
+The format is that of the development kit, http://host.robots.ox.ac.uk/pascal/VOC/voc2012/, which
+labelImg, CVAT and Roboflow write, too. The numbers of the boxes are kept as they are. VOC itself
+counts pixels from 1 and the last one belongs to the box; most tools count from 0.
 """
 
+import math
 import os
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Any
+from xml.etree.ElementTree import Element, ParseError, fromstring
 
-from packer.errors import BadImage
+from packer.errors import BadImage, first_of
 from packer.sources.folder.shape import inside
 from packer.sources.labels import class_order
 from packer.sources.listed import ListedSource
-from packer.sources.lists import BadFile, Lists, Row, read_by
+from packer.sources.lists import BadFile, Lists, Row
+from packer.sources.objects import Objects, in_json
 from packer.sources.records import Skipped
-from packer.sources.table.as_json import to_json
 from packer.sources.tree import Tree
-from packer.sources.voc.annotation import described, parsed
 
 MASKS = {"mask.png": "SegmentationClass", "instances.png": "SegmentationObject"}
+MAX_BYTES = 16 << 20  # of a file; a larger one is no annotation
+_CORNERS = ("xmin", "ymin", "xmax", "ymax")
+_FLAGS = ("difficult", "truncated", "occluded")
+_BEGINNING = 1 << 12  # bytes
 
 
 @dataclass(frozen=True)
@@ -74,7 +84,7 @@ class Voc(Lists):
         """The masks as they are, and what the XML says."""
         class_of = {name: number for number, name in enumerate(self.classes)}
         try:
-            text = to_json(described(parsed(files["xml"]), class_of))
+            text = parsed(files["xml"]).numbered(class_of).json()
         except KeyError as error:
             raise BadFile("xml", f"class {error} is not in the list of classes") from None
         except BadImage as error:
@@ -89,20 +99,16 @@ class Voc(Lists):
             classes: class names in label order; None: the sorted names.
         """
         names: set[str] = set()
-        every = ""
         for row in self.rows(tree):
-            if isinstance(row, Row) and "xml" not in row.files:
-                every = "?"  # as the reader says that some have none
-            elif isinstance(row, Row):
+            if isinstance(row, Row) and "xml" in row.files:
                 path = row.files["xml"]
                 try:
                     found = parsed(tree.read(path, tree.measure(path)[0])[0])
                 except BadImage:
                     continue  # the scan names it
-                names.update(item["name"] for item in found)
+                names.update(found.categories or ())
         order = class_order(tree.root, names, classes)
-        advice = read_by(f'"json{every}", format="xyxy", labels="categories"') if names else ""
-        return ListedSource.open(tree, replace(self, classes=order, advice=advice))
+        return ListedSource.open(tree, replace(self, classes=order, boxes=in_json("xyxy")))
 
     def _files(self, tree: Tree, part: Part, stem: str) -> Iterator[tuple[str, str]]:
         """The files of an image, by extension."""
@@ -128,4 +134,58 @@ def has_annotations(tree: Tree, folder: str) -> bool:
     return any(b"<annotation" in tree.begin(inside(folder, name), _BEGINNING) for name in names[:1])
 
 
-_BEGINNING = 1 << 12  # bytes
+def parsed(data: bytes) -> Objects:
+    """Return the objects of an XML file (pure), with names as their categories."""
+    if len(data) > MAX_BYTES:
+        raise BadImage(f"it has more than {MAX_BYTES} bytes")
+    if b"<!DOCTYPE" in data:  # no annotation has one, and entities could make it any size
+        raise BadImage("it has a document type, which no annotation has")
+    try:
+        root = fromstring(data)
+    except (ParseError, ValueError, LookupError) as error:
+        raise BadImage(f"it is not sound XML: {error}") from None
+    if root.tag != "annotation":
+        raise BadImage(f"it is no annotation: it begins with <{root.tag[:40]}>")
+    found, faults = [], []
+    for number, item in enumerate(root.findall("object")):
+        try:
+            found.append(_object(number, item))
+        except BadImage as error:
+            faults.append(str(error))
+    if faults:
+        raise BadImage(first_of(faults))
+    boxes, names = ([item.pop(field) for item in found] for field in ("box", "name"))
+    others = dict.fromkeys(field for item in found for field in item)
+    fields = {field: [item.get(field) for item in found] for field in others}
+    where = [f"object {number} ({name})" for number, name in enumerate(names)]
+    return Objects(boxes, "xyxy", names, fields, names=where)
+
+
+def _object(number: int, item: Element) -> dict[str, Any]:
+    where = f"object {number}"
+    name = (item.findtext("name") or "").strip()
+    if not name:
+        raise BadImage(f"{where} has no name")
+    bounds = item.find("bndbox")
+    if bounds is None:
+        raise BadImage(f"{where} ({name}) has no bndbox")
+    box = [_number(bounds.findtext(corner), f"{where} ({name}): {corner}") for corner in _CORNERS]
+    found: dict[str, Any] = {"name": name, "box": box}
+    for flag in _FLAGS:
+        if (text := item.findtext(flag)) is not None and text.strip() in ("0", "1"):
+            found[flag] = int(text)
+    if pose := (item.findtext("pose") or "").strip():
+        found["pose"] = pose
+    if points := item.findall("polygon/*"):  # as Roboflow has it: x1, y1, x2, y2 ...
+        found["segmentation"] = [[_number(point.text, f"{where} ({name})") for point in points]]
+    return found
+
+
+def _number(text: str | None, what: str) -> float:
+    try:
+        number = float(text or "")
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        raise BadImage(f"{what} is no number: {(text or '')[:40]!r}")
+    return int(number) if number.is_integer() else number

@@ -1,9 +1,11 @@
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from packer.errors import BadImage
-from packer.sources.voc.annotation import described, parsed
+from packer.sources.voc import parsed
 
 OBJECT = (
     "<object><name>{name}</name><bndbox><xmin>{0}</xmin><ymin>{1}</ymin><xmax>{2}</xmax>"
@@ -31,16 +33,17 @@ def test_boxes_are_the_numbers_of_the_file(corners: list[tuple[float, ...]]) -> 
         ]
         for box in corners
     ]
-    found = described(parsed(annotation(*(an_object(*box) for box in boxes))), {"dog": 4})
-    assert found["boxes"] == boxes
-    assert found["categories"] == [4] * len(boxes)
+    found = parsed(annotation(*(an_object(*box) for box in boxes))).numbered({"dog": 4})
+    assert found.boxes == boxes
+    assert found.categories == [4] * len(boxes)
 
 
 def test_what_else_is_said_of_an_object_is_a_list_too() -> None:
     part = "<part><name>head</name><bndbox><xmin>9</xmin></bndbox></part>"
     first = an_object(1, 2, 3, 4, more=f"<difficult>1</difficult><pose>Left</pose>{part}")
     second = an_object(5, 6, 7, 8, name="cat", more="<occluded>0</occluded>")
-    assert described(parsed(annotation(first, second)), {"dog": 1, "cat": 0}) == {
+    found = parsed(annotation(first, second)).numbered({"dog": 1, "cat": 0})
+    assert json.loads(found.json()) == {
         "boxes": [[1, 2, 3, 4], [5, 6, 7, 8]],
         "categories": [1, 0],
         "difficult": [1, None],
