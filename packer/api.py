@@ -12,10 +12,10 @@ from packer.options.declared import PYTHON, PackOptions
 from packer.progress import Progress
 from packer.python_call import path_of, place_of, python_call
 from packer.run.destination import Destination
-from packer.run.open_source import source
+from packer.run.open_source import locate
 from packer.run.pack import pack as run
 from packer.run.report import PackReport
-from packer.run.session import Request, pushed
+from packer.run.session import Request, write_stream
 from packer.run.store_destination import destination
 from packer.sources.python.dataset import opened
 from packer.sources.python.known import is_map_style, know
@@ -114,7 +114,7 @@ def pack(
         if is_url(src):
             own = source_storage_options, source_credential_provider
             theirs = own if any(part is not None for part in own) else store
-            there = stack.enter_context(source(src, built, *theirs))
+            there = stack.enter_context(locate(src, built, *theirs))
             built = built if is_url(dst) else None
             to = stack.enter_context(destination(place_of("dst", dst), built, *store))
             return _pack(there, to, chosen(None, asked), asked, executor)
@@ -184,4 +184,4 @@ def _in_turn(items: Any, to: Destination, asked: Mapping[str, Any]) -> PackRepor
         what=f"{known.what}, in turn",
         remarks=(_IN_TURN,),
     )
-    return pushed(known.dataset, to, options, request)
+    return write_stream(known.dataset, to, options, request)

@@ -113,12 +113,7 @@ class KeySet:
 
 
 def split_of(key: str, fractions: Mapping[str, float]) -> str:
-    """The split of a sample by a hash of its key (xxh3-64), whatever else the dataset holds.
-
-    Args:
-        key: the sample's key.
-        fractions: each split's share, in a fixed order; together 1.
-    """
+    """Return the split, one of `fractions` (together 1), by a hash of the key (xxh3-64)."""
     position = xxhash.xxh3_64_intdigest(key.encode()) / 2**64
     for name, fraction in fractions.items():
         position -= fraction

@@ -72,7 +72,7 @@ def map_unordered(
     """Yield ``function(item, advance)`` of all `items` as they are finished.
 
     With one process all is done in this one, in order, unless there is `died`. Otherwise `advance`
-    is told now and then how much more was done in all processes together.
+    is called now and then with how much more was done in all processes together.
 
     Args:
         function: may be called anywhere.
@@ -80,8 +80,7 @@ def map_unordered(
         processes: how many.
         advance: see above.
         place: names an item to a person.
-        died: for items that may be hostile: gives the result of one at which a fault ended the
-            process, such as "Segmentation fault"; the others go on.
+        died: returns the result of an item at which a fault ended the process; the others go on.
 
     Raises:
         ProcessDied: a process was killed, or there was no memory for it.
@@ -236,7 +235,7 @@ class _Process(threading.Thread):
         return result
 
     def _pipes(self) -> tuple[BinaryIO, BinaryIO]:
-        """To and from the process, which is started where there is none."""
+        """Return the pipes to and from the process, which is started where there is none."""
         if self._popen is None:
             command = [sys.executable, "-c", _START, *sys.path]
             try:
@@ -275,7 +274,7 @@ def _remedy() -> str:
 
 
 def _cause(code: int) -> str:
-    """What an exit status tells of a process's end."""
+    """Return what an exit status tells of a process's end."""
     if code >= 0:
         return f"exit status {code}"
     hint = ", as the system does when memory runs out" if code == -signal.SIGKILL else ""

@@ -1,6 +1,5 @@
 """What `packer pack --explain` prints: what a source is read as, shown by some of its samples."""
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,17 +19,16 @@ def say_explained(
     src: "Path | StoreSource",
     chosen: "PackOptions",
     names: list[str] | None,
+    scratch: Path | None,
     as_json: bool,
     progress: "Progress",
 ) -> int:
     """Print what `src` is read as, and some samples from all over it; the exit code."""
-    import tempfile
-
     from packer.plan.prepare import prepare
+    from packer.run.open_source import open_source
 
-    given = Path(os.path.realpath(src)) if isinstance(src, Path) else src.fetched(progress)
-    with tempfile.TemporaryDirectory() as made:
-        work = prepare(given, chosen, progress, names, spool=Path(made))
+    with open_source(src, progress, scratch=scratch) as (source, spool):
+        work = prepare(source, chosen, progress, names, spool=spool)
         files, listing, classes = work.scanned.files, work.scanned.listing, work.scanned.classes
         count = min(_SHOWN, len(listing))
         numbers = [(2 * shown + 1) * len(listing) // (2 * count) for shown in range(count)]

@@ -108,9 +108,9 @@ def pack(
     """
     from packer.options.chosen import WITHOUT_TILER, chosen, refuse_both
     from packer.progress import Progress
-    from packer.run.open_source import source
+    from packer.run.open_source import locate
     from packer.run.pack import pack as run
-    from packer.run.pack_part import pack_part
+    from packer.run.pack import pack_part
     from packer.run.part import Part
     from packer.run.store_destination import destination
     from reader.remote.url import is_url
@@ -138,8 +138,8 @@ def pack(
         say(f"packer: {WITHOUT_TILER}")
     classes, progress = given["classes"], Progress(quiet)
     if dst is None or explain:
-        with source(src, scratch) as found:
-            return say_explained(found, asked, classes, as_json, progress)
+        with locate(src, scratch) as found:
+            return say_explained(found, asked, classes, scratch, as_json, progress)
     announce = (lambda _: None) if as_json or quiet else partial(say, err=False)
     printed = sys.stderr if as_json else sys.stdout  # by a library, such as Ray
     named: list[tuple[str, str]] = []
@@ -157,12 +157,12 @@ def pack(
     }
     built = scratch if is_url(dst) or not is_url(src) else None
     with (
-        source(src, scratch) as found,
+        locate(src, scratch) as found,
         destination(dst, built) as to,
         json_of_errors(as_json, named),
     ):
         if dry_run:
-            return say_plan(found, to, asked, classes, append, as_json, progress)
+            return say_plan(found, to, asked, classes, append, scratch, as_json, progress)
         if its is not None:
             with redirect_stdout(printed):
                 done = pack_part(found, to, asked, given["jobs"], its, **how)

@@ -12,8 +12,7 @@ if TYPE_CHECKING:
     from packer.options.declared import PackOptions
     from packer.progress import Progress
     from packer.run.destination import Destination
-    from packer.run.pack_part import PartReport
-    from packer.run.report import PackReport
+    from packer.run.report import PackReport, PartReport
     from packer.storage.source import StoreSource
 
 
@@ -83,24 +82,21 @@ def say_plan(
     chosen: "PackOptions",
     names: list[str] | None,
     append: bool,
+    scratch: Path | None,
     as_json: bool,
     progress: "Progress",
 ) -> int:
     """Print what would be written; the exit code."""
-    import tempfile
     from pathlib import Path
 
     from packer.errors import EXAMPLES
     from packer.plan.prepare import prepare
     from packer.plan.work import outline as outlined
-    from packer.run.open_source import brought, whole
-    from packer.sources.given import Given
+    from packer.run.open_source import open_source
 
-    given = brought(src, to, progress)
-    read = whole(given, to, progress)
-    with tempfile.TemporaryDirectory() as made:
+    with open_source(src, progress, to, scratch=scratch) as (source, spool):
         onto = to.base() if append else None
-        work = prepare(read, chosen, progress, names, onto, spool=Path(made))
+        work = prepare(source, chosen, progress, names, onto, spool=spool)
     outline = outlined(work, to.folder)
     if as_json:
         print_json(outline)
@@ -117,7 +113,7 @@ def say_plan(
         say(f"and {more} more, {many(len(classes), 'class')} in all", err=False)
     name_files("rejected", outline["rejected"])
     needed = outline["bytes_needed"]
-    nothing = "Nothing was" if read == Given.at(given.path) else "Nothing else was"
+    nothing = "Nothing was" if isinstance(src, Path) else "Nothing else was"
     say(
         f"{many(outline['samples'], 'sample')}, {many(len(outline['shards']), 'shard')}, "
         f"{'an unknown size' if needed is None else f'{needed / 1e6:.1f} MB'} on a disk with "

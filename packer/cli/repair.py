@@ -16,24 +16,29 @@ from reader.remote.url import is_url
     "--from",
     "src",
     required=True,
-    type=click.Path(exists=True, path_type=Path),
-    help="What DATASET was packed from.",
+    type=options.Place(exists=True, path_type=Path),
+    help="What DATASET was packed from: a path or a URL.",
 )
+@options.declared("scratch", help="For what of SRC is fetched or decompressed.")
 @options.jobs
 @options.reporting
-def repair(place: Path | str, src: Path, jobs: int, output: Output) -> int:
+def repair(
+    place: Path | str, src: Path | str, scratch: Path | None, jobs: int, output: Output
+) -> int:
     """Rewrite the damaged shards of DATASET from their source, byte for byte as they were.
 
     Nothing is replaced before its checksum is the one that dataset.json has kept.
     """
     from packer.inspect.repair import repair as run
+    from packer.run.open_source import locate
 
     if is_url(place):
         raise click.UsageError(
             "packer changes nothing in a store: copy the dataset to a folder, repair that, and "
             "upload the files that it names."
         )
-    report = run(Path(place), src, jobs, output.progress)
+    with locate(src, scratch) as found:
+        report = run(Path(place), found, jobs, output.progress, scratch)
     for damage in report.damages:
         say(f"damaged: {damage}")
     name_files("not repaired", report.failed)

@@ -21,11 +21,7 @@ def temporary(path: Path) -> Path:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Where to write what is at `path` when the block ends, unless it ends with an error.
-
-    Raises:
-        PackingFailed: it cannot be written.
-    """
+    """Yield where to write what is at `path` when the block ends without an error."""
     unfinished = temporary(path)
     try:
         yield unfinished
@@ -39,11 +35,7 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def write_file(path: Path, content: bytes) -> None:
-    """Make or replace the file.
-
-    Raises:
-        PackingFailed: it cannot be written.
-    """
+    """Make or replace the file."""
     with replacing(path) as unfinished, open(unfinished, "wb") as file:
         file.write(content)
         file.flush()

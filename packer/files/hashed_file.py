@@ -14,14 +14,10 @@ _CHUNK = 1 << 22
 
 
 class HashedFile:
-    """An open file; what is read ahead stays in a window of a few megabytes.
-
-    Attributes:
-        size: bytes.
-    """
+    """An open file of `size` bytes; what is read ahead stays in a window of a few megabytes."""
 
     def __init__(self, descriptor: int) -> None:
-        """`descriptor` stands at the file's beginning; who opened it closes it."""
+        """Begin with a `descriptor` at the file's beginning; who opened it closes it."""
         self._file = descriptor
         self._hash = xxhash.xxh3_128()
         self._window = memoryview(b"")
@@ -29,7 +25,7 @@ class HashedFile:
         self.size = os.fstat(descriptor).st_size
 
     def read(self, offset: int, size: int) -> memoryview:
-        """`size` bytes, or fewer where the file ends; the farther on, the more is hashed."""
+        """Return `size` bytes, or fewer where the file ends; all before them is hashed."""
         if offset < self._start:
             return memoryview(read_span(self._file, offset, size))
         stop = offset + size
@@ -46,7 +42,7 @@ class HashedFile:
         return self._window[begin : begin + size] if begin >= 0 else memoryview(b"")
 
     def crc32(self, offset: int, size: int) -> int | None:
-        """Of a part of any size; None where the file ends within it."""
+        """Return that of a part of any size; None where the file ends within it."""
         crc = 0
         for start in range(offset, offset + size, _CHUNK):
             piece = self.read(start, min(_CHUNK, offset + size - start))
@@ -66,11 +62,7 @@ class HashedFile:
 
 
 def measure(path: Path) -> tuple[int, str]:
-    """Bytes and checksum of a file.
-
-    Raises:
-        OSError: it cannot be read.
-    """
+    """Return the bytes and the checksum of a file."""
     with open(open_regular(path), "rb", buffering=0) as opened:
         file = HashedFile(opened.fileno())
         file.finish()

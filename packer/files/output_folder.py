@@ -44,12 +44,7 @@ class OutputFolder:
         os.close(self._root)
 
     def write(self, name: bytes, size: int, chunks: Chunks) -> bool:
-        """Write a file of `size` bytes; False if it is there already, with the same content.
-
-        Raises:
-            Refused: the name leads outside, or something else has it.
-            OSError: the file cannot be written.
-        """
+        """Write a file of `size` bytes; False if it is there already, with the same content."""
         *folders, base = parts(name)
         folder = self._enter(tuple(folders))
         if self._is_there(folder, base, size, chunks):
@@ -68,7 +63,7 @@ class OutputFolder:
         return True
 
     def _enter(self, folders: tuple[bytes, ...]) -> int:
-        """The opened folder below the root, made where it is missing; no link is followed."""
+        """Open a folder below the root, made where it is missing; no link is followed."""
         if folders == self._last[0]:
             return self._last[1]
         self._leave()
@@ -113,11 +108,7 @@ class OutputFolder:
 
 
 def parts(name: bytes) -> list[bytes]:
-    """Folders and file name.
-
-    Raises:
-        Refused: there is no such file inside a folder.
-    """
+    """Return folders and file name; raise `Refused` where there is no such file in a folder."""
     parts = name.split(b"/")
     if b"\0" in name or any(part in (b"", b".", b"..") for part in parts):
         raise Refused("its name leads outside the folder or is not a name of a file")

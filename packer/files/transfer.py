@@ -10,11 +10,7 @@ from reader.format.files import read_into
 
 
 def read_span(descriptor: int, offset: int, size: int) -> bytes:
-    """`size` bytes from `offset` on, or fewer where the file ends.
-
-    Raises:
-        OSError: they cannot be read.
-    """
+    """`size` bytes from `offset` on, or fewer where the file ends."""
     data = os.pread(descriptor, size, offset)
     if not 0 < len(data) < size:
         return data
@@ -23,11 +19,7 @@ def read_span(descriptor: int, offset: int, size: int) -> bytes:
 
 
 def write_all(descriptor: int, data: bytes) -> None:
-    """Write all of `data` at the file's position.
-
-    Raises:
-        OSError: it cannot be written.
-    """
+    """Write all of `data` at the file's position."""
     rest = memoryview(data)
     while rest:
         rest = rest[os.write(descriptor, rest) :]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from packer.inspect.dataset import SplitInfo, count_listed, indexes, splits_of
 from packer.plan.plan import default_shard_size
-from packer.run.rejected import rejected_files
+from packer.run.report import rejected_files
 from reader.format import FORMATS, Manifest
 
 BATCH = 256

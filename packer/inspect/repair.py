@@ -9,7 +9,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from packer.errors import UnusableInput, cannot_write
@@ -23,9 +23,11 @@ from packer.plan.work import ShardJob, Work, shard_job
 from packer.planning.listing import Listing
 from packer.processes import Crashed
 from packer.progress import Progress
+from packer.run.open_source import open_source
 from packer.shards.jobs import run_isolated, tell_of_compiling
 from packer.shards.shard_writer import index_of
 from packer.sources.archive.tar_reader import Member, members
+from packer.storage.source import LocalSource, StoreSource
 from reader.format import FormatError, Index, Manifest, ShardEntry, manifest
 
 _FOLDER = ".repair-"  # what is made anew is kept in it until it is proven
@@ -52,8 +54,17 @@ class _Damaged:
     keys: list[str] | None
 
 
-def repair(dst: Path, src: Path, jobs: int, progress: Progress | None = None) -> RepairReport:
+def repair(
+    dst: Path,
+    src: Path | StoreSource,
+    jobs: int,
+    progress: Progress | None = None,
+    scratch: Path | None = None,
+) -> RepairReport:
     """Rewrite what is damaged in the dataset `dst` from `src`, of which it was packed.
+
+    Args:
+        scratch: folder for what of `src` is decompressed; None: the system's.
 
     Raises:
         FormatError: `dst` is not a dataset.
@@ -70,24 +81,37 @@ def repair(dst: Path, src: Path, jobs: int, progress: Progress | None = None) ->
     report.damages += found
     files = {damage.file for damage in found}
     entries = [entry for entry in content.shards if files & {entry.file, entry.index}]
-    if not entries:
-        report.seconds = time.monotonic() - began
-        return report
-    with tempfile.TemporaryDirectory(prefix=_FOLDER, dir=dst) as folder:
-        work = _same_work(dst, src, content, Path(folder, "made"), progress)
-        damaged = []
-        for shard in (_look(dst, entry) for entry in entries):
-            if shard.tar_sound and shard.index_sound:
-                report.failed.append((shard.entry.file, "it is as it was packed, and wrong"))
-            elif shard.keys is None and shard.entry.file not in work.plan.files:
-                reason = "it was appended, and neither its index nor its tar is left to say of what"
-                report.failed.append((shard.entry.file, reason))
-            else:
-                damaged.append(shard)
-        for shard, made in _remake(Path(folder), damaged, work, jobs, report, progress):
-            _put_back(dst, shard, made, report)
+    if entries:
+        with open_source(src, progress, scratch=scratch) as (source, spool):
+            assert isinstance(source, LocalSource)
+            work = _same_work(dst, source, content, spool, progress)
+            _repair_shards(dst, work, entries, jobs, report, progress)
+        if isinstance(src, StoreSource):
+            src.forget()
     report.seconds = time.monotonic() - began
     return report
+
+
+def _repair_shards(
+    dst: Path,
+    work: Work,
+    entries: Sequence[ShardEntry],
+    jobs: int,
+    report: RepairReport,
+    progress: Progress,
+) -> None:
+    damaged = []
+    for shard in (_look(dst, entry) for entry in entries):
+        if shard.tar_sound and shard.index_sound:
+            report.failed.append((shard.entry.file, "it is as it was packed, and wrong"))
+        elif shard.keys is None and shard.entry.file not in work.plan.files:
+            reason = "it was appended, and neither its index nor its tar is left to say of what"
+            report.failed.append((shard.entry.file, reason))
+        else:
+            damaged.append(shard)
+    with tempfile.TemporaryDirectory(prefix=_FOLDER, dir=dst) as folder:
+        for shard, made in _remake(Path(folder), damaged, work, jobs, report, progress):
+            _put_back(dst, shard, made, report)
 
 
 def _restored_manifest(dst: Path, report: RepairReport) -> Manifest:
@@ -110,7 +134,9 @@ def _restored_manifest(dst: Path, report: RepairReport) -> Manifest:
     return content
 
 
-def _same_work(dst: Path, src: Path, content: Manifest, spool: Path, progress: Progress) -> Work:
+def _same_work(
+    dst: Path, src: LocalSource, content: Manifest, spool: Path, progress: Progress
+) -> Work:
     """The source as it was packed."""
     if content.external:
         raise UnusableInput(
@@ -129,12 +155,13 @@ def _same_work(dst: Path, src: Path, content: Manifest, spool: Path, progress: P
             f"{dst} was packed by a program, and only that can make it again: run it once more, "
             "with overwrite=True. Or restore the damaged shards from a copy."
         )
-    work = prepare(src, options, progress, spool=spool)
+    here = replace(src, version="")
+    work = prepare(here, options, progress, spool=spool)
     if work.scanned.classes != content.classes:
-        work = prepare(src, options, progress, content.classes, spool=spool)
-    if work.scanned.fingerprint != content.source:
+        work = prepare(here, options, progress, content.classes, spool=spool)
+    if not content.source.startswith(work.scanned.fingerprint):  # of a store, a version follows
         raise UnusableInput(
-            f"{src} is not what {dst} was packed from: names, sizes or labels differ. "
+            f"{src.name} is not what {dst} was packed from: names, sizes or labels differ. "
             "Give the same source, or restore the damaged shards from a copy."
         )
     return work

@@ -36,7 +36,7 @@ class Plan:
         return len(self.files)
 
     def shard(self, number: int) -> NDArray[np.int64]:
-        """The listing's sample numbers of one shard, in its order."""
+        """Return the listing's sample numbers of one shard, in its order."""
         return self.order[self.bounds[number] : self.bounds[number + 1]]
 
     def tar_bytes(self, number: int) -> int:
@@ -61,9 +61,8 @@ def plan_shards(
 
     Args:
         listing: what is to be packed.
-        shard_size: bytes a shard's tar should not exceed (a single sample may); None for
-            `default_shard_size`.
-        shard_samples: samples a shard may hold, None for any number.
+        shard_size: bytes a shard's tar should not exceed (a single sample may).
+        shard_samples: samples a shard may hold.
         seed: of the shuffle; None keeps the source's order.
         image_bytes: what each image takes if not what it takes in the source.
         first: the number of the first shard of each split, 0 if it is not named.
@@ -93,7 +92,7 @@ def plan_shards(
 
 
 def _spans(listing: Listing, image_bytes: int | None) -> NDArray[np.int64]:
-    """Bytes of each sample in a tar, at most: its members, their headers and padding."""
+    """Return the bytes of each sample in a tar, at most: its members, their headers and padding."""
     members = 2 + listing.member_counts  # the image and its class
     sizes = listing.sizes
     if image_bytes is not None:
@@ -111,7 +110,7 @@ def _shard_ends(
     shard_size: int,
     shard_samples: int | None,
 ) -> list[int]:
-    """Where each shard ends if samples of these sizes and hashes follow each other.
+    """Return where each shard ends if samples of these sizes and hashes follow each other.
 
     One that its size fills ends before the sample of the smallest hash among the last that would
     fit: where one shard ends elsewhere than it did, the next one ends where it did all the same.
@@ -148,7 +147,7 @@ def _shuffled_blocks(
 
 
 def shuffled(hashes: NDArray[np.uint64], seed: int) -> NDArray[np.int64]:
-    """A permutation in which what has these hashes comes in an order that `seed` alone decides.
+    """Return a permutation of what has these hashes, in an order that `seed` alone decides.
 
     What is added or gone leaves the others in their order. They are sorted by the splitmix64 hash
     (Steele, Lea, Flood 2014) of (seed, hash), whatever numpy's version.
@@ -159,16 +158,10 @@ def shuffled(hashes: NDArray[np.uint64], seed: int) -> NDArray[np.int64]:
 
 
 def default_shard_size(total: int) -> tuple[int, str]:
-    """The largest round size that leaves a shard for each of 64 readers, from 10 MB to 1 GB.
+    """Return the largest round size that leaves a shard for each of 64 readers, and why.
 
     So shuffling windows, ranks and the workers of readers that divide whole shards (webdataset,
-    DALI) have several to choose from in a small dataset, too.
-
-    Args:
-        total: bytes of all shards.
-
-    Returns:
-        Bytes, and the reason in words.
+    DALI) have several to choose from in a small dataset, too. `total` counts the bytes of all.
     """
     fitting = [size for size in SIZES if size * READERS <= total]
     if not fitting:

@@ -9,26 +9,25 @@ import xxhash
 
 from packer.errors import NothingToPack, UnusableInput
 from packer.options.declared import PackOptions
-from packer.plan.guard import Origin
 from packer.plan.plan import plan_shards
-from packer.plan.source_summary import doubts, remarks, told
-from packer.plan.work import Work
-from packer.planning.existing import There
+from packer.plan.source_summary import doubts, remarks, summary
+from packer.plan.work import Origin, Work
+from packer.planning.existing import ExistingSamples
 from packer.planning.scan import scan
 from packer.progress import Progress
 from packer.sources.detect import read
 from packer.sources.folder.files import NO_FILE
-from packer.sources.given import Given
 from packer.sources.objects import joined, of_items
 from packer.sources.places import Spool
 from packer.sources.reading import Reading
 from packer.sources.records import Facts
+from packer.storage.source import LocalSource
 from packer.words import option
 from reader.format import Manifest
 
 
 def prepare(
-    src: Path | Given | Reading,
+    src: Path | LocalSource | Reading,
     options: PackOptions,
     progress: Progress,
     classes: Sequence[str] | None = None,
@@ -39,23 +38,16 @@ def prepare(
     """Scan `src` and plan its shards; nothing is written.
 
     Args:
-        src: the folder, archive or manifest to be packed; or what is understood already.
+        src: the folder, archive or table to be packed; or what is understood already.
         options: what shapes the shards.
         progress: where to show how far it is.
         classes: class names in label order, None for the source's own order.
         onto: a dataset whose samples are there already.
         spool: folder for what the scan makes for samples.
-
-    Raises:
-        NothingToPack: there is nothing to pack.
-        UnusableInput: it does not go with what is in `onto`.
-        FormatError: an index of `onto` is not usable.
-        PackingFailed: the source has gone meanwhile.
-        OSError: the disk fails.
     """
     base = None if onto is None else Manifest.load(onto)
-    given = Given.at(src) if isinstance(src, Path) else src
-    reading = _reading(given, options) if isinstance(given, Given) else given
+    given = LocalSource.at(src) if isinstance(src, Path) else src
+    reading = _reading(given, options) if isinstance(given, LocalSource) else given
     source = reading.open(classes)
     if base is not None and source.classes:
         known = set(base.classes)
@@ -66,22 +58,22 @@ def prepare(
     boxes = {**source.facts.boxes, **of_items(options.source)}
     recorded = joined(base, boxes, onto)
     origin = None
-    if isinstance(given, Given):
+    if isinstance(given, LocalSource):
         root = source.facts.root
         origin = Origin.of(root if root is not None and root.exists() else given.path)
-    there = None if onto is None or base is None else There(onto, base)
+    there = None if onto is None or base is None else ExistingSamples(onto, base)
     fixed = len(base.classes if base else classes or ())
     with Spool(spool) as made:
         scanned = scan(source, options, progress, there, fixed, reading.beside, spool=made)
     if origin is not None:
         origin.check()  # else it has gone while it was listed
-    if isinstance(given, Given) and given.version:
+    if isinstance(given, LocalSource) and given.version:
         version = version_of(given.version, classes)
         scanned = replace(scanned, fingerprint=scanned.fingerprint + version)
     listing = scanned.listing
     if not len(listing) and base is None:
         files = [(item.name, item.reason) for item in listing.skipped]
-        name = given.name if isinstance(given, Given) else given.what
+        name = given.name if isinstance(given, LocalSource) else given.what
         what = f"{name}, read as {reading.what}, holds no file to pack."
         raise NothingToPack(f"{what}{_hint(scanned.facts, files)}", files)
     plan = plan_shards(
@@ -98,32 +90,23 @@ def prepare(
     further = tuple(remarks(scanned.facts, listing, recorded))
     if base is None and not scanned.facts.is_late:
         further += tuple(doubts(listing, scanned.classes))
-    sentence = told(reading.what, listing, scanned.classes, scanned.facts)
+    sentence = summary(reading.what, listing, scanned.classes, scanned.facts)
     before = there.rejected if there else frozenset()
     return Work(origin, scanned, plan, options, base, scanned.remarks + further, sentence, before)
 
 
 def version_of(listed: str, classes: Sequence[str] | None) -> str:
-    """How the fingerprint of a source in a store ends: it tells that nothing need be fetched.
-
-    Args:
-        listed: checksum of what the store lists.
-        classes: as they were given.
-    """
+    """Return how the fingerprint of a source in a store ends: compared before it is fetched."""
     return xxhash.xxh3_128_hexdigest(repr((listed, classes and tuple(classes))).encode())
 
 
-def _reading(given: Given, options: PackOptions) -> Reading:
+def _reading(given: LocalSource, options: PackOptions) -> Reading:
     reading = read(given.path, options.source)
     return replace(reading, beside=(*reading.beside, *given.lacking))
 
 
 def _refuse_what_keys_decide(what: str, onto: Path | None, split: object) -> None:
-    """Shards are planned before items are read, and only these tell their keys.
-
-    Raises:
-        UnusableInput: something is asked for that depends on them.
-    """
+    """Raise where shards depend on keys that are known only when items are read."""
     if onto is not None:
         raise UnusableInput(
             f"Items of {what} have keys of their own, and which of them are in {onto} only "
@@ -140,7 +123,7 @@ def _refuse_what_keys_decide(what: str, onto: Path | None, split: object) -> Non
 
 
 def _hint(facts: Facts, files: Sequence[tuple[str, str]]) -> str:
-    """What the reasons why there is nothing to pack may have in common."""
+    """Return what the reasons why there is nothing to pack may have in common."""
     missing = sum(reason.endswith(NO_FILE) for _, reason in files)
     if "columns" in facts.heeds and missing and missing == len(files):
         return (
@@ -151,11 +134,7 @@ def _hint(facts: Facts, files: Sequence[tuple[str, str]]) -> str:
 
 
 def refuse_other_splits(dst: Path, there: set[str], new: set[str]) -> None:
-    """Samples without a split beside named ones would be read by nobody who names a split.
-
-    Raises:
-        UnusableInput: there are such.
-    """
+    """Raise where samples without a split would lie beside named ones: few would read them."""
     if there and not {bool(split) for split in new} <= {bool(split) for split in there}:
         raise UnusableInput(
             f"{dst} {_told(there)}, and what is to be added {_told(new)}. Append what is divided "
@@ -170,7 +149,7 @@ def _told(splits: set[str]) -> str:
 
 
 def next_numbers(base: Manifest | None) -> dict[str, int]:
-    """For each split, the number that its next shard gets."""
+    """Return the number that the next shard of each split gets."""
     numbers: dict[str, int] = {}
     for shard in base.shards if base else ():
         number = int(re.findall(r"\d+", Path(shard.file).stem)[-1])

@@ -13,15 +13,8 @@ _NAMED = 3  # classes
 _SEVERAL = 10  # classes: of so many, most have more than one sample
 
 
-def told(what: str, listing: Listing, classes: Sequence[str], facts: Facts) -> str:
-    """The sentence that `packer pack` begins with.
-
-    Args:
-        what: the source was taken for, as `Reading` has it.
-        listing: the samples that were found.
-        classes: their names in label order.
-        facts: what the source says of labels and members that only reading all items lists.
-    """
+def summary(what: str, listing: Listing, classes: Sequence[str], facts: Facts) -> str:
+    """Return the sentence that `packer pack` begins with; `what` is that of the `Reading`."""
     count = len(listing)
     by_split = {name: len(numbers) for name, numbers in listing.by_split().items()}
     members = [
@@ -54,12 +47,7 @@ def remarks(facts: Facts, listing: Listing, recorded: Container[str]) -> Iterato
 
 
 def doubts(listing: Listing, classes: Sequence[str]) -> Iterator[str]:
-    """What the samples of the classes say of whether their labels are classes at all.
-
-    Args:
-        listing: the samples that were found.
-        classes: their names in label order.
-    """
+    """Yield what the samples of the classes say of whether their labels are classes at all."""
     labels = listing.labels
     counts = np.bincount(labels[labels >= 0], minlength=len(classes))
     empty = np.flatnonzero(counts == 0).tolist()
@@ -102,7 +90,7 @@ def sentence(
 
 
 def _without(count: int) -> str:
-    """How many images are without a member."""
+    """Return how many images are without a member."""
     if not count:
         return ""
     return f" ({count} {'image' if count == 1 else 'images'} without)"

@@ -1,7 +1,9 @@
 """What a packing run is to do, as plain data, and what it asks of that."""
 
+import os
+import platform
 import shutil
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,9 +12,11 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from packer.images.encode import Policy
+from packer import __version__
+from packer.errors import PackingFailed, UnusableInput
+from packer.files.snapshot import Watched
+from packer.images.encode import Policy, transcoders
 from packer.options.declared import PackOptions
-from packer.plan.guard import Mandate, Origin
 from packer.plan.plan import Plan
 from packer.planning.listing import Listing
 from packer.planning.scan import Scanned
@@ -21,6 +25,95 @@ from reader.format import Manifest
 
 _INDEX_BYTES = 4096  # an index without samples
 _ROW_BYTES = 200  # a sample in it, at usual name lengths
+
+
+def versions(policy: Policy) -> dict[str, str]:
+    """Return the versions of what the bytes of a shard depend on here, beside its samples."""
+    return {"packer": __version__, **transcoders(policy)}
+
+
+def others_than(wanted: Mapping[str, str], here: Mapping[str, str]) -> str:
+    """What is here in another version than is wanted, to end a sentence; empty if nothing is."""
+    names = sorted(name for name in {*wanted, *here} if wanted.get(name) != here.get(name))
+    return ", ".join(
+        f"{name} {here.get(name, '(none)')} instead of {wanted.get(name, '(none)')}"
+        for name in names
+    )
+
+
+def all_versions(used: Mapping[str, str], base: Manifest | None) -> dict[str, str]:
+    """Join those that made what is kept: of one that has changed since, both versions."""
+    versions = {name: [version] for name, version in (base.transcoders if base else {}).items()}
+    for name, version in used.items():
+        if version not in ", ".join(before := versions.setdefault(name, [])).split(", "):
+            before.append(version)
+    return {name: ", ".join(both) for name, both in sorted(versions.items())}
+
+
+@dataclass(frozen=True)
+class RunGuard:
+    """The run that a job belongs to: it may come late, or to a machine that is not like the others.
+
+    Attributes:
+        journal: of the run, as it was when the job was given out.
+        versions: of what the run packs with.
+    """
+
+    journal: Watched
+    versions: Mapping[str, str]
+
+    def check_versions(self, policy: Policy) -> None:
+        """Raise where another version is here, which may write other bytes."""
+        if others := others_than(self.versions, versions(policy)):
+            raise PackingFailed(
+                f"{platform.node()} has {others}, which may write other bytes than the run was "
+                "begun with. Install the same versions there, and pack again."
+            )
+
+    def check(self) -> None:
+        """Raise where the run is over, or its destination is not there."""
+        path = self.journal.path
+        try:
+            if Watched.of(path) == self.journal:
+                return
+        except UnusableInput as error:
+            raise PackingFailed(
+                f"{error} Either that run is over, or {platform.node()} does not share "
+                f"{path.parent} with the machine that began it: source and destination must be "
+                "there under the same paths."
+            ) from error
+        raise PackingFailed(f"{path} is of another run now: that of this shard is over.")
+
+
+@dataclass(frozen=True)
+class Origin:
+    """The place that a source lies at, to tell a file that is gone from a disk that is gone.
+
+    Attributes:
+        inode: of the folder or file at `path`; on a shared file system all machines see the same,
+            while the device that it is mounted as is each one's own.
+    """
+
+    path: Path
+    inode: int
+
+    @classmethod
+    def of(cls, path: Path) -> "Origin":
+        """Return what lies at `path` now."""
+        return cls(path, os.stat(path).st_ino)
+
+    def check(self) -> None:
+        """Raise where the source itself is gone: nothing can be said of its files then."""
+        try:
+            if os.stat(self.path).st_ino == self.inode:
+                return
+            reason = "something else is in its place"
+        except OSError as error:
+            reason = str(error.strerror)
+        raise PackingFailed(
+            f"{self.path} is not there any more: {reason}. Finished shards are kept: once it is "
+            "back, pack again to go on."
+        )
 
 
 @dataclass(frozen=True)
@@ -54,7 +147,7 @@ class ShardJob:
         threads: that encode at a time, where there are fewer shards than cores.
         origin: where the source lies.
         needs_all: leave the shard unfinished if a file cannot be read now: another time it may be.
-        mandate: what to make sure of before anything is written.
+        guard: what to make sure of before anything is written.
     """
 
     path: Path
@@ -64,11 +157,11 @@ class ShardJob:
     threads: int = 1
     origin: Origin | None = None
     needs_all: bool = False
-    mandate: Mandate | None = None
+    guard: RunGuard | None = None
 
 
 def tars(work: Work, dst: Path) -> list[Path]:
-    """The tars to be written."""
+    """Return the tars to be written."""
     return [dst / file for file in work.plan.files]
 
 
@@ -78,16 +171,16 @@ def shard_job(
     samples: Sequence[int] | NDArray[np.int64],
     threads: int = 1,
     needs_all: bool = False,
-    mandate: Mandate | None = None,
+    guard: RunGuard | None = None,
 ) -> ShardJob:
-    """What writes these samples into the tar at `path`; for the rest see `ShardJob`."""
+    """Return what writes these samples into the tar at `path`; for the rest see `ShardJob`."""
     files, listing = work.scanned.files, work.scanned.listing.take(samples)
     place = work.options.policy, threads, work.origin
-    return ShardJob(path, files, listing, *place, needs_all, mandate)
+    return ShardJob(path, files, listing, *place, needs_all, guard)
 
 
 def digests(work: Work) -> dict[str, str]:
-    """For each shard a checksum of the samples that it is made from."""
+    """Return for each shard a checksum of the samples that it is made from."""
     told = (*work.scanned.classes, work.scanned.facts.identity)
     names = "\0".join(filter(None, told)).encode("utf-8", "surrogatepass")
     classes, listing, plan = xxhash.xxh3_128_hexdigest(names), work.scanned.listing, work.plan
@@ -98,7 +191,7 @@ def digests(work: Work) -> dict[str, str]:
 
 
 def bytes_needed(work: Work, shards: Iterable[int]) -> int | None:
-    """What these shards take on disk, at most; None if only encoding the images tells."""
+    """Return what these shards take on disk, at most; None if only encoding the images tells."""
     plan, policy = work.plan, work.options.policy
     if policy.raw is None and (policy.max_side or policy.quality or work.scanned.facts.identity):
         return None
@@ -110,7 +203,7 @@ def bytes_needed(work: Work, shards: Iterable[int]) -> int | None:
 
 
 def outline(work: Work, dst: Path) -> dict[str, Any]:
-    """What would be written, as a person would want to know it beforehand."""
+    """Return what would be written, as a person would want to know it beforehand."""
     listing, plan, classes = work.scanned.listing, work.plan, work.scanned.classes
     labels = np.bincount(listing.labels[listing.labels >= 0], minlength=len(classes))
     there = next(path for path in (dst, *dst.absolute().parents) if path.exists())

@@ -17,8 +17,8 @@ Digests = NDArray[np.bytes_]
 _LABEL = "cls"  # the member that every sample with a label gets
 
 
-class There:
-    """What the indexes of a dataset tell, in 48 bytes a sample.
+class ExistingSamples:
+    """The samples that the indexes of a dataset name, in 48 bytes a sample.
 
     Attributes:
         digests: of the keys.
@@ -26,11 +26,7 @@ class There:
     """
 
     def __init__(self, folder: Path, base: Manifest) -> None:
-        """Read the indexes of a dataset.
-
-        Raises:
-            FormatError: one of them is not usable.
-        """
+        """Read the indexes of a dataset."""
         self._paths = [folder / shard.index for shard in base.shards]
         self._splits = [shard.split for shard in base.shards]
         keys = bytearray()
@@ -53,16 +49,13 @@ class There:
     def differences(
         self, listing: Listing, digests: Digests, seen: Digests, classes: Sequence[str]
     ) -> Iterator[str]:
-        """A sentence on what has changed since, and one on what has gone.
+        """Yield a sentence on what has changed since, and one on what has gone.
 
         Args:
             listing: the samples of the source.
             digests: of their keys.
             seen: of the keys of these and of copies that were skipped.
             classes: names in label order.
-
-        Raises:
-            UnusableInput: samples have another label or split now.
         """
         order = np.argsort(self.digests)
         places = np.searchsorted(self.digests, digests, sorter=order)
@@ -115,12 +108,12 @@ class There:
 
 
 def digest(data: bytes) -> bytes:
-    """16 bytes that no other data has."""
+    """Return 16 bytes that no other data has."""
     return hashlib.blake2b(data, digest_size=16).digest()
 
 
 def column(digests: bytearray) -> Digests:
-    """Digests that lie back to back, as an array."""
+    """Return digests that lie back to back as an array."""
     return np.frombuffer(digests, dtype="S16") if digests else np.empty(0, "S16")
 
 

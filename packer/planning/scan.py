@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from packer.errors import BadImage, UnusableInput
 from packer.keys import split_of
 from packer.options.declared import PackOptions
-from packer.planning.existing import Digests, There, column, digest
+from packer.planning.existing import Digests, ExistingSamples, column, digest
 from packer.planning.listing import Listing
 from packer.progress import Advance, Progress
 from packer.sources.places import Files, Spool
@@ -41,7 +41,7 @@ def scan(
     source: Source,
     options: PackOptions,
     progress: Progress,
-    there: There | None = None,
+    there: ExistingSamples | None = None,
     fixed: int = 0,
     beside: Iterable[Skipped] = (),
     *,

@@ -36,7 +36,7 @@ class Destination:
 
     @property
     def committed(self) -> Path | None:
-        """A folder with dataset.json and the indexes, if there is a dataset."""
+        """Return a folder with dataset.json and the indexes, if there is a dataset."""
         return self.folder if (self.folder / manifest.FILENAME).exists() else None
 
     @property
@@ -45,11 +45,7 @@ class Destination:
         return self.committed is not None and not self.log.path.exists()
 
     def base(self) -> Path:
-        """Return the folder of the dataset that is added to.
-
-        Raises:
-            FormatError: there is none.
-        """
+        """Return the folder of the dataset that is added to; raise if there is none."""
         if self.committed is None:
             raise self._nothing_to_add_to()
         return self.folder
@@ -91,11 +87,7 @@ class Destination:
         """Wait until all that was taken is where it belongs."""
 
     def commit(self, content: Manifest, progress: Progress) -> None:
-        """Write dataset.json: from here on there is a dataset.
-
-        Raises:
-            PackingFailed: it cannot be written.
-        """
+        """Write dataset.json: from here on there is a dataset."""
         self.log.commit(content)
 
     def discard(self, splits: Iterable[str], keep: Manifest | None) -> None:

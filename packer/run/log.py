@@ -37,7 +37,7 @@ Note = Callable[[str], None]
 _SHARD = re.compile(r"(?:(.+)/)?shard-\d{6,}\.(?:tar|safetensors)")
 
 
-def _ignore(sentence: str) -> None:
+def ignore(sentence: str) -> None:
     """Note nothing."""
 
 
@@ -51,7 +51,7 @@ class RunLog:
 
     @contextmanager
     def hold(
-        self, run: Run, overwrite: bool, keep: Manifest | None = None, note: Note = _ignore
+        self, run: Run, overwrite: bool, keep: Manifest | None = None, note: Note = ignore
     ) -> Iterator[Watched]:
         """Hold the destination for one packing run; the body writes shards and calls `commit`.
 
@@ -63,10 +63,6 @@ class RunLog:
             overwrite: remove what is there, unless the run is to be continued.
             keep: the dataset that is there and is added to.
             note: is called with a sentence on finished shards that are not kept.
-
-        Raises:
-            UnusableInput: another process packs there, or something else is there already.
-            OSError: the disk fails.
         """
         with lock.opened(self.path) as file:
             if not lock.take(file, lock.ALL):
@@ -87,13 +83,9 @@ class RunLog:
         run: Run,
         overwrite: bool = False,
         keep: Manifest | None = None,
-        note: Note = _ignore,
+        note: Note = ignore,
     ) -> set[str]:
-        """Begin or continue `run` in the log, whose `file` is locked for it; as `hold` does.
-
-        Returns:
-            All folders that shards may lie in.
-        """
+        """Begin or continue `run` in the log, whose `file` is locked; return all splits."""
         found = read(file)
         splits = {*run.splits, *(found.splits if found else ())}
         if found is not None and found.pushed:
@@ -120,23 +112,14 @@ class RunLog:
         return splits
 
     def add_split(self, run: Run, split: str, keep: Manifest | None) -> None:
-        """Add a split to the run of a loop that this process holds, before its first shard.
-
-        Raises:
-            UnusableInput: its folder holds shards already.
-            OSError: the disk fails.
-        """
+        """Add a split to the run of a loop that this process holds, before its first shard."""
         found = dataset_names(self._storage.list([split]), [split])
         refuse_strangers(self._storage.name, found, keep)
         with open(self.path, "rb+", buffering=0) as file:
             _append(file, replace(run, splits=[split]))
 
     def commit(self, content: Manifest) -> None:
-        """Write dataset.json: from here on there is a dataset.
-
-        Raises:
-            PackingFailed: it cannot be written.
-        """
+        """Write dataset.json: from here on there is a dataset."""
         self._storage.replace(manifest.FILENAME, content.dump().encode())
         try:
             self.remove()
@@ -151,10 +134,7 @@ class RunLog:
         self.remove()
 
     def forget(self, source: str) -> None:
-        """Remove the log that a crash right after the commit of `source` has left.
-
-        That of another command, which is at work or is to be continued, stays.
-        """
+        """Remove the log that a crash after the commit of `source` has left; no other command's."""
         if self.path.exists():
             with lock.opened(self.path) as file:
                 if lock.take(file, lock.ALL) and lock.is_there(file):
@@ -279,11 +259,7 @@ def refuse_strangers(
 
 
 def remove_dataset(storage: Storage, splits: set[str]) -> set[str]:
-    """Remove dataset.json first, so that nobody reads what is half removed; then all shards.
-
-    Returns:
-        The splits that it had, and `splits`.
-    """
+    """Remove dataset.json first, so that nobody reads the half; return the splits."""
     with contextlib.suppress(FormatError, OSError):
         if (text := storage.read(manifest.FILENAME)) is not None:
             splits = splits.union(Manifest.parse(text, manifest.FILENAME).splits)

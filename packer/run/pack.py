@@ -1,37 +1,38 @@
-"""`packer pack`: scan, plan, write, commit."""
+"""`packer pack`, all of it or a part: scan, plan, write, commit."""
 
 import os
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
+from contextlib import ExitStack
 from pathlib import Path
 
 import numpy as np
 
 from packer.errors import EXAMPLES, NothingToPack, Rejected, UnusableInput
 from packer.options.declared import PackOptions
-from packer.plan.guard import Mandate
 from packer.plan.prepare import prepare
-from packer.plan.work import Work
+from packer.plan.work import RunGuard, Work, tars
 from packer.planning.scan import numbered
 from packer.progress import Progress
+from packer.run import log
 from packer.run.destination import Destination
-from packer.run.open_source import brought, whole
-from packer.run.repeated_keys import refuse_repeated_keys
-from packer.run.report import PackReport, manifest_of, report, without_labels
+from packer.run.log import Note, ignore
+from packer.run.open_source import open_source
+from packer.run.part import Part
+from packer.run.report import PackReport, PartReport, manifest_of, report, without_labels
 from packer.run.run import Run
 from packer.run.up_to_date import already_packed, packed_from, read, refuse_other_options
-from packer.run.write_missing import fill
+from packer.run.write_missing import all_rejected, may_be_misread, refusal, write_missing
+from packer.shards.builder import Rejections
 from packer.shards.executors import connected
-from packer.shards.jobs import Rejections
 from packer.shards.shard_writer import index_of, remove_shard
-from packer.shards.written import Written
+from packer.shards.written import Written, refuse_repeated_keys
 from packer.sources.folder.shape import listed
-from packer.sources.given import Given
 from packer.sources.objects import of_items
 from packer.sources.reading import Reading
-from packer.storage.decompress import beside, forget_unpacked
-from packer.storage.source import StoreSource
+from packer.storage import decompress
+from packer.storage.source import LocalSource, StoreSource
 from packer.words import many
 from reader.format import Index, Manifest
 
@@ -48,7 +49,7 @@ def pack(
     overwrite: bool = False,
     executor: Executor | str | None = None,
     progress: Progress | None = None,
-    announce: Callable[[str], None] = lambda sentence: None,
+    announce: Note = ignore,
     tell: Callable[[Rejections], None] | None = None,
 ) -> PackReport:
     """Pack `src` into the dataset `dst`, or finish what an earlier run began.
@@ -58,64 +59,53 @@ def pack(
         dst: a folder, or a place in a store.
         jobs: processes; with an executor that does not tell its workers, their number.
         executor: where shards are packed, see `connected`; None: in processes of this machine.
-        announce: is given the sentence that says what the source was understood as, before
+        announce: is called with the sentence that says what the source was understood as, before
             anything is packed or rejected.
-        tell: is given what the scan rejects, before anything is packed.
+        tell: is called with what the scan rejects, before anything is packed.
 
     Raises:
-        NothingToPack: the source holds no image.
-        UnusableInput: `dst` holds something else.
         Rejected: files were rejected and `skip_rejected` is not set; nothing is committed. Where
             these suggest that the source is misread nothing is packed; else it names what the scan
             and the packing of all images reject.
-        PackingFailed: writing failed; the same call continues.
     """
     began = time.monotonic()
     progress = progress or Progress(quiet=True)
-    to = dst if isinstance(dst, Destination) else Destination(Path(os.path.realpath(dst)))
+    to = _destination(dst)
     if isinstance(src, StoreSource) and not (append or overwrite):
         done = packed_from(src, to, options, classes, began)
         if done is not None:
             return done
-    given = src if isinstance(src, Reading) else brought(src, to, progress)
-    name = given.name if isinstance(given, Given) else given.what
-    base = to.base() if append else None
-    if base is not None:
-        refuse_other_options(to, base, options)
-    spool = beside(to.folder)
-    work = prepare(whole(given, to, progress), options, progress, classes, base, spool=spool)
-    there = base if append else None if overwrite else already_packed(to, work)
-    if there is not None and not (append and len(work.plan)):
-        announce(work.reading)
-        content = Manifest.load(there)
-        count, written = 0, read(there, content)
-        to.forget(content)
-        rejected = _rejected(work, written)
-    else:
-        by_scan = _rejected(work)
-        stops = bool(by_scan) and not skip_rejected
-        if stops and may_be_misread(work, by_scan):
+    with ExitStack() as stack:
+        source, spool = stack.enter_context(open_source(src, progress, to, keeps=True))
+        name = source.name if isinstance(source, LocalSource) else source.what
+        base = to.base() if append else None
+        if base is not None:
+            refuse_other_options(to, base, options)
+        work = prepare(source, options, progress, classes, base, spool=spool)
+        there = base if append else None if overwrite else already_packed(to, work)
+        if there is not None and not (append and len(work.plan)):
             announce(work.reading)
-            raise refusal(work, by_scan, written=False)
-        if by_scan and tell is not None:
-            tell(by_scan)
-        if stops:
-            look_on(by_scan, to.holds_all, progress)
-        run = Run.asked(f"{name}{work.scanned.facts.identity}", options, classes).of(work)
-        with (
-            connected(executor) as engine,
-            to.hold(run, overwrite, work.base, progress.note) as watched,
-        ):
+            content = Manifest.load(there)
+            count, written = 0, read(there, content)
+            to.forget(content)
+            rejected = all_rejected(work, written)
+        else:
+            by_scan = all_rejected(work)
+            stops = bool(by_scan) and not skip_rejected
+            if stops and may_be_misread(work, by_scan):
+                announce(work.reading)
+                raise refusal(work, by_scan, written=False)
+            if by_scan and tell is not None:
+                tell(by_scan)
+            if stops:
+                look_on(by_scan, to.holds_all, progress)
+            run = Run.asked(f"{name}{work.scanned.facts.identity}", options, classes).of(work)
+            engine = stack.enter_context(connected(executor))
+            watched = stack.enter_context(to.hold(run, overwrite, work.base, progress.note))
             announce(work.reading)
-            mandate = Mandate(watched, run.versions)
-            numbers = range(len(work.plan))
-            filled = fill(
-                work, to, numbers, mandate, jobs, engine, skip_rejected, progress, is_refused=stops
-            )
-            written, count = filled.written, filled.count
-            rejected = sorted(_rejected(work, written) + filled.unread)
-            if filled.unread or (rejected and not skip_rejected):
-                raise refusal(work, rejected, written=to.holds_all or not stops)
+            how = RunGuard(watched, run.versions), jobs, engine, skip_rejected, progress
+            written, count = write_missing(work, to, range(len(work.plan)), *how, is_refused=stops)
+            rejected = all_rejected(work, written)
             if not append and not any(entry.samples for entry in written.entries.values()):
                 raise NothingToPack(f"{name} holds no image. Nothing was committed.", rejected)
             dropped = _drop_empty_shards(to.folder, written) if append else []
@@ -124,11 +114,11 @@ def pack(
                 refuse_repeated_keys(to.folder, written.entries)
             content = _manifest(work, written, dropped)
             to.commit(content, progress)
-    forget_unpacked(to.folder)
+    decompress.forget(to.folder)
     if isinstance(src, StoreSource):
         src.forget()
     unlabelled = []
-    if work.scanned.facts.is_late:  # of others the scan has told it
+    if work.scanned.facts.is_late:  # of others the scan has said it
         unlabelled = without_labels(written.labels)
     return report(
         to.name,
@@ -143,9 +133,73 @@ def pack(
     )
 
 
-def _rejected(work: Work, written: Written | None = None) -> Rejections:
-    """What the scan rejected, and what was rejected of the shards that are written."""
-    return sorted(work.scanned.listing.rejected + (written.rejected if written else []))
+def pack_part(
+    src: Path | StoreSource,
+    dst: Path | Destination,
+    options: PackOptions,
+    jobs: int,
+    part: Part,
+    *,
+    classes: Sequence[str] | None = None,
+    skip_rejected: bool = False,
+    executor: Executor | str | None = None,
+    progress: Progress | None = None,
+    announce: Note = ignore,
+) -> PartReport:
+    """Write the missing shards of `part`; `pack` writes what is missing of all, and commits.
+
+    The arguments are those of `pack`.
+    """
+    began = time.monotonic()
+    progress = progress or Progress(quiet=True)
+    to = _destination(dst)
+    with ExitStack() as stack:
+        source, spool = stack.enter_context(open_source(src, progress, to, keeps=not to.is_done))
+        assert isinstance(source, LocalSource)
+        written, count = Written(), 0
+
+        def refuse(work: Work) -> Work:
+            if not skip_rejected and (by_scan := all_rejected(work)):
+                raise refusal(work, by_scan, written=False)
+            return work
+
+        def scan() -> Work:
+            return refuse(prepare(source, options, progress, classes, spool=spool))
+
+        if is_committed := to.is_done:
+            work = prepare(source, options, progress, classes, spool=spool)
+            already_packed(to, work)  # else it is another dataset
+            announce(work.reading)
+        else:
+            run = Run.asked(source.name, options, classes)
+            engine = stack.enter_context(connected(executor))
+            work, watched = stack.enter_context(to.share(part, run, scan, progress.note))
+            announce(work.reading)
+            how = RunGuard(watched, run.versions), jobs, engine, skip_rejected, progress
+            try:
+                refuse(work)  # another part has scanned, which skips what is rejected
+                written, count = write_missing(work, to, part.shards(len(work.plan)), *how)
+            except Rejected:
+                (to.folder / log.STALE).touch()  # the source is to be mended: scan it again
+                raise
+    shards = part.shards(len(work.plan))
+    return PartReport(
+        reading=work.reading,
+        part=str(part),
+        dataset=to.name,
+        samples=sum(len(work.plan.shard(number)) for number in shards),
+        shards=len(shards),
+        shards_written=count,
+        missing=0 if is_committed else to.missing(tars(work, to.folder)),
+        committed=is_committed,
+        seconds=time.monotonic() - began,
+        rejected=sorted(written.rejected),
+        untiled=sorted(written.untiled),
+    )
+
+
+def _destination(dst: Path | Destination) -> Destination:
+    return dst if isinstance(dst, Destination) else Destination(Path(os.path.realpath(dst)))
 
 
 def look_on(rejected: Rejections, keeps: bool, progress: Progress) -> None:
@@ -157,24 +211,8 @@ def look_on(rejected: Rejections, keeps: bool, progress: Progress) -> None:
     )
 
 
-def may_be_misread(work: Work, files: Rejections) -> bool:
-    """Whether the rejected files suggest another reading of the source: many, or strays."""
-    listing = work.scanned.listing
-    if work.scanned.facts.is_late:
-        return False
-    by_scan = [item for item in listing.skipped if not item.ignored]
-    count = len(listing) + int(listing.member_counts.sum()) + len(by_scan)
-    return 2 * len(files) > count or not all(item.damaged for item in by_scan)
-
-
-def refusal(work: Work, files: Rejections, written: bool) -> Rejected:
-    """Return the error for rejected files: a few are damaged, or the source may be misread."""
-    noun = "item" if work.scanned.facts.is_late else "file"
-    return Rejected(files, written, damaged=not may_be_misread(work, files), noun=noun)
-
-
 def _lost_classes(work: Work, written: Written) -> list[str]:
-    """A sentence on the classes whose every file was rejected when it was read.
+    """Return a sentence on the classes whose every file was rejected when it was read.
 
     The labels are written by then, so that these classes keep their numbers.
     """
@@ -208,7 +246,7 @@ def _drop_empty_shards(dst: Path, written: Written) -> Rejections:
 
 
 def _classes(work: Work, written: Written) -> tuple[str, ...]:
-    """The class names; those of numbers that only reading the source has told."""
+    """Return the class names; those of numbers that only reading the source has told."""
     there = work.base.classes if work.base else ()
     if work.scanned.classes or not work.scanned.facts.is_late:
         return work.scanned.classes
@@ -224,13 +262,13 @@ def _classes(work: Work, written: Written) -> tuple[str, ...]:
 
 
 def _manifest(work: Work, written: Written, dropped: Rejections) -> Manifest:
-    """The manifest; no index names the files in `dropped`."""
+    """Return the manifest; no index names the files in `dropped`."""
     return manifest_of(
         written,
         (written.entries[file] for file in work.plan.files if file in written.entries),
         work.base,
         work.options.policy,
-        rejected=_rejected(work, written),
+        rejected=all_rejected(work, written),
         unindexed=work.scanned.listing.rejected + dropped,
         before=work.rejected_before,
         reading=work.reading,

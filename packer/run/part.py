@@ -28,11 +28,7 @@ class Part:
 
     @classmethod
     def of(cls, text: str, environment: Mapping[str, str]) -> "Part":
-        """``3/64``, or `SLURM`.
-
-        Raises:
-            UnusableInput: it is neither, or there is no such part.
-        """
+        """Return the part that ``3/64``, or `SLURM`, names."""
         if text == SLURM:
             return cls._of_array(environment)
         match = re.fullmatch(r"(\d{1,9})/(\d{1,9})", text)
@@ -44,7 +40,7 @@ class Part:
 
     @classmethod
     def _of_array(cls, environment: Mapping[str, str]) -> "Part":
-        """That of a task of a job array without gaps, whatever the first one's number."""
+        """Return that of a task of a job array without gaps, whatever the first one's number."""
         try:
             task, count, first, last, step = (
                 int(environment[f"SLURM_ARRAY_TASK_{name}"])
@@ -63,17 +59,13 @@ class Part:
         return cls((task - first) // step + 1, count)
 
     def shards(self, total: int) -> range:
-        """The numbers of its shards, of so many from 0 on: each shard is in one part."""
+        """Return the numbers of its shards, of so many from 0 on: each shard is in one part."""
         return range(self.number - 1, total, self.count)
 
 
 @contextmanager
 def only(folder: Path, part: Part) -> Iterator[None]:
-    """Hold one part of the run in `folder`, so that nobody else writes it meanwhile.
-
-    Raises:
-        UnusableInput: another process does.
-    """
+    """Hold one part of the run in `folder`, so that nobody else writes it meanwhile."""
     path = _file(folder, part)
     with opened(path) as file:
         if not take(file, ALL) or not is_there(file):
@@ -87,7 +79,7 @@ def only(folder: Path, part: Part) -> Iterator[None]:
 
 
 def busy(folder: Path, besides: Part | None = None) -> UnusableInput:
-    """The error for a destination that others are at work in, `besides` this part."""
+    """Return the error for a destination that others are at work in, `besides` this part."""
     own = None if besides is None else _file(folder, besides)
     others = [path for path in sorted(part_files(folder)) if path != own]
     parts = [_holder(path) for path in others if _is_held(path)]
@@ -101,7 +93,7 @@ def busy(folder: Path, besides: Part | None = None) -> UnusableInput:
 
 
 def part_files(folder: Path) -> Iterator[Path]:
-    """What parts that were killed have left."""
+    """Return what parts that were killed have left."""
     return folder.glob(f"{_FILE}*")
 
 
@@ -110,7 +102,7 @@ def _file(folder: Path, part: Part) -> Path:
 
 
 def _holder(path: Path) -> str:
-    """Who has said to hold a part."""
+    """Return who holds a part."""
     number = path.name.removeprefix(_FILE).replace("-of-", "/")
     said = path.read_text("utf-8", "replace") if path.exists() else ""
     return said[:200] if said.startswith("part ") else f"part {number}"

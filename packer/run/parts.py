@@ -54,9 +54,6 @@ def share(
         asked: the run, as it is known before the scan.
         scan: scans the source.
         note: is called with why it takes time.
-
-    Raises:
-        UnusableInput: the part, or all of it, is another process's, or the run is another one.
     """
     run_log, stale = RunLog(folder), folder / log.STALE
     with only(folder, part), ExitStack() as held:
@@ -93,17 +90,15 @@ def share(
 @contextmanager
 def _scanning(folder: Path, note: Note) -> Iterator[Any]:
     """Hold the file of the kept scan, so that one part at a time looks whether it has to scan."""
-    while True:
-        with lock.opened(folder / log.KEPT_SCAN, mode=0o600) as file:
-            if not lock.take(file, lock.ALL):
-                note("Waiting for the part that scans the source.")
-                fcntl.flock(file, fcntl.LOCK_EX)
-            if lock.is_there(file):
-                try:
-                    yield file
-                finally:
-                    fcntl.flock(file, fcntl.LOCK_UN)  # which a mapping would hold on to
-                return
+
+    def wait() -> None:
+        note("Waiting for the part that scans the source.")
+
+    with lock.waiting(folder / log.KEPT_SCAN, wait, mode=0o600) as file:
+        try:
+            yield file
+        finally:
+            fcntl.flock(file, fcntl.LOCK_UN)  # which a mapping would hold on to
 
 
 def _leave(run_log: RunLog, file: Any) -> None:
@@ -133,11 +128,7 @@ def _save(file: Any, run: Run, work: Work) -> None:
 
 
 def _load(file: Any, run: Run) -> Work | None:
-    """Return the scan that `run` was made of; None if the open `file` does not hold it.
-
-    Raises:
-        UnusableInput: another user may have written it.
-    """
+    """Return the scan that `run` was made of; None if the open `file` does not hold it."""
     status = os.fstat(file.fileno())
     if status.st_uid != os.geteuid() or status.st_mode & 0o022:
         raise UnusableInput(

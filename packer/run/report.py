@@ -1,16 +1,30 @@
-"""What packing tells at its end, read from the indexes of the finished shards."""
+"""What packing reports, read from the indexes of the finished shards.
 
+An index names what was rejected while its shard was written. dataset.json names the first thousand
+of the other files, most of them rejected by the scan, and counts all by reason.
+"""
+
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from packer import __version__
+from packer.errors import pattern_of
 from packer.images.encode import Policy, transcoders
-from packer.plan.guard import all_versions
-from packer.run.rejected import Named, kept
+from packer.plan.work import all_versions
 from packer.shards.written import Written
 from packer.sources.objects import Encodings, joined
+from packer.words import shortened
 from reader.format import Manifest, ShardEntry
+
+Named = tuple[str, str]  # a file and the reason
+
+_MOST_FILES = 1000
+_MOST_REASONS = 100
+_LONGEST = 500  # characters of a name or a reason
+_FURTHER = "further reasons"
+_NOT_KEPT = "the packer that rejected it kept no reason"
 
 
 @dataclass(frozen=True)
@@ -43,8 +57,34 @@ class PackReport:
     ignored: list[tuple[str, str]]
 
 
+@dataclass(frozen=True)
+class PartReport:
+    """What became of one part.
+
+    Attributes:
+        reading: what the source was understood as, in a sentence.
+        part: such as "3/64".
+        samples, shards: of this part.
+        missing: shards of the whole that are not there yet.
+        committed: whether there is a dataset already.
+        rejected, untiled: of this part, as those of `PackReport`.
+    """
+
+    reading: str
+    part: str
+    dataset: str
+    samples: int
+    shards: int
+    shards_written: int
+    missing: int
+    committed: bool
+    seconds: float
+    rejected: list[tuple[str, str]]
+    untiled: list[tuple[str, str]]
+
+
 def without_labels(labels: Collection[int]) -> list[str]:
-    """What to tell where some samples have labels and others have not."""
+    """Return what to say where some samples have labels and others have not."""
     some = -1 in labels and len(labels) > 1
     return ["Some samples have no label: a Loader gives them -1."] * some
 
@@ -60,9 +100,9 @@ def manifest_of(
     before: Set[Named] = frozenset(),
     reading: str,
     boxes: Encodings,
-    **told: Any,
+    **rest: Any,
 ) -> Manifest:
-    """The dataset of what is written, beside what there is already.
+    """Return the manifest of what is written, beside what there is already.
 
     Args:
         written: the shards.
@@ -74,7 +114,7 @@ def manifest_of(
         before: those that `base` names already: they are not counted twice.
         reading: what the source was understood as.
         boxes: how the members hold boxes.
-        told: the rest of a `Manifest`.
+        rest: of a `Manifest`.
     """
     count = sum(item not in before for item in rejected)
     fields = written.fields.union(base.fields if base else ())
@@ -83,16 +123,16 @@ def manifest_of(
         fields=tuple(sorted(fields)),
         shards=(*(base.shards if base else ()), *entries),
         rejected=count + (base.rejected if base else 0),
-        rejections=kept([item for item in unindexed if item not in before], base),
+        rejections=kept_rejections([item for item in unindexed if item not in before], base),
         reading=base.reading if base and base.reading else reading,
         boxes={ext: one for ext, one in joined(base, boxes).items() if ext in fields},
         transcoders=all_versions(transcoders(policy), base),
-        **told,
+        **rest,
     )
 
 
-def report(name: str, content: Manifest, written: Written, **told: Any) -> PackReport:
-    """The report on a dataset that is committed, with what else is `told`."""
+def report(name: str, content: Manifest, written: Written, **fields: Any) -> PackReport:
+    """Return the report on a committed dataset; `fields` are the rest of it."""
     return PackReport(
         dataset=name,
         samples=sum(shard.samples for shard in content.shards),
@@ -102,5 +142,70 @@ def report(name: str, content: Manifest, written: Written, **told: Any) -> PackR
         bytes=sum(shard.bytes + shard.index_bytes for shard in content.shards),
         untiled=sorted(written.untiled),
         unbanded=sorted(written.unbanded),
-        **told,
+        **fields,
     )
+
+
+@dataclass(frozen=True)
+class RejectedFiles:
+    """What a dataset keeps of the files that its source has and it lacks.
+
+    Attributes:
+        count: number of files.
+        reasons: number of files by reason, the most frequent first; names and numbers in a reason
+            are ``...``.
+        files: the first thousand, by name.
+    """
+
+    count: int = 0
+    reasons: Mapping[str, int] = field(default_factory=dict)
+    files: tuple[Named, ...] = ()
+
+
+def rejected_files(content: Manifest, of_indexes: Collection[Named]) -> RejectedFiles:
+    """Join what dataset.json and its indexes name."""
+    named = unindexed_files(content)
+    if sum(_reasons(content).values()) + len(of_indexes) > content.rejected:
+        of_indexes = {*of_indexes}.difference(named)  # an append names again what it rejects
+    reasons = _counted(_reasons(content), of_indexes)
+    if (unknown := content.rejected - reasons.total()) > 0:
+        reasons[_NOT_KEPT] = unknown
+    files = sorted([*named, *of_indexes])
+    return RejectedFiles(reasons.total(), _bounded(reasons), tuple(files[:_MOST_FILES]))
+
+
+def kept_rejections(files: Collection[Named], base: Manifest | None = None) -> dict[str, Any]:
+    """Return what dataset.json keeps of `files`, which neither an index nor `base` names."""
+    named = sorted([*(unindexed_files(base) if base else ()), *map(_shortened, files)])
+    if not named:
+        return {}
+    reasons = _counted(_reasons(base) if base else {}, files)
+    return {"reasons": _bounded(reasons), "files": [list(item) for item in named[:_MOST_FILES]]}
+
+
+def unindexed_files(content: Manifest) -> list[Named]:
+    """Return the files that dataset.json names."""
+    return [(name, reason) for name, reason in content.rejections.get("files", ())]
+
+
+def _reasons(content: Manifest) -> Mapping[str, int]:
+    reasons: Mapping[str, int] = content.rejections.get("reasons", {})
+    return reasons
+
+
+def _counted(reasons: Mapping[str, int], files: Iterable[Named]) -> Counter[str]:
+    """Add files to the counts of their reasons."""
+    patterns = (shortened(pattern_of(reason), _LONGEST) for _, reason in files)
+    return Counter(reasons) + Counter(patterns)
+
+
+def _bounded(reasons: Counter[str]) -> dict[str, int]:
+    """Return the most frequent reasons, the others as one; equal counts by the reason's text."""
+    order = sorted(reasons.items(), key=lambda item: (item[0] == _FURTHER, -item[1], item[0]))
+    rest = sum(count for _, count in order[_MOST_REASONS:])
+    return dict(order[:_MOST_REASONS]) | ({_FURTHER: rest} if rest else {})
+
+
+def _shortened(item: Named) -> Named:
+    name, reason = item
+    return shortened(name, _LONGEST), shortened(reason, _LONGEST)

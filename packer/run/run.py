@@ -9,8 +9,7 @@ from typing import Any
 import xxhash
 
 from packer.options.declared import PackOptions
-from packer.plan.guard import others_than, versions
-from packer.plan.work import Work, digests
+from packer.plan.work import Work, digests, others_than, versions
 
 _VERSIONS = "versions"  # among the settings
 
@@ -45,12 +44,12 @@ class Run:
 
     @property
     def versions(self) -> Mapping[str, str]:
-        """What it is packed with."""
+        """Return what it is packed with."""
         found = self.settings.get(_VERSIONS)
         return found if isinstance(found, dict) else {}
 
     def of(self, work: Work) -> "Run":
-        """All of it, when the source is scanned."""
+        """Return all of it, when the source is scanned."""
         splits = sorted(set(work.plan.splits))
         return replace(self, source=work.scanned.fingerprint, splits=splits, shards=digests(work))
 
@@ -63,7 +62,7 @@ class Run:
         return (found.settings, found.place) == (self.settings, self.place)
 
     def difference(self, found: "Run") -> str:
-        """What is `found` is not this run: why, and how to finish it; follows "a run"."""
+        """Say why `found` is not this run, and how to finish it; follows "a run"."""
         names = {*self.settings, *found.settings} - {_VERSIONS}
         differing = [n for n in sorted(names) if found.settings.get(n) != self.settings.get(n)]
         if differing:

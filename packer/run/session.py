@@ -22,8 +22,8 @@ from packer.progress import Progress
 from packer.run.destination import Destination
 from packer.run.report import PackReport, manifest_of, report, without_labels
 from packer.run.run import Run
+from packer.shards.builder import ShardStream
 from packer.shards.jobs import tell_of_compiling
-from packer.shards.stream import ShardStream
 from packer.sources.objects import joined, of_items
 from packer.sources.python.items import Fields, Item
 from packer.sources.records import Content, SourceSample
@@ -58,7 +58,7 @@ class Request:
     remarks: tuple[str, ...] = ()
 
 
-def pushed(
+def write_stream(
     samples: Iterable[Any], to: Destination, options: PackOptions, request: Request
 ) -> PackReport:
     """Write all `samples`, and commit them; an error of theirs discards what was written."""
@@ -185,7 +185,7 @@ class Session:
                 folder.rmdir()
 
     def _opened_base(self) -> Manifest:
-        """The dataset that is added to, if its images were stored as these will be."""
+        """Return the dataset that is added to, if its images were stored as these will be."""
         base = Manifest.load(self._to.base())
         joined(base, of_items(self._options.source), self._to.name)
         options = self._options.dump()
@@ -197,7 +197,7 @@ class Session:
         return base
 
     def _understood(self) -> Fields:
-        """How items are understood: classes that are there keep their numbers."""
+        """Return how items are understood: classes that are there keep their numbers."""
         of_source, given = self._options.source, self._request.classes
         there = self._base.classes if self._base else ()
         names = () if is_numbered(there) else there
@@ -249,7 +249,7 @@ class Session:
             raise cannot_write(path, error, kept=False) from error
 
     def _name(self, item: Item, number: str) -> str:
-        """The sample's key as it is given, or its number."""
+        """Return the sample's key as it is given, or its number."""
         if self._has_keys not in (None, item.key is not None):
             raise BadImage("it has a key or none, unlike those before it: give all of them one")
         self._has_keys = item.key is not None

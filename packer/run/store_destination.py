@@ -14,7 +14,6 @@ from contextlib import ExitStack, contextmanager, suppress
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import TracebackType
 from typing import Any
 
 import xxhash
@@ -65,17 +64,12 @@ class StoreDestination(Destination):
         self._stack.enter_context(self._store)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
         if self._is_base and not self._is_begun:  # it was refused
             self._forget_base()
             if isinstance(error, UnusableInput):
                 error.args = (str(error).replace(str(self.folder), self.name),)
-        self._stack.__exit__(kind, error, trace)
+        self._stack.close()
 
     def _forget_base(self) -> None:
         """Leave nothing of it in the folder, unless an unfinished run goes on with it."""
@@ -87,12 +81,12 @@ class StoreDestination(Destination):
 
     @cached_property
     def committed(self) -> Path | None:
-        """A copy of what is there, without tars."""
+        """Return a copy of what is there, without tars."""
         folder = Path(self._stack.enter_context(TemporaryDirectory(prefix="shardfeed-")))
         return folder if self._fetch(folder) else None
 
     def base(self) -> Path:
-        """A copy of what is there, without tars, in the folder until it is committed."""
+        """Return a copy of what is there, without tars, in the folder until it is committed."""
         self._is_base = True
         self.folder.mkdir(parents=True, exist_ok=True)
         if not self._fetch(self.folder):
@@ -123,12 +117,7 @@ class StoreDestination(Destination):
     def hold(
         self, run: Run, overwrite: bool, keep: Manifest | None, note: Note
     ) -> Iterator[Watched]:
-        """Hold the folder, and say in the store what is packed there.
-
-        Raises:
-            UnusableInput: another run is at work or unfinished there, or something else is there.
-            StoreError: the store refuses.
-        """
+        """Hold the folder, and say in the store what is packed there."""
         self._is_begun = True
         with super().hold(run, overwrite, keep, note) as watched:
             self._begin(run, overwrite, keep, note)
@@ -182,12 +171,12 @@ class StoreDestination(Destination):
         return False
 
     def missing(self, paths: Sequence[Path]) -> int:
-        """How many are neither here nor, as the store has them now, there."""
+        """Return how many are neither here nor, as the store has them now, there."""
         self._lock.look()
         return sum(not (self._is_here(p) or self._lock.has(self._file(p))) for p in paths)
 
     def at_a_time(self, shards: Sequence[int], processes: int) -> Sequence[int]:
-        """Those that processes write or have just written, and those under way."""
+        """Return those that processes write or have just written, and those under way."""
         return shards[: 2 * processes + AT_ONCE + 1]
 
     def take(self, shard: Written) -> None:
@@ -293,11 +282,6 @@ def destination(
         scratch: where shards are built before they are uploaded.
         options: of the store, by obstore's names.
         provider: of credentials, as obstore's are.
-
-    Raises:
-        ArgumentError: it is not the URL of a dataset.
-        UnusableInput: nothing can be written there, or `scratch` is missing or of no use.
-        StoreError: the options are not of this store.
     """
     if not is_url(place):
         if scratch is not None:

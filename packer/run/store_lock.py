@@ -45,12 +45,7 @@ class StoreLock:
         return self.there
 
     def begin(self, run: Run, overwrite: bool, keep: Manifest | None) -> None:
-        """Begin or continue a run; the arguments are those of `RunLog.hold`.
-
-        Raises:
-            UnusableInput: something else is there, or is being packed.
-            StoreError: the store refuses.
-        """
+        """Begin or continue a run; the arguments are those of `RunLog.hold`."""
         self.look()
         found = self._found()
         if overwrite and not (found and run.continues(found)):
@@ -98,7 +93,7 @@ class StoreLock:
             self.release()
 
     def _found(self) -> Run | None:
-        """What `.packing.json` says."""
+        """Return what `.packing.json` says."""
         text = self._store.read(JOURNAL) if JOURNAL in self.there else None
         return None if text is None else log.parsed(text)
 

@@ -24,11 +24,7 @@ def packed_from(
     classes: Sequence[str] | None,
     began: float,
 ) -> PackReport | None:
-    """The report on a dataset that was packed of what the store lists; nothing is fetched then.
-
-    Raises:
-        UnusableInput: it was packed of something else, or otherwise.
-    """
+    """The report on a dataset that was packed of what the store lists; nothing is fetched then."""
     if (there := to.committed) is None or not to.is_done:
         return None
     content = Manifest.load(there)
@@ -50,11 +46,7 @@ def packed_from(
 
 
 def refuse_other_options(to: Destination, base: Path, options: PackOptions) -> None:
-    """See that what is appended is packed as what is there was.
-
-    Raises:
-        UnusableInput: it would not be.
-    """
+    """Raise where what is appended would be packed otherwise than what is there."""
     if differing := _differing(Manifest.load(base), options):
         raise UnusableInput(
             f"{to.name} was packed with other options: {differing}. Repeat them to append to it "
@@ -63,11 +55,7 @@ def refuse_other_options(to: Destination, base: Path, options: PackOptions) -> N
 
 
 def already_packed(to: Destination, work: Work) -> Path | None:
-    """The folder of `to.committed`, if an earlier run of the same command has committed it.
-
-    Raises:
-        UnusableInput: it is a dataset of other options or another source.
-    """
+    """The folder of `to.committed`, if an earlier run of the same command has committed it."""
     if (there := to.committed) is None:
         return None
     content, classes = Manifest.load(there), work.scanned.classes
@@ -96,7 +84,7 @@ def _refuse_other(to: Destination, content: Manifest, options: PackOptions, is_s
 
 
 def _differing(content: Manifest, options: PackOptions) -> str:
-    """Each option that is not as in a dataset, with both values; "" if all are the same."""
+    """Name each option that is not as in a dataset, with both values; "" if all are the same."""
     there, now = by_name(content.options), by_name(options.dump())
     return ", ".join(
         f"{name} ({json.dumps(there.get(name))} there, {json.dumps(now.get(name))} now)"
@@ -106,7 +94,7 @@ def _differing(content: Manifest, options: PackOptions) -> str:
 
 
 def read(dst: Path, content: Manifest) -> Written:
-    """What a dataset holds, as if it had been written now."""
+    """Return what a dataset holds, as if it had been written now."""
     written = Written()
     for shard in content.shards:
         written.add(Written.of(dst / shard.file, shard.split))

@@ -5,17 +5,23 @@ depend on the threads; at most a few samples a thread wait to be written.
 """
 
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 
-from packer.errors import AGAIN, BadImage, PackingFailed
+from packer.errors import AGAIN, BadImage, PackingFailed, cannot_write
 from packer.images.encode import Encoded, Policy, encode
 from packer.images.jpegtran import JpegtranFailed
 from packer.images.members import EncodedMember, encode_member
+from packer.plan.plan import default_shard_size
 from packer.shards.shard_writer import ShardWriter
+from packer.shards.written import Written
 from packer.sources.records import Content, SourceSample
+from reader.format import tar
 
+Rejections = list[tuple[str, str]]
 Members = Mapping[str, EncodedMember]
 ShardOf = Callable[[SourceSample, Encoded, Members], ShardWriter]
 _Result = tuple[SourceSample, Encoded, Members]
@@ -61,12 +67,7 @@ class ShardBuilder:
             self._pool.shutdown(cancel_futures=True)
 
     def add(self, sample: SourceSample, read: Callable[[], Content]) -> None:
-        """Take a sample; those before it may be written, or rejected, now.
-
-        Raises:
-            PackingFailed: a sample cannot be encoded on this machine.
-            Exception: what `shard_of`, its shard and `reject` raise.
-        """
+        """Take a sample; those before it may be written, or rejected, now."""
         if self._pool is None:
             self._write(sample, partial(self._encode, sample, read))
             return
@@ -99,11 +100,7 @@ class ShardBuilder:
 
 
 def encode_content(content: Content, policy: Policy) -> tuple[Encoded, Members]:
-    """Encode a sample's image and its members.
-
-    Raises:
-        BadImage: it is not a sound image, or a member is not what it should be.
-    """
+    """Encode a sample's image and its members; raise `BadImage` where one is not sound."""
     encoded = encode(content.image, policy)
     if (size := sum(map(len, content.members.values()))) > (most := policy.limits.bytes):
         raise BadImage(f"its members have {size} bytes; {most} are the most (--max-bytes)")
@@ -113,3 +110,126 @@ def encode_content(content: Content, policy: Policy) -> tuple[Encoded, Members]:
         ext: encode_member(ext, data, encoded.info, policy) for ext, data in content.members.items()
     }
     return encoded, members
+
+
+class ShardStream:
+    """The shards of a dataset that grows; `close` removes those that are not finished."""
+
+    def __init__(
+        self,
+        folder: Path,
+        policy: Policy,
+        *,
+        shard_size: int | None,
+        shard_samples: int | None,
+        threads: int,
+        first: Mapping[str, int],
+        there: int,
+        begin_split: Callable[[str], None],
+        reject: Callable[[str, BadImage], None],
+    ) -> None:
+        """Write nothing before the first sample comes.
+
+        Args:
+            folder: of the dataset.
+            policy: what is done with images.
+            shard_size: bytes a shard's tar should not exceed (a single sample may); None: what
+                `default_shard_size` says of all that is written before the shard.
+            shard_samples: samples a shard may hold.
+            threads: that encode.
+            first: the number of the first shard of each split, 0 if it is not named.
+            there: bytes of shards that this is added to.
+            begin_split: is called before the first shard of a split is written.
+            reject: is called with each sample that is not sound; it may raise.
+        """
+        self._folder = self._path = folder
+        self._shard_size, self._shard_samples = shard_size, shard_samples
+        self._next = dict(first)
+        self._bytes = there
+        self._begin_split, self._reject = begin_split, reject
+        self._builder = ShardBuilder(
+            policy, threads, self._shard_of, self._refuse, "Nothing was committed."
+        )
+        self._open: dict[str, ShardWriter] = {}
+        self._begun: set[str] = set()
+        self.rejected: Rejections = []  # since the last shard was finished
+        self.written = Written()
+
+    def close(self) -> None:
+        """Remove what is not finished."""
+        self._builder.close()
+        for shard in self._open.values():
+            shard.close()
+
+    def add(self, sample: SourceSample, content: Content) -> None:
+        """Take a sample; those before it may be written, or rejected, now."""
+        with self._writing():
+            self._builder.add(sample, lambda: content)
+
+    def drain(self) -> None:
+        """Write what waits; raises what `add` does."""
+        with self._writing():
+            self._builder.drain()
+
+    def finish(self) -> None:
+        """Write what waits, and finish the last shards; raises what `add` does."""
+        self.drain()
+        with self._writing():
+            for split in list(self._open):
+                self._finish_shard(split)
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise cannot_write(self._path, error, kept=False) from error
+
+    def _refuse(self, sample: SourceSample, error: BadImage) -> None:
+        self._reject(sample.name, error)
+        self.rejected.append((sample.name, str(error)))
+
+    def _shard_of(self, sample: SourceSample, encoded: Encoded, members: Members) -> ShardWriter:
+        shard = self._open.get(sample.split)
+        if shard is not None and self._is_full(shard, _span(sample, encoded, members)):
+            self._finish_shard(sample.split)
+            shard = None
+        shard = shard or self._begin_shard(sample.split)
+        self._path = shard.path
+        return shard
+
+    def _is_full(self, shard: ShardWriter, more: int) -> bool:
+        if len(shard) == self._shard_samples:
+            return True
+        size = self._shard_size or default_shard_size(self._bytes)[0]
+        return shard.size + more > size
+
+    def _begin_shard(self, split: str) -> ShardWriter:
+        if split not in self._begun:
+            self._begin_split(split)
+            self._begun.add(split)
+        number = self._next.get(split, 0)
+        self._path = path = self._folder / split / f"shard-{number:06d}.tar"
+        self._open[split] = ShardWriter(path)
+        self._next[split] = number + 1
+        return self._open[split]
+
+    def _finish_shard(self, split: str) -> None:
+        shard = self._open.pop(split)
+        self._bytes += shard.size
+        self._path = shard.path
+        with shard:
+            shard.finish(self.rejected)
+        self.rejected = []
+        self.written.add(Written.of(shard.path, split))
+
+
+def _span(sample: SourceSample, encoded: Encoded, members: Members) -> int:
+    """Return the bytes that a sample takes in a tar."""
+    sizes = {encoded.info.format: len(encoded.data)}
+    sizes |= {} if sample.label < 0 else {"cls": len(str(sample.label))}
+    sizes |= {ext: len(member.data) for ext, member in members.items()}
+    return sum(
+        len(tar.header(f"{sample.key}.{ext}", size)) + tar.padded(size)
+        for ext, size in sizes.items()
+    )

@@ -35,17 +35,13 @@ _Answer = tuple[Outcome | None, Exception | None, str]  # the error comes with i
 def run_in(
     executor: Executor, jobs: Iterable[ShardJob], least: int, advance: Advance
 ) -> Generator[Outcome, None, None]:
-    """Pack all `jobs` by `executor`; yields what became of each as it is finished.
+    """Pack all `jobs` by `executor`; yield what became of each as it is finished.
 
     Args:
         executor: where; it is not shut down.
         jobs: are taken as they are needed.
-        least: workers, where the executor does not tell how many it has.
-        advance: is told of the samples of each shard as it is finished.
-
-    Raises:
-        PackingFailed: a shard cannot be written, a machine has not what it needs, or has others.
-        ProcessDied: the executor has lost a job, or takes no more.
+        least: workers, where the executor does not say how many it has.
+        advance: is called with the samples of each shard as it is finished.
     """
     under_way: dict[Future[_Answer], ShardJob] = {}
     left = iter(jobs)

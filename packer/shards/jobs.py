@@ -18,15 +18,13 @@ from packer.images.encode import Policy
 from packer.plan.work import ShardJob
 from packer.processes import Crashed, map_isolated, map_unordered
 from packer.progress import Advance, Progress
-from packer.shards.builder import ShardBuilder
+from packer.shards.builder import Rejections, ShardBuilder
 from packer.shards.shard_writer import ShardWriter
 from packer.shards.written import Written
 from packer.sources.records import SourceSample
 from reader.format import FORMATS
 
 _NO_JPEG = {*FORMATS, "tif", "pgm", "pbm", "pnm"}.difference({"jpg"})  # extensions
-
-Rejections = list[tuple[str, str]]
 
 
 class Unfinished(Rejections):
@@ -37,14 +35,7 @@ Outcome = Written | Unfinished
 
 
 def pack_shard(job: ShardJob, tick: Callable[[], None]) -> Outcome:
-    """Write the shard of `job`; `tick` is called after each sample.
-
-    Returns:
-        What lies in the shard, or was rejected so that there is none.
-
-    Raises:
-        PackingFailed: the shard cannot be written, or the source is gone.
-    """
+    """Write the shard of `job`, and call `tick` after each sample; return what lies in it."""
     rejected: Rejections = []
     is_whole = True
 
@@ -60,9 +51,9 @@ def pack_shard(job: ShardJob, tick: Callable[[], None]) -> Outcome:
             for file in job.files.member_files(sample)
         )
 
-    if job.mandate is not None:
-        job.mandate.check_versions(job.policy)
-        job.mandate.check()
+    if job.guard is not None:
+        job.guard.check_versions(job.policy)
+        job.guard.check()
     threads = job.threads if job.threads > 1 else 0
     try:
         with (
@@ -75,8 +66,8 @@ def pack_shard(job: ShardJob, tick: Callable[[], None]) -> Outcome:
             builder.drain()
             if job.needs_all and not is_whole:
                 return Unfinished(rejected)
-            if job.mandate is not None:
-                job.mandate.check()
+            if job.guard is not None:
+                job.guard.check()
             writer.finish(rejected)
     except OSError as error:
         raise cannot_write(job.path, error) from error
@@ -97,12 +88,7 @@ def tell_of_compiling(policy: Policy, names: Iterable[str], progress: Progress) 
 
 
 def run_jobs(jobs: Iterable[ShardJob], processes: int, advance: Advance) -> Iterator[Outcome]:
-    """Pack all `jobs` in processes of this machine; yield what became of each as it is finished.
-
-    Raises:
-        PackingFailed: a shard cannot be written, or the source is gone.
-        ProcessDied: a process was killed, or there was no memory for it.
-    """
+    """Pack all `jobs` in processes of this machine; yield what became of each as it is finished."""
     return map_unordered(_pack, jobs, processes, advance, _path)
 
 

@@ -7,7 +7,6 @@ import sys
 import zlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
 
 import xxhash
 
@@ -35,10 +34,10 @@ class ShardWriter:
     """
 
     def __init__(self, path: Path) -> None:
-        """`path` is the tar's final name; its folder exists."""
-        self._tar_path = path
+        """Begin the tar whose final name is `path`, in a folder that exists."""
+        self.path = path
         self._index_path = index_of(path)
-        self._tar_temp, self._index_temp = map(temporary, (self._tar_path, self._index_path))
+        self._tar_temp, self._index_temp = map(temporary, (self.path, self._index_path))
         self._checksum = xxhash.xxh3_128()
         self._rows = Rows()
         self._tiles: list[TileTable | None] = []
@@ -52,12 +51,7 @@ class ShardWriter:
     def __enter__(self) -> "ShardWriter":
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -90,9 +84,12 @@ class ShardWriter:
         if encoded.unbanded is not None:
             self._unbanded.append((sample.name, encoded.unbanded))
 
+    def __len__(self) -> int:
+        return len(self._rows)
+
     @property
     def size(self) -> int:
-        """What the tar measures if it is finished now."""
+        """Return what the tar measures if it is finished now."""
         return self._end + len(tar.END)
 
     def finish(self, rejected: Sequence[tuple[str, str]]) -> None:
@@ -110,9 +107,9 @@ class ShardWriter:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(self._tar_temp, self._tar_path)
+        os.replace(self._tar_temp, self.path)
         os.replace(self._index_temp, self._index_path)
-        sync_folder(self._tar_path.parent)
+        sync_folder(self.path.parent)
 
     def _member(self, name: str, data: bytes) -> MemberRow:
         """Write one member."""
@@ -132,16 +129,12 @@ class ShardWriter:
 
 
 def shard_entry(path: Path, split: str = "") -> ShardEntry:
-    """What dataset.json says of the finished shard of `split` whose tar is at `path`.
-
-    Raises:
-        FormatError: the index is not usable.
-    """
+    """Return what dataset.json says of the finished shard of `split` whose tar is at `path`."""
     return entry_of(Index(index_of(path), mapped=False), split)
 
 
 def entry_of(shard: Index, split: str) -> ShardEntry:
-    """The same for a shard whose index is open."""
+    """Return the same for a shard whose index is open."""
     file = shard.path.with_suffix(".tar").name
     return ShardEntry(
         file=f"{split}/{file}" if split else file,
@@ -155,12 +148,12 @@ def entry_of(shard: Index, split: str) -> ShardEntry:
 
 
 def index_of(path: Path) -> Path:
-    """The index of the shard whose tar is at `path`."""
+    """Return the index of the shard whose tar is at `path`."""
     return path.with_suffix(".safetensors")
 
 
 def index_name(file: str) -> str:
-    """The same for names below a URL."""
+    """Return the same for names below a URL."""
     return index_of(Path(file)).as_posix()
 
 

@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from packer.errors import BadImage, Damaged, UnusableInput
@@ -38,7 +37,7 @@ from packer.sources.records import Place, Skipped
 
 _EXAMPLES = 8  # names of each extension that are kept of a folder
 _KEPT = 20_000  # folders; of those beyond, only such without examples are kept
-_NONE: Mapping[str, Any] = MappingProxyType({})
+_NONE: Mapping[str, Any] = {}
 MAX_TEXT = 1 << 26  # bytes of a file that is read whole
 MAX_LINE = 1 << 20  # characters
 

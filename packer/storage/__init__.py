@@ -1,6 +1,6 @@
-"""Folders and object stores: what lies there, read and written.
+"""Folders and object stores behind five verbs, and the sources that lie in them.
 
-`store` brings objects into a store, through the thread of an `event_loop`. A `source` in a store is
-listed (`listing`; `objects` says which of it a folder can have) and read from a `copy`, which
-`transfer` fills under a `lock`; `decompress` keeps what a compressed tar holds.
+A `folder` and a `store` list, read, create, replace and remove. A `source` in a store is read from
+a `copy` of its `objects`, which is filled under a `lock`; `decompress` writes the tar that a
+compressed one holds.
 """

@@ -4,7 +4,9 @@ Purpose: have the same files here as there, fetched once, whoever needs them at 
 
 Guarantees: while it is held, each file that was listed is there as it was listed, and nothing else;
 what an earlier run has fetched is not fetched again; nobody changes or removes what another holds.
-Who waits for another's fetching goes on when that one dies.
+Who waits for another's fetching goes on when that one dies. A file is there under its name when all
+its bytes are on the disk, with the time that tells its version; they are of that one version. Files
+come in their order, so what is unfinished is little, and lies apart.
 
 ::
 
@@ -13,14 +15,16 @@ Who waits for another's fetching goes on when that one dies.
     scratch/raw-1a2b3c4d/.lock        held by all who read; by one alone while it is changed
 """
 
+import asyncio
 import fcntl
 import os
 import random
 import re
 import shutil
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,12 +34,15 @@ from packer.errors import UnusableInput, cannot_write
 from packer.storage import lock
 from packer.storage.objects import mtime_ns
 from packer.words import option
+from reader.errors import StoreError
 
 if TYPE_CHECKING:
-    from reader.remote.listing import Listed
+    from reader.remote.listing import Listed, ListingStore
 
 _BLOCK = 4096  # bytes that a file system gives out at a time
 _TRIES = 5  # to change it, where another reads it
+_PART = 4 << 20  # bytes of a request
+_AT_ONCE = 64  # requests
 
 Fetch = Callable[["Mapping[str, Listed]", Path, Path], None]  # objects, their folder, unfinished
 
@@ -71,11 +78,7 @@ class Copy:
         Args:
             objects: what is to be there, by name.
             fetch: brings those that are missing.
-            note: is told why it waits.
-
-        Raises:
-            UnusableInput: the disk has no room, or somebody reads other versions of them.
-            StoreError, PackingFailed: as `fetch` does.
+            note: is called with why it waits.
         """
         for tried in range(_TRIES):
             if self._taken(note) and (self._is_alone or not self._missing(objects)):
@@ -162,3 +165,86 @@ class Copy:
                 self.root.rmdir()
         self.leave()
         return is_alone
+
+
+@dataclass
+class _File:
+    """One that is being fetched, with so many parts `left` that have not come."""
+
+    name: str
+    listed: "Listed"
+    unfinished: Path
+    descriptor: int
+    left: int
+
+
+class Transfer:
+    """Of some objects."""
+
+    def __init__(
+        self, store: "ListingStore", folder: Path, unfinished: Path, advance: Callable[[int], None]
+    ) -> None:
+        """Fetch nothing yet; `unfinished` is on the disk of `folder`, for what has not come."""
+        self._store, self._folder, self._unfinished = store, folder, unfinished
+        self._advance = advance
+        self._open: set[int] = set()
+
+    async def run(self, objects: "Mapping[str, Listed]") -> None:
+        """Fetch them; raise where the store does not give one in the version that was listed."""
+        parts = self._parts(objects)
+        tasks = [asyncio.create_task(self._work(parts)) for _ in range(_AT_ONCE)]
+        try:
+            await asyncio.gather(*tasks)
+        except OSError as error:
+            raise cannot_write(self._unfinished, error) from error
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            for descriptor in self._open:
+                os.close(descriptor)
+
+    def _parts(self, objects: "Mapping[str, Listed]") -> Iterator[tuple[_File, int, int]]:
+        """Return what is asked for by one request each: a file, and from where to where."""
+        for number, (name, listed) in enumerate(objects.items()):
+            self._store.expect(name, listed)
+            path = self._unfinished / str(number)
+            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o666)
+            self._open.add(descriptor)
+            starts = range(0, max(listed.size, 1), _PART)
+            file = _File(name, listed, path, descriptor, len(starts))
+            for start in starts:
+                yield file, start, min(start + _PART, listed.size)
+
+    async def _work(self, parts: Iterator[tuple[_File, int, int]]) -> None:
+        for file, start, stop in parts:
+            if stop:
+                await self._part(file, start, stop)
+            file.left -= 1
+            if not file.left:
+                await asyncio.to_thread(self._finish, file)
+                self._open.remove(file.descriptor)
+                os.close(file.descriptor)
+
+    async def _part(self, file: _File, start: int, stop: int) -> None:
+        from reader.remote.failures import Missing
+
+        try:
+            content = await self._store.part(file.name, start, stop, file.listed.size)
+        except Missing:
+            raise StoreError(
+                f"{self._store.url}/{file.name}: it is not there any more. Pack again."
+            ) from None
+        while content:
+            written = os.pwrite(file.descriptor, content, start)
+            content, start = content[written:], start + written
+            self._advance(written)
+
+    def _finish(self, file: _File) -> None:
+        """Have it on the disk, and then under its name."""
+        os.fsync(file.descriptor)
+        time = mtime_ns(file.listed)
+        os.utime(file.descriptor, ns=(time, time))
+        path = self._folder / file.name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        os.replace(file.unfinished, path)

@@ -2,7 +2,7 @@
 
 import fcntl
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -14,11 +14,7 @@ ALL, SHARED = fcntl.LOCK_EX, fcntl.LOCK_SH
 
 @contextmanager
 def opened(path: Path, mode: int = 0o666) -> Iterator[Any]:
-    """The file at `path` in a destination, to be locked; it is made if it is not there.
-
-    Raises:
-        UnusableInput: nothing can be written there.
-    """
+    """Open the file at `path` in a destination, to be locked; it is made if it is not there."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, mode)
@@ -29,14 +25,7 @@ def opened(path: Path, mode: int = 0o666) -> Iterator[Any]:
 
 
 def take(file: Any, how: int) -> bool:
-    """Lock what was `opened`, in place of a lock held before.
-
-    Returns:
-        Whether nobody is in the way; else no lock is held.
-
-    Raises:
-        UnusableInput: it cannot be locked.
-    """
+    """Lock what was `opened`, in place of a lock held before; False: others are in the way."""
     try:
         fcntl.flock(file, how | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -51,3 +40,16 @@ def is_there(file: Any) -> bool:
     with suppress(FileNotFoundError):
         return os.path.samestat(os.fstat(file.fileno()), os.stat(file.name))
     return False
+
+
+@contextmanager
+def waiting(path: Path, wait: Callable[[], None], mode: int = 0o666) -> Iterator[Any]:
+    """Hold the file at `path` alone; `wait` is called where somebody else has it now."""
+    while True:
+        with opened(path, mode) as file:
+            if not take(file, ALL):
+                wait()
+                fcntl.flock(file, fcntl.LOCK_EX)
+            if is_there(file):
+                yield file
+                return

@@ -1,16 +1,31 @@
-"""Which of a store's objects a folder here can have, and what they are known by there (pure)."""
+"""The objects of a store that a source's URL names, and which of them a folder here can have.
 
+A URL names a list of objects, one of them, or all below a prefix.
+"""
+
+import asyncio
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import xxhash
 
+from packer.errors import EXAMPLES, UnusableInput
 from packer.files.output_folder import Refused, parts
+from packer.sources.braces import expanded, has_braces
+from packer.sources.folder.shape import listed as some
 from packer.sources.records import Skipped
+from reader.format import Manifest, manifest
 
 if TYPE_CHECKING:
-    from reader.remote.listing import Listed
+    from reader.remote.listing import Listed, ListingStore
+
+_LISTING = ("s3://", "gs://", "az://", "file://")
+# Archives hold their images; beside any other file lies what it names.
+_ALONE = (".tar", ".zip", ".tgz", ".tbz", ".tbz2", ".txz", ".gz", ".bz2", ".xz", ".parquet")
+_AT_ONCE = 64  # requests
 
 _MOST = 255  # bytes that file systems allow to a part of a name
 _SECOND, _MICROSECOND = 10**9, 10**3  # ns
@@ -20,15 +35,96 @@ _TWOFOLD = "the names of other objects go on below it, and a file cannot be a fo
 _ALIKE = "on this disk its name is that of {!r}, as upper and lower case are one there"
 
 
+@dataclass(frozen=True)
+class Found:
+    """Objects of a store.
+
+    Attributes:
+        store: in which they are.
+        objects: by name.
+        entry: the one that is meant; "" for all of them.
+    """
+
+    store: "ListingStore"
+    objects: "dict[str, Listed]"
+    entry: str = ""
+
+
+async def find(url: str, opened: "Callable[[str], ListingStore]") -> Found:
+    """Return what lies at a URL that is checked; `opened` returns the store below another URL."""
+    if has_braces(url):
+        return await _of_list(url, opened)
+    store = opened(url)
+    if not url.startswith(_LISTING):
+        return await _without_list(store, opened)
+    if set(objects := await store.names()) - {""}:
+        return Found(store, objects)
+    found = await _one(url, opened)
+    if found is None:
+        raise UnusableInput(f"There is nothing at {url}: the store lists no object below it.")
+    if found.entry.lower().endswith(_ALONE):
+        return found
+    return Found(found.store, await found.store.names(), found.entry)
+
+
+async def _one(url: str, opened: "Callable[[str], ListingStore]") -> Found | None:
+    """Return the one object that has this URL, if there is one."""
+    folder, _, name = url.rpartition("/")
+    if folder.count("/") < (4 if url.startswith("hf://") else 2):
+        return None  # it is a bucket, a server or a repository
+    store = opened(folder)
+    listed = await store.look(name)
+    return Found(store, {name: listed}, name) if listed else None
+
+
+async def _of_list(url: str, opened: "Callable[[str], ListingStore]") -> Found:
+    folder = url[: url.index("{")].rpartition("/")[0]
+    if folder.endswith("/") or not folder.strip("/"):
+        raise UnusableInput(f"{url}: braces stand for names in one bucket, behind its own.")
+    store = opened(folder)
+    names = list(expanded(url.removeprefix(f"{folder}/")))
+    return Found(store, await _looked_at(store, names))
+
+
+async def _without_list(store: "ListingStore", opened: "Callable[[str], ListingStore]") -> Found:
+    """Return what a dataset.json names, or one object: such a store lists no more."""
+    if await store.look(manifest.FILENAME):
+        text = await store.whole(manifest.FILENAME)
+        shards = Manifest.parse(text, Path(manifest.FILENAME)).shards
+        files = (file for shard in shards for file in (shard.file, shard.index))
+        return Found(store, await _looked_at(store, [manifest.FILENAME, *files]))
+    is_file = "." in store.url.rpartition("/")[2]  # a server may show a folder as a page
+    if is_file and (found := await _one(store.url, opened)):
+        return found
+    raise UnusableInput(
+        f"{store.url} is neither a file nor a dataset with its {manifest.FILENAME}, and no list of "
+        "what lies below can be had there. Name its files, as in train-{000..146}.tar."
+    )
+
+
+async def _looked_at(store: "ListingStore", names: Iterable[str]) -> "dict[str, Listed]":
+    """Return those objects; raise where some are not there."""
+    gate = asyncio.Semaphore(_AT_ONCE)
+
+    async def look(name: str) -> "Listed | None":
+        async with gate:
+            return await store.look(name)
+
+    names = list(dict.fromkeys(names))
+    listed = dict(zip(names, await asyncio.gather(*map(look, names)), strict=True))
+    found = {name: there for name, there in listed.items() if there}
+    if missing := [name for name in names if name not in found]:
+        raise UnusableInput(
+            f"{len(missing)} of {len(names)} files are not at {store.url}: "
+            f"{some(missing, EXAMPLES)}."
+        )
+    return found
+
+
 def wanted(
     listed: "Mapping[str, Listed]", *, is_folded: bool
 ) -> "tuple[dict[str, Listed], list[Skipped]]":
-    """The objects that are to be fetched, by name and in its order, and those that cannot be.
-
-    Args:
-        listed: what lies in the store.
-        is_folded: the disk knows no upper and lower case.
-    """
+    """Return the objects to be fetched, by name and in its order, and those that cannot be."""
     folders = {folder for name in listed for folder in _folders(name)}
     seen: dict[str, str] | None = {} if is_folded else None
     found, skipped = {}, []
@@ -43,7 +139,7 @@ def wanted(
 
 
 def version(objects: "Mapping[str, Listed]") -> str:
-    """A checksum of what is there, and in which version."""
+    """Return a checksum of what is there, and in which version."""
     state = xxhash.xxh3_128()
     for name in sorted(objects):
         listed = objects[name]
@@ -53,7 +149,7 @@ def version(objects: "Mapping[str, Listed]") -> str:
 
 
 def mtime_ns(listed: "Listed") -> int:
-    """The time that a copy is given: that of the object, with what tells its version.
+    """Return the time that a copy is given: that of the object, with what tells its version.
 
     Stores tell whole seconds, in which an object may be replaced, so the fraction is made of its
     tag. It is the second before: nothing is newer than a dataset that is packed from it.
@@ -63,7 +159,7 @@ def mtime_ns(listed: "Listed") -> int:
 
 
 def _reason(name: str, folders: set[str], seen: dict[str, str] | None) -> str | None:
-    """Why there can be no file of this name; what is `seen` by its name in lower case."""
+    """Return why there can be no file of this name; what is `seen` by its name in lower case."""
     try:
         found = parts(name.encode())
     except (Refused, UnicodeEncodeError) as error:
@@ -82,7 +178,7 @@ def _reason(name: str, folders: set[str], seen: dict[str, str] | None) -> str | 
 
 
 def _folders(name: str) -> Iterable[str]:
-    """Those that it lies in, the outermost first."""
+    """Yield those that it lies in, the outermost first."""
     at = name.find("/")
     while at >= 0:
         yield name[:at]

@@ -1,17 +1,17 @@
-"""A source in a store, for as long as it is packed."""
+"""Sources as they are read: at a path here, or as a copy of what lies in a store."""
 
 from contextlib import ExitStack
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from packer.errors import NothingToPack
 from packer.progress import Progress
-from packer.sources.given import Given
-from packer.storage import listing, objects
-from packer.storage.copy import Copy
-from packer.storage.event_loop import EventLoop
+from packer.sources.records import Skipped
+from packer.storage import objects
+from packer.storage.copy import Copy, Transfer
+from packer.storage.store import EventLoop
 from reader.format import ShardfeedError
 
 if TYPE_CHECKING:
@@ -20,24 +20,35 @@ if TYPE_CHECKING:
     from reader.remote.listing import Listed, ListingStore
 
 
-class StoreSource:
-    """What lies at a URL; a context manager around all that is asked of it.
+@dataclass(frozen=True)
+class LocalSource:
+    """A source at a path of this machine.
 
     Attributes:
-        name: its URL.
+        path: that is read.
+        name: for a person, and to know it again: the path, or the URL that it is a copy of.
+        version: a checksum of what the store listed; "" of a path.
+        lacking: what lies there and not at the path.
     """
+
+    path: Path
+    name: str
+    version: str = ""
+    lacking: tuple[Skipped, ...] = ()
+
+    @classmethod
+    def at(cls, path: Path) -> "LocalSource":
+        """Return what lies at a path."""
+        return cls(path, str(path))
+
+
+class StoreSource:
+    """What lies at the URL `name`; a context manager around all that is asked of it."""
 
     def __init__(
         self, url: str, scratch: Path, options: dict[str, Any], provider: bytes | None
     ) -> None:
-        """Ask nothing yet.
-
-        Args:
-            url: of the source; may have braces.
-            scratch: where it is copied to.
-            options: of the store.
-            provider: of credentials, pickled.
-        """
+        """Ask nothing yet; the other arguments are those of `access`."""
         self.name = url
         self._options, self._provider = options, provider
         self._copy = Copy(url, scratch)
@@ -49,12 +60,7 @@ class StoreSource:
         self._stack.enter_context(self._loop)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
         self._stack.close()
         self._copy.leave()
         if isinstance(error, ShardfeedError):
@@ -66,13 +72,13 @@ class StoreSource:
             )
 
     def _in_its_words(self, text: Any) -> Any:
-        """Who reads it knows the URL, and not the copy's path."""
+        """Name the URL in place of the copy's path."""
         return text.replace(str(self._copy.folder), self.name) if isinstance(text, str) else text
 
     @cached_property
-    def _found(self) -> listing.Found:
-        """What the store has."""
-        return self._loop.do(listing.find(self.name, self._opened))
+    def _found(self) -> objects.Found:
+        """Return what the store has."""
+        return self._loop.do(objects.find(self.name, self._opened))
 
     def _opened(self, url: str) -> "ListingStore":
         from reader.remote.listing import ListingStore
@@ -81,22 +87,11 @@ class StoreSource:
 
     @cached_property
     def version(self) -> str:
-        """A checksum of what the store lists.
-
-        Raises:
-            UnusableInput: it lists nothing, or the URL means nothing.
-            StoreError: it does not answer.
-        """
+        """Return a checksum of what the store lists."""
         return objects.version(self._found.objects)
 
-    def fetched(self, progress: Progress) -> Given:
-        """What is packed in its place: a copy, which stays as it is for as long as this does.
-
-        Raises:
-            UnusableInput: as above; or the disk has no room, or the copy is in use otherwise.
-            StoreError: the store does not give it.
-            PackingFailed: it cannot be written.
-        """
+    def fetched(self, progress: Progress) -> LocalSource:
+        """Return the copy that is packed, which stays as it is for as long as this does."""
         found, self._progress = self._found, progress
         wanted, skipped = objects.wanted(found.objects, is_folded=self._copy.is_folded)
         if not wanted:
@@ -104,8 +99,6 @@ class StoreSource:
             raise NothingToPack(f"{self.name} holds nothing that can be fetched.", files)
 
         def fetch(missing: "Mapping[str, Listed]", folder: Path, unfinished: Path) -> None:
-            from packer.storage.transfer import Transfer
-
             total, there = sum(listed.size for listed in missing.values()), len(wanted)
             progress.note(
                 f"packer: {total / 1e6:,.1f} MB of {self.name} are fetched to {folder} "
@@ -119,7 +112,7 @@ class StoreSource:
 
         self._copy.hold(wanted, fetch, progress.note)
         self._is_fetched = True
-        return Given(self._copy.folder / found.entry, self.name, self.version, tuple(skipped))
+        return LocalSource(self._copy.folder / found.entry, self.name, self.version, tuple(skipped))
 
     def forget(self) -> None:
         """Remove the copy, unless others are at work with it."""

@@ -7,11 +7,14 @@ is raised by the next call, and all that is under way is cancelled when the bloc
 that is there already is compared: with this content it is as good as written, which covers an
 answer that was lost and another packer of the same; with other content it stays, and is an error.
 
-The network library runs in the thread of an `EventLoop`; it is loaded as a store is opened.
+The network library runs in the thread of an `EventLoop`, so a caller with a loop of its own, as a
+notebook has one, is not disturbed; it is loaded as a store is opened.
 """
 
+import asyncio
 import mmap
-from collections.abc import Iterable, Mapping, Sequence
+import threading
+from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import suppress
 from pathlib import Path
@@ -20,7 +23,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import xxhash
 
 from packer.errors import PackingFailed, UnusableInput
-from packer.storage.event_loop import EventLoop
 from packer.words import option
 from reader.errors import StoreError
 from reader.format import ShardEntry
@@ -38,16 +40,52 @@ _CREATES = 5  # of an object that others create and remove meanwhile
 T = TypeVar("T")
 
 
+class EventLoop:
+    """A context manager; its thread alone runs what it is given."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+
+    def __enter__(self) -> "EventLoop":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.give_up()
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    def start(self, what: "Coroutine[Any, Any, T]") -> "Future[T]":
+        """Begin something."""
+        return asyncio.run_coroutine_threadsafe(what, self._loop)
+
+    def do(self, what: "Coroutine[Any, Any, T]") -> T:
+        """Return what it gives, or raise."""
+        future = self.start(what)
+        try:
+            return future.result()
+        except BaseException:
+            future.cancel()
+            raise
+
+    def give_up(self) -> None:
+        """End all that is under way."""
+        self.start(_end()).result()
+
+
+async def _end() -> None:
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in others:
+        task.cancel()
+    await asyncio.gather(*others, return_exceptions=True)
+
+
 def access(
     url: str, options: Mapping[str, Any] | None, provider: Any
 ) -> tuple[dict[str, Any], bytes | None]:
-    """Return how a store is opened: its options, and the provider of credentials, pickled.
-
-    Raises:
-        ArgumentError: the store takes no such provider.
-        UnusableInput: the options are none.
-        StoreError: what reads from stores is not installed.
-    """
+    """Return how a store is opened: its options, and the provider of credentials, pickled."""
     if not isinstance(options or {}, Mapping):
         raise UnusableInput("storage_options is a dict of names and values of the store's.")
     need("obstore", url)
@@ -63,11 +101,7 @@ class Store:
     """
 
     def __init__(self, url: str, options: dict[str, Any], provider: bytes | None) -> None:
-        """Open it as `access` says; nothing is asked of it yet.
-
-        Raises:
-            StoreError: the options are not of this store.
-        """
+        """Open it as `access` says; nothing is asked of it yet."""
         from reader.remote.writable import WritableStore
 
         self.name = url
@@ -101,11 +135,7 @@ class Store:
         return self._loop.do(self._store.create(name, content))
 
     def replace(self, name: str, content: bytes, tag: str | None = None) -> bool:
-        """Write an object in place of the one with this `tag`; return False if that has gone.
-
-        Raises:
-            UnusableInput: without a `tag`, another object is there.
-        """
+        """Write an object in place of the one with this `tag`; return False if that has gone."""
         if tag is not None:
             return self._loop.do(self._store.replace(name, content, tag))
         self._loop.do(self._put(name, content, xxhash.xxh3_128_hexdigest(content)))
@@ -136,27 +166,16 @@ class Store:
         return self._loop.do(self._read_all(names))
 
     async def _read_all(self, names: Iterable[str]) -> Sequence[bytes]:
-        import asyncio
-
         return await asyncio.gather(*map(self._store.whole, names))
 
     def upload(self, shard: ShardEntry, folder: Path) -> None:
-        """Begin to upload a shard of `folder`, its index last; then its tar is removed there.
-
-        Raises:
-            UnusableInput: another one is there.
-            PackingFailed: an earlier upload failed.
-        """
+        """Begin to upload a shard of `folder`, its index last; then its tar is removed there."""
         while len(self._under_way) >= AT_ONCE:
             self.settle()
         self._under_way.add(self._loop.start(self._shard(shard, folder)))
 
     def settle(self) -> int:
-        """Wait until an upload has ended; return how many are still under way.
-
-        Raises:
-            UnusableInput, PackingFailed: as above.
-        """
+        """Wait until an upload has ended; return how many are still under way."""
         done, self._under_way = wait(self._under_way, return_when=FIRST_COMPLETED)
         for future in done:
             try:
@@ -167,7 +186,7 @@ class Store:
 
     @property
     def under_way(self) -> int:
-        """How many uploads have not ended."""
+        """Return how many uploads have not ended."""
         return len(self._under_way)
 
     def cancel(self) -> None:

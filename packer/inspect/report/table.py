@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from packer.inspect.dataset import count_listed, indexes
-from packer.run.rejected import RejectedFiles, rejected_files
+from packer.run.report import RejectedFiles, rejected_files
 from reader.format import Manifest
 
 if TYPE_CHECKING:

@@ -304,13 +304,13 @@ def test_what_an_engine_prints_is_not_in_the_json(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    plain = write_missing.fill
+    plain = write_missing.write_missing
 
     def noisy(*arguments: Any, **options: Any) -> Any:
         print("(raylet) A node has died.")
         return plain(*arguments, **options)
 
-    monkeypatch.setattr("packer.run.pack.fill", noisy)
+    monkeypatch.setattr("packer.run.pack.write_missing", noisy)
     command = ["pack", str(source), str(tmp_path / "dst"), "--jobs", "1", "--json"]
     main(command, standalone_mode=False)
     printed = capsys.readouterr()

@@ -2,7 +2,7 @@ import re
 
 import pytest
 
-from packer.plan.source_summary import doubts, told
+from packer.plan.source_summary import doubts, summary
 from packer.planning.listing import Listing
 from packer.sources.records import Facts, SourceSample
 
@@ -12,7 +12,7 @@ def test_images_without_a_member_that_others_have_are_counted() -> None:
     for number, members in enumerate([("txt", "mask.png"), ("txt",), (), ("txt",)]):
         split = "train" if number else "val"
         listing.add(SourceSample(f"{number}.jpg", str(number), -1, 9, 0, members, split))
-    assert told(
+    assert summary(
         "YOLO, 80 names from data.yaml", listing, ("person", "bike", "car", "bus"), Facts()
     ) == (
         "Read as YOLO, 80 names from data.yaml: 4 images; 4 classes (person, bike, car, ...); "

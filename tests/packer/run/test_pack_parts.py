@@ -11,9 +11,9 @@ import pytest
 from packer.errors import Rejected, UnusableInput
 from packer.options.declared import PackOptions
 from packer.progress import Advance, Progress
-from packer.run.pack import pack
-from packer.run.pack_part import PartReport, pack_part
+from packer.run.pack import pack, pack_part
 from packer.run.part import Part
+from packer.run.report import PartReport
 
 FilesOf = Callable[[Path], dict[str, bytes]]
 

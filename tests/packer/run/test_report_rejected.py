@@ -12,11 +12,9 @@ from packer.inspect.info import Info, info
 from packer.inspect.repair import repair
 from packer.inspect.verify import verify
 from packer.options.declared import PackOptions
-from packer.run.pack import pack
-from packer.run.pack_part import pack_part
+from packer.run.pack import pack, pack_part
 from packer.run.part import Part
-from packer.run.rejected import kept
-from packer.run.report import PackReport
+from packer.run.report import PackReport, kept_rejections
 from reader.format import Manifest
 
 RunPack = Callable[..., PackReport]
@@ -68,7 +66,9 @@ def test_a_thousand_files_are_named_and_all_are_counted(
 
 def test_what_is_kept_has_a_limit_whatever_names_and_reasons_there_are() -> None:
     words = ("".join(chr(97 + int(digit)) for digit in str(number)) for number in range(5000))
-    found = kept([("n" * 10_000 + word, f"reason {word} {'r' * 10_000}") for word in words])
+    found = kept_rejections(
+        [("n" * 10_000 + word, f"reason {word} {'r' * 10_000}") for word in words]
+    )
     assert len(found["files"]) == 1000
     assert max(len(text) for item in found["files"] for text in item) == 500
     assert len(found["reasons"]) == 101

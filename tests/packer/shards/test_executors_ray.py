@@ -10,7 +10,7 @@ import pytest
 
 from packer.options.declared import PackOptions
 from packer.run.pack import pack
-from packer.shards.ray import RayExecutor
+from packer.shards.executors import RayExecutor
 
 pytest.importorskip("ray", reason="it is not installed with the tests")
 

@@ -1,0 +1,124 @@
+"""One door: whatever reads a source reads the same, however it lies there."""
+
+import json
+import shutil
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import packer
+
+COMMANDS = ["pack", "--dry-run", "--explain", "--part", "repair"]
+
+
+def as_tar(source: Path, folder: Path, ending: str) -> Path:
+    with tarfile.open(folder / f"images.tar.{ending}", f"w:{ending}") as archive:
+        archive.add(source, "images")
+    return folder / f"images.tar.{ending}"
+
+
+def as_table(source: Path, folder: Path) -> Path:
+    shutil.copytree(source, folder / "images")
+    files = sorted((folder / "images").rglob("*.jpg"))
+    rows = [f"{path.relative_to(folder)},{path.parent.name}" for path in files]
+    (folder / "labels.csv").write_text("\n".join(["path,label", *rows]) + "\n")
+    return folder / "labels.csv"
+
+
+MAKE: dict[str, Callable[[Path, Path], Path | str]] = {
+    "tar.gz": lambda source, folder: as_tar(source, folder, "gz"),
+    "tar.xz": lambda source, folder: as_tar(source, folder, "xz"),
+    "zip": lambda source, folder: Path(
+        shutil.make_archive(str(folder / "images"), "zip", source.parent, source.name)
+    ),
+    "URL": lambda source, folder: f"file://{shutil.copytree(source, folder / 'raw')}",
+    "URL of a tar.gz": lambda source, folder: f"file://{as_tar(source, folder, 'gz')}",
+    "CSV": as_table,
+}
+
+
+@pytest.fixture(params=MAKE)
+def src(request: pytest.FixtureRequest, tmp_path: Path, source: Path) -> Path | str:
+    """A source of each form, with the same images in three classes."""
+    folder = tmp_path / "made"
+    folder.mkdir()
+    return MAKE[request.param](source, folder)
+
+
+@pytest.fixture
+def reading_of(tmp_path: Path, run_packer: Callable[..., Any]) -> Callable[..., str]:
+    """`reading_of("--explain", src)`: what a command prints that it has read."""
+
+    def run(command: str, src: Path | str, dst: Path) -> str:
+        options = ("--scratch", tmp_path / "scratch") if isinstance(src, str) else ()
+        if command == "repair":
+            done = run_packer("repair", dst, "--from", src, *options, "--jobs", 1)
+            assert done.returncode == 0, done.stderr
+            return str(json.loads((dst / "dataset.json").read_text())["reading"])
+        given = {"pack": (), "--part": ("--part", "1/2")}.get(command, (command,))
+        done = run_packer("pack", src, dst, *given, *options, "--jobs", 1, "--shard-samples", 10)
+        assert done.returncode == 0, done.stderr
+        [line] = [line for line in done.stdout.splitlines() if line.startswith("Read as ")]
+        return str(line)
+
+    return run
+
+
+def test_every_command_prints_the_same_reading_and_leaves_nothing_behind(
+    src: Path | str,
+    tmp_path: Path,
+    reading_of: Callable[..., str],
+    files_of: Callable[[Path], dict[str, bytes]],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (tmp_path / "system").mkdir()
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "system"))
+    dst = tmp_path / "shards"
+    said = {command: reading_of(command, src, dst) for command in COMMANDS[1:-1]}
+    said["pack"] = reading_of("pack", src, dst)
+    before = files_of(dst)
+    for name in ("shard-000000.tar", "shard-000001.safetensors"):
+        (dst / name).write_bytes(b"damaged")
+    said["repair"] = reading_of("repair", src, dst)
+    assert files_of(dst) == before
+    assert len(set(said.values())) == 1, said
+    assert "39 images; 3 classes" in said["pack"]
+    assert not list((tmp_path / "system").iterdir())
+    assert not (tmp_path / ".shards.unpacked").exists()
+    assert not list((tmp_path / "scratch").glob("*"))
+
+
+def test_a_dataset_of_python_s_comes_in_by_the_same_door(tmp_path: Path, source: Path) -> None:
+    paths = sorted(source.rglob("*.jpg"))
+    items = [(path.read_bytes(), int(path.parent.name.removeprefix("class"))) for path in paths]
+    report = packer.pack(items, tmp_path / "shards", progress=False, jobs=1)
+    assert report.reading.startswith("Read as ")
+    assert "39 images; labels" in report.reading
+
+
+def test_what_is_decompressed_for_a_run_is_read_by_the_others_too(
+    tmp_path: Path, source: Path, run_packer: Callable[..., Any]
+) -> None:
+    src, dst = as_tar(source, tmp_path, "gz"), tmp_path / "shards"
+    assert run_packer("pack", src, dst, "--part", "1/2").returncode == 0
+    tar = tmp_path / ".shards.unpacked" / "images.tar"
+    before = tar.stat()
+    for further in (["--part", "2/2"], ["--dry-run"]):
+        done = run_packer("pack", src, dst, *further)
+        assert "is compressed as a whole" not in done.stderr
+    assert tar.stat().st_ino == before.st_ino
+    assert run_packer("pack", src, dst).returncode == 0
+    assert not tar.parent.exists()
+
+
+def test_a_part_of_a_dataset_that_is_there_leaves_no_tar_behind(
+    tmp_path: Path, source: Path, run_packer: Callable[..., Any]
+) -> None:
+    src, dst = as_tar(source, tmp_path, "gz"), tmp_path / "shards"
+    assert run_packer("pack", src, dst).returncode == 0
+    done = run_packer("pack", src, dst, "--part", "1/2")
+    assert "the dataset is committed" in done.stdout, done.stderr
+    assert not (tmp_path / ".shards.unpacked").exists()
