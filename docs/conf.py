@@ -53,7 +53,7 @@ html_theme_options = {
 }
 html_sidebars = {"index": [], "quick-start": []}
 
-LAYOUTS = Path(__file__).parent.parent / "packer" / "sources" / "layouts"
+LAYOUTS = Path(__file__).parent.parent / "packer" / "layouts" / "published"
 
 
 def add_layouts(app: object, page: str, source: list[str]) -> None:

@@ -7,6 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from packer.errors import UnusableInput
+from packer.layouts.interpretation import Reading
+from packer.layouts.python.dataset import opened
+from packer.layouts.python.known import is_map_style, know
+from packer.layouts.python.values import described
 from packer.options.chosen import WITHOUT_TILER, checked, chosen
 from packer.options.declared import PYTHON, PackOptions
 from packer.progress import Progress
@@ -17,10 +21,6 @@ from packer.run.pack import pack as run
 from packer.run.report import PackReport
 from packer.run.session import Request, write_stream
 from packer.run.store_destination import destination
-from packer.sources.python.dataset import opened
-from packer.sources.python.known import is_map_style, know
-from packer.sources.python.values import described
-from packer.sources.reading import Reading
 from packer.storage.source import StoreSource
 from reader.remote.url import is_url
 from reader.system import usable_cores

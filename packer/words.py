@@ -8,9 +8,10 @@ import json
 import os
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from itertools import islice
 from typing import Any
 
 _UNITS = (("TB", 10**12), ("GB", 10**9), ("MB", 10**6), ("kB", 10**3))
@@ -100,10 +101,10 @@ def share(part: int, whole: int) -> str:
     return f"{percent:.0f}%" if percent >= 10 else f"{percent:.2g}%"
 
 
-def listed(names: Sequence[str]) -> str:
-    """The first few names, and how many more there are."""
-    more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
-    return ", ".join(names[:NAMED]) + more
+def listed(names: Collection[str], most: int = NAMED) -> str:
+    """Return the first few names, and how many more there are."""
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return ", ".join(islice(names, most)) + more
 
 
 def shortened(text: str, longest: int) -> str:

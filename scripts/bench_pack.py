@@ -185,9 +185,9 @@ def account(images: Path, few: Path, out: Path, jpeg: str) -> dict[str, float]:
     """Seconds of CPU by stage, for all images, in this process; after `few` others."""
     import packer.run.pack
     from packer.images import encode
+    from packer.layouts.folders.source import FolderSource
     from packer.run.pack import PackOptions, pack
     from packer.shards.shard_writer import ShardWriter
-    from packer.sources.folder.folder import FolderSource
 
     stages = {
         "scan": (packer.run.pack, "prepare"),

@@ -8,7 +8,7 @@ from packer.cli.output import name_files, print_json, say
 if TYPE_CHECKING:
     from packer.options.declared import PackOptions
     from packer.progress import Progress
-    from packer.sources.records import Reader, SourceSample
+    from packer.samples.records import Reader, SourceSample
     from packer.storage.source import StoreSource
 
 _SHOWN = 5

@@ -2,5 +2,5 @@
 
 `atomic` writes, `transfer` reads and writes all of what is asked for, `hashed_file` reads and
 hashes, `snapshot` notices that a file has changed, `output_folder` takes names that nobody has
-looked at.
+looked at, `braces` expands names of shards.
 """

@@ -35,8 +35,8 @@ from packer.files.atomic import remove_leavings, sync_folder, write_file
 from packer.files.hashed_file import measure
 from packer.inspect.dataset import indexes, members_of
 from packer.progress import Advance, Progress
-from packer.sources.archive.tar_reader import Member, members, samples
-from packer.sources.records import Skipped
+from packer.samples.records import Skipped
+from packer.trees.tar_reader import Member, members, samples
 from reader.format import FORMATS, FormatError, Index, Manifest, ShardEntry, tar
 from reader.format.checksum import checksum_of
 

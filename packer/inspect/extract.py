@@ -20,7 +20,7 @@ from packer.inspect.dataset import image_of, indexes, members_of
 from packer.keys import hashes_of, repeated, unescape
 from packer.processes import map_unordered
 from packer.progress import Advance, Progress
-from packer.sources.folder.layout import splits_of
+from packer.trees.meaning import splits_of
 from reader.format import Index, Limits, Manifest, ShardEntry
 from reader.format.bands import bands_of
 from reader.format.files import open_regular

@@ -22,10 +22,10 @@ from packer.images.probe import ImageInfo, probe
 from packer.keys import escape, hashes_of, repeated, unescape
 from packer.processes import map_unordered
 from packer.progress import Advance, Progress
+from packer.samples.labels import MAX_CLASSES
+from packer.samples.records import Skipped
 from packer.shards.shard_writer import index_of, shard_entry
-from packer.sources.archive.tar_reader import MAX_MEMBERS, Member, image_of, members, samples
-from packer.sources.labels import MAX_CLASSES
-from packer.sources.records import Skipped
+from packer.trees.tar_reader import MAX_MEMBERS, Member, image_of, members, samples
 from reader.format import FORMATS, FormatError, Index, Limits, Manifest, ShardEntry, manifest
 from reader.format.columns import MEMBER, ROW, Column, ImageRow, MemberRow, Rows, list_column
 from reader.format.index import metadata_of, serialize

@@ -20,14 +20,14 @@ from packer.inspect.verify import verify
 from packer.options.declared import PYTHON, PackOptions
 from packer.plan.prepare import prepare
 from packer.plan.work import ShardJob, Work, shard_job
-from packer.planning.listing import Listing
 from packer.processes import Crashed
 from packer.progress import Progress
 from packer.run.open_source import open_source
+from packer.samples.table import Listing
 from packer.shards.jobs import run_isolated, tell_of_compiling
 from packer.shards.shard_writer import index_of
-from packer.sources.archive.tar_reader import Member, members
 from packer.storage.source import LocalSource, StoreSource
+from packer.trees.tar_reader import Member, members
 from reader.format import FormatError, Index, Manifest, ShardEntry, manifest
 
 _FOLDER = ".repair-"  # what is made anew is kept in it until it is proven

@@ -1,6 +1,7 @@
 """What is to be done, with nothing written yet.
 
-`prepare` scans a source and plans its shards (`plan`) as `work`, which gives a job for each shard;
+`prepare` scans a source (`scan`), compares it with what is there (`existing`) and plans its shards
+(`plan`) as `work`, which gives a job for each shard;
 `source_summary` says in a sentence what the source was read as. Before it writes, a job makes sure
 that its run and its source are there.
 """

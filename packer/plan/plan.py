@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from packer.planning.listing import Listing
+from packer.samples.table import Listing
 from reader.format import tar
 from reader.rng import GOLDEN, mix64
 

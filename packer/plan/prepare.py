@@ -8,20 +8,20 @@ from pathlib import Path
 import xxhash
 
 from packer.errors import NothingToPack, UnusableInput
+from packer.layouts.detect import read
+from packer.layouts.interpretation import Reading
 from packer.options.declared import PackOptions
+from packer.plan.existing import ExistingSamples
 from packer.plan.plan import plan_shards
+from packer.plan.scan import scan
 from packer.plan.source_summary import doubts, remarks, summary
 from packer.plan.work import Origin, Work
-from packer.planning.existing import ExistingSamples
-from packer.planning.scan import scan
 from packer.progress import Progress
-from packer.sources.detect import read
-from packer.sources.folder.files import NO_FILE
-from packer.sources.objects import joined, of_items
-from packer.sources.places import Spool
-from packer.sources.reading import Reading
-from packer.sources.records import Facts
+from packer.samples.objects import joined, of_items
+from packer.samples.places import Spool
+from packer.samples.records import Facts
 from packer.storage.source import LocalSource
+from packer.trees.files import NO_FILE
 from packer.words import option
 from reader.format import Manifest
 

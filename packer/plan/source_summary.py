@@ -4,9 +4,9 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from packer.planning.listing import Listing
-from packer.planning.scan import is_numbered
-from packer.sources.records import Facts
+from packer.plan.scan import is_numbered
+from packer.samples.records import Facts
+from packer.samples.table import Listing
 from packer.words import option
 
 _NAMED = 3  # classes

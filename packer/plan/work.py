@@ -18,9 +18,9 @@ from packer.files.snapshot import Watched
 from packer.images.encode import Policy, transcoders
 from packer.options.declared import PackOptions
 from packer.plan.plan import Plan
-from packer.planning.listing import Listing
-from packer.planning.scan import Scanned
-from packer.sources.records import Reader
+from packer.plan.scan import Scanned
+from packer.samples.records import Reader
+from packer.samples.table import Listing
 from reader.format import Manifest
 
 _INDEX_BYTES = 4096  # an index without samples

@@ -13,13 +13,13 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from packer.errors import UnusableInput
+from packer.layouts.interpretation import Reading
 from packer.progress import Progress
 from packer.run.destination import Destination
-from packer.sources.archive.compressed import is_compressed_tar
-from packer.sources.reading import Reading
 from packer.storage import decompress
 from packer.storage.source import LocalSource, StoreSource
 from packer.storage.store import access
+from packer.trees.compressed import is_compressed_tar
 from packer.words import Placeholder, option
 from reader.remote.url import checked, is_url
 

@@ -10,10 +10,11 @@ from pathlib import Path
 import numpy as np
 
 from packer.errors import EXAMPLES, NothingToPack, Rejected, UnusableInput
+from packer.layouts.interpretation import Reading
 from packer.options.declared import PackOptions
 from packer.plan.prepare import prepare
+from packer.plan.scan import numbered
 from packer.plan.work import RunGuard, Work, tars
-from packer.planning.scan import numbered
 from packer.progress import Progress
 from packer.run import log
 from packer.run.destination import Destination
@@ -24,16 +25,14 @@ from packer.run.report import PackReport, PartReport, manifest_of, report, witho
 from packer.run.run import Run
 from packer.run.up_to_date import already_packed, packed_from, read, refuse_other_options
 from packer.run.write_missing import all_rejected, may_be_misread, refusal, write_missing
+from packer.samples.objects import of_items
 from packer.shards.builder import Rejections
 from packer.shards.executors import connected
 from packer.shards.shard_writer import index_of, remove_shard
 from packer.shards.written import Written, refuse_repeated_keys
-from packer.sources.folder.shape import listed
-from packer.sources.objects import of_items
-from packer.sources.reading import Reading
 from packer.storage import decompress
 from packer.storage.source import LocalSource, StoreSource
-from packer.words import many
+from packer.words import listed, many
 from reader.format import Index, Manifest
 
 

@@ -14,19 +14,19 @@ from PIL import Image
 from packer.errors import BadImage, NothingToPack, Rejected, UnusableInput, cannot_write
 from packer.images.encode import AS_PNG, grows_as_png
 from packer.keys import KeySet, escape, split_of
+from packer.layouts.python.items import Fields, Item
 from packer.options.declared import PackOptions
 from packer.plan.prepare import next_numbers, refuse_other_splits
+from packer.plan.scan import is_numbered, numbered
 from packer.plan.source_summary import sentence
-from packer.planning.scan import is_numbered, numbered
 from packer.progress import Progress
 from packer.run.destination import Destination
 from packer.run.report import PackReport, manifest_of, report, without_labels
 from packer.run.run import Run
+from packer.samples.objects import joined, of_items
+from packer.samples.records import Content, SourceSample
 from packer.shards.builder import ShardStream
 from packer.shards.jobs import tell_of_compiling
-from packer.sources.objects import joined, of_items
-from packer.sources.python.items import Fields, Item
-from packer.sources.records import Content, SourceSample
 from packer.words import option
 from reader.format import FORMATS, Index, Manifest
 

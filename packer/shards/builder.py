@@ -16,9 +16,9 @@ from packer.images.encode import Encoded, Policy, encode
 from packer.images.jpegtran import JpegtranFailed
 from packer.images.members import EncodedMember, encode_member
 from packer.plan.plan import default_shard_size
+from packer.samples.records import Content, SourceSample
 from packer.shards.shard_writer import ShardWriter
 from packer.shards.written import Written
-from packer.sources.records import Content, SourceSample
 from reader.format import tar
 
 Rejections = list[tuple[str, str]]

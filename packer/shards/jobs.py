@@ -18,10 +18,10 @@ from packer.images.encode import Policy
 from packer.plan.work import ShardJob
 from packer.processes import Crashed, map_isolated, map_unordered
 from packer.progress import Advance, Progress
+from packer.samples.records import SourceSample
 from packer.shards.builder import Rejections, ShardBuilder
 from packer.shards.shard_writer import ShardWriter
 from packer.shards.written import Written
-from packer.sources.records import SourceSample
 from reader.format import FORMATS
 
 _NO_JPEG = {*FORMATS, "tif", "pgm", "pbm", "pnm"}.difference({"jpg"})  # extensions

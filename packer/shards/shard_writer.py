@@ -13,7 +13,7 @@ import xxhash
 from packer.files.atomic import sync_folder, temporary
 from packer.images.encode import Encoded
 from packer.images.members import EncodedMember
-from packer.sources.records import SourceSample
+from packer.samples.records import SourceSample
 from reader.format import Index, ShardEntry, index, tar
 from reader.format.bands import BandTable, band_columns
 from reader.format.checksum import checksum, checksum_of

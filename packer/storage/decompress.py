@@ -14,8 +14,8 @@ from pathlib import Path
 from packer.errors import UnusableInput
 from packer.files.atomic import remove_leavings, replacing
 from packer.progress import Progress
-from packer.sources.archive.compressed import DAMAGED, decompressed
 from packer.storage import lock
+from packer.trees.compressed import DAMAGED, decompressed
 
 _CHUNK = 1 << 20
 

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 import xxhash
 
 from packer.errors import EXAMPLES, UnusableInput
+from packer.files.braces import expanded, has_braces
 from packer.files.output_folder import Refused, parts
-from packer.sources.braces import expanded, has_braces
-from packer.sources.folder.shape import listed as some
-from packer.sources.records import Skipped
+from packer.samples.records import Skipped
+from packer.words import listed as some
 from reader.format import Manifest, manifest
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from packer.errors import NothingToPack
 from packer.progress import Progress
-from packer.sources.records import Skipped
+from packer.samples.records import Skipped
 from packer.storage import objects
 from packer.storage.copy import Copy, Transfer
 from packer.storage.store import EventLoop

@@ -15,8 +15,8 @@ from packer.images.encode import encode as encoded
 from packer.images.members import EncodedMember
 from packer.inspect.verify import verify
 from packer.run.pack import PackReport
+from packer.samples.records import SourceSample
 from packer.shards.shard_writer import ShardWriter, shard_entry
-from packer.sources.records import SourceSample
 from reader import Dataset, Loader
 from reader.format import Manifest
 

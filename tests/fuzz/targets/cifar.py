@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from packer.sources.arrays.cifar import CifarSource
+from packer.layouts.arrays.cifar import CifarSource
 from reader.format import ShardfeedError
 from targets.making import folder, opened, read_through, scratch
 from targets.tar import sealed, tar

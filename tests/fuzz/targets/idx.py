@@ -5,7 +5,7 @@ import gzip
 import struct
 from collections.abc import Iterator
 
-from packer.sources.arrays.idx import IdxSource
+from packer.layouts.arrays.idx import IdxSource
 from reader.format import ShardfeedError
 from targets.making import folder, read_through
 

@@ -11,10 +11,10 @@ import numpy as np
 from PIL import Image
 
 from packer.errors import BadImage
+from packer.layouts.detect import open_source
 from packer.options.declared import PackOptions, SourceOptions
 from packer.run.pack import pack
-from packer.sources.detect import open_source
-from packer.sources.records import Source, SourceSample
+from packer.samples.records import Source, SourceSample
 from reader.format import Limits
 
 LIMITS = Limits(pixels=1 << 22, bytes=1 << 24)  # low, so that what ignores them stands out
@@ -76,7 +76,7 @@ def read_through(source: Source) -> None:
             assert not sample.key.startswith("/"), sample
             sample.key.encode()  # is stored as UTF-8
             try:
-                content = source.read(sample)
+                content = source.files.read(sample)
             except BadImage:
                 continue
             image = content.image

@@ -12,9 +12,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from packer.inspect.index import index_tar
-from packer.sources.archive.tree import ArchiveTree
-from packer.sources.archive.webdataset import WebDatasetSource
-from packer.sources.folder.folder import FolderSource
+from packer.layouts.folders.source import FolderSource
+from packer.layouts.tars.source import WebDatasetSource
+from packer.trees.archive import ArchiveTree
 from reader.format import FORMATS, Index, ShardfeedError
 from targets.making import LIMITS, encoded, opened, read_through, scratch
 

@@ -4,8 +4,8 @@ import io
 import zipfile
 from collections.abc import Iterator
 
-from packer.sources.archive.tree import ArchiveTree
-from packer.sources.folder.folder import FolderSource
+from packer.layouts.folders.source import FolderSource
+from packer.trees.archive import ArchiveTree
 from reader.format import ShardfeedError
 from targets.making import encoded, opened, read_through, scratch
 

@@ -23,12 +23,13 @@ from layouts.kinds import KINDS, Kind
 from layouts.row import Row
 
 from packer.errors import UnusableInput
+from packer.layouts.python.dataset import opened
 from packer.options.declared import PYTHON, PackOptions, SourceOptions
 from packer.plan.prepare import prepare
 from packer.plan.work import Work, digests, outline, shard_job, tars
 from packer.progress import Progress
-from packer.sources.folder.shape import Shape, listed
-from packer.sources.python.dataset import opened
+from packer.trees.shape import Shape
+from packer.words import listed
 
 # Copies that are not read: their lists are binary (`KINDS` has such), or do not name the folder.
 NOT_GROWN = {

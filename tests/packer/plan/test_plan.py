@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from packer.keys import split_of
 from packer.plan.plan import Plan, plan_shards, shuffled
-from packer.planning.listing import Listing
-from packer.sources.records import SourceSample
+from packer.samples.records import SourceSample
+from packer.samples.table import Listing
 from reader.format import tar
 
 sizes = st.lists(st.integers(1, 200_000), max_size=60).map(lambda x: np.array(x, np.int64))

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from packer.plan.plan import default_shard_size, plan_shards
-from packer.planning.listing import Listing
-from packer.sources.records import SourceSample
+from packer.samples.records import SourceSample
+from packer.samples.table import Listing
 from reader.format import Manifest
 
 MB = 10**6

@@ -3,8 +3,8 @@ import re
 import pytest
 
 from packer.plan.source_summary import doubts, summary
-from packer.planning.listing import Listing
-from packer.sources.records import Facts, SourceSample
+from packer.samples.records import Facts, SourceSample
+from packer.samples.table import Listing
 
 
 def test_images_without_a_member_that_others_have_are_counted() -> None:

@@ -7,11 +7,11 @@ import pytest
 
 from packer.errors import BadImage, PackingFailed
 from packer.images.encode import Policy
+from packer.layouts.folders.source import FolderSource
 from packer.plan.work import ShardJob
+from packer.samples.records import SourceSample
 from packer.shards.jobs import pack_shard, run_jobs
-from packer.sources.folder.folder import FolderSource
-from packer.sources.records import SourceSample
-from packer.sources.tree import FolderTree
+from packer.trees.tree import FolderTree
 from reader.format import Index
 
 AS_THEY_ARE = Policy(tiled=False)

@@ -12,8 +12,8 @@ from PIL import Image
 
 from packer.images.encode import Policy
 from packer.images.encode import encode as encode_image
+from packer.samples.records import SourceSample
 from packer.shards.shard_writer import ShardWriter, is_finished, remove_temporaries, shard_entry
-from packer.sources.records import SourceSample
 from reader.format import Index, ShardEntry
 
 Rejected = Sequence[tuple[str, str]]

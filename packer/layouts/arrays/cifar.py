@@ -1,0 +1,269 @@
+"""CIFAR-10 and CIFAR-100 (Krizhevsky 2009), python and binary version, as published or unpacked.
+
+Both versions give the same dataset: the pixels, the fine label, and for CIFAR-100 the coarse one
+as the member ``coarse.cls``. A sample is named by its batch and its row there. The formats are
+those of https://www.cs.toronto.edu/~kriz/cifar.html. All of it, under 200 MB, is held in memory.
+"""
+
+import os
+import tarfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from packer.errors import UnusableInput
+from packer.files.snapshot import changed
+from packer.layouts.arrays.held import held
+from packer.layouts.arrays.plain_pickle import load_plain
+from packer.samples.labels import class_order
+from packer.samples.records import Content, Plain, Skipped, SourceSample
+from packer.trees.tar_reader import TAR_ERRORS, CheckedTarInfo
+from packer.trees.walk import skipped
+
+_SIDE = 32
+_PIXELS = 3 * _SIDE * _SIDE
+MAX_FILE = 1 << 28  # the largest published one has 155 MB
+
+_Columns = tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64] | None]
+
+
+@dataclass(frozen=True)
+class _Version:
+    """One of the published forms.
+
+    Attributes:
+        batches: file -> split.
+        names: file of the class names.
+    """
+
+    batches: Mapping[str, str]
+    names: str
+
+    @property
+    def binary(self) -> bool:
+        return self.names.endswith(".txt")
+
+    @property
+    def coarse(self) -> bool:
+        """Whether there are coarse labels: it is CIFAR-100."""
+        return len(self.batches) == 2
+
+    @property
+    def files(self) -> set[str]:
+        return {*self.batches, self.names}
+
+
+_TEN = {f"data_batch_{number}": "train" for number in range(1, 6)} | {"test_batch": "test"}
+_HUNDRED = {"train": "train", "test": "test"}
+_VERSIONS = (
+    _Version(_TEN, "batches.meta"),
+    _Version({f"{name}.bin": split for name, split in _TEN.items()}, "batches.meta.txt"),
+    _Version(_HUNDRED, "meta"),
+    _Version({f"{name}.bin": split for name, split in _HUNDRED.items()}, "fine_label_names.txt"),
+)
+_IGNORED = {"readme.html", "coarse_label_names.txt", "file.txt~"}
+
+
+@dataclass(frozen=True)
+class CifarSource(Plain):
+    """One of the four archives, or the folder that it holds.
+
+    Attributes:
+        path: of the archive or folder.
+        classes: class names in label order.
+    """
+
+    path: Path
+    classes: tuple[str, ...]
+
+    @classmethod
+    def recognises(cls, path: Path) -> bool:
+        """Whether a folder or a gzipped tar is CIFAR: it has a file of class names and a batch."""
+        if path.is_dir():
+            there = set(os.listdir(path))
+            return any(v.names in there and not there.isdisjoint(v.batches) for v in _VERSIONS)
+        try:
+            with tarfile.open(path, "r:gz", tarinfo=CheckedTarInfo) as archive:
+                first = archive.next()
+                return first is not None and first.name.removeprefix("./").startswith("cifar-10")
+        except (OSError, EOFError, *TAR_ERRORS):
+            return False
+
+    @classmethod
+    def open(cls, path: Path, classes: Sequence[str] | None = None) -> "CifarSource":
+        """Read the class names.
+
+        Raises:
+            UnusableInput: something is missing or damaged, or has a class that `classes` lacks.
+        """
+        names = _loaded(path, _newest_ns(path)).classes
+        return cls(path, tuple(names) if classes is None else class_order(path, names, classes))
+
+    @property
+    def files(self) -> "CifarSource":
+        """What reads the samples: itself."""
+        return self
+
+    def scan(self) -> Iterator[SourceSample | Skipped]:
+        """The batches in their order."""
+        mtime_ns = _newest_ns(self.path)
+        data = _loaded(self.path, mtime_ns)
+        numbers = [self.classes.index(name) for name in data.classes]
+        for name in data.others:
+            documentation = name in _IGNORED
+            reason = "it is documentation" if documentation else "it is not a part of CIFAR"
+            yield Skipped(name, reason, ignored=True) if documentation else skipped(name, reason)
+        for batch, (_, labels, coarse) in data.batches.items():
+            for row, label in enumerate(labels.tolist()):
+                yield SourceSample(
+                    name=f"{batch}/{row:05d}",
+                    key=f"{batch}/{row:05d}",
+                    label=numbers[label],
+                    size=_PIXELS + (0 if coarse is None else len(str(coarse[row]))),
+                    mtime_ns=mtime_ns,
+                    members=() if coarse is None else ("coarse.cls",),
+                    split=data.splits[batch],
+                )
+
+    def member_files(self, sample: SourceSample) -> Sequence[str]:
+        """None: the members come with the pixels."""
+        return ()
+
+    def read(self, sample: SourceSample) -> Content:
+        """The sample's pixels, (32, 32, 3), and its coarse label if there is one."""
+        batch, _, row_text = sample.name.rpartition("/")
+        pixels, _, coarse = _loaded(self.path, sample.mtime_ns).batches[batch]
+        row = int(row_text)
+        image = pixels[row].reshape(3, _SIDE, _SIDE).transpose(1, 2, 0)
+        members = {} if coarse is None else {"coarse.cls": b"%d" % coarse[row]}
+        return Content(np.ascontiguousarray(image), members)
+
+
+@dataclass(frozen=True)
+class _Data:
+    """All of CIFAR.
+
+    Attributes:
+        batches: name -> pixels (N, 3072) channel by channel, labels, coarse labels.
+        splits: of each batch.
+        others: the files that are neither batches nor class names.
+    """
+
+    classes: list[str]
+    batches: dict[str, _Columns]
+    splits: dict[str, str]
+    others: list[str]
+
+
+@held
+def _loaded(path: Path, mtime_ns: int) -> _Data:
+    """Read and check everything, if it was last written at `mtime_ns`."""
+    if _newest_ns(path) != mtime_ns:
+        raise changed(path)
+    files, others = _read_folder(path) if path.is_dir() else _read_archive(path)
+    version = max(_VERSIONS, key=lambda version: len(version.files & files.keys()))
+    if missing := sorted(version.files - files.keys()):
+        raise UnusableInput(f"{path} lacks {', '.join(missing)}: unpack the archive anew.")
+    classes = _class_names(files[version.names], version, path)
+    batches, splits = {}, {}
+    for name, split in version.batches.items():
+        read = _read_binary if version.binary else _read_pickle
+        columns = read(files[name], version.coarse, f"{path}: {name}")
+        if not len(columns[1]):
+            raise UnusableInput(f"{path}: {name} is empty.")
+        if columns[1].max() >= len(classes):
+            raise UnusableInput(f"{path}: {name} has labels that have no class name.")
+        batch = name.removesuffix(".bin")
+        batches[batch], splits[batch] = columns, split
+    return _Data(classes, batches, splits, sorted(others + list(files.keys() - version.files)))
+
+
+def _newest_ns(path: Path) -> int:
+    try:
+        paths = [path, *path.iterdir()] if path.is_dir() else [path]
+        return max(os.stat(item).st_mtime_ns for item in paths)
+    except OSError as error:
+        raise UnusableInput(f"{path} cannot be read: {error.strerror}.") from error
+
+
+def _wanted(name: str) -> bool:
+    return any(name in version.files for version in _VERSIONS)
+
+
+def _read_folder(path: Path) -> tuple[dict[str, bytes], list[str]]:
+    names = sorted(os.listdir(path))
+    for name in filter(_wanted, names):
+        if (size := os.stat(path / name).st_size) > MAX_FILE:
+            raise UnusableInput(f"{path}: {name} has {size} bytes; {MAX_FILE} are the most.")
+    files = {name: (path / name).read_bytes() for name in names if _wanted(name)}
+    return files, [name for name in names if name not in files]
+
+
+def _read_archive(path: Path) -> tuple[dict[str, bytes], list[str]]:
+    """The files that are wanted, none of which may be larger than CIFAR has them."""
+    files: dict[str, bytes] = {}
+    others = []
+    try:
+        with tarfile.open(path, "r:gz", tarinfo=CheckedTarInfo) as archive:
+            for info in archive:
+                name = os.path.basename(info.name)
+                if info.size > MAX_FILE:
+                    raise UnusableInput(
+                        f"{path}: {name} has {info.size} bytes; {MAX_FILE} are the most."
+                    )
+                if info.isreg() and _wanted(name) and name not in files:
+                    content = archive.extractfile(info)
+                    assert content is not None, "it is a regular file"
+                    files[name] = content.read()
+                elif not info.isdir():
+                    others.append(name)
+    except (OSError, EOFError, *TAR_ERRORS) as error:
+        raise UnusableInput(f"{path} is damaged or cut short: {error}.") from error
+    return files, others
+
+
+def _class_names(data: bytes, version: _Version, path: Path) -> list[str]:
+    if version.binary:
+        return [
+            line.strip() for line in data.decode("utf-8", "replace").split("\n") if line.strip()
+        ]
+    content = load_plain(data, f"{path}: {version.names}")
+    names = content.get("fine_label_names" if version.coarse else "label_names")
+    if not isinstance(names, list) or not all(isinstance(name, bytes | str) for name in names):
+        raise UnusableInput(f"{path}: {version.names} has no class names.")
+    return [name.decode("utf-8", "replace") if isinstance(name, bytes) else name for name in names]
+
+
+def _read_binary(data: bytes, coarse: bool, name: str) -> _Columns:
+    """Rows of the labels, a byte each and the coarse one first, and the pixels."""
+    labels = 2 if coarse else 1
+    if not data or len(data) % (labels + _PIXELS):
+        raise UnusableInput(f"{name} is cut short: its rows have {labels + _PIXELS} bytes each.")
+    rows = np.frombuffer(data, np.uint8).reshape(-1, labels + _PIXELS)
+    found = rows[:, :labels].astype(np.int64)
+    return rows[:, labels:], found[:, -1], found[:, 0] if coarse else None
+
+
+def _read_pickle(data: bytes, coarse: bool, name: str) -> _Columns:
+    content = load_plain(data, name)
+    pixels = content.get("data")
+    if not isinstance(pixels, np.ndarray) or pixels.ndim != 2 or pixels.shape[1] != _PIXELS:
+        raise UnusableInput(f"{name} has no rows of {_PIXELS} bytes.")
+
+    def labels(key: str) -> NDArray[np.int64]:
+        found: Any = content.get(key)
+        if (
+            not isinstance(found, list)
+            or len(found) != len(pixels)
+            or not all(type(label) is int and 0 <= label < 256 for label in found)
+        ):
+            raise UnusableInput(f"{name} has no label for each row.")
+        return np.array(found, np.int64)
+
+    if not coarse:
+        return pixels, labels("labels"), None
+    return pixels, labels("fine_labels"), labels("coarse_labels")

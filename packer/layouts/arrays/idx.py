@@ -1,0 +1,169 @@
+"""MNIST's IDX files, gzipped or not, and what comes in the same form: Fashion-MNIST, EMNIST.
+
+A folder holds ``train-images-idx3-ubyte``, ``train-labels-idx1-ubyte`` and the like with ``t10k``
+or ``test``; names may begin with that of the set (``emnist-letters-train-...``). The format is that
+of http://yann.lecun.com/exdb/mnist/: big-endian, a magic number, the dimensions, the bytes.
+"""
+
+import gzip
+import math
+import os
+import re
+import struct
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from packer.errors import UnusableInput
+from packer.files.snapshot import unchanged
+from packer.layouts.arrays.held import held
+from packer.samples.labels import MAX_CLASSES
+from packer.samples.records import Content, Plain, Skipped, SourceSample
+from packer.trees.walk import skipped
+
+_NAME = re.compile(r"(.*?)(train|t10k|test)-(images|labels)[-.]idx[13]-ubyte(\.gz)?")
+_SPLITS = {"train": "train", "t10k": "test", "test": "test"}
+_DIMENSIONS = {"images": 3, "labels": 1}
+MAX_BYTES = 1 << 30  # of one file; EMNIST's largest has 547 MB
+_MAX_RATIO = 1032  # of deflate
+MAX_SIDE = 1 << 14
+
+
+@dataclass(frozen=True)
+class IdxSource(Plain):
+    """A folder of IDX files.
+
+    Attributes:
+        path: the folder.
+        classes: class names in label order; empty: the labels are numbers alone.
+    """
+
+    path: Path
+    classes: tuple[str, ...] = ()
+
+    @classmethod
+    def recognises(cls, path: Path) -> bool:
+        """Whether a folder holds images in IDX files."""
+        matches = filter(None, map(_NAME.fullmatch, os.listdir(path)))
+        return any(match[3] == "images" for match in matches)
+
+    @classmethod
+    def open(cls, path: Path, classes: Sequence[str] | None = None) -> "IdxSource":
+        """Tell that there is one dataset.
+
+        Raises:
+            UnusableInput: there are several.
+        """
+        sets = {match[1] for match in map(_NAME.fullmatch, os.listdir(path)) if match}
+        if len(sets) > 1:
+            raise UnusableInput(
+                f"{path} holds several datasets: {', '.join(sorted(sets))}. "
+                "Put the files of the one that you want into a folder of their own."
+            )
+        return cls(path, tuple(classes or ()))
+
+    @property
+    def files(self) -> "IdxSource":
+        """What reads the samples: itself."""
+        return self
+
+    def scan(self) -> Iterator[SourceSample | Skipped]:
+        """The splits, train first.
+
+        Raises:
+            UnusableInput: a file is damaged, or one of a pair is missing.
+        """
+        files: dict[tuple[str, str], str] = {}  # split and what it holds -> file
+        for name in sorted(os.listdir(self.path)):
+            match = _NAME.fullmatch(name)
+            if not match:
+                yield skipped(name, "it is not an IDX file")
+                continue
+            part = (_SPLITS[match[2]], match[3])
+            if part in files:
+                yield Skipped(name, f"{files[part]} holds the same", ignored=True)
+            else:
+                files[part] = name
+        for split in sorted({split for split, _ in files}, reverse=True):
+            for what in _DIMENSIONS:
+                if (split, what) not in files:
+                    raise UnusableInput(f"{self.path}: the file of {split} {what} is missing.")
+            yield from self._split(split, files[split, "images"], files[split, "labels"])
+
+    def member_files(self, sample: SourceSample) -> Sequence[str]:
+        """None: the members come with the pixels."""
+        return ()
+
+    def read(self, sample: SourceSample) -> Content:
+        """The sample's pixels, (height, width, 1)."""
+        row = int(sample.name.rpartition("/")[2])
+        return Content(_loaded(self.path / str(sample.places[0]), sample.mtime_ns)[row][:, :, None])
+
+    def _split(self, split: str, images: str, labels: str) -> Iterator[SourceSample]:
+        mtime_ns = os.stat(self.path / images).st_mtime_ns
+        numbers = _load(self.path / labels)
+        pixels = _loaded(self.path / images, mtime_ns)
+        if len(numbers) != len(pixels):
+            raise UnusableInput(
+                f"{self.path}: {images} has {len(pixels)} images, {labels} {len(numbers)} labels."
+            )
+        known = len(self.classes) or MAX_CLASSES
+        if len(numbers) and numbers.max() >= known:
+            raise UnusableInput(
+                f"{self.path / labels} has the label {numbers.max()}; there are {known} classes."
+            )
+        for row, label in enumerate(numbers.tolist()):
+            name = f"{images.removesuffix('.gz')}/{row:06d}"
+            yield SourceSample(
+                name=name,
+                key=f"{split}/{row:06d}",
+                label=label,
+                size=pixels[row].size,
+                mtime_ns=mtime_ns,
+                split=split,
+                places=(images,),
+            )
+
+
+def _load(path: Path) -> NDArray[np.uint8]:
+    """The array in an IDX file: (N, height, width), or (N,) where the name says labels.
+
+    Raises:
+        UnusableInput: it is none, or its size is not what it says.
+    """
+    match = _NAME.fullmatch(path.name)
+    assert match is not None, "only files of that name are looked at"
+    dimensions = _DIMENSIONS[match[3]]
+    try:
+        with gzip.open(path) if match[4] else open(path, "rb") as file:
+            header = file.read(4 + 4 * dimensions)
+            if header[:4] != bytes((0, 0, 8, dimensions)) or len(header) < 4 + 4 * dimensions:
+                raise UnusableInput(
+                    f"{path} does not begin as an IDX file of bytes in {dimensions} dimensions."
+                )
+            shape = struct.unpack(f">{dimensions}I", header[4:])
+            size = math.prod(shape)
+            most = os.fstat(file.fileno()).st_size * (_MAX_RATIO if match[4] else 1)
+            if size > min(MAX_BYTES, most) or any(not 0 < side <= MAX_SIDE for side in shape[1:]):
+                raise UnusableInput(
+                    f"{path} says that it holds {shape}, and it cannot: {most} bytes could be in "
+                    f"it, at most {MAX_BYTES} are read, and {MAX_SIDE} is the longest side."
+                )
+            data = file.read(size + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise UnusableInput(f"{path} is damaged or cannot be read: {error}.") from error
+    if len(data) != size:
+        longer = "more" if len(data) > size else f"{len(data)}"
+        raise UnusableInput(f"{path} says that it holds {size} bytes, and has {longer}.")
+    return np.frombuffer(data, np.uint8).reshape(shape)
+
+
+@held
+def _loaded(path: Path, mtime_ns: int) -> NDArray[np.uint8]:
+    """The array in a file that was last written at `mtime_ns`."""
+    with unchanged(path, mtime_ns):
+        return _load(path)

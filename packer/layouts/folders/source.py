@@ -1,0 +1,313 @@
+"""Folders of image files: class folders by torchvision's ImageFolder rules, or images alone.
+
+`layout` tells which folders are splits and classes. The sorted names of the classes are numbered,
+nested folders below a class belong to it, and samples come in ImageFolder's order. Files that share
+an image's stem are its members (`sidecars.py`). Unlike in ImageFolder, a file counts by its content
+and not by its extension, so every file is either packed or named, and folders whose names begin
+with a dot are named and not entered.
+"""
+
+import os
+from collections import Counter
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+from packer.errors import UnusableInput
+from packer.keys import clashing
+from packer.layouts.folders.labels_beside import refuse_labels
+from packer.layouts.folders.pairs import BESIDE, Pairs, unused
+from packer.samples.labels import class_order
+from packer.samples.records import EmptyClass, Facts, Reader, Skipped, SourceSample
+from packer.trees.masks import OfOthers
+from packer.trees.meaning import FLAT, Layout, understand
+from packer.trees.sample_of_files import sample_of_files
+from packer.trees.shape import folders_above, inside, lies_in
+from packer.trees.sidecars import MAPS, SHARED, group, members_named
+from packer.trees.tree import Tree
+from packer.trees.walk import names_an_image, not_entered
+from packer.words import option
+
+NO_IMAGES = "it is a class folder without images"
+_ALL_REJECTED = "it is a class folder whose images are all rejected"
+EMPTY_SPLIT = "it is the folder of a split and holds no images"
+
+
+@dataclass(frozen=True)
+class FolderSource:
+    """Class folders, or images without labels (`classes` is empty), on a disk or in an archive.
+
+    Attributes:
+        tree: the folder in which all others lie.
+        classes: class names in label order.
+        layout: what its folders mean.
+        pairs: further folders whose files belong to the images.
+        words: of the pictures beside images that are members, see `sidecars.members_named`.
+    """
+
+    tree: Tree = field(repr=False)
+    classes: tuple[str, ...]
+    layout: Layout = field(default_factory=Layout)
+    pairs: Pairs = field(default_factory=Pairs)
+    words: frozenset[str] = MAPS
+
+    @classmethod
+    def open(
+        cls,
+        tree: Tree,
+        classes: Sequence[str] | None = None,
+        pairs: Pairs | None = None,
+        *,
+        kind: str | None = None,
+        depth: int | None = None,
+    ) -> "FolderSource":
+        """Tell class folders, split folders and a flat folder from each other.
+
+        Args:
+            tree: of the folder or archive.
+            classes: class names in label order; None: the sorted names of the class folders.
+            pairs: further folders whose files belong to the images.
+            kind, depth: see `layout.understand`.
+
+        Raises:
+            UnusableInput: it cannot be read, it may mean two things, or it has a class that
+                `classes` lacks.
+        """
+        pairs = pairs or Pairs()
+        folders = pairs.elsewhere_only
+        leave = [os.path.normpath(folder) for folder in folders.values()]
+        try:
+            shape = tree.shape.without(leave)
+        except OSError as error:
+            raise UnusableInput(
+                f"{error.filename or tree.root} is not a folder that can be read: {error.strerror}."
+            ) from error
+        stems = None if folders else partial(_stems, tree)
+        try:
+            if kind is None and not folders:
+                refuse_labels(shape, tree.root, partial(_names, tree))
+            layout = understand(shape, tree.root, kind=kind, depth=depth, stems=stems)
+        except OfOthers as error:
+            raise to_be_unpacked(tree) if tree.unpack else error from None
+        below = {
+            name: os.path.relpath(folder, layout.top or ".")
+            for name, folder in {**folders, **layout.pairs}.items()
+        }
+        below |= {name: BESIDE for name in pairs.folders if name not in folders}
+        found = layout.classes(shape.without(list(layout.pairs.values())))
+        words = MAPS | pairs.beside_images
+        if kind is None:
+            aside = [*leave, *layout.pairs.values()]
+            words = _words(tree, aside, pairs.beside_images)
+        order = class_order(tree.root, found, classes)
+        return cls(tree.below(layout.top), order, layout, Pairs(below), words)
+
+    def scan(self) -> Iterator[SourceSample | Skipped]:
+        """Go through the folders in ImageFolder's order.
+
+        Raises:
+            OSError: a folder cannot be listed.
+        """
+        yield from self.tree.refused
+        number_of = {name: number for number, name in enumerate(self.classes)}
+        first_folder: dict[str, str] = {}  # of each class
+        with_images: set[str] = set()
+        with_rejected: set[str] = set()
+        not_flat = set()  # folders that hold others; "." for the root
+        bases = set(self.layout.splits.values())
+        above = {folder for base in bases for folder in folders_above(base)}
+        up = [os.path.join(*[os.pardir] * (1 + n)) for n in range(_levels(self.layout.top))]
+        what = "the folder of all images" if "" in bases else "the folders of the splits"
+        for folder in [*reversed(up), *sorted(above)]:
+            yield from self._beside(folder, above | bases | set(up) | {"."}, what)
+            not_flat.add(folder or ".")
+        flat = self.layout.depth == FLAT
+        for split, base in self.layout.splits.items():
+            is_empty = True
+            level = self.tree.level(base)
+            tops = [name for name in level.folders if not self._is_aside(inside(base, name))]
+            yield from self._beside(base, (), "the class folders", files=bool(tops) and not flat)
+            if not tops or flat:
+                for item in self._files(base, self.tree.names(base), -1, split):
+                    is_empty &= not isinstance(item, SourceSample)
+                    yield item
+            else:
+                not_flat.add(base or ".")
+            for name in tops:
+                class_name = ""
+                for record in self._class(inside(base, name), base, split, number_of):
+                    if isinstance(record, str):
+                        class_name = record
+                        first_folder.setdefault(record, inside(base, name))
+                        continue
+                    if isinstance(record, Skipped) and names_an_image(record.name):
+                        with_rejected.add(class_name)
+                    if isinstance(record, SourceSample):
+                        is_empty = False
+                        if record.label >= 0:
+                            with_images.add(self.classes[record.label])
+                    yield record
+            if split and is_empty:
+                yield Skipped(f"{base}/", EMPTY_SPLIT, ignored=True)
+        yield from self.pairs.elsewhere(self.tree, not_flat)
+        for name, folder in first_folder.items():
+            if name not in with_images:
+                reason = _ALL_REJECTED if name in with_rejected else NO_IMAGES
+                yield EmptyClass(f"{folder}/", reason, class_name=name)
+
+    @property
+    def facts(self) -> Facts:
+        """It may have parallel folders."""
+        root = None if self.tree.unpack else self.tree.root
+        return Facts(heeds=frozenset({"pairs"}), root=root)
+
+    @property
+    def files(self) -> Reader:
+        """What reads the samples."""
+        return self.tree.files
+
+    def _beside(
+        self, path: str, known: Container[str], what: str, *, files: bool = True
+    ) -> Iterator[Skipped]:
+        """What lies in a folder beside those that mean something.
+
+        Args:
+            path: of the folder, relative to the root.
+            known: the folders that mean something; empty: all that the layout does not set aside.
+            what: lies there, for a person.
+            files: its own files mean nothing.
+        """
+        level = self.tree.level(path)
+        for name, reason in level.skipped.items():
+            yield not_entered(inside(path, name), reason)
+        strays = [inside(path, name) for name in self.tree.names(path)] if files else []
+        for name in level.folders:
+            below = inside(path, name)
+            if path.startswith(os.pardir):  # which may lead back into the source
+                here = "/".join(["top", *self.layout.top.split("/")])
+                below = os.path.relpath(os.path.join(here, below), here)
+            if below in known if known else not self._is_aside(below):
+                continue
+            for item in self.tree.files_below(below):
+                if isinstance(item, Skipped):
+                    yield item
+                elif not self._in_pair(item[0]):
+                    strays += [f"{item[0]}/{name}" for name in item[1]]
+        reason = f"it lies beside {what} and belongs to none of them"
+        for stray in strays:
+            yield self.tree.ignored(stray) or Skipped(stray, reason)
+
+    def _is_aside(self, path: str) -> bool:
+        """Whether a folder where classes lie is none."""
+        pairs = map(os.path.normpath, self.pairs.elsewhere_only.values())
+        return path in self.layout.aside or any(lies_in(folder, path) for folder in pairs)
+
+    def _in_pair(self, path: str) -> bool:
+        pairs = map(os.path.normpath, self.pairs.elsewhere_only.values())
+        return any(lies_in(path, folder) for folder in pairs)
+
+    def _class(
+        self,
+        path: str,
+        base: str,
+        split: str,
+        number_of: Mapping[str, int],
+    ) -> Iterator[SourceSample | Skipped | str]:
+        """What lies below a folder of classes, with the name of each class that begins."""
+        folders: list[tuple[str, str, list[str]]] = []
+        for item in self.tree.files_below(path):
+            if isinstance(item, Skipped):
+                yield item
+            else:
+                folder, files = item
+                name = self.layout.class_of(folder[len(base) :].strip("/"))
+                folders.append((name or "", folder, files))
+        for name, folder, files in sorted(folders):
+            if name in number_of or self.layout.depth == FLAT:
+                if name:
+                    yield name
+                yield from self._files(folder, files, number_of.get(name, -1), split)
+                continue
+            for file in files:
+                reason = "it lies above the class folders and belongs to none of them"
+                yield self.tree.ignored(f"{folder}/{file}") or Skipped(f"{folder}/{file}", reason)
+
+    def _files(
+        self, folder: str, files: Sequence[str], label: int, split: str
+    ) -> Iterator[SourceSample | Skipped]:
+        prefix = f"{folder}/" if folder else ""
+        yield from self.tree.repeated(folder)
+        grouping = group(files, self.words)
+        parallel = self.pairs.beside(self.tree, folder)
+        for name, reason in grouping.refused.items():
+            yield Skipped(prefix + name, reason)
+        if parallel:
+            stems = Counter(os.path.splitext(name)[0] for name in grouping.samples)
+            for stem in [stem for stem in parallel if stems[stem] > 1]:
+                yield from (Skipped(path, SHARED) for path in parallel.pop(stem).values())
+        whole = clashing(grouping.samples)
+        for name, beside in grouping.samples.items():
+            if no_image := self.tree.ignored(prefix + name):
+                yield no_image
+                continue
+            members = parallel.pop(os.path.splitext(name)[0], {})
+            for ext, path in beside.items():
+                if members.setdefault(ext, prefix + path) != prefix + path:
+                    yield Skipped(prefix + path, f"{members[ext]!r} takes its place as .{ext}")
+            if missing := self.pairs.missing(members):
+                lacks = f"it has no {missing} in {self.pairs.folders[missing]}"
+                yield Skipped(prefix + name, lacks)
+                yield from (
+                    Skipped(path, f"its image is rejected: {lacks}") for path in members.values()
+                )
+                continue
+            yield from sample_of_files(
+                self.tree,
+                prefix + name,
+                members,
+                label=label,
+                split=split,
+                keep_extension=name in whole,
+            )
+        for paired in parallel.values():
+            yield from map(unused, paired.values())
+
+
+def to_be_unpacked(tree: Tree) -> UnusableInput:
+    """Return the error for an archive whose labels or masks belong to images by their names."""
+    return UnusableInput(
+        f"{tree.root} holds labels or masks in folders of their own, which may belong to its "
+        f"images. Unpack it ({tree.unpack}) and pack the folder. If all folders are classes, "
+        f"give {option('kind', 'folder')}; for the images without labels, "
+        f"{option('kind', 'flat')}."
+    )
+
+
+def _words(tree: Tree, aside: Sequence[str], chosen: frozenset[str]) -> frozenset[str]:
+    """The words of pictures that are members, in the whole tree but for the folders `aside`."""
+    levels = (
+        level.companions
+        for folder, level in tree.walk()
+        if not any(lies_in(folder, other) for other in aside)
+    )
+    unpack = f"{tree.unpack} && " if tree.unpack else ""
+    return members_named(levels, tree.root, chosen=chosen, unpack=unpack)
+
+
+def _levels(path: str) -> int:
+    return path.count("/") + bool(path)
+
+
+def _names(tree: Tree, path: str) -> Iterator[str]:
+    """The names of the files in a folder and below it."""
+    for folder, _ in tree.walk(path):
+        yield from tree.names(folder)
+
+
+def _stems(tree: Tree, path: str) -> frozenset[str]:
+    """The paths of the images below a folder, relative to it and without extension."""
+    return frozenset(
+        os.path.splitext(f"{folder}/{name}")[0][len(path) :]
+        for folder, _ in tree.walk(path)
+        for name in tree.images(folder)
+    )

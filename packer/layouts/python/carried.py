@@ -1,0 +1,129 @@
+"""Brings a dataset of the caller's to the packing processes: once to each of them."""
+
+import io
+import os
+import sys
+from collections.abc import Mapping
+from typing import IO, Any, TypeVar
+
+from PIL import ImageFile
+
+from packer.errors import UnusableInput, said
+from packer.layouts.arrays.held import held
+from packer.layouts.python.values import reopened, unchanged_file
+
+F = TypeVar("F", bound=IO[bytes])
+
+
+class Carried:
+    """A dataset for each split, and what a packing process makes them from.
+
+    They are pickled before anything is read from them, so that no handle is open yet. On Linux that
+    lies in anonymous memory, which each process reads once: jobs stay small, however large it is.
+    """
+
+    def __init__(self, parts: Mapping[str, Any], what: str) -> None:
+        """`what` they are, for a person."""
+        self.parts = parts
+        self._what = what
+        self._parcel: bytes | tuple[int, int] | None = None
+
+    def pack_up(self, *, far: bool) -> None:
+        """Make it ready to be sent.
+
+        Args:
+            far: to other machines, too.
+
+        Raises:
+            UnusableInput: it does not pickle.
+        """
+        try:
+            if far or sys.platform != "linux":
+                self._parcel = _pickle(self.parts, io.BytesIO()).getvalue()
+                return
+            descriptor = os.memfd_create("packer")
+            self._parcel = os.getpid(), descriptor
+            with open(descriptor, "wb", closefd=False) as file:
+                _pickle(self.parts, file)
+        except Exception as error:  # whatever its own __reduce__ raises
+            self.put_down()
+            raise UnusableInput(
+                f"What is to be packed, {self._what}, cannot be sent to the packing processes: "
+                f"{_culprit(self.parts)}{said(error)}. Open files, HDF5 or LMDB where an item is "
+                "first read, not in __init__; or give jobs=1, and it is read in this process."
+            ) from error
+
+    def put_down(self) -> None:
+        """Free the memory: nothing is sent any more."""
+        if isinstance(self._parcel, tuple):
+            os.close(self._parcel[1])
+        self._parcel = None
+
+    def __reduce__(self) -> Any:
+        assert self._parcel is not None, "it was not packed up"
+        return Sent, (self._parcel, self._what)
+
+
+class Sent:
+    """The datasets in a packing process."""
+
+    def __init__(self, parcel: bytes | tuple[int, int], what: str) -> None:
+        self._parcel = parcel
+        self._what = what
+
+    @property
+    def parts(self) -> Mapping[str, Any]:
+        """A dataset for each split, made once in each process.
+
+        Raises:
+            UnusableInput: they cannot be made here.
+        """
+        try:
+            return _made(self._parcel)
+        except Exception as error:
+            raise UnusableInput(
+                f"What is to be packed, {self._what}, cannot be made again in a packing process: "
+                f"{type(error).__name__}, {said(error)}. What it needs has to be importable there; "
+                "or give jobs=1, and it is read in this process."
+            ) from error
+
+    def __reduce__(self) -> Any:
+        return Sent, (self._parcel, self._what)
+
+
+@held
+def _made(parcel: bytes | tuple[int, int]) -> Any:
+    import cloudpickle
+
+    if isinstance(parcel, bytes):
+        return cloudpickle.loads(parcel)
+    with open("/proc/{}/fd/{}".format(*parcel), "rb") as file:
+        return cloudpickle.load(file)
+
+
+def _pickle(parts: Mapping[str, Any], file: F) -> F:
+    """Pickle datasets into a file; a picture that is open keeps the bytes of its own."""
+    import cloudpickle
+
+    class Pickler(cloudpickle.Pickler):  # type: ignore[misc]
+        def reducer_override(self, value: Any) -> Any:
+            is_open = isinstance(value, ImageFile.ImageFile) and value.tile
+            if is_open and (data := unchanged_file(value)):  # which Pillow would leave out
+                return reopened, (data, value.filename, value.info)
+            return super().reducer_override(value)
+
+    Pickler(file).dump(parts)
+    return file
+
+
+def _culprit(parts: Mapping[str, Any]) -> str:
+    """Which attribute it is that does not pickle, to begin a sentence."""
+    import cloudpickle
+
+    for part in parts.values():
+        for name, value in getattr(part, "__dict__", {}).items():
+            try:
+                cloudpickle.dumps(value)
+            except Exception:
+                return f"its attribute {name!r}: "
+    return ""

@@ -1,0 +1,233 @@
+"""A dataset of Python's as a source: anything with a length and items by number.
+
+What an item holds is known when it is read, in a packing process: its label, its key and its
+members. Until then all items are alike, of the size that a few of them have on average.
+"""
+
+import os
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import xxhash
+
+from packer.errors import BadImage, NothingToPack, UnusableInput, said
+from packer.images.encode import AS_PNG, Policy
+from packer.keys import escape
+from packer.layouts.interpretation import Reading
+from packer.layouts.python.carried import Carried, Sent
+from packer.layouts.python.draws import drawn
+from packer.layouts.python.items import Fields, Item
+from packer.layouts.python.known import Known, is_map_style, know, parts_of
+from packer.layouts.python.probes import Probed, Read, probe
+from packer.layouts.python.values import described
+from packer.options.declared import PYTHON, SourceOptions
+from packer.options.kinds import SPLIT_NAME
+from packer.samples.labels import class_order
+from packer.samples.records import Content, Facts, Skipped, SourceSample
+
+_TOO_LATE = (
+    "names its split, which comes too late, as shards are planned before items are read: give a "
+    'dict of datasets, {"train": ..., "val": ...}, or iter(dataset), which is read in turn'
+)
+_reading = threading.Lock()  # datasets are not made for several threads
+
+
+@dataclass(frozen=True)
+class DatasetSource:
+    """The items of a dataset, or of one for each split.
+
+    Attributes:
+        carried: a dataset for each split.
+        lengths: of each split.
+        fields: how an item is understood.
+        probed: what a few of the items tell.
+        identity: tells whether it is the same dataset; never the same if that cannot be told.
+    """
+
+    carried: Carried | Sent
+    lengths: Mapping[str, int]
+    fields: Fields
+    probed: Probed
+    identity: str
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """Class names in label order; empty where labels are numbers."""
+        return self.fields.classes
+
+    @property
+    def facts(self) -> Facts:
+        """What a few of the items tell."""
+        return Facts(
+            remarks=tuple(self._remarks()),
+            is_late=True,
+            is_keyed=self.probed.keyed,
+            is_labelled=self.probed.labelled,
+            members=self.probed.members,
+            identity=self.identity,
+        )
+
+    @property
+    def files(self) -> "DatasetSource":
+        """What reads the samples: itself."""
+        return self
+
+    def scan(self) -> Iterator[SourceSample | Skipped]:
+        """Every item, by its number."""
+        for split, length in self.lengths.items():
+            begin = f"{split}/" if split else ""
+            for number in range(length):
+                name = f"{begin}{number:08d}"
+                yield SourceSample(name, name, -1, self.probed.size, mtime_ns=0, split=split)
+
+    def member_files(self, sample: SourceSample) -> Sequence[str]:
+        """None: there are no files."""
+        return ()
+
+    def read(self, sample: SourceSample) -> Content:
+        """The item, with the label and the key that it has."""
+        split, _, number = sample.name.rpartition("/")
+        draws = None
+        if self.probed.drawn:
+            draws = xxhash.xxh3_64_intdigest(sample.name.encode())
+        item = read_item(self.carried.parts[split], int(number), self.fields, draws)
+        key = sample.key if item.key is None else escape(item.key)
+        if (item.key is None) is self.probed.keyed:
+            raise BadImage("it has a key or none, unlike others: give all of them one, or none")
+        if item.key is not None and split:
+            key = f"{split}/{key}"
+        name = sample.name if item.key is None else item.key
+        known = replace(sample, name=name, key=key, label=item.label, members=tuple(item.members))
+        return Content(item.image, item.members, known)
+
+    def _remarks(self) -> Iterator[str]:
+        """What a person should know of the items."""
+        if self.probed.as_png:
+            yield AS_PNG
+        if not self.probed.drawn:
+            return
+        then = "and another run would draw otherwise, so that none can be continued"
+        if self.probed.repeatable:
+            then = "which is the same in every run"
+        yield f"Items differ when they are read twice: each is stored as drawn once, {then}."
+
+
+def read_item(dataset: Any, number: int, fields: Fields, draws: int | None) -> Item:
+    """What is stored for one item.
+
+    Args:
+        dataset: any.
+        number: of the item in it.
+        fields: how it is understood.
+        draws: where random generators begin; None: where they are.
+
+    Raises:
+        BadImage: it cannot be read, or not be stored.
+    """
+    with _reading, nullcontext() if draws is None else drawn(draws):
+        try:
+            value = dataset[number]
+        except MemoryError:
+            raise  # which says nothing of the item
+        except Exception as error:  # whatever a dataset raises
+            raise BadImage(f"reading it raises {type(error).__name__}: {said(error)}") from error
+    item = fields.item(value)
+    if item.split:
+        raise BadImage(f"its field 'split' {_TOO_LATE}")
+    return item
+
+
+@contextmanager
+def opened(
+    dataset: Any, options: SourceOptions, policy: Policy, *, alone: bool, far: bool
+) -> Iterator[Reading]:
+    """A dataset as what is to be packed; what is sent of it is freed at the end.
+
+    Args:
+        dataset: with a length and items by number; or a dict of such, by split.
+        options: the fields that are chosen.
+        policy: what is done with images.
+        alone: it is read in this process, and not sent to any.
+        far: it is sent to other machines, too.
+
+    Raises:
+        UnusableInput: it is not such a dataset, or cannot be sent.
+        NothingToPack: it is empty.
+    """
+    if options.split_column:
+        raise UnusableInput(f"The field {options.split_column!r} {_TOO_LATE}.")
+    parts = parts_of(dataset, options.image_column or "image")
+    for split, part in parts.items():
+        if split and not (isinstance(split, str) and SPLIT_NAME.fullmatch(split)):
+            raise UnusableInput(f"{split!r} is not the name of a split, such as train.")
+        if not is_map_style(part):
+            raise UnusableInput(
+                f"What is given for the split {split!r}, {described(part)}, has not a length and "
+                'items by number. Of what is read in turn, each item names its "split".'
+            )
+    known = {
+        split: know(part, options.image_column, options.label_column)
+        for split, part in parts.items()
+    }
+    what = ", ".join(dict.fromkeys(one.what for one in known.values()))
+    lengths = {split: len(one.dataset) for split, one in known.items()}
+    if not sum(lengths.values()):
+        raise NothingToPack(f"What is to be packed, {what}, has no items.", [])
+    declared = _same(known.values())
+    carried = Carried({split: one.dataset for split, one in known.items()}, what)
+    first = next(iter(known.values()))
+
+    def open_source(classes: Sequence[str] | None) -> DatasetSource:
+        order = class_order(what, declared, classes) if classes and declared else declared
+        fields = Fields(
+            first.image or options.image_column or "image",
+            first.label or options.label_column,
+            classes=order or tuple(classes or ()),
+            declared=declared,
+        )
+        with drawn(None):  # the caller's own draws go on as if nothing had been read
+            probed = probe(*_by_number(carried.parts, lengths, fields), policy)
+        told = (what, lengths, fields, probed, [one.fingerprint for one in known.values()])
+        identity = xxhash.xxh3_128_hexdigest(repr(told).encode("utf-8", "surrogatepass"))
+        if not probed.repeatable:
+            identity = os.urandom(16).hex()
+        return DatasetSource(carried, lengths, fields, probed, identity)
+
+    try:
+        if not alone:
+            carried.pack_up(far=far)
+        yield Reading(PYTHON, what, open_source)
+    finally:
+        carried.put_down()
+
+
+def _same(known: Iterable[Known]) -> tuple[str, ...]:
+    """The classes that all parts declare.
+
+    Raises:
+        UnusableInput: they declare others.
+    """
+    declared = {one.classes for one in known}
+    if len(declared) > 1:
+        raise UnusableInput(
+            "The splits have different classes: give those of all as classes=[...]."
+        )
+    return declared.pop()
+
+
+def _by_number(
+    parts: Mapping[str, Any], lengths: Mapping[str, int], fields: Fields
+) -> tuple[Read, int]:
+    """What reads the items of all parts, counted through, and their number."""
+    ends = np.cumsum(list(lengths.values()))
+
+    def read(number: int, draws: int | None) -> Item:
+        part = int(np.searchsorted(ends, number, side="right"))
+        begin = int(ends[part - 1]) if part else 0
+        return read_item(parts[list(lengths)[part]], number - begin, fields, draws)
+
+    return read, int(ends[-1])

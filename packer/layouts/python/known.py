@@ -1,0 +1,148 @@
+"""What the datasets of libraries tell of themselves; none of these libraries is imported here."""
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from packer.errors import UnusableInput
+from packer.layouts.python.values import described
+from packer.words import option
+
+_LIBRARIES = ("torch", "torchvision", "numpy", "datasets")
+
+
+@dataclass(frozen=True)
+class Known:
+    """A dataset, and what it tells of itself.
+
+    Attributes:
+        dataset: as it is to be read: where its images are files, it gives these.
+        what: it is, for a person.
+        classes: names in label order.
+        image, label: the fields that are declared as such; "" for none.
+        fingerprint: of all that it holds, where it keeps one.
+    """
+
+    dataset: Any
+    what: str
+    classes: tuple[str, ...] = ()
+    image: str = ""
+    label: str = ""
+    fingerprint: str = ""
+
+
+def know(dataset: Any, image: str | None = None, label: str | None = None) -> Known:
+    """Ask a dataset for what is known of its kind.
+
+    Args:
+        dataset: anything with items.
+        image, label: fields that are chosen.
+
+    Raises:
+        UnusableInput: several fields are declared as images or as classes, and none is chosen; or
+            its items are not samples.
+    """
+    if way := _way_to_samples(dataset, image or "image"):
+        raise UnusableInput(f"The items of {described(dataset)} are not samples: {way}.")
+    kind = type(dataset)
+    library = kind.__module__.partition(".")[0]
+    what = f"{library}'s {kind.__name__}" if library in _LIBRARIES else described(dataset)
+    known = Known(dataset, what, _classes(getattr(dataset, "classes", None)))
+    if _is(dataset, "datasets", "Dataset") or _is(dataset, "datasets", "IterableDataset"):
+        return _of_hugging_face(
+            replace(known, what=f"Hugging Face's {kind.__name__}"), image, label
+        )
+    if _is(dataset, "torch.utils.data", "Subset"):
+        inner = know(dataset.dataset, image, label)
+        return replace(
+            inner,
+            dataset=type(dataset)(inner.dataset, dataset.indices),
+            what=f"a part of {inner.what}",
+            fingerprint="",
+        )
+    if _gives_files(dataset):
+        return replace(known, dataset=list(dataset.samples), what=f"the files of {what}")
+    return known
+
+
+def _way_to_samples(dataset: Any, image: str) -> str:
+    """What to give in place of something whose items are columns or batches; empty for others."""
+    if _is(dataset, "pandas", "DataFrame"):
+        return 'give frame.to_dict("records")'
+    if _is(dataset, "torch.utils.data", "DataLoader"):
+        return "give its dataset, loader.dataset"
+    if isinstance(dataset, Mapping) and image in dataset:
+        return "a dict has a dataset for each split. For columns give list(zip(images, labels))"
+    return ""
+
+
+def _is(dataset: Any, module: str, name: str) -> bool:
+    """Whether it is of a class, whose module is imported then."""
+    kind = getattr(sys.modules.get(module), name, None)
+    return kind is not None and isinstance(dataset, kind)
+
+
+def _classes(names: Any) -> tuple[str, ...]:
+    """The class names, if that is what it is: a list of different texts."""
+    if not isinstance(names, Sequence) or isinstance(names, str):
+        return ()
+    different = all(isinstance(name, str) for name in names) and len(set(names)) == len(names)
+    return tuple(names) if different else ()
+
+
+def _gives_files(dataset: Any) -> bool:
+    """Whether its items are nothing but its files, decoded: an ImageFolder without transforms."""
+    folder = sys.modules.get("torchvision.datasets.folder")
+    if folder is None or not isinstance(dataset, folder.DatasetFolder):
+        return False
+    plain = type(dataset).__getitem__ is folder.DatasetFolder.__getitem__
+    transforms = (dataset.transform, dataset.target_transform)
+    return plain and transforms == (None, None) and dataset.loader is folder.default_loader
+
+
+def _of_hugging_face(known: Known, image: str | None, label: str | None) -> Known:
+    """With its features, and images undecoded: their bytes are kept."""
+    dataset, features = known.dataset, known.dataset.features or {}
+    kinds = {name: type(feature).__name__ for name, feature in features.items()}
+    images = [name for name, kind in kinds.items() if kind == "Image"]
+    labels = [name for name, kind in kinds.items() if kind == "ClassLabel"]
+    image = image or _one(images, "image", "images", option("image_column")) or ""
+    label = label or _one(labels, "label", "labels", option("label_column")) or ""
+    label = label or ("label" if "label" in features else "")
+    names = getattr(features.get(label), "names", None)
+    made = dataset._formatting if hasattr(dataset, "_formatting") else dataset.format["type"]
+    for name in images:
+        feature = features[name]
+        if made is None and feature.decode and feature.mode is None:
+            dataset = dataset.cast_column(name, type(feature)(decode=False))
+    return replace(
+        known,
+        dataset=dataset,
+        classes=_classes(names),
+        image=image,
+        label=label,
+        fingerprint=getattr(known.dataset, "_fingerprint", ""),
+    )
+
+
+def _one(names: Sequence[str], usual: str, what: str, option: str) -> str | None:
+    """The only one, or the one that is called as usual."""
+    if len(names) > 1 and usual not in names:
+        raise UnusableInput(
+            f"The dataset declares several {what}: {', '.join(map(repr, names))}. Say which one it "
+            f"is with {option}."
+        )
+    return usual if usual in names else next(iter(names), None)
+
+
+def is_map_style(source: Any) -> bool:
+    """Whether it has a length and items by number, and is not meant to be read in turn alone."""
+    has_items = hasattr(source, "__getitem__") and hasattr(source, "__len__")
+    return has_items and not _is(source, "torch.utils.data", "IterableDataset")
+
+
+def parts_of(source: Any, image: str) -> dict[str, Any]:
+    """The datasets of a dict of splits; else the only one, as that of no split."""
+    is_split = isinstance(source, Mapping) and not _way_to_samples(source, image)
+    return dict(source) if is_split else {"": source}

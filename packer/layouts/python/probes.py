@@ -1,0 +1,121 @@
+"""Reads a few items of a dataset beforehand: how large they are, and whether it is the same one."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+import xxhash
+
+from packer.errors import BadImage, UnusableInput
+from packer.images.encode import Policy, encode, grows_as_png
+from packer.layouts.python.items import Item
+
+_ITEMS = 32  # that are read
+_EVERY = 2  # of them is read twice: what changes half of the time is seen
+
+Read = Callable[[int, int | None], Item]
+
+
+@dataclass(frozen=True)
+class Probed:
+    """What a few items tell.
+
+    Attributes:
+        size: bytes that an item takes in the shards, on average.
+        digest: of these items.
+        drawn: they are not the same when they are read twice.
+        repeatable: they are, where the random generators begin at the same place.
+        keyed: they have keys.
+        labelled: they have labels.
+        members: what they have beside the image, by extension.
+        as_png: photographs among them are stored as PNG.
+    """
+
+    size: int
+    digest: str
+    drawn: bool
+    repeatable: bool
+    keyed: bool
+    labelled: bool
+    members: tuple[str, ...]
+    as_png: bool = field(default=False, compare=False, repr=False)  # is no part of the identity
+
+
+@dataclass(frozen=True)
+class _Look:
+    """What one item tells; if it cannot be packed, the reason."""
+
+    digest: bytes
+    size: int = 0
+    keyed: bool = False
+    labelled: bool = False
+    members: tuple[str, ...] = ()
+    reason: str = ""
+    as_png: bool = False
+
+
+def probe(read: Read, count: int, policy: Policy) -> Probed:
+    """Read items that lie evenly in the whole.
+
+    Args:
+        read: gives the item of a number, its draws begun at another number, or nowhere.
+        count: of items, at least one.
+        policy: what is done with images.
+
+    Raises:
+        UnusableInput: none of them can be packed.
+    """
+    numbers = sorted({n * (count - 1) // (_ITEMS - 1) for n in range(_ITEMS)})
+    looks = [_look(read, number, None, policy) for number in numbers]
+    sound = [look for look in looks if not look.reason]
+    if not sound:
+        raise UnusableInput(
+            f"None of the {len(looks)} items that were tried can be packed. Of item {numbers[0]}: "
+            f"{looks[0].reason}."
+        )
+    drawn, repeatable = False, True
+    for number, look in list(zip(numbers, looks, strict=True))[::_EVERY]:
+        drawn = drawn or _look(read, number, None, policy) != look
+    if drawn:
+        looks, again = ([_look(read, n, n, policy) for n in numbers] for _ in range(2))
+        repeatable = looks == again
+    return Probed(
+        size=-(-sum(look.size for look in sound) // len(sound)),
+        digest=xxhash.xxh3_128_hexdigest(b"".join(look.digest for look in looks)),
+        drawn=drawn,
+        repeatable=repeatable,
+        keyed=any(look.keyed for look in sound),
+        labelled=any(look.labelled for look in sound),
+        members=tuple(sorted({ext for look in sound for ext in look.members})),
+        as_png=any(look.as_png for look in sound),
+    )
+
+
+def _look(read: Read, number: int, draws: int | None, policy: Policy) -> _Look:
+    try:
+        item = read(number, draws)
+        size = sum(map(len, item.members.values()))
+        if isinstance(item.image, bytes) and not (policy.raw or policy.max_side or policy.quality):
+            size += len(item.image)
+        else:
+            size += len(encode(item.image, replace(policy, tiled=False)).data)
+    except BadImage as error:
+        return _Look(str(error).encode("utf-8", "replace"), reason=str(error))
+    return _Look(
+        _digest(item),
+        size,
+        item.key is not None,
+        item.label >= 0,
+        tuple(item.members),
+        as_png=grows_as_png(item.image, policy),
+    )
+
+
+def _digest(item: Item) -> bytes:
+    image = item.image
+    state = xxhash.xxh3_128(image if isinstance(image, bytes) else image.tobytes())
+    told = (item.label, item.key, item.split, "" if isinstance(image, bytes) else image.size)
+    state.update(repr(told).encode("utf-8", "surrogatepass"))
+    for ext, data in item.members.items():
+        state.update(ext.encode())
+        state.update(data)
+    return state.digest()

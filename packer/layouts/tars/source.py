@@ -1,0 +1,303 @@
+"""WebDataset tars: a sample is a run of members whose names share all up to the first dot.
+
+The rules are those of the webdataset library (`tariterators.group_by_keys`). The image is the first
+member with the extension of an image, one without a further dot before one with (``x.jpg`` before
+``x.mask.png``); ``cls`` is the label, and all other members stay what they are.
+"""
+
+import contextlib
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from pathlib import Path
+
+from packer.errors import BadImage, Damaged, UnusableInput
+from packer.files.snapshot import read_span, unchanged
+from packer.keys import escape, unescape
+from packer.layouts.tars.shard_lists import told_splits
+from packer.samples.labels import class_number
+from packer.samples.objects import Encodings
+from packer.samples.places import Files
+from packer.samples.records import Facts, Skipped, SourceSample
+from packer.trees.meaning import SPLITS, splits_of
+from packer.trees.sidecars import EXTENSION
+from packer.trees.tar_reader import Member, image_of, members, samples
+from packer.trees.tree import FolderTree
+from packer.trees.walk import is_litter, look, not_entered, with_parents
+from reader.format import FormatError, Manifest, manifest
+
+_INDEXES = (".safetensors", ".idx", ".index", "_stats.json", "dataset.json", "info.json")
+_REPEATS = (".parquet", ".json", ".csv", ".tsv", ".txt", ".jsonl")
+MAX_NAMES = 100_000  # of classes, where cls holds names
+MAX_CLASS_NAME = 1000  # bytes
+_NUMBER = re.compile(r"[-+]?\d+(\.\d*)?")
+_LOOKED_AT = 8  # samples that tell what a tar is
+
+
+@dataclass(frozen=True)
+class WebDatasetSource:
+    """A tar, or a folder of them.
+
+    Attributes:
+        folder: where the tars lie.
+        only: the one tar that is meant; "" for all in the folder.
+        classes: class names in label order; empty where labels are numbers alone.
+        splits: of the tars, where series of them are named as splits are (``train-000.tar``).
+        boxes: how the members hold boxes.
+    """
+
+    folder: Path
+    only: str = ""
+    classes: tuple[str, ...] = ()
+    splits: Mapping[str, str] = field(default_factory=dict)
+    boxes: Encodings = field(default_factory=dict)
+
+    @classmethod
+    def recognises(cls, path: Path) -> bool:
+        """Whether a tar, or the first of a folder's, holds samples of several members.
+
+        In class folders an image may have further members, too, but no ``cls``. Samples of one
+        member each make a dataset if their tars are numbered; else the tars may be classes, which
+        would be lost.
+
+        Raises:
+            UnusableInput: that tar is none or damaged, or the tars may be classes.
+        """
+        tars = [path]
+        if path.is_dir():
+            tars = [path / name for name in _tars(path)]
+            if not tars or _are_numbered(tars):
+                return bool(tars)
+        firsts = [run for run in islice(_runs(tars[0]), _LOOKED_AT) if len(run) > 1]
+        found = [member for run in firsts for member in run]
+        if any(member.ext == "cls" or "/" not in member.name for member in found):
+            return True
+        if path.is_dir():
+            raise UnusableInput(
+                f"{path} holds tars that are neither shards of one series nor have samples of "
+                f"several members ({tars[0].name}). If each is a class, put them into one, which "
+                f"is read in place: tar -cf classes.tar -C {path} ."
+            )
+        return False
+
+    @classmethod
+    def open(cls, path: Path, classes: Sequence[str] | None = None) -> "WebDatasetSource":
+        """The tar at `path`, or those in it; what packer wrote has its classes beside it.
+
+        Raises:
+            UnusableInput: some of the tars are named as splits are, and others are not.
+        """
+        if path.is_dir():
+            known, boxes = packed(path)
+            source = cls(path, "", tuple(classes or known), _splits_of_tars(path), boxes)
+        else:
+            source = cls(path.parent, path.name, tuple(classes or ()))
+        if source.classes:
+            return source
+        tars = [source.only] if source.only else _tars(path)
+        return replace(source, classes=_class_names(source.folder, tars))
+
+    def scan(self) -> Iterator[SourceSample | Skipped]:
+        """Go through the tars in the order of their names.
+
+        Raises:
+            UnusableInput: a tar is damaged.
+        """
+        number_of = {name: number for number, name in enumerate(self.classes)}
+        if not self.only:
+            yield from self._beside()
+        earlier: set[int] = set()  # keys of the tars before: many sets number anew in each
+        for tar in [self.only] if self.only else _tars(self.folder):
+            own: set[int] = set()
+            for record in self._tar(tar, number_of):
+                if isinstance(record, SourceSample):
+                    record = replace(record, split=self.splits.get(tar, ""))
+                    own.add(hash(record.key))
+                    if hash(record.key) in earlier:
+                        key = f"{escape(tar.removesuffix('.tar'))}/{record.key}"
+                        record = replace(record, key=key)
+                yield record
+            earlier |= own
+
+    @property
+    def facts(self) -> Facts:
+        """How the members hold boxes, if packer wrote them."""
+        return Facts(boxes=self.boxes)
+
+    @property
+    def files(self) -> Files:
+        """What reads the samples."""
+        return Files(self.folder)
+
+    def _beside(self) -> Iterator[Skipped]:
+        """What lies beside the tars."""
+        level = look(str(self.folder), with_parents(self.folder))
+        for name, reason in level.skipped.items():
+            yield not_entered(f"{name}/", reason)
+        for name in level.folders:
+            yield Skipped(f"{name}/", "it is a folder beside the tars")
+        tars = set(_tars(self.folder))
+        for name in level.files:
+            stem, ext = os.path.splitext(name)
+            if name in tars:
+                continue
+            if is_index(name):
+                yield Skipped(name, "it is an index", ignored=True)
+            elif ext in _REPEATS and f"{stem}.tar" in tars:
+                yield Skipped(name, f"it repeats what {stem}.tar holds", ignored=True)
+            else:
+                yield FolderTree(self.folder).ignored(name) or Skipped(name, "it is not a tar")
+
+    def _tar(self, tar: str, number_of: Mapping[str, int]) -> Iterator[SourceSample | Skipped]:
+        mtime_ns = os.stat(self.folder / tar).st_mtime_ns
+        for run in samples(members(self.folder / tar)):
+            if isinstance(run, Skipped):
+                yield replace(run, name=f"{tar}/{run.name}")
+                continue
+            image = image_of(run)
+            try:
+                if image is None:
+                    lacks = "its sample has no image; the members of a sample follow each other"
+                    raise BadImage(lacks)
+                if not image.size:
+                    raise Damaged("its image is empty")
+                label = self._label(tar, mtime_ns, run, number_of)
+            except BadImage as error:
+                yield from (Skipped.of(f"{tar}/{member.name}", error) for member in run)
+                continue
+            kept = [image]
+            for member in run:
+                if member is image or member.ext == "cls":
+                    continue
+                if EXTENSION.fullmatch(member.ext):
+                    kept.append(member)
+                else:
+                    reason = "its extension is not made of letters, digits, - and _ alone"
+                    yield Skipped(f"{tar}/{member.name}", reason)
+            yield SourceSample(
+                name=f"{tar}/{image.name}",
+                key=_key(image.stem),
+                label=label,
+                size=sum(member.size for member in kept),
+                mtime_ns=mtime_ns,
+                members=tuple(member.ext for member in kept[1:]),
+                places=[[tar, member.offset, member.size] for member in kept],
+            )
+
+    def _label(
+        self, tar: str, mtime_ns: int, run: Sequence[Member], number_of: Mapping[str, int]
+    ) -> int:
+        """The number of the class that a sample's ``cls`` tells; -1 if it has none.
+
+        Raises:
+            BadImage: it tells none.
+        """
+        member = next((member for member in run if member.ext == "cls"), None)
+        if member is None:
+            return -1
+        if member.size > MAX_CLASS_NAME:
+            raise BadImage(
+                f"its .cls has {member.size} bytes, too many for a class ({MAX_CLASS_NAME})"
+            )
+        with unchanged(self.folder / tar, mtime_ns) as descriptor:
+            data = read_span(descriptor, member.offset, member.size)
+        name = _text(data)
+        if not name.isascii() or not name.isdigit():
+            if name in number_of:
+                return number_of[name]
+            raise BadImage(
+                f"its .cls is {name!r}: for classes by name, give --classes FILE that has them all"
+            )
+        number = class_number(data)
+        if self.classes and number >= len(self.classes):
+            raise BadImage(f"its class is {number}, and there are {len(self.classes)} classes")
+        return number
+
+
+def is_index(name: str) -> bool:
+    """Whether a file beside tars only tells what they hold."""
+    return is_litter(name) or name.endswith(_INDEXES)
+
+
+def packed(folder: Path) -> tuple[tuple[str, ...], Encodings]:
+    """The classes of a dataset that packer wrote, and how it holds boxes; empty if another's."""
+    with contextlib.suppress(FormatError):
+        if (folder / manifest.FILENAME).exists():
+            content = Manifest.load(folder)
+            return content.classes, content.boxes
+    return (), {}
+
+
+def _splits_of_tars(folder: Path) -> dict[str, str]:
+    """The split of each tar in `folder`, told from its name without its number."""
+    tars = _tars(folder)
+    if told := told_splits(folder):
+        if missing := [name for name in tars if name not in told]:
+            raise UnusableInput(
+                f"{folder}: the list of splits beside the tars lacks {missing[0]}. Mend the list, "
+                "or move it elsewhere."
+            )
+        return {name: told[name] for name in tars}
+    series = {name: re.sub(r"[-_.]?\d+(-of-\d+)?$", "", name.removesuffix(".tar")) for name in tars}
+    splits = splits_of(sorted(set(series.values())))
+    others = [name for name, stem in series.items() if stem not in splits]
+    if not SPLITS.intersection(splits.values()):
+        return {}
+    if others:
+        raise UnusableInput(
+            f"{folder}: some tars are named as splits are ({', '.join(sorted(splits))}), and "
+            f"{others[0]} is not. Move what belongs to no split elsewhere, or rename it."
+        )
+    return {name: splits[stem] for name, stem in series.items()}
+
+
+def _tars(folder: Path) -> list[str]:
+    """The sorted names of the tars in a folder."""
+    names = (name for name in os.listdir(folder) if name.endswith(".tar") and not is_litter(name))
+    return sorted(name for name in names if not (folder / name).is_dir())
+
+
+def _class_names(folder: Path, tars: Sequence[str]) -> tuple[str, ...]:
+    """The sorted names of classes that ``cls`` holds; none if it holds numbers."""
+    names: set[str] = set()
+    looked_at = 0
+    for tar in tars:
+        path = folder / tar
+        with unchanged(path, os.stat(path).st_mtime_ns) as descriptor:
+            for run in _runs(path):
+                looked_at += 1
+                for member in run:
+                    if member.ext == "cls" and 0 < member.size <= MAX_CLASS_NAME:
+                        names.add(_text(read_span(descriptor, member.offset, member.size)))
+                if looked_at >= _LOOKED_AT and (not _are_names(names) or len(names) > MAX_NAMES):
+                    return ()
+    return tuple(sorted(names)) if _are_names(names) else ()
+
+
+def _are_names(texts: Iterable[str]) -> bool:
+    return not any(not text or "\ufffd" in text or _NUMBER.fullmatch(text) for text in texts)
+
+
+def _text(cls: bytes) -> str:
+    return cls.strip().decode("utf-8", "replace")
+
+
+def _runs(tar: Path) -> Iterator[list[Member]]:
+    return (run for run in samples(members(tar)) if not isinstance(run, Skipped))
+
+
+def _are_numbered(tars: Sequence[Path]) -> bool:
+    """Whether these are all of a series, such as shard-00000.tar to shard-00099.tar."""
+    numbers = [int(found[1]) for tar in tars if (found := re.search(r"(\d{3,})$", tar.stem))]
+    counted = [list(range(first, first + len(tars))) for first in (0, 1)]
+    return sorted(numbers) in counted
+
+
+def _key(stem: str) -> str:
+    """A key that packer has escaped before stays what it is."""
+    try:
+        return stem if escape(unescape(stem)) == stem else escape(stem)
+    except UnicodeEncodeError:  # bytes that are not UTF-8, which no key has
+        return escape(stem)

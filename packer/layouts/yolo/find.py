@@ -1,0 +1,218 @@
+"""Where a folder, or a data file, has YOLO's images: told by names and by a few label files."""
+
+import os
+from collections.abc import Container, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from packer.errors import UnusableInput
+from packer.layouts.yolo.data_file import DataFile, of_lines, of_yaml
+from packer.layouts.yolo.lines import BOX, OUTLINE
+from packer.layouts.yolo.paths import Prefix, folder_at, prefix_of
+from packer.layouts.yolo.yolo import Part, Yolo, kind_at, labels_of
+from packer.samples.objects import YOLO
+from packer.samples.records import Skipped
+from packer.trees.leftovers import aside
+from packer.trees.meaning import splits_of
+from packer.trees.shape import inside
+from packer.trees.tree import FolderTree, Tree
+
+DATA_FILES = (".yaml", ".yml", ".data")
+_READ_OTHERS = (
+    "Its lines are not all boxes: a Loader reads them by "
+    'reader.Boxes("txt?", decode=f), as docs/tasks/detection.md has it.'
+)
+_NAMES = ("classes.txt", "obj.names", "_darknet.labels", "data.names", "labels/classes.txt")
+
+
+@dataclass(frozen=True)
+class Found:
+    """YOLO's images.
+
+    Attributes:
+        tree: in which they lie.
+        lists: what tells of them.
+        what: they are, for a person.
+    """
+
+    tree: Tree
+    lists: Yolo
+    what: str
+
+
+def by_data_file(tree: Tree, path: str) -> Found | None:
+    """What a data file in a tree says; None if it is another kind of file."""
+    where, text = tree.root / path, tree.text(path)
+    content = of_lines(text) if path.endswith(".data") else of_yaml(text, where)
+    if content is None:
+        return None
+    tried = []
+    for base in _places(tree, content):
+        bases = _bases(base, content)
+        prefix = prefix_of(
+            [path for paths in content.parts.values() for path in paths],
+            bases,
+            partial(_is_there, base),
+        )
+        if prefix is not None:
+            file = path if base is tree else ""
+            return _of_data_file(base, content, prefix, file, os.path.basename(path))
+        tried.append(str(base.root))
+    written = ", ".join(path for paths in content.parts.values() for path in paths)
+    raise UnusableInput(
+        f"{where} says that its images are in {written}, and nothing of that is in "
+        f"{', '.join(dict.fromkeys(tried))}. Put the file into the folder of the dataset."
+    )
+
+
+def by_folders(tree: Tree) -> Found | None:
+    """What ``images`` and ``labels`` hold, or splits that have them, or labels beside images."""
+    level = tree.level()
+    splits = splits_of(level.folders)
+    if any(tree.level(name).examples.keys() & set(DATA_FILES) for name in splits):
+        return None  # which tells more of that folder
+    candidates: list[list[Part]] = []
+    if {"images", "labels"} <= set(level.folders):
+        below = splits_of(tree.level("images").folders)
+        parts = [Part(split, f"images/{name}") for name, split in below.items()]
+        others = set(tree.level("images").folders) - set(below)
+        is_whole = tree.level("images").images or any(
+            tree.shape.below(f"images/{name}") for name in others
+        )
+        candidates.append(parts if parts and not is_whole else [Part("", "images")])
+    candidates.append([Part(split, f"{name}/images") for name, split in splits.items()])
+    if _names_file(tree, [""]) and level.images:
+        candidates.append([Part("", "")])
+    if _names_file(tree, list(splits)):
+        candidates.append([Part(split, name) for name, split in splits.items()])
+    for parts in candidates:
+        if any(tree.shape.below(part.path) for part in parts) and _kinds(tree, parts):
+            return _of_folders(tree, parts)
+    return None
+
+
+def _of_data_file(tree: Tree, content: DataFile, prefix: Prefix, file: str, name: str) -> Found:
+    """The images that a data file names; `file`: its path if it lies in the tree, else ""."""
+    part_at: dict[str, Part] = {}
+    missing = []
+    for split, paths in content.parts.items():
+        for path in map(prefix.apply, paths):
+            if same := part_at.get(path):
+                reason = f"{name} names it for {same.split}, too, and a sample is of one split"
+                missing.append(Skipped(f"{split}: {path}", reason, ignored=True))
+            elif _is_there(tree, path):
+                part_at[path] = Part(split, path)
+            else:
+                reason = f"{name} names it for {split}, and it is not there"
+                is_list = Part(split, path).is_list  # else a folder that was not exported
+                missing.append(Skipped(path, reason, ignored=not is_list))
+    parts = list(part_at.values())
+    names, lists = content.names, [part.path for part in parts if part.is_list]
+    sources = [file, *lists]
+    if content.names_file:
+        bases = _bases(tree, content)
+        found = prefix_of([content.names_file], bases, tree.has)
+        if found is None:
+            where = tree.root / content.names_file
+            raise UnusableInput(
+                f"{name} says that the names of the classes are in {where}, which is not there."
+            )
+        sources.append(found.apply(content.names_file))
+        names = tuple(tree.lines(sources[-1]))
+    ignored = {}
+    if not lists:
+        folders = [part.path for part in parts]
+        reason = f"{name} names it for no split"
+        above = map(os.path.dirname, folders)
+        of_images = {path for path in above if os.path.basename(path) == "images"}
+        ignored = aside(tree, folders, reason, partial(_lies_in_one, of_images))
+    yolo = Yolo(
+        classes=names,
+        sources=tuple(filter(None, sources)),
+        ignored=ignored,
+        unlisted="no list names it" if lists else "",
+        parts=tuple(parts),
+        missing=tuple(missing),
+        keypoints=content.keypoints,
+    )
+    return _found(tree, yolo, name)
+
+
+def _of_folders(tree: Tree, parts: Sequence[Part]) -> Found:
+    folders = [part.path for part in parts]
+    file = _names_file(tree, ["", *folders, *map(os.path.dirname, folders)])
+    yolo = Yolo(
+        classes=tuple(tree.lines(file)) if file else (),
+        sources=(file,) if file else (),
+        parts=tuple(parts),
+    )
+    return _found(tree, yolo, file)
+
+
+def _found(tree: Tree, yolo: Yolo, file: str) -> Found:
+    """The finding; `file` is the one that names the classes."""
+    names = "its classes not named"
+    if count := len(yolo.classes):
+        names = f"{count} {'name' if count == 1 else 'names'} from {file}"
+    kinds = _kinds(tree, yolo.parts, yolo.keypoints) - {BOX}
+    lines = "".join(f", {kind}" for kind in sorted(kinds))
+    if OUTLINE in kinds:
+        lines += " (segments or oriented boxes)"
+    lists = replace(yolo, boxes=YOLO, advice=_READ_OTHERS if kinds else "")
+    return Found(tree, lists, f"YOLO{lines}, {names}")
+
+
+def _kinds(tree: Tree, parts: Sequence[Part], keypoints: int = 0) -> set[str]:
+    """What the lines of the first label files are; empty if these are all something else."""
+    found: set[str | None] = set()
+    for part in parts:
+        folder = os.path.dirname(part.path) if part.is_list else part.path
+        for labels, level in tree.walk(labels_of(tree, folder)):
+            texts = level.examples.get(".txt", ())
+            found |= {kind_at(tree, inside(labels, name), keypoints) for name in texts}
+            if any(found):
+                break
+    return {kind for kind in found if kind}
+
+
+def _places(tree: Tree, content: DataFile) -> Iterator[Tree]:
+    """Where the images may be: beside the data file, else where ultralytics looks for them."""
+    yield tree
+    folder = tree.root
+    if content.base:
+        for above in (folder, folder.parent, folder.parent / "datasets", folder / "datasets"):
+            place = Path(os.path.realpath(above / content.base))
+            if os.path.isdir(place):  # whatever is written there
+                yield FolderTree(place)
+        return
+    for path in content.parts.get("train", ())[:1]:
+        for above in (folder, folder.parent):
+            place = Path(os.path.realpath(above / path))
+            if os.path.exists(place):
+                names = place.parts
+                at = names.index("images") if "images" in names else len(names) - 1
+                yield FolderTree(Path(*names[:at]))
+
+
+def _bases(tree: Tree, content: DataFile) -> list[str]:
+    """The folders of a tree that the paths of a data file may be relative to."""
+    if not content.base:
+        return [""]
+    found = prefix_of([content.base], ["", "datasets"], partial(folder_at, tree))
+    return [*([found.apply(content.base)] if found else ()), ""]
+
+
+def _lies_in_one(folders: Container[str], path: str) -> bool:
+    """Return whether one of `folders` holds a folder itself."""
+    return os.path.dirname(path) in folders
+
+
+def _is_there(tree: Tree, path: str) -> bool:
+    return tree.has(path) or folder_at(tree, path)
+
+
+def _names_file(tree: Tree, folders: Sequence[str]) -> str:
+    """The file with the names of the classes, "" if there is none."""
+    paths = [inside(folder, name) for folder in folders for name in _NAMES]
+    return next(filter(tree.has, paths), "")

@@ -1,0 +1,141 @@
+"""The samples that a dataset has already, and in what the source says something else of them."""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from packer.errors import EXAMPLES, UnusableInput
+from packer.samples.table import Listing
+from packer.words import option
+from reader.format import Index, Manifest
+
+Digests = NDArray[np.bytes_]
+
+_LABEL = "cls"  # the member that every sample with a label gets
+
+
+class ExistingSamples:
+    """The samples that the indexes of a dataset name, in 48 bytes a sample.
+
+    Attributes:
+        digests: of the keys.
+        rejected: the files, with reasons, that it names as rejected.
+    """
+
+    def __init__(self, folder: Path, base: Manifest) -> None:
+        """Read the indexes of a dataset."""
+        self._paths = [folder / shard.index for shard in base.shards]
+        self._splits = [shard.split for shard in base.shards]
+        keys = bytearray()
+        self.rejected = {(name, reason) for name, reason in base.rejections.get("files", ())}
+        columns = [(np.empty(0, np.int64),) * 4]  # also where there is no shard
+        for number, path in enumerate(self._paths):
+            index = Index(path, mapped=False)
+            keys += b"".join(map(digest, index.values_of("key")))
+            self.rejected.update(index.rejected)
+            members = np.zeros(len(index), np.int64)
+            for ext in set(index.members) - {_LABEL}:
+                members += index.columns[f"{ext}.offset"] > 0
+            shards = np.full(len(index), number)
+            written = np.full(len(index), path.stat().st_mtime_ns)
+            columns.append((index.columns["label"].astype(np.int64), members, shards, written))
+        self.digests = column(keys)
+        joined = map(np.concatenate, zip(*columns, strict=True))
+        self._labels, self._members, self._shards, self._written = joined
+
+    def differences(
+        self, listing: Listing, digests: Digests, seen: Digests, classes: Sequence[str]
+    ) -> Iterator[str]:
+        """Yield a sentence on what has changed since, and one on what has gone.
+
+        Args:
+            listing: the samples of the source.
+            digests: of their keys.
+            seen: of the keys of these and of copies that were skipped.
+            classes: names in label order.
+        """
+        order = np.argsort(self.digests)
+        places = np.searchsorted(self.digests, digests, sorter=order)
+        rows = order[places.clip(max=len(order) - 1)]
+        numbers = np.flatnonzero(self.digests[rows] == digests)
+        rows = rows[numbers]
+        if not len(rows):
+            return  # it is another source
+        splits = np.array(self._splits)[self._shards[rows]]
+        labels, own = self._labels[rows], listing.labels[numbers]
+        if len(moved := np.flatnonzero((labels != own) | (splits != listing.splits[numbers]))):
+            named = []
+            for at in moved[:EXAMPLES].tolist():
+                before = _place(int(labels[at]), str(splits[at]), classes)
+                sample = listing[int(numbers[at])]
+                now = _place(sample.label, sample.split, classes)
+                differing = [pair for pair in zip(before, now, strict=True) if pair[0] != pair[1]]
+                was, become = map(", ".join, zip(*differing, strict=True))
+                named.append(f"{sample.key} ({was} there, {become} in the source)")
+            raise UnusableInput(
+                f"{_samples(len(moved))} there already and "
+                f"{_have(len(moved))} another label or split in the source now: "
+                f"{_listed(named, len(moved))}. {_pack_anew()}"
+            )
+        newer = listing.mtimes[numbers] > self._written[rows]
+        newer &= not newer.all()  # a copy of the source, or one file with all of it
+        members = (listing.member_counts - listing.having(_LABEL))[numbers]
+        changed = newer | (members != self._members[rows])
+        if count := int(changed.sum()):
+            few = [listing[at].key for at in numbers[changed][:EXAMPLES].tolist()]
+            yield (
+                f"{_samples(count)} there already and {_have(count)} files that were written, "
+                f"added or removed since: {_listed(few, count)}. {_pack_anew()}"
+            )
+        gone = np.flatnonzero(~np.isin(self.digests, seen))
+        if count := len(gone):
+            yield (
+                f"{_samples(count)} in the dataset and not in the source: "
+                f"{_listed(self._keys(gone[:EXAMPLES]), count)}. What was removed or moved there "
+                f"stays here; pack anew with {option('overwrite', True)} to be rid of it."
+            )
+
+    def _keys(self, rows: NDArray[np.int64]) -> list[str]:
+        found = []
+        for row in rows.tolist():
+            shard = self._shards[row]
+            first = int(np.searchsorted(self._shards, shard))
+            found.append(Index(self._paths[shard]).key(row - first))
+        return found
+
+
+def digest(data: bytes) -> bytes:
+    """Return 16 bytes that no other data has."""
+    return hashlib.blake2b(data, digest_size=16).digest()
+
+
+def column(digests: bytearray) -> Digests:
+    """Return digests that lie back to back as an array."""
+    return np.frombuffer(digests, dtype="S16") if digests else np.empty(0, "S16")
+
+
+def _pack_anew() -> str:
+    append, overwrite = option("append", True), option("overwrite", True)
+    return (
+        f"{append} adds only what is new; to have it as the source is, pack anew with {overwrite}."
+    )
+
+
+def _place(label: int, split: str, classes: Sequence[str]) -> tuple[str, str]:
+    name = "no label" if label < 0 else classes[label] if label < len(classes) else str(label)
+    return name, split or "no split"
+
+
+def _samples(count: int) -> str:
+    return "1 sample is" if count == 1 else f"{count} samples are"
+
+
+def _have(count: int) -> str:
+    return "has" if count == 1 else "have"
+
+
+def _listed(names: Sequence[str], count: int) -> str:
+    return ", ".join(names) + (f" and {count - len(names)} more" if count > len(names) else "")

@@ -1,0 +1,206 @@
+"""From a source to the list of what is to be packed: splits assigned, repeats skipped."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from packer.errors import BadImage, UnusableInput
+from packer.keys import split_of
+from packer.options.declared import PackOptions
+from packer.plan.existing import Digests, ExistingSamples, column, digest
+from packer.progress import Advance, Progress
+from packer.samples.places import Files, Spool
+from packer.samples.records import EmptyClass, Facts, Reader, Skipped, Source, SourceSample
+from packer.samples.table import Listing
+from packer.words import option
+
+
+@dataclass(frozen=True)
+class Scanned:
+    """A source and what of it is to be packed.
+
+    Attributes:
+        facts: what the source says of itself; it goes nowhere else.
+        files: reads the samples.
+        classes: class names in label order.
+        fingerprint: of everything the source holds, also of what is packed already.
+        remarks: what differs from the samples that are there already.
+    """
+
+    facts: Facts
+    files: Reader
+    listing: Listing
+    classes: tuple[str, ...]
+    fingerprint: str
+    remarks: tuple[str, ...] = ()
+
+
+def scan(
+    source: Source,
+    options: PackOptions,
+    progress: Progress,
+    there: ExistingSamples | None = None,
+    fixed: int = 0,
+    beside: Iterable[Skipped] = (),
+    *,
+    spool: Spool,
+) -> Scanned:
+    """List the samples of `source` that are to be packed.
+
+    Args:
+        source: what to list.
+        options: the splits, and whether copies are skipped.
+        progress: where to show how far it is.
+        there: the samples that are there already.
+        fixed: so many classes, the first ones, keep their numbers though no sample is theirs.
+        beside: what lies beside the source and belongs to nothing.
+        spool: for what the scan makes.
+
+    Raises:
+        UnusableInput: the source cannot be packed, has splits beside those of the options, or
+            another label for a sample that is there.
+    """
+    listing = Listing()
+    listing.skipped += beside
+    keys = bytearray()
+    own_splits = set()
+    facts = source.facts
+    noun = "items" if facts.is_late else "files"
+    with progress.phase("scan", None, noun) as advance:
+        for record in source.scan():
+            advance(1)
+            if isinstance(record, SourceSample):
+                if record.size > options.limits.bytes:
+                    listing.skipped += _too_large(source.files, record, options.limits.bytes)
+                    continue
+                keys += digest(record.key.encode())
+                if options.split is not None:
+                    own_splits.add(record.split)
+                    if record.split in ("", *options.split):
+                        record = replace(record, split=split_of(record.key, options.split))
+                if record.places:
+                    record = spool.keep(record)
+            listing.add(record)
+    files = source.files
+    if isinstance(files, Files):
+        files = replace(files, spool=spool.finish())
+    _check_splits(own_splits, options.split or {})
+    classes = _without_empty(listing, source.classes, fixed)
+    digests = column(keys)
+    listing, kept = _without_repeats(listing, digests, _repeated_key)
+    if options.dedupe:
+        with progress.phase("compare", len(listing), "files") as advance:
+            contents = _contents(listing, files, advance)
+        listing, different = _without_repeats(listing, contents, _copy)
+        kept = kept[different]
+    fingerprint = listing.fingerprint() + facts.identity
+    names = classes or numbered(listing.labels.tolist())
+    differences: tuple[str, ...] = ()
+    if there is not None and len(there.digests):
+        if not facts.is_late:
+            differences = tuple(there.differences(listing, digests[kept], digests, names))
+        skipped = listing.skipped
+        listing = listing.take(np.flatnonzero(~np.isin(digests[kept], there.digests)))
+        listing.skipped = skipped
+        names = classes or numbered(listing.labels.tolist())
+    return Scanned(facts, files, listing, names, fingerprint, differences)
+
+
+def _check_splits(own: set[str], wanted: Mapping[str, float]) -> None:
+    """Samples without a split are divided, or those of the first one that is wanted.
+
+    Raises:
+        UnusableInput: it is not plain what is to be divided.
+    """
+    divided = own & {"", *wanted}
+    if own and divided not in ({""}, {next(iter(wanted), "")}):
+        named = ", ".join(sorted(own - {""}))
+        raise UnusableInput(
+            f"The source has splits of its own: {named}. Leave {option('split')} out, or pack its "
+            "parts apart."
+        )
+
+
+def _without_empty(listing: Listing, classes: tuple[str, ...], fixed: int) -> tuple[str, ...]:
+    """The classes without those whose folder gave no sample; the others move up."""
+    empty = {item.class_name for item in listing.skipped if isinstance(item, EmptyClass)}
+    if not empty:
+        return classes
+    kept = np.array([number < fixed or name not in empty for number, name in enumerate(classes)])
+    kept[listing.labels[listing.labels >= 0]] = True  # another part of the source has samples
+    listing.relabel(np.cumsum(kept) - 1)
+    return tuple(name for name, stays in zip(classes, kept.tolist(), strict=True) if stays)
+
+
+def _too_large(reader: Reader, sample: SourceSample, most: int) -> list[Skipped]:
+    """What is reported of a sample that would be read whole only to be refused."""
+    reason = f"it and its members have {sample.size} bytes; {most} are the most (--max-bytes)"
+    belongs = f"it belongs to {sample.name!r}, which is too large"
+    files = reader.member_files(sample)
+    return [
+        Skipped(sample.name, reason, damaged=True),
+        *(Skipped(file, belongs, damaged=True) for file in files),
+    ]
+
+
+def _without_repeats(
+    listing: Listing, digests: Digests, skipped: Callable[[SourceSample, SourceSample], Skipped]
+) -> tuple[Listing, NDArray[np.int64]]:
+    """The first sample of each digest, and which samples these are.
+
+    Args:
+        listing: the samples.
+        digests: of what must not come twice, for each sample.
+        skipped: what to report of a sample that repeats an earlier one.
+    """
+    _, firsts, group = np.unique(digests, return_index=True, return_inverse=True)
+    first = firsts[group]
+    numbers = np.arange(len(listing))
+    repeats = np.flatnonzero(first != numbers)
+    if not len(repeats):
+        return listing, numbers
+    kept = np.flatnonzero(first == numbers)
+    result = listing.take(kept)
+    result.skipped = listing.skipped + [
+        skipped(listing[number], listing[int(first[number])]) for number in repeats.tolist()
+    ]
+    return result, kept
+
+
+def _repeated_key(sample: SourceSample, first: SourceSample) -> Skipped:
+    return Skipped(sample.name, f"its key, {sample.key!r}, is that of {first.name!r}")
+
+
+def _copy(sample: SourceSample, first: SourceSample) -> Skipped:
+    return Skipped(sample.name, f"its bytes are those of {first.name!r}", ignored=True)
+
+
+def _contents(listing: Listing, files: Reader, advance: Advance) -> Digests:
+    """A digest of each image; one whose size nothing shares is not read."""
+    _, group, counts = np.unique(listing.sizes, return_inverse=True, return_counts=True)
+    read = (counts[group] > 1) | bool(listing.member_counts.any())
+    digests = bytearray()
+    for number, sample in enumerate(listing):
+        digests += digest(_image(files, sample) if read[number] else sample.key.encode())
+        advance(1)
+    return column(digests)
+
+
+def _image(files: Reader, sample: SourceSample) -> bytes:
+    try:
+        image = files.read(sample).image
+    except BadImage:
+        return sample.key.encode()  # packing will name it
+    return image if isinstance(image, bytes) else image.tobytes()
+
+
+def numbered(labels: Iterable[int]) -> tuple[str, ...]:
+    """Names for the classes of a source that has numbers alone."""
+    return tuple(map(str, range(max(labels, default=-1) + 1)))
+
+
+def is_numbered(classes: Sequence[str]) -> bool:
+    """Whether these are such names."""
+    return tuple(classes) == numbered(range(len(classes)))

@@ -1,0 +1,188 @@
+"""Where the bytes of samples lie, and the one way in which they are read.
+
+The place of an image or a member is one of these:
+
+    "a/x.png"              a file, relative to the root; None: the file of the sample's name
+    [file, group, row, column]   a value in a Parquet or Arrow file
+    [file, offset, size]   a span of a file, such as a tar; "" is the root itself
+    [file, offset, size, packed, crc32]   a file in a zip; offset is that of its local header,
+                           packed how many bytes it is deflated to, -1: it is stored
+    [bytes, *files]        what the scan has made, of these files
+    [offset, size, *files] the same, once it lies in the spool
+"""
+
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any
+
+import xxhash
+
+from packer.errors import Unreadable, cannot_write
+from packer.files.atomic import temporary
+from packer.files.snapshot import CHANGED, read_file, read_span, unchanged
+from packer.samples.records import Content, Place, SourceSample
+from packer.samples.zip_entries import read_zip_entry
+
+_OF_CELL = 4  # elements of such a place
+
+
+def places_of(sample: SourceSample) -> Sequence[Place]:
+    """Return the place of a sample's image, then of each member."""
+    if sample.places or not sample.members:
+        return sample.places or (None,)
+    stem = os.path.splitext(sample.name)[0]
+    return [None, *(f"{stem}.{ext}" for ext in sample.members)]
+
+
+def _is_made(place: Sequence[Any]) -> bool:
+    """Return whether the scan has made what lies there."""
+    return not isinstance(place[0], str)
+
+
+class Spool:
+    """A file of what a scan makes for samples, written once for all who pack.
+
+    A context manager; leaving it removes what is not finished. The same additions always give the
+    same file, so that several packers of one source may write it at a time.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        """`folder` is made with the first addition."""
+        self._folder = folder
+        self._file: IO[bytes] | None = None
+        self._path = folder
+        self._checksum = xxhash.xxh3_128()
+
+    def __enter__(self) -> "Spool":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._file is not None:
+            self._file.close()
+            with suppress(OSError):
+                self._path.unlink(missing_ok=True)
+                self._folder.rmdir()
+
+    def keep(self, sample: SourceSample) -> SourceSample:
+        """Return a sample of which all that the scan has made lies in the spool.
+
+        Raises:
+            PackingFailed: it cannot be written.
+        """
+        places = [self._kept(place) for place in sample.places]
+        return replace(sample, places=places) if places else sample
+
+    def finish(self) -> Path | None:
+        """Return the file, under a name that its content has; None if nothing was added.
+
+        Raises:
+            PackingFailed: it cannot be written.
+        """
+        if self._file is None:
+            return None
+        path = self._folder / f"made-{self._checksum.hexdigest()}"
+        try:
+            self._file.close()
+            os.replace(self._path, path)
+        except OSError as error:
+            raise cannot_write(path, error) from error
+        self._file = None
+        return path
+
+    def _kept(self, place: Place) -> Place:
+        if place is None or isinstance(place, str) or not isinstance(place[0], bytes):
+            return place
+        data: bytes = place[0]
+        try:
+            if self._file is None:
+                self._folder.mkdir(parents=True, exist_ok=True)
+                self._path = temporary(self._folder / "made")
+                self._file = self._path.open("wb", buffering=1 << 20)
+            offset = self._file.tell()
+            self._file.write(data)
+        except OSError as error:
+            raise cannot_write(self._folder, error) from error
+        self._checksum.update(data)
+        return [offset, len(data), *place[1:]]
+
+
+@dataclass(frozen=True)
+class Files:
+    """The files that hold a source.
+
+    Attributes:
+        root: what paths are relative to, or an archive.
+        spool: the file of what the scan has made.
+    """
+
+    root: Path
+    spool: Path | None = None
+
+    def member_files(self, sample: SourceSample) -> list[str]:
+        """Return the files of the source that hold the sample's members, and no other sample."""
+        stem = os.path.splitext(sample.name)[0]
+        found: list[str] = []
+        for ext, place in zip(sample.members, places_of(sample)[1:], strict=True):
+            if isinstance(place, str):
+                found.append(place)
+            elif place is not None:
+                made = _is_made(place)
+                found += [p for p in place if isinstance(p, str)] if made else [f"{stem}.{ext}"]
+        return found
+
+    def read(self, sample: SourceSample) -> Content:
+        """Return the sample's image and members.
+
+        Raises:
+            Unreadable: a file cannot be read, or is not as it was scanned.
+            BadImage: an archive is damaged.
+            PackingFailed: an archive is not as it was scanned.
+        """
+        parts: list[bytes] = []
+        newest, has_made = 0, False
+        for place in places_of(sample):
+            written = 0
+            if place is None or isinstance(place, str):
+                path = f"{self.root}/{sample.name if place is None else place}"
+                data, written = read_file(path, sample.size)
+            elif _is_made(place):
+                data, has_made = self._made(*place), True
+            else:
+                data, written = self.packed(place, sample.mtime_ns), sample.mtime_ns
+            newest = max(newest, written)
+            parts.append(data)
+        content = Content(parts[0], dict(zip(sample.members, parts[1:], strict=True)))
+        # What the scan has made may come from files that are newer than those that are read here.
+        is_same = newest <= sample.mtime_ns if has_made else newest == sample.mtime_ns
+        if not is_same or content.size != sample.size:
+            raise Unreadable(CHANGED)
+        return content
+
+    def packed(self, place: Sequence[Any], mtime_ns: int) -> bytes:
+        """Return what lies at a place in an archive, which was last written at `mtime_ns`."""
+        file, offset, size, *more = place
+        path = self.root / file
+        with unchanged(path, mtime_ns) as descriptor:
+            if len(place) == _OF_CELL:
+                from packer.samples.cells import cell  # which loads pyarrow
+
+                return cell(path, mtime_ns, offset, size, *more)
+            if more:
+                return read_zip_entry(descriptor, offset, size, *more)
+            return read_span(descriptor, offset, size)
+
+    def _made(self, at: bytes | int, size: Any = 0, *_: str) -> bytes:
+        if isinstance(at, bytes):
+            return at
+        assert self.spool is not None, "the scan has written it"
+        with open(self.spool, "rb", buffering=0) as file:
+            return read_span(file.fileno(), at, size)

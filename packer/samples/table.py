@@ -1,0 +1,249 @@
+"""The result of a scan, held in columns: some 180 bytes a sample at usual name lengths."""
+
+import json
+from array import array
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pickle import PickleBuffer
+from typing import Any, SupportsIndex
+
+import numpy as np
+import xxhash
+from numpy.typing import NDArray
+
+from packer.samples.records import Skipped, SourceSample
+
+_TEXTS = 3  # name, key and places
+_AT_A_TIME = 1 << 16  # samples whose texts are taken: each is an object for a moment
+_COLUMNS: Any = {"_text": "B", "_bounds": "Q", "_kinds": "I"}
+_COLUMNS |= dict.fromkeys(("_labels", "_sizes", "_mtimes", "_blocks"), "q")
+
+_Kind = tuple[str, tuple[str, ...]]  # a split and the extensions of the further members
+
+
+class Listing:
+    """All samples of a source, by number, and what was skipped on the way."""
+
+    def __init__(self) -> None:
+        # Buffers: those of a listing that was pickled lie where they were put, such as in a file.
+        self._text: Any = bytearray()  # name, key and places of each sample, back to back
+        self._bounds: Any = array("Q", [0])
+        self._labels: Any = array("q")
+        self._sizes: Any = array("q")
+        self._mtimes: Any = array("q")
+        self._blocks: Any = array("q")
+        self._kinds: Any = array("I")  # which of `_known_kinds`
+        self._known_kinds: dict[_Kind, int] = {}
+        self._kind_list: list[_Kind] = []
+        self.skipped: list[Skipped] = []
+
+    def __len__(self) -> int:
+        return len(self._sizes)
+
+    def __getitem__(self, number: int) -> SourceSample:
+        first = _TEXTS * number
+        start, middle, last, end = self._bounds[first : first + _TEXTS + 1]
+        split, members = self._kind_list[self._kinds[number]]
+        return SourceSample(
+            name=str(self._text[start:middle], "utf-8", "surrogateescape"),
+            key=str(self._text[middle:last], "utf-8"),
+            label=self._labels[number],
+            size=self._sizes[number],
+            mtime_ns=self._mtimes[number],
+            members=members,
+            split=split,
+            places=json.loads(bytes(self._text[last:end])) if last < end else (),
+            block=self._blocks[number],
+        )
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> tuple[Any, ...]:
+        """By its columns, so that they can be put aside without a copy (PEP 574)."""
+        wrap = PickleBuffer if int(protocol) >= 5 else bytes
+        columns = [wrap(getattr(self, name)) for name in _COLUMNS]
+        return _restored, (columns, self._kind_list, self.skipped)
+
+    def __iter__(self) -> Iterator[SourceSample]:
+        return (self[number] for number in range(len(self)))
+
+    def add(self, record: SourceSample | Skipped) -> None:
+        """Append what a source's scan yields."""
+        if isinstance(record, Skipped):
+            self.skipped.append(record)
+            return
+        places = json.dumps(record.places, separators=(",", ":")) if record.places else ""
+        for text in (record.name, record.key, places):
+            self._text += text.encode("utf-8", "surrogateescape")
+            self._bounds.append(len(self._text))
+        self._labels.append(record.label)
+        self._sizes.append(record.size)
+        self._mtimes.append(record.mtime_ns)
+        self._blocks.append(record.block)
+        kind = (record.split, record.members)
+        if kind not in self._known_kinds:
+            self._known_kinds[kind] = len(self._kind_list)
+            self._kind_list.append(kind)
+        self._kinds.append(self._known_kinds[kind])
+
+    @property
+    def rejected(self) -> list[tuple[str, str]]:
+        """(name, reason) of what was skipped and is missing."""
+        return sorted((item.name, item.reason) for item in self.skipped if not item.ignored)
+
+    def relabel(self, numbers: NDArray[np.int64]) -> None:
+        """Let `numbers` say which class number each one becomes; -1 stays."""
+        labels = self.labels
+        self._labels = array("q", np.where(labels < 0, -1, numbers[labels]).tobytes())
+
+    def take(self, numbers: Sequence[int] | NDArray[np.int64]) -> "Listing":
+        """A listing of the samples with these numbers, in their order."""
+        chosen = np.asarray(numbers, np.int64)
+        bounds = np.frombuffer(self._bounds, np.uint64)
+        lengths = self._lengths(chosen)
+        kinds, first, places = np.unique(
+            self._kind_numbers[chosen], return_index=True, return_inverse=True
+        )
+        order = np.argsort(first)
+        taken = Listing()
+        with memoryview(self._text) as text:
+            for begin in range(0, len(chosen), _AT_A_TIME):
+                few = chosen[begin : begin + _AT_A_TIME]
+                starts, ends = (bounds[_TEXTS * at].tolist() for at in (few, few + 1))
+                taken._text += b"".join(map(text.__getitem__, map(slice, starts, ends)))
+        taken._bounds.frombytes(np.cumsum(lengths).tobytes())
+        for column, ours in (
+            (taken._labels, self._labels),
+            (taken._sizes, self._sizes),
+            (taken._mtimes, self._mtimes),
+            (taken._blocks, self._blocks),
+        ):
+            column.frombytes(_int64(ours)[chosen].tobytes())
+        taken._kind_list = [self._kind_list[kind] for kind in kinds[order]]
+        taken._known_kinds = {kind: number for number, kind in enumerate(taken._kind_list)}
+        taken._kinds.frombytes(np.argsort(order)[places].astype(np.uint32).tobytes())
+        return taken
+
+    @property
+    def sizes(self) -> NDArray[np.int64]:
+        """Bytes of each sample, its members included."""
+        return _int64(self._sizes)
+
+    @property
+    def blocks(self) -> NDArray[np.int64]:
+        """The block that each sample lies in, -1 for none."""
+        return _int64(self._blocks)
+
+    @property
+    def labels(self) -> NDArray[np.int64]:
+        """The class number of each sample."""
+        return _int64(self._labels)
+
+    @property
+    def splits(self) -> NDArray[np.str_]:
+        """The split of each sample."""
+        return self._of_kind([split for split, _ in self._kind_list])
+
+    def by_split(self) -> dict[str, NDArray[np.int64]]:
+        """Return the numbers of each split's samples, by the sorted names of the splits."""
+        names = sorted({split for split, _ in self._kind_list})
+        code_of = {name: code for code, name in enumerate(names)}
+        codes = self._of_kind([code_of[split] for split, _ in self._kind_list])
+        ends = np.cumsum(np.bincount(codes, minlength=len(names)))[:-1]
+        parts = np.split(np.argsort(codes, kind="stable"), ends)
+        return {name: part for name, part in zip(names, parts, strict=False) if len(part)}
+
+    @property
+    def members(self) -> Mapping[str, int]:
+        """The extensions of the further members that there are -> how many samples have one."""
+        found: Counter[str] = Counter()
+        counts = np.bincount(self._kind_numbers, minlength=len(self._kind_list))
+        for (_, members), count in zip(self._kind_list, counts.tolist(), strict=True):
+            found.update(dict.fromkeys(members, count))
+        return found
+
+    @property
+    def member_counts(self) -> NDArray[np.int64]:
+        """How many further members each sample has."""
+        return self._of_kind([len(members) for _, members in self._kind_list])
+
+    def having(self, member: str) -> NDArray[np.bool_]:
+        """Whether each sample has a member of this extension."""
+        return self._of_kind([member in members for _, members in self._kind_list]).astype(bool)
+
+    @property
+    def name_lengths(self) -> NDArray[np.int64]:
+        """Bytes of the longest member name that each sample may have."""
+        bounds = np.frombuffer(self._bounds, dtype=np.uint64).astype(np.int64)
+        keys = bounds[2::_TEXTS] - bounds[1::_TEXTS]
+        longest = [
+            max(len(ext.encode()) for ext in ("webp", *members)) for _, members in self._kind_list
+        ]
+        return keys + len(".") + self._of_kind(longest)
+
+    @property
+    def key_hashes(self) -> NDArray[np.uint64]:
+        """A hash of each sample's key (xxh3-64)."""
+        bounds, text = self._bounds, memoryview(self._text)
+        keys = (
+            text[bounds[first + 1] : bounds[first + 2]]
+            for first in range(0, _TEXTS * len(self), _TEXTS)
+        )
+        return np.array(array("Q", map(xxhash.xxh3_64_intdigest, keys)), np.uint64)
+
+    @property
+    def mtimes(self) -> NDArray[np.int64]:
+        """When the newest file of each sample was written, in ns."""
+        return _int64(self._mtimes)
+
+    @property
+    def newest_ns(self) -> int:
+        """When the newest file was written."""
+        return max(self._mtimes, default=0)
+
+    def fingerprint(self) -> str:
+        """A checksum of all but the times; a copy of the source has the same."""
+        state = xxhash.xxh3_128(repr(self._kind_list).encode("utf-8", "replace"))
+        for column in (self._text, self._bounds, self._labels, self._sizes, self._kinds):
+            state.update(column)
+        return state.hexdigest()
+
+    def digest(self, numbers: NDArray[np.int64]) -> str:
+        """A checksum of these samples in this order, and of when they were written."""
+        state = xxhash.xxh3_128()
+        text, bounds = memoryview(self._text), self._bounds
+        for number in numbers.tolist():
+            first = _TEXTS * number
+            state.update(text[bounds[first] : bounds[first + _TEXTS]])
+        state.update(self._lengths(numbers).tobytes())
+        for column in (self.labels, self.sizes, _int64(self._mtimes)):
+            state.update(column[numbers].tobytes())
+        known, kinds = np.unique(self._kind_numbers[numbers], return_inverse=True)
+        state.update(repr([self._kind_list[kind] for kind in known]).encode("utf-8", "replace"))
+        state.update(kinds.astype(np.uint32).tobytes())
+        return state.hexdigest()
+
+    def _lengths(self, numbers: NDArray[np.int64]) -> NDArray[np.uint64]:
+        """Return the bytes of each text of some samples, without a look at all others."""
+        bounds = np.frombuffer(self._bounds, np.uint64)
+        return np.diff(bounds[_TEXTS * numbers[:, None] + np.arange(_TEXTS + 1)], axis=1)
+
+    @property
+    def _kind_numbers(self) -> NDArray[np.uint32]:
+        return np.frombuffer(self._kinds, np.uint32) if len(self) else np.empty(0, np.uint32)
+
+    def _of_kind(self, values: Sequence[Any]) -> NDArray[Any]:
+        """For each sample, what `values` has for its kind."""
+        return np.array(values or [0])[self._kind_numbers]
+
+
+def _restored(columns: Sequence[Any], kinds: list[_Kind], skipped: list[Skipped]) -> Listing:
+    listing = Listing()
+    for (name, code), column in zip(_COLUMNS.items(), columns, strict=True):
+        setattr(listing, name, memoryview(column).cast("B").cast(code))
+    listing._kind_list = kinds
+    listing._known_kinds = {kind: number for number, kind in enumerate(kinds)}
+    listing.skipped = skipped
+    return listing
+
+
+def _int64(column: Any) -> NDArray[np.int64]:
+    return np.frombuffer(column, dtype=np.int64) if len(column) else np.empty(0, np.int64)

@@ -1,0 +1,156 @@
+"""Reads the files of a zip in place (PKWARE's APPNOTE 6.3: stored and deflated, also zip64).
+
+The table of contents is parsed by the standard library's zipfile, which takes some 700 bytes a file
+while it does. Local headers are read here, because each packing process would need that table.
+"""
+
+import struct
+import zipfile
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from stat import S_ISLNK
+
+from packer.errors import BadImage, UnusableInput
+from packer.files.snapshot import read_span
+from packer.keys import MAX_NAME
+from packer.samples.records import Skipped
+
+Entry = tuple[
+    int, int, int, int
+]  # offset of the local header, bytes, deflated to (-1: stored), CRC
+
+_LOCAL_HEADER = struct.Struct("<4s22xHH")
+_MAGIC = b"PK\x03\x04"
+_METHODS = {zipfile.ZIP_BZIP2: "bzip2", zipfile.ZIP_LZMA: "lzma", 9: "deflate64", 93: "zstandard"}
+_SUSPICIOUS = 64 << 20  # only beyond this size an unlikely ratio is a bomb and no blank image
+MAX_RATIO = 200
+_OTHER_CHECKSUM = "the zip is damaged: its checksum is another"
+_CHUNK = 1 << 20
+_LOOKED_AT = 1024  # deflated bytes, for the first few of a file
+
+
+def zip_entries(path: Path) -> Iterator[tuple[str, Entry] | Skipped]:
+    """The files of a zip in the order of its table of contents; folders are passed over.
+
+    Raises:
+        UnusableInput: it is not a zip, or damaged.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            infos = sorted(archive.infolist(), key=lambda info: info.header_offset)
+            end = archive.start_dir
+    except (OSError, zipfile.BadZipFile, NotImplementedError, ValueError) as error:
+        raise UnusableInput(f"{path} is not a zip that can be read: {error}.") from error
+    for number, info in enumerate(infos, 1):
+        following = infos[number].header_offset if number < len(infos) else end
+        name = info.filename.replace("\\", "/")  # as some programs for Windows write it
+        if name.endswith("/"):
+            continue
+        reason = _refusal(info, name, following)
+        if reason:
+            yield Skipped(name, reason)
+            continue
+        packed = -1 if info.compress_type == zipfile.ZIP_STORED else info.compress_size
+        yield name, (info.header_offset, info.file_size, packed, info.CRC)
+
+
+def read_zip_entry(descriptor: int, offset: int, size: int, packed: int, crc32: int) -> bytes:
+    """Return a file's bytes, proven by their checksum; the arguments are those of an `Entry`.
+
+    Raises:
+        BadImage: they are damaged, or not what the table of contents says.
+        OSError: the zip cannot be read.
+    """
+    begin = _data_offset(descriptor, offset)
+    if packed < 0:
+        data = read_span(descriptor, begin, size)
+    else:
+        data = _inflated(read_span(descriptor, begin, packed), size)
+    if zlib.crc32(data) != crc32:
+        raise BadImage(_OTHER_CHECKSUM)
+    return data
+
+
+def copy_zip_entry(
+    descriptor: int, offset: int, size: int, packed: int, crc32: int, path: Path
+) -> None:
+    """Write the same to a file, a part at a time."""
+    begin = _data_offset(descriptor, offset)
+    end = begin + (size if packed < 0 else packed)
+    inflater = zlib.decompressobj(-zlib.MAX_WBITS)
+    checksum = written = 0
+    with path.open("wb") as file:
+        for at in range(begin, end, _CHUNK):
+            data = read_span(descriptor, at, min(_CHUNK, end - at))
+            if packed >= 0:
+                try:
+                    data = inflater.decompress(data, size + 1 - written)
+                except zlib.error as error:
+                    raise BadImage(f"the zip is damaged: {error}") from error
+            file.write(data)
+            checksum, written = zlib.crc32(data, checksum), written + len(data)
+            if written > size:
+                break
+    if written != size or checksum != crc32:
+        raise BadImage(_OTHER_CHECKSUM)
+
+
+def read_zip_beginning(descriptor: int, offset: int, whole: int, packed: int, size: int) -> bytes:
+    """Return the first `size` bytes of a file, or all if it has fewer; proven by nothing.
+
+    Raises:
+        BadImage: they are damaged.
+        OSError: the zip cannot be read.
+    """
+    begin = _data_offset(descriptor, offset)
+    if packed < 0:
+        return read_span(descriptor, begin, min(size, whole))
+    data = read_span(descriptor, begin, min(max(_LOOKED_AT, size), packed))
+    try:
+        return zlib.decompressobj(-zlib.MAX_WBITS).decompress(data, size)
+    except zlib.error as error:
+        raise BadImage(f"the zip is damaged: {error}") from error
+
+
+def _data_offset(descriptor: int, offset: int) -> int:
+    header = read_span(descriptor, offset, _LOCAL_HEADER.size)
+    magic, name, extra = _LOCAL_HEADER.unpack(header)
+    if magic != _MAGIC:
+        raise BadImage("the zip is damaged: it has no header where it should be")
+    return int(offset + _LOCAL_HEADER.size + name + extra)
+
+
+def _inflated(packed: bytes, size: int) -> bytes:
+    inflater = zlib.decompressobj(-zlib.MAX_WBITS)
+    try:
+        data = inflater.decompress(packed, size + 1)
+    except zlib.error as error:
+        raise BadImage(f"the zip is damaged: {error}") from error
+    if len(data) != size or not inflater.eof:
+        raise BadImage(f"the zip says that it has {size} bytes, and that is not true")
+    return data
+
+
+def _refusal(info: zipfile.ZipInfo, name: str, following: int) -> str | None:
+    """Why a file of a zip cannot be read in place; `following`: where the next one begins."""
+    if not name:
+        return "it has no name"
+    if (length := len(name.encode())) > MAX_NAME:
+        return f"its name has {length} bytes; {MAX_NAME} are the most"
+    if name.startswith("/") or ".." in name.split("/"):
+        return "its name leads outside the folder"
+    if S_ISLNK(info.external_attr >> 16):
+        return "it is a symbolic link"
+    if info.flag_bits & 1:
+        return "it is encrypted; unpack the zip with its password first"
+    if info.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        method = _METHODS.get(info.compress_type, f"method {info.compress_type}")
+        return f"it is compressed by {method}; unpack the zip, or make it anew with deflate"
+    if info.header_offset + _LOCAL_HEADER.size + info.compress_size > following:
+        return "its bytes are those of another file, too: the zip is damaged, or a bomb"
+    if info.compress_type == zipfile.ZIP_STORED and info.file_size != info.compress_size:
+        return "the zip gives it two sizes"
+    if info.file_size > max(_SUSPICIOUS, MAX_RATIO * info.compress_size):
+        return f"{info.compress_size} bytes would become {info.file_size}: it is a zip bomb"
+    return None

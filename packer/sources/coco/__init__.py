@@ -1,5 +1,0 @@
-"""COCO's annotation files.
-
-`coco` is the source. `folders` finds the files and their images, `head` tells what a file is about,
-`index` finds the entries of an image, and `json_stream` reads files larger than memory.
-"""

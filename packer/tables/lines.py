@@ -1,0 +1,249 @@
+"""Manifests of text: CSV, TSV and JSONL, read a record at a time and found again by offset.
+
+A record that cannot be understood is refused with the line on which it begins, and reading goes on
+with the line after: a quote that is never closed costs its own line and no other.
+"""
+
+import csv
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, BinaryIO
+
+from packer.errors import BadImage, UnusableInput
+from packer.files.snapshot import Watched
+from packer.samples.records import Skipped
+from packer.tables.table import Record
+from packer.trees.likeness import is_named_as_image
+
+MAX_RECORD = 16 << 20  # bytes; a longer one is not a line of a manifest
+_BOM = b"\xef\xbb\xbf"
+
+
+class Headless(UnusableInput):
+    """A table begins with a row, and tells no names of columns."""
+
+
+@dataclass(frozen=True)
+class LineTable(ABC):
+    """A manifest of text.
+
+    Attributes:
+        columns: names of the columns.
+        begin: where the first record begins.
+        first_line: the number of its line.
+    """
+
+    file: Watched
+    columns: tuple[str, ...] = ()
+    begin: int = 0
+    first_line: int = 1
+
+    @abstractmethod
+    def parse(self, lines: Iterator[str]) -> dict[str, Any]:
+        """The record that begins with the next of `lines`, {} for a blank line.
+
+        Raises:
+            BadImage: it cannot be understood.
+        """
+
+    @property
+    def files(self) -> tuple[Watched, ...]:
+        """What the table is read from."""
+        return (self.file,)
+
+    @property
+    def compound(self) -> Mapping[str, str]:
+        """None: what is not a single text or number is told of each record."""
+        return {}
+
+    @property
+    def class_names(self) -> Mapping[str, tuple[str, ...]]:
+        """None: text declares no classes."""
+        return {}
+
+    @property
+    def skipped(self) -> tuple[Skipped, ...]:
+        """Nothing of the table as a whole."""
+        return ()
+
+    def records(self, columns: Sequence[str] | None = None) -> Iterator[Record | Skipped]:
+        """Every record in order, with all of its columns."""
+        line, start = self.first_line, self.begin
+        with self.file.open() as file:
+            file.seek(start)
+            while True:
+                where = f"{self.file.path.name}:{line}"
+                lines = _Lines(file)
+                try:
+                    fields = self.parse(lines)
+                except BadImage as error:
+                    yield Skipped(where, str(error))
+                    file.seek(start)
+                    start += _skip_line(file)
+                    line += 1
+                    continue
+                if not lines.count:
+                    return
+                if fields:
+                    yield Record(where, fields)
+                line, start = line + lines.count, start + lines.size
+
+
+@dataclass(frozen=True)
+class Delimited(LineTable):
+    """CSV (RFC 4180) or TSV with a line of column names; values are text.
+
+    A column without a name, as pandas writes its index, is none.
+
+    Attributes:
+        names: of all columns as they come, "" for those without one.
+        spaced: whether there is a space behind each delimiter.
+    """
+
+    delimiter: str = ","
+    spaced: bool = False
+    names: tuple[str, ...] = ()
+
+    @classmethod
+    def open(cls, file: Watched, delimiter: str) -> "Delimited":
+        """Read the names of the columns.
+
+        Raises:
+            UnusableInput: there are none, one comes twice, or they are a row.
+        """
+        with file.open() as content:
+            begin = _after_bom(content)
+            lines = _Lines(content)
+            try:
+                names = _row(lines, delimiter)
+                spaced = len(names) > 1 and all(name.startswith(" ") for name in names[1:])
+                names = [name.strip() for name in names]
+            except BadImage as error:
+                raise UnusableInput(f"{file.path}: line 1 names no columns: {error}.") from error
+        if rows := [name for name in names if is_named_as_image(name)]:
+            raise Headless(
+                f"{file.path}: its first line names no columns but {rows[0]!r}. Write a line of "
+                "names above it, such as image,xmin,ymin,xmax,ymax,label."
+            )
+        columns = tuple(filter(None, names))
+        if len(set(columns)) < len(columns):
+            raise UnusableInput(f"{file.path}: a column's name comes twice: {', '.join(columns)}.")
+        return cls(
+            file, columns, begin + lines.size, 1 + lines.count, delimiter, spaced, tuple(names)
+        )
+
+    @property
+    def skipped(self) -> tuple[Skipped, ...]:
+        """The columns without a name."""
+        return tuple(
+            Skipped(f"{self.file.path.name}: column {number}", "it has no name", ignored=True)
+            for number, name in enumerate(self.names, 1)
+            if not name
+        )
+
+    def parse(self, lines: Iterator[str]) -> dict[str, Any]:
+        """The fields of the next row."""
+        row = _row(lines, self.delimiter, self.spaced)
+        if row and len(row) != len(self.names):
+            raise BadImage(f"it has {len(row)} fields, and the first line {len(self.names)}")
+        return {name: value for name, value in zip(self.names, row, strict=False) if name}
+
+
+def delimiter_of(file: Watched, usual: str) -> str:
+    """What divides the columns: `usual`, else the semicolon or tab that the first line has."""
+    with file.open() as content:
+        first = content.readline(MAX_RECORD)
+    others = [delimiter for delimiter in (";", "\t") if delimiter.encode() in first]
+    return others[0] if others and usual.encode() not in first else usual
+
+
+def _row(lines: Iterator[str], delimiter: str, spaced: bool = False) -> list[str]:
+    csv.field_size_limit(MAX_RECORD)
+    rows = csv.reader(lines, delimiter=delimiter, skipinitialspace=spaced, strict=True)
+    try:
+        return next(rows, [])
+    except csv.Error as error:
+        raise BadImage(f"it is malformed: {error}") from error
+
+
+@dataclass(frozen=True)
+class JsonLines(LineTable):
+    """A JSON object on each line.
+
+    Attributes:
+        nested: the columns that hold nothing but lists and objects.
+    """
+
+    nested: frozenset[str] = frozenset()
+
+    @classmethod
+    def open(cls, file: Watched) -> "JsonLines":
+        """Gather the names of all members."""
+        with file.open() as content:
+            begin = _after_bom(content)
+        names: dict[str, bool] = {}  # whether all values so far are lists and objects
+        for item in cls(file, begin=begin).records():
+            for name, value in item.fields.items() if isinstance(item, Record) else ():
+                is_nested = isinstance(value, list | dict)
+                names[name] = is_nested and names.get(name, True)
+        nested = frozenset(name for name, is_nested in names.items() if is_nested)
+        return cls(file, tuple(names), begin, nested=nested)
+
+    @property
+    def compound(self) -> Mapping[str, str]:
+        """The columns that hold nothing but lists and objects."""
+        return dict.fromkeys(self.nested, "lists or objects")
+
+    def parse(self, lines: Iterator[str]) -> dict[str, Any]:
+        """The object on the next line."""
+        text = next(lines, "").strip()
+        try:
+            fields = json.loads(text or "{}")
+        except RecursionError as error:
+            raise BadImage("it is nested too deeply") from error
+        except ValueError as error:
+            raise BadImage(f"it is not JSON: {error}") from error
+        if not isinstance(fields, dict):
+            raise BadImage("it is not a JSON object")
+        return fields
+
+
+class _Lines(Iterator[str]):
+    """The lines of one record, counted; a bound on them all."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self.count = self.size = 0
+
+    def __next__(self) -> str:
+        data = self._file.readline(MAX_RECORD + 1 - self.size)
+        if not data:
+            raise StopIteration
+        self.count += 1
+        self.size += len(data)
+        if self.size > MAX_RECORD:
+            raise BadImage(f"it has more than {MAX_RECORD} bytes")
+        if b"\0" in data:
+            raise BadImage("it holds a NUL byte")
+        try:
+            return data.decode()
+        except UnicodeDecodeError as error:
+            raise BadImage("it is not UTF-8") from error
+
+
+def _after_bom(file: BinaryIO) -> int:
+    """Go behind a byte order mark; how many bytes it has."""
+    begin = len(_BOM) if file.read(len(_BOM)) == _BOM else 0
+    return file.seek(begin)
+
+
+def _skip_line(file: BinaryIO) -> int:
+    """Read to the end of a line, however long it is; its bytes."""
+    size = 0
+    while part := file.readline(MAX_RECORD):
+        size += len(part)
+        if part.endswith(b"\n"):
+            break
+    return size

@@ -1,0 +1,244 @@
+"""Hugging Face image Parquet: the images' bytes in a column ``struct<bytes, path>``.
+
+Files named
+``train-00000-of-00002.parquet``, ``test.parquet`` and so on are splits, also in a folder ``data``.
+"""
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from packer.errors import BadImage, UnusableInput
+from packer.images.probe import extension_of
+from packer.keys import escape
+from packer.options.declared import SourceOptions
+from packer.options.kinds import SPLIT_NAME
+from packer.samples.as_json import to_json
+from packer.samples.labels import class_order
+from packer.samples.places import Files
+from packer.samples.records import Facts, Skipped, SourceSample
+from packer.tables.classes import Labels, label_text
+from packer.tables.columns import IMAGE, Columns, split_text
+from packer.tables.parquet import ParquetTable
+from packer.tables.table import Record
+from packer.tables.unlabelled import could_have_labels
+from packer.trees.meaning import SPLITS
+from packer.words import option
+
+_PART = re.compile(r"(.+?)-\d{5}-of-\d{5}.*")  # of a split that lies in several files
+
+
+@dataclass(frozen=True)
+class ParquetImages:
+    """Images that lie in Parquet files.
+
+    Attributes:
+        splits: the split of each file.
+        pictures: further columns of images: members of each sample, such as ``mask.png``.
+        beside: what else lies there.
+    """
+
+    table: ParquetTable
+    columns: Columns
+    labels: Labels
+    splits: tuple[str, ...]
+    beside: tuple[Skipped, ...] = ()
+    pictures: tuple[str, ...] = ()
+
+    @classmethod
+    def open(
+        cls,
+        folder: Path,
+        table: ParquetTable,
+        options: SourceOptions,
+        classes: Sequence[str] | None,
+        beside: Sequence[Skipped] = (),
+        splits: Sequence[str] | None = None,
+    ) -> "ParquetImages":
+        """Find the columns and the classes.
+
+        Args:
+            folder: what holds the files, or the only file.
+            table: the files.
+            options: names of columns.
+            classes: class names in label order, None: the schema's order.
+            beside: what lies beside the files.
+            splits: of each file; None: told by their names.
+
+        Raises:
+            UnusableInput: no column holds images, or a class is missing.
+        """
+        images = image_columns(table.schema, options.image_column)
+        if not images:
+            raise UnusableInput(
+                f"{folder} has no column of images, or not that of {option('image_column')}: it "
+                f"has {', '.join(table.columns)}."
+            )
+        image = next((name for name in IMAGE if name in images), images[0])
+        pictures = [
+            field.name for field in table.schema if _is_image(field.type) and field.name != image
+        ]
+        columns = Columns.find(table, options, folder, image)
+        labels = _labels(table, columns.label, classes, folder)
+        told = [split_of(file.path) for file in table.files] if splits is None else splits
+        return cls(table, columns, labels, tuple(told), tuple(beside), tuple(pictures))
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """Class names in label order."""
+        return self.labels.classes
+
+    @property
+    def facts(self) -> Facts:
+        """Which columns could be labels, where there are none."""
+        columns = frozenset({"columns"})
+        return Facts(columns, unlabelled=lambda: [could_have_labels(self.table, self.columns)])
+
+    @property
+    def files(self) -> Files:
+        """What reads the samples."""
+        return Files(self.table.folder)
+
+    def scan(self) -> Iterator[SourceSample | Skipped]:
+        """The image of each row, in the order of the files' names."""
+        yield from self.table.skipped
+        yield from self.beside
+        yield from self.table.through(self._samples)
+
+    def _samples(self, records: Iterator[Record]) -> Iterator[SourceSample | Skipped]:
+        number_of = self.labels.number_of
+        for record in records:
+            file, group, place, row = record.place
+            try:
+                size, members = self._members(record.fields)
+                label = number_of(label_text(self.columns.label_of(record.fields)))
+                split = split_text(self.columns.split_of(record.fields))
+            except BadImage as error:
+                yield Skipped.of(record.where, error)
+                continue
+            path = self.table.name(file)
+            stem = os.path.splitext(path)[0]
+            name = f"{stem}/{row:08d}{_file_name(record.fields[self.columns.image])}"
+            yield SourceSample(
+                name=name,
+                key=escape(os.path.splitext(name)[0]),
+                label=label,
+                size=size,
+                mtime_ns=self.table.files[file].mtime_ns,
+                members=tuple(members),
+                split=split or self.splits[file],
+                places=[
+                    [path, group, place, self.columns.image],
+                    *(
+                        [held] if isinstance(held, bytes) else [path, group, place, held]
+                        for held in members.values()
+                    ),
+                ],
+                block=record.block,
+            )
+
+    def _members(self, fields: Mapping[str, Any]) -> tuple[int, dict[str, str | bytes]]:
+        """Return the bytes of a row's image and members, and of each its column or content."""
+        value = fields[self.columns.image]
+        image = value["bytes"] if isinstance(value, dict) else value
+        if image is None:
+            path = value.get("path") if isinstance(value, dict) else None
+            raise BadImage(
+                f"it holds no image, only the path {path[:200]!r}"
+                if path
+                else "it holds no image (null)"
+            )
+        if not image:
+            raise BadImage("its image is empty")
+        others = self.columns.others(fields)
+        size = len(image)
+        members: dict[str, str | bytes] = {}
+        for name in self.pictures:
+            value = others.pop(name) or {}
+            if data := value.get("bytes"):
+                ext = _member_name(name, data)
+                if ext in members:
+                    raise BadImage(f"two of its columns would be its member .{ext}")
+                members[ext] = name
+                size += len(data)
+            elif value.get("path"):
+                raise BadImage(f"its column {name!r} holds no image, only a path")
+        if others:
+            members["json"] = text = to_json(others)
+            size += len(text)
+        return size, members
+
+
+def _labels(
+    table: ParquetTable, column: str | None, classes: Sequence[str] | None, where: Path
+) -> Labels:
+    """The classes that a table declares, else those that a pass over its labels finds.
+
+    Raises:
+        UnusableInput: `classes` lacks one of them.
+    """
+    if column is None:
+        return Labels(tuple(classes or table.object_names))
+    if declared := table.class_names.get(column, ()):
+        order = class_order(where, declared, classes) if classes else declared
+        return Labels(order, named=True, declared=declared)
+    texts = set()
+    for record in table.records([column]):
+        if isinstance(record, Record):
+            with suppress(BadImage):  # the scan names it
+                texts.add(label_text(record.fields.get(column)))
+    return Labels.of(texts, classes, where)
+
+
+def image_columns(schema: pa.Schema, chosen: str | None = None) -> list[str]:
+    """The columns that can hold images: ``struct<bytes, path>``, and bytes of a usual name.
+
+    Args:
+        schema: of the table.
+        chosen: the only column to be looked at.
+    """
+    return [
+        field.name
+        for field in schema
+        if (_is_image(field.type) or (_is_bytes(field.type) and field.name in (chosen, *IMAGE)))
+        and chosen in (None, field.name)
+    ]
+
+
+def _is_image(kind: pa.DataType) -> bool:
+    if not pa.types.is_struct(kind):
+        return False
+    return any(field.name == "bytes" and _is_bytes(field.type) for field in kind)
+
+
+def _is_bytes(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind))
+
+
+def split_of(path: Path) -> str:
+    """The split that a file's name tells, "" for none."""
+    part = _PART.fullmatch(path.stem)
+    name = part[1] if part else path.stem
+    return name if SPLIT_NAME.fullmatch(name) and (part or name in SPLITS) else ""
+
+
+def _file_name(value: Any) -> str:
+    """What the image's own path adds to the sample's name."""
+    path = value.get("path") if isinstance(value, dict) else None
+    base = os.path.basename(path) if isinstance(path, str) else ""
+    return f"-{base}" if base and "\0" not in base else ""
+
+
+def _member_name(column: str, data: bytes) -> str:
+    """The extension of a picture as a member: its column's name and its format.
+
+    Raises:
+        BadImage: its bytes are of no format that is known.
+    """
+    return f"{re.sub(r'[^a-z0-9_-]', '_', column.lower())}.{extension_of(data, column)}"

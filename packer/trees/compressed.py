@@ -1,0 +1,91 @@
+"""Files that are compressed as a whole, told by their first bytes; archives that were unpacked."""
+
+import bz2
+import gzip
+import io
+import lzma
+import os
+import tarfile
+import zipfile
+import zlib
+from pathlib import Path
+from typing import BinaryIO
+
+from packer.trees.tar_reader import TAR_ERRORS, CheckedTarInfo
+
+UNPACKED = "it is an archive, and what it holds lies unpacked beside it"
+
+_UNPACK = {
+    b"\x1f\x8b": "gunzip -k",
+    b"BZh": "bunzip2 -k",
+    b"\xfd7zXZ": "unxz -k",
+    b"\x28\xb5\x2f\xfd": "zstd -d",
+}
+_MAGIC = max(map(len, _UNPACK))
+
+
+def beginning(path: Path) -> bytes:
+    """The first bytes of a file, which tell what it is."""
+    with open(path, "rb") as file:
+        return file.read(_MAGIC)
+
+
+def decompressed(file: BinaryIO) -> io.BufferedIOBase:
+    """What a file holds that is compressed by gzip, bzip2 or xz."""
+    begin = file.read(_MAGIC)
+    file.seek(0)
+    if begin.startswith(b"\x1f\x8b"):
+        return gzip.GzipFile(fileobj=file, mode="rb")
+    return bz2.BZ2File(file) if begin.startswith(b"BZh") else lzma.LZMAFile(file)
+
+
+DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError)  # of what is compressed
+
+
+def is_compressed_tar(path: Path) -> bool:
+    """Whether a file is a tar that is compressed by gzip, bzip2 or xz, but for CIFAR's.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    if not beginning(path).startswith((b"\x1f\x8b", b"BZh", b"\xfd7zXZ")):
+        return False
+    try:
+        with tarfile.open(path, "r:*", tarinfo=CheckedTarInfo) as tar:
+            first = tar.next()
+    except (EOFError, *DAMAGED, *TAR_ERRORS):
+        return False
+    return first is not None and not first.name.removeprefix("./").startswith("cifar-10")
+
+
+def is_gzip(path: Path) -> bool:
+    """Whether a file is compressed by gzip."""
+    return beginning(path).startswith(b"\x1f\x8b")
+
+
+def unpacks(path: Path) -> str | None:
+    """The command that unpacks a file which is compressed as a whole; None for any other."""
+    begin = beginning(path)
+    return next((_UNPACK[magic] for magic in _UNPACK if begin.startswith(magic)), None)
+
+
+def is_unpacked(path: str) -> bool:
+    """Whether a file is a zip or tar, compressed or not, whose first file lies beside it."""
+    if not path.lower().endswith((".zip", ".tar", ".tgz", ".gz", ".bz2", ".xz")):
+        return False
+    archive = Path(path)
+    try:
+        first = _first_file(archive)
+    except (OSError, EOFError, zipfile.BadZipFile, NotImplementedError, *TAR_ERRORS):
+        return False
+    inside = os.path.normpath(first) if first else os.pardir
+    return not inside.startswith((os.pardir, os.sep)) and os.path.isfile(archive.parent / inside)
+
+
+def _first_file(archive: Path) -> str | None:
+    if archive.name.lower().endswith(".zip"):
+        with zipfile.ZipFile(archive) as zipped:
+            names = (info.filename for info in zipped.infolist() if not info.is_dir())
+            return next(names, None)
+    with tarfile.open(archive, "r:*", tarinfo=CheckedTarInfo) as tar:
+        return next((info.name for info in tar if info.isreg()), None)

@@ -1,0 +1,264 @@
+"""What folders mean, told from their names and from where images lie (pure).
+
+A folder that alone holds all others says nothing and is looked through. Folders that are named as
+splits are, whoever named them, are splits. What remains are classes, one level of folders unless a
+depth is chosen. Where folders may mean two things nothing is guessed: `understand` refuses them
+with both, and with the option that chooses.
+"""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from packer.errors import UnusableInput
+from packer.trees.masks import OfOthers, certain_pair, masks, may_be_masks, told_of_masks
+from packer.trees.shape import IMAGES, Shape, enclosing, inside, plain
+from packer.words import listed, option
+
+ALL = -1  # as a depth: each folder that holds images is a class, wherever it lies
+FLAT = 0  # as a depth: folders mean nothing
+
+SPLITS = frozenset({"train", "val", "valid", "validation", "test"})
+_ALIASES = {"training": "train", "testing": "test"} | {name: name for name in SPLITS}
+_BESIDE_SPLITS = frozenset(  # which are splits beside others, and alone mean nothing
+    {"trainval", "dev", "eval", "pred", "extra", "holdout", "unlabeled", "unlabelled"}
+)
+_YEAR = re.compile(r"[_-]?\d{1,4}$")
+_SEPARATORS = re.compile(r"[_\-. ]+")
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What the folders of a tree mean.
+
+    Attributes:
+        top: the folder that holds all others and says nothing; "" if there is none.
+        splits: the folder of each split, below the top; "" is the only one without splits.
+        depth: how many levels of folders below a split name a class; `ALL`, `FLAT`.
+        aside: the folders where classes lie that hold no image and are named as none, below the
+            top.
+        pairs: folders of masks that belong to the images of the same paths: member -> folder.
+    """
+
+    top: str = ""
+    splits: Mapping[str, str] = field(default_factory=lambda: {"": ""})
+    depth: int = 1
+    aside: frozenset[str] = frozenset()
+    pairs: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def bases(self) -> list[str]:
+        """The folder of each split; "" is the root."""
+        return [inside(self.top, folder) for folder in self.splits.values()]
+
+    def class_of(self, folder: str) -> str | None:
+        """The class of the files in a folder.
+
+        Args:
+            folder: its path below that of its split, "" for the split's own.
+
+        Returns:
+            None for a folder above the classes.
+        """
+        names = folder.split("/") if folder else []
+        if self.depth == ALL:
+            return folder or None
+        return "/".join(names[: self.depth]) if len(names) >= self.depth else None
+
+    def classes(self, shape: Shape) -> set[str]:
+        """The names of all classes."""
+        found, bases = set(), set(self.bases)
+        aside = {inside(self.top, folder) for folder in self.aside}
+        for path, count in shape.images.items():
+            base = enclosing(path, bases)
+            if base is None or path == base or (self.depth == ALL and not count):
+                continue
+            if enclosing(path, aside) is None:
+                found.add(self.class_of(path[len(base) :].strip("/")) or "")
+        return found - {""}
+
+
+def understand(
+    shape: Shape,
+    where: object,
+    *,
+    kind: str | None = None,
+    depth: int | None = None,
+    stems: Callable[[str], frozenset[str]] | None = None,
+) -> Layout:
+    """What the folders of a tree mean.
+
+    Args:
+        shape: the tree.
+        where: it lies, for errors.
+        kind: "folder" has what may be a class be one; "flat" makes images without classes.
+        depth: how many levels name a class; None: one, if that is not doubtful.
+        stems: the paths of the images below a folder, relative to it and without extension;
+            without it no masks are paired.
+
+    Raises:
+        UnusableInput: it may mean two things.
+    """
+    top = _top(shape)
+    if kind is None:
+        for folder, images in masks(shape):
+            if stems and (pairs := certain_pair(shape, top, stems)):
+                rest = understand(shape.without(list(pairs.values())), where, depth=depth)
+                return replace(rest, pairs=pairs)
+            raise OfOthers(told_of_masks(shape, folder, images, where))
+    splits = _splits(shape, top, where, kind)
+    if kind == "flat":
+        return Layout(top, splits, FLAT)
+    bases = [inside(top, folder) for folder in splits.values()]
+    if kind is None and depth is None:
+        for base in bases:
+            refuse_doubtful_classes(shape, base, where)
+        _refuse_folders_of_images(shape, bases, where)
+    aside = frozenset(
+        inside(base, name)[len(top) :].strip("/") for base in bases for name in shape.aside(base)
+    )
+    return Layout(top, splits, 1 if depth is None else depth, aside)
+
+
+def splits_of(names: Sequence[str]) -> dict[str, str]:
+    """Those of the names that are those of splits, each with the split's usual name.
+
+    Case and a year behind the name say nothing. What all have beside it (``seg_train``,
+    ``seg_test``) says nothing either.
+    """
+    found = {name: split for name in names if (split := _split_of(name))}
+    if any(split in SPLITS for split in found.values()):
+        return found
+    apart: dict[tuple[str, ...], dict[str, str]] = {}
+    for name in names:
+        tokens = _SEPARATORS.split(name)
+        words = [number for number, token in enumerate(tokens) if _split_of(token)]
+        if len(words) == 1 and len(tokens) > 1:
+            rest = (*tokens[: words[0]], "", *tokens[words[0] + 1 :])
+            apart.setdefault(rest, {})[name] = _split_of(tokens[words[0]])
+    for group in apart.values():
+        if len(SPLITS.intersection(group.values())) > 1:
+            return group
+    return {}
+
+
+def _split_of(name: str) -> str:
+    """The split that a folder's name alone tells, "" for none."""
+    word = _YEAR.sub("", name.lower())
+    return _ALIASES.get(word, word if word in _BESIDE_SPLITS else "")
+
+
+def _top(shape: Shape) -> str:
+    """The folder to begin with: it holds all others, and those above hold no image."""
+    top = ""
+    while not shape.images.get(top) and len(names := shape.folders(top)) == 1:
+        child = inside(top, names[0])
+        if splits_of(names) or not (
+            plain(names[0]) in IMAGES
+            if shape.images[child] or not shape.folders(child)
+            else shape.below(child)
+        ):
+            break
+        top = child
+    return top
+
+
+def _splits(shape: Shape, top: str, where: object, kind: str | None) -> dict[str, str]:
+    """The folder of each split, below the top."""
+    names = shape.folders(top)
+    found = splits_of(names)
+    beside = [name for name in names if name not in found]
+    filled = [name for name in beside if shape.below(inside(top, name))]
+    if not any(split in SPLITS for split in found.values()) or (filled and kind):
+        return {"": ""}
+    if filled:
+        if _is_a_train(shape, top, found):
+            return {"": ""}
+        raise UnusableInput(
+            f"{where}: of the folders in {top or 'it'}, {listed(found)} {_are(found)} named as "
+            f"splits are, and {listed(filled)} {_are(filled)} not. If all are classes, give "
+            f"{option('kind', 'folder')}. If they are splits, pack what belongs to none apart: "
+            f"move {listed(filled)} elsewhere."
+        )
+    if len(set(found.values())) < len(found):
+        raise UnusableInput(
+            f"{where}: {listed(found)} would be splits of the same name. Rename them, or give "
+            f"{option('kind', 'folder')} if they are classes."
+        )
+    return {split: _base(shape, top, name, split) for name, split in found.items()}
+
+
+def _base(shape: Shape, top: str, name: str, split: str) -> str:
+    """The folder of a split's classes or images: one that says nothing is looked through."""
+    folder = inside(top, name)
+    while not shape.images.get(folder) and len(names := shape.folders(folder)) == 1:
+        again = _split_of(names[0]) == split or names[0].lower() == name.lower()
+        if not again and (plain(names[0]) not in IMAGES or not shape.below(folder)):
+            break
+        folder = inside(folder, names[0])
+    return folder[len(top) :].strip("/")
+
+
+def _is_a_train(shape: Shape, folder: str, splits: Mapping[str, str]) -> bool:
+    """Whether what is named as splits are is a class: the train among the cars."""
+    names = shape.folders(folder)
+    if any(shape.folders(inside(folder, name)) or may_be_masks(name) for name in names):
+        return False
+    return [name.lower() for name in splits] == ["train"]
+
+
+def refuse_doubtful_classes(shape: Shape, folder: str, where: object) -> None:
+    """Raise where the folders in a folder may be something else than its classes.
+
+    Raises:
+        UnusableInput: with both that they may be.
+    """
+    names = shape.with_images(folder)
+    splits = splits_of(names)
+    if splits and not _is_a_train(shape, folder, splits):
+        raise UnusableInput(
+            f"{where}: {listed(splits)} in {folder or 'it'} {_are(splits)} named as splits are, "
+            "where classes lie. Pack what is a split by itself, or give "
+            f"{option('kind', 'folder')} if all are classes."
+        )
+    nested = [
+        name
+        for name in names
+        if not shape.images[inside(folder, name)]
+        and len(shape.with_images(inside(folder, name))) > 1
+    ]
+    if not nested or 2 * len(nested) < len(names):
+        return
+    path = inside(folder, nested[0])
+    below = shape.with_images(path)
+    if splits_of(below):
+        raise UnusableInput(
+            f"{where}: {path} has the splits {listed(below)} in it; splits are read above the "
+            "classes. Pack one class after the other as a dataset of its own, move the folders, or "
+            f"give {option('class_depth', 1)} if all below {path} is one class without splits."
+        )
+    raise UnusableInput(
+        f"{where}: {path} has no image of its own but the folders {listed(below)}. If "
+        f"{nested[0]} is a class, give {option('class_depth', 1)}; if {nested[0]}/{below[0]} is "
+        f"one, {option('class_depth', 2)}; if each folder that holds images is one, "
+        f"{option('class_depth', 'all')}."
+    )
+
+
+def _refuse_folders_of_images(shape: Shape, bases: Sequence[str], where: object) -> None:
+    """Raise where a folder that is called images, or the only one as a split, would be a class."""
+    names = sorted({name for base in bases for name in shape.with_images(base)})
+    alone = names if len(names) == 1 and _split_of(names[0]) else []
+    if called := [name for name in names if plain(name) in IMAGES] or alone:
+        raise UnusableInput(
+            f"{where}: {listed(called)} would be taken for {_classes(called)}. If that is right, "
+            f"give {option('kind', 'folder')}; if folders mean nothing, {option('kind', 'flat')}."
+        )
+
+
+def _classes(names: Sequence[str]) -> str:
+    return "a class" if len(names) == 1 else "classes"
+
+
+def _are(names: "Sequence[str] | Mapping[str, str]") -> str:
+    return "is" if len(names) == 1 else "are"

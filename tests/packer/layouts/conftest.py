@@ -1,0 +1,165 @@
+"""Sources and archives that the tests make for themselves."""
+
+import io
+import json
+import tarfile
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from packer.layouts.detect import open_source, read
+from packer.layouts.interpretation import Reading
+from packer.options.declared import SourceOptions
+from packer.samples.records import Skipped, Source, SourceSample
+
+
+@pytest.fixture(scope="session")
+def jpegs(make_image: Callable[..., Image.Image], encode: Callable[..., bytes]) -> list[bytes]:
+    """Eight small JPEGs."""
+    return [encode(make_image(seed, 16, 16), "JPEG") for seed in range(8)]
+
+
+@pytest.fixture
+def images(tmp_path: Path, jpegs: list[bytes]) -> Path:
+    """A folder `images` with the files 0.jpg to 7.jpg."""
+    folder = tmp_path / "images"
+    folder.mkdir()
+    for number, data in enumerate(jpegs):
+        (folder / f"{number}.jpg").write_bytes(data)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def opened() -> Callable[..., Source]:
+    """`opened(path, classes=None, root="images")`: the source at `path`."""
+
+    def open_path(path: Path, classes: list[str] | None = None, **options: Any) -> Source:
+        return open_source(path, SourceOptions(**options), classes)
+
+    return open_path
+
+
+@pytest.fixture(scope="session")
+def scanned() -> Callable[[Source], tuple[dict[str, SourceSample], dict[str, str]]]:
+    """`scanned(source)`: its samples by name, and what it leaves out with the reasons."""
+
+    def scan(source: Source) -> tuple[dict[str, SourceSample], dict[str, str]]:
+        records = list(source.scan())
+        samples = {item.name: item for item in records if isinstance(item, SourceSample)}
+        skipped = {item.name: item.reason for item in records if isinstance(item, Skipped)}
+        assert len(samples) + len(skipped) == len(records), "something was named twice"
+        return samples, skipped
+
+    return scan
+
+
+@pytest.fixture(scope="session")
+def json_of() -> Callable[[Source, SourceSample], Any]:
+    """`json_of(source, sample)`: its JSON; its size is checked against what the scan said."""
+
+    def read(source: Source, sample: SourceSample) -> Any:
+        content = source.files.read(sample)
+        assert tuple(content.members) == sample.members
+        assert len(content.image) + sum(map(len, content.members.values())) == sample.size
+        return json.loads(content.members["json"]) if sample.members else None
+
+    return read
+
+
+@pytest.fixture(scope="session")
+def make_jpegs(
+    make_image: Callable[..., Image.Image], encode: Callable[..., bytes]
+) -> Callable[..., dict[str, bytes]]:
+    """`make_jpegs("cat/a.jpg", "dog/b.jpg")`: a small JPEG for each name, no two alike."""
+
+    def make(*names: str) -> dict[str, bytes]:
+        return {name: encode(make_image(seed, 16, 24), "JPEG") for seed, name in enumerate(names)}
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def write_tar() -> Callable[..., Path]:
+    """`write_tar(path, {"cat/a.jpg": b"..."})`: a tar by the standard library; gives the path."""
+
+    def write(
+        path: Path, files: Mapping[str, bytes], mode: str = "w", kind: int = tarfile.GNU_FORMAT
+    ) -> Path:
+        with tarfile.open(path, mode, format=kind) as archive:
+            for name, data in files.items():
+                info = tarfile.TarInfo(name)
+                info.size = len(data)
+                archive.addfile(info, io.BytesIO(data))
+        return path
+
+    return write
+
+
+@pytest.fixture(scope="session")
+def write_files() -> Callable[..., Path]:
+    """`write_files(root, {"cat/a.jpg": b"..."})`: the same as a folder."""
+
+    def write(root: Path, files: Mapping[str, bytes]) -> Path:
+        for name, data in files.items():
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            (root / name).write_bytes(data)
+        return root
+
+    return write
+
+
+class Scan:
+    """What a source yields."""
+
+    def __init__(self, reading: Reading, classes: list[str] | None = None) -> None:
+        source = reading.open(classes)
+        found = [*reading.beside, *source.scan()]
+        self.reading = reading
+        self.source = source
+        self.samples = [record for record in found if isinstance(record, SourceSample)]
+        skipped = [record for record in found if isinstance(record, Skipped)]
+        self.skipped = {record.name: record.reason for record in skipped if not record.ignored}
+        self.ignored = {record.name for record in skipped if record.ignored}
+
+    @property
+    def labels(self) -> dict[str, int]:
+        """Key -> label."""
+        return {sample.key: sample.label for sample in self.samples}
+
+    @property
+    def contents(self) -> dict[str, bytes]:
+        """Name of each image and, with their extensions, of its members -> bytes."""
+        found = {}
+        for sample in self.samples:
+            content = self.source.files.read(sample)
+            image = content.image
+            found[sample.name] = image if isinstance(image, bytes) else image.tobytes()
+            stem = sample.name.rpartition(".")[0] or sample.name
+            found |= {f"{stem}.{ext}": data for ext, data in content.members.items()}
+        return found
+
+
+@pytest.fixture(scope="session")
+def scan() -> Callable[..., Scan]:
+    """`scan(path)`: open what is there as `packer pack` does, and list it."""
+
+    def run(path: Path, classes: list[str] | None = None, options: SourceOptions | None = None):
+        return Scan(read(path, options or SourceOptions()), classes)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def cifar_rows() -> Callable[..., tuple[np.ndarray, list[int]]]:
+    """`cifar_rows(seed, rows, classes)`: pixels (rows, 3072), labels."""
+
+    def make(seed: int, rows: int, classes: int) -> tuple[np.ndarray, list[int]]:
+        rng = np.random.default_rng(seed)
+        pixels = rng.integers(0, 256, (rows, 3072), dtype=np.uint8)
+        return pixels, [(seed + row) % classes for row in range(rows)]
+
+    return make
