@@ -16,6 +16,36 @@ import xxhash
 from forked_packer import ForkedPacker
 from PIL import Image
 from s3_server import S3Server, bucket
+from source_fixtures import (  # for the tests of all rooms that read sources
+    cifar_rows as cifar_rows,
+)
+from source_fixtures import (
+    images as images,
+)
+from source_fixtures import (
+    jpegs as jpegs,
+)
+from source_fixtures import (
+    json_of as json_of,
+)
+from source_fixtures import (
+    make_jpegs as make_jpegs,
+)
+from source_fixtures import (
+    opened as opened,
+)
+from source_fixtures import (
+    scan as scan,
+)
+from source_fixtures import (
+    scanned as scanned,
+)
+from source_fixtures import (
+    write_files as write_files,
+)
+from source_fixtures import (
+    write_tar as write_tar,
+)
 
 import packer
 from packer.images.probe import ImageInfo, probe
