@@ -80,9 +80,9 @@ def scan(
                     own_splits.add(record.split)
                     if record.split in ("", *options.split):
                         record = replace(record, split=split_of(record.key, options.split))
-                if record.places:
-                    record = spool.keep(record)
-            listing.add(record)
+                listing.add(record, spool.keep(record.places) if record.places else None)
+            else:
+                listing.add(record)
     files = source.files
     if isinstance(files, Files):
         files = replace(files, spool=spool.finish())

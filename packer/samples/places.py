@@ -14,7 +14,7 @@ The place of an image or a member is one of these:
 import os
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
@@ -55,6 +55,7 @@ class Spool:
         self._folder = folder
         self._file: IO[bytes] | None = None
         self._path = folder
+        self._size = 0
         self._checksum = xxhash.xxh3_128()
 
     def __enter__(self) -> "Spool":
@@ -72,14 +73,13 @@ class Spool:
                 self._path.unlink(missing_ok=True)
                 self._folder.rmdir()
 
-    def keep(self, sample: SourceSample) -> SourceSample:
-        """Return a sample of which all that the scan has made lies in the spool.
+    def keep(self, places: Sequence[Place]) -> Sequence[Place]:
+        """Return places of which all that the scan has made lies in the spool.
 
         Raises:
             PackingFailed: it cannot be written.
         """
-        places = [self._kept(place) for place in sample.places]
-        return replace(sample, places=places) if places else sample
+        return [self._kept(place) for place in places]
 
     def finish(self) -> Path | None:
         """Return the file, under a name that its content has; None if nothing was added.
@@ -107,11 +107,11 @@ class Spool:
                 self._folder.mkdir(parents=True, exist_ok=True)
                 self._path = temporary(self._folder / "made")
                 self._file = self._path.open("wb", buffering=1 << 20)
-            offset = self._file.tell()
             self._file.write(data)
         except OSError as error:
             raise cannot_write(self._folder, error) from error
         self._checksum.update(data)
+        offset, self._size = self._size, self._size + len(data)
         return [offset, len(data), *place[1:]]
 
 

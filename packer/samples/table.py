@@ -11,9 +11,10 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from packer.samples.records import Skipped, SourceSample
+from packer.samples.records import Place, Skipped, SourceSample
 
 _TEXTS = 3  # name, key and places
+_encode = json.JSONEncoder(separators=(",", ":")).encode
 _AT_A_TIME = 1 << 16  # samples whose texts are taken: each is an object for a moment
 _COLUMNS: Any = {"_text": "B", "_bounds": "Q", "_kinds": "I"}
 _COLUMNS |= dict.fromkeys(("_labels", "_sizes", "_mtimes", "_blocks"), "q")
@@ -65,13 +66,13 @@ class Listing:
     def __iter__(self) -> Iterator[SourceSample]:
         return (self[number] for number in range(len(self)))
 
-    def add(self, record: SourceSample | Skipped) -> None:
-        """Append what a source's scan yields."""
+    def add(self, record: SourceSample | Skipped, places: Sequence[Place] | None = None) -> None:
+        """Append what a scan yields; `places` are where a sample's bytes lie now, if elsewhere."""
         if isinstance(record, Skipped):
             self.skipped.append(record)
             return
-        places = json.dumps(record.places, separators=(",", ":")) if record.places else ""
-        for text in (record.name, record.key, places):
+        places = record.places if places is None else places
+        for text in (record.name, record.key, _text_of(places)):
             self._text += text.encode("utf-8", "surrogateescape")
             self._bounds.append(len(self._text))
         self._labels.append(record.label)
@@ -233,6 +234,14 @@ class Listing:
     def _of_kind(self, values: Sequence[Any]) -> NDArray[Any]:
         """For each sample, what `values` has for its kind."""
         return np.array(values or [0])[self._kind_numbers]
+
+
+def _text_of(places: Sequence[Place]) -> str:
+    """Return places as JSON; "" for none."""
+    match places:
+        case [None, [int() as offset, int() as size]]:  # of most annotated samples
+            return f"[null,[{offset},{size}]]"
+    return _encode(places) if places else ""
 
 
 def _restored(columns: Sequence[Any], kinds: list[_Kind], skipped: list[Skipped]) -> Listing:
