@@ -22,7 +22,7 @@ from packer.run.report import PackReport
 from packer.run.session import Request, write_stream
 from packer.run.store_destination import destination
 from packer.storage.source import StoreSource
-from reader.remote.url import is_url
+from reader.store.urls import is_url
 from reader.system import usable_cores
 
 _OF_PATHS = ("kind", "class_depth", "pairs", "root", "dedupe")

@@ -9,7 +9,7 @@ from typing import Any
 from packer.errors import Rejected, UnusableInput, told
 from packer.words import bounded, for_python
 from reader.format import ShardfeedError
-from reader.remote.url import is_url
+from reader.store.urls import is_url
 
 
 @contextmanager

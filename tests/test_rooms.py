@@ -22,9 +22,9 @@ FLOORS = {
         {"lazy"},
         {"format"},
         {"errors", "executed", "system", "rng", "warning"},
-        {"checks", "geometry"},
+        {"checks", "geometry", "store"},
         {"transforms", "batch", "look"},
-        {"decode", "remote"},
+        {"cache", "decode"},
         {"dataset"},
         {"gpu_decode", "order"},
         {"samples"},
@@ -182,7 +182,7 @@ def test_packer_uses_the_format_and_the_whole_reader_where_it_checks_or_measures
         for importer, imported in arrows
         if room(importer)[0] == "packer"
         and room(imported)[0] == "reader"
-        and room(imported)[1] not in ("", "format", "errors", "remote")  # one way to stores
+        and room(imported)[1] not in ("", "format", "cache", "errors", "store")  # one way to stores
         # One rule for both: usable cores, how numbers are mixed, names imported when first used.
         and imported not in ("reader.system", "reader.rng", "reader.lazy")
     }

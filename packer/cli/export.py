@@ -7,7 +7,7 @@ import click
 from packer.cli import params as options
 from packer.cli.output import Output
 from packer.words import many
-from reader.remote.url import is_url
+from reader.store.urls import is_url
 
 
 @click.command()

@@ -113,7 +113,7 @@ def pack(
     from packer.run.pack import pack_part
     from packer.run.part import Part
     from packer.run.store_destination import destination
-    from reader.remote.url import is_url
+    from reader.store.urls import is_url
 
     if dst is None and not explain:
         raise click.UsageError("Missing argument 'DST'.")

@@ -11,7 +11,7 @@ import click
 from packer.cli.output import Output
 from packer.options.declared import OPTIONS, SECTIONS, Option
 from packer.options.kinds import Kind
-from reader.remote.url import is_url
+from reader.store.urls import is_url
 from reader.system import usable_cores
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from packer.cli import params as options
 from packer.cli.output import Output
 from packer.options.kinds import HEIGHT_WIDTH, size
 from packer.words import in_bytes, many
-from reader.remote.url import is_url
+from reader.store.urls import is_url
 from reader.system import usable_cores
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ def plan(place: Path | str, as_json: bool, split: str | None, **given: Any) -> i
     from packer.inspect.estimate.estimate import alternatives, estimate
     from packer.inspect.estimate.setting import Stored, usual_split
     from packer.inspect.estimate.words import lines
-    from reader.remote.parts import TooSmallCache
+    from reader.cache.ranges import TooSmallCache
 
     with as_folder(place, Output(as_json, quiet=as_json).progress, is_whole=False) as folder:
         split = usual_split(folder) if split is None else split or None

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from reader import Statistics, Transform
     from reader.format import ShardEntry
-    from reader.remote.store import Store
+    from reader.store.client import Store
 
 _FOR_LATENCY = 0.3  # of the time
 _SMALL = 1024  # bytes
@@ -117,8 +117,8 @@ def probe(url: str, shards: "Sequence[ShardEntry]", seconds: float) -> Probed:
     """Ask a store for parts of these shards for some seconds, and at least for a few."""
     import asyncio
 
-    from reader.remote.store import Store
-    from reader.remote.url import checked
+    from reader.store.client import Store
+    from reader.store.urls import checked
 
     return asyncio.run(_probe(Store(checked(url), {}, None), shards, seconds))
 
@@ -128,7 +128,7 @@ async def _probe(store: "Store", shards: "Sequence[ShardEntry]", seconds: float)
     import random
     import statistics
 
-    from reader.remote.parts import PART
+    from reader.store.limits import PART
 
     began = time.perf_counter()
     rng = random.Random(0)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from packer.progress import Progress
 from reader.format import FORMATS, Index, Manifest, ShardEntry
-from reader.remote.url import is_url, need
+from reader.store.urls import is_url, need
 
 
 @contextmanager
@@ -18,7 +18,7 @@ def as_folder(place: Path | str, progress: Progress, *, is_whole: bool) -> Itera
         yield Path(place)
         return
     need("obstore", str(place))
-    from reader.remote.download import download
+    from reader.store.download import download
 
     with tempfile.TemporaryDirectory(prefix="shardfeed-") as folder:
         with progress.phase("fetch", None, "B") as advance:

@@ -21,7 +21,7 @@ from packer.storage.source import LocalSource, StoreSource
 from packer.storage.store import access
 from packer.trees.compressed import is_compressed_tar
 from packer.words import Placeholder, option
-from reader.remote.url import checked, is_url
+from reader.store.urls import checked, is_url
 
 
 @contextmanager

@@ -33,7 +33,7 @@ from packer.storage.store import AT_ONCE, Store, access, failed
 from packer.words import Placeholder, option
 from reader.errors import StoreError
 from reader.format import FormatError, Index, Manifest, manifest
-from reader.remote.url import checked, is_url
+from reader.store.urls import checked, is_url
 
 _WRITABLE = ("s3://", "gs://", "az://", "file://")
 _TOLD_TO = 10**9  # ns: stores tell whole seconds

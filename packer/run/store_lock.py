@@ -21,7 +21,7 @@ from packer.storage.store import Store
 from reader.format import Manifest
 
 if TYPE_CHECKING:
-    from reader.remote.listing import Listed
+    from reader.store.listing import Listed
 
 
 class StoreLock:

@@ -37,7 +37,7 @@ from packer.words import option
 from reader.errors import StoreError
 
 if TYPE_CHECKING:
-    from reader.remote.listing import Listed, ListingStore
+    from reader.store.listing import Listed, ListingStore
 
 _BLOCK = 4096  # bytes that a file system gives out at a time
 _TRIES = 5  # to change it, where another reads it
@@ -227,7 +227,7 @@ class Transfer:
                 os.close(file.descriptor)
 
     async def _part(self, file: _File, start: int, stop: int) -> None:
-        from reader.remote.failures import Missing
+        from reader.store.errors import Missing
 
         try:
             content = await self._store.part(file.name, start, stop, file.listed.size)

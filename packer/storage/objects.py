@@ -20,7 +20,7 @@ from packer.words import listed as some
 from reader.format import Manifest, manifest
 
 if TYPE_CHECKING:
-    from reader.remote.listing import Listed, ListingStore
+    from reader.store.listing import Listed, ListingStore
 
 _LISTING = ("s3://", "gs://", "az://", "file://")
 # Archives hold their images; beside any other file lies what it names.

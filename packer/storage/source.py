@@ -17,7 +17,7 @@ from reader.format import ShardfeedError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from reader.remote.listing import Listed, ListingStore
+    from reader.store.listing import Listed, ListingStore
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class StoreSource:
         return self._loop.do(objects.find(self.name, self._opened))
 
     def _opened(self, url: str) -> "ListingStore":
-        from reader.remote.listing import ListingStore
+        from reader.store.listing import ListingStore
 
         return ListingStore(url, dict(self._options), self._provider)
 

@@ -26,11 +26,11 @@ from packer.errors import PackingFailed, UnusableInput
 from packer.words import option
 from reader.errors import StoreError
 from reader.format import ShardEntry
-from reader.remote.provider import sent
-from reader.remote.url import need
+from reader.store.credentials import sent
+from reader.store.urls import need
 
 if TYPE_CHECKING:
-    from reader.remote.listing import Listed
+    from reader.store.listing import Listed
 
 AT_ONCE = 4  # shards
 
@@ -102,7 +102,7 @@ class Store:
 
     def __init__(self, url: str, options: dict[str, Any], provider: bytes | None) -> None:
         """Open it as `access` says; nothing is asked of it yet."""
-        from reader.remote.writable import WritableStore
+        from reader.store.writing import WritableStore
 
         self.name = url
         self.created: list[str] = []
@@ -124,7 +124,7 @@ class Store:
 
     def read(self, name: str) -> bytes | None:
         """Return what a small object holds; None if there is none."""
-        from reader.remote.failures import Missing
+        from reader.store.errors import Missing
 
         with suppress(Missing):
             return self._loop.do(self._store.whole(name))
@@ -157,7 +157,7 @@ class Store:
 
     def fetch_dataset(self, folder: Path) -> None:
         """Fetch dataset.json and the indexes; files of their size stand for the tars."""
-        from reader.remote.download import fetch_dataset
+        from reader.store.download import fetch_dataset
 
         self._loop.do(fetch_dataset(self._store, folder, is_whole=False))
 

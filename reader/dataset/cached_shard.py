@@ -3,7 +3,7 @@
 Purpose: all that reads a shard reads one of these as well, and a shard of a folder pays nothing.
 
 Guarantees: what is given is what was packed: the row was there before the read and still is after
-it, so nothing was evicted meanwhile (see `reader.remote.rows`).
+it, so nothing was evicted meanwhile (see `reader.cache.presence`).
 """
 
 import time
@@ -12,17 +12,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from reader.cache.client import Damaged, Fetching
+from reader.cache.presence import PresenceMap
 from reader.dataset.shard import Shard
 from reader.errors import SampleError, StoreError
-from reader.remote.client import Damaged, Fetching
-from reader.remote.rows import Rows
 
 
 class CachedShard(Shard):
     """Reads members by row, for one thread, as soon as they are there."""
 
     def __init__(
-        self, *arguments: Any, rows: Rows, fetching: Fetching | None, number: int, **options: Any
+        self,
+        *arguments: Any,
+        rows: PresenceMap,
+        fetching: Fetching | None,
+        number: int,
+        **options: Any,
     ) -> None:
         """Open the tar.
 
@@ -43,22 +48,24 @@ class CachedShard(Shard):
 
     def read_ahead(self, row: int, start: int, stop: int) -> None:
         """Ask the system for a range of the bytes of the row's image, or the store for all."""
-        if self._rows.stamp(row):
+        if self._rows.generation(row):
             super().read_ahead(row, start, stop)
         elif self._fetching is not None:
             self._fetching.hint(self._number_there, np.array([row]))
 
-    def stamps(self, rows: NDArray[np.int64] | slice) -> NDArray[np.uint8]:
-        """See `Shard.stamps`; waits until all are there."""
+    def generations(self, rows: NDArray[np.int64] | slice) -> NDArray[np.uint8]:
+        """See `Shard.generations`; waits until all are there."""
         numbers = np.arange(self.index.columns["offset"].size)[rows]
-        while not (found := self._rows.stamps(numbers)).all():
+        while not (found := self._rows.generations(numbers)).all():
             self._wait(numbers[found == 0])
         return found
 
-    def is_still(self, rows: NDArray[np.int64] | slice, stamps: NDArray[np.uint8] | None) -> bool:
+    def is_still(
+        self, rows: NDArray[np.int64] | slice, generations: NDArray[np.uint8] | None
+    ) -> bool:
         """See `Shard.is_still`."""
         numbers = np.arange(self.index.columns["offset"].size)[rows]
-        return bool((self._rows.stamps(numbers) == stamps).all())
+        return bool((self._rows.generations(numbers) == generations).all())
 
     def error(self, row: int, reason: str) -> SampleError:
         """The error that names this sample, where it comes from."""
@@ -72,10 +79,10 @@ class CachedShard(Shard):
 
     def _pread(self, row: int, offset: int, size: int) -> memoryview:
         while True:
-            while not (stamp := self._rows.stamp(row)):
+            while not (generation := self._rows.generation(row)):
                 self._wait(np.array([row]))
             memory = super()._pread(row, offset, size)
-            if self._rows.stamp(row) == stamp:
+            if self._rows.generation(row) == generation:
                 return memory
 
     def _wait(self, rows: NDArray[np.int64]) -> None:

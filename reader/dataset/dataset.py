@@ -29,10 +29,10 @@ from reader.decode.stored import StoredImage
 from reader.errors import ArgumentError, ReaderError
 from reader.format import Index, Limits, Manifest, ShardEntry, ShardfeedError
 from reader.format.errors import DecodeError
-from reader.remote.url import is_url
+from reader.store.urls import is_url
 
 if TYPE_CHECKING:
-    from reader.remote.client import Fetching
+    from reader.cache.client import Fetching
 
 
 class Dataset(LikeTorchDataset):
@@ -121,7 +121,7 @@ class Dataset(LikeTorchDataset):
         if is_url(folder):
             if cache is not None:
                 raise ArgumentError('cache="ram" is for a folder; of a URL, cache_dir= is used.')
-            from reader.remote.client import fetching  # few need it
+            from reader.cache.client import fetching  # few need it
 
             options = cache_dir, cache_limit, storage_options, credential_provider
             self.fetching = fetching(str(folder), split, *options)

@@ -15,16 +15,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from reader.cache.presence import PresenceMap, path_beside
 from reader.dataset.shard import ReadBuffer, Shard
 from reader.dataset.shared_memory import Holding
 from reader.decode.decoder import Decoder
 from reader.errors import ReaderError
 from reader.format import Index, Limits, ShardEntry, ShardfeedError
 from reader.format.files import most_open_files
-from reader.remote.rows import Rows, path_beside
 
 if TYPE_CHECKING:
-    from reader.remote.client import Fetching
+    from reader.cache.client import Fetching
 
 _OPEN_SHARDS = 128  # at most; each costs two descriptors: the tar and the mapped index
 _SHARE = 4  # of the descriptors that a process may have, for a shard each: half of them stay free
@@ -87,7 +87,7 @@ def open_shard(
         ReaderError: it cannot be opened.
     """
     try:
-        rows = Rows(path_beside(folder / entry.file), entry.samples)
+        rows = PresenceMap(path_beside(folder / entry.file), entry.samples)
     except FileNotFoundError:
         return Shard(folder, entry, index, buffer, holding, number, limits)
     except (OSError, ValueError) as error:

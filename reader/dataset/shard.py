@@ -154,12 +154,14 @@ class Shard:
         """Whether no read has failed, and the index is not cut short: so it may be looked at."""
         return not self._has_failed and self.index.is_whole
 
-    def stamps(self, rows: NDArray[np.int64] | slice) -> NDArray[np.uint8] | None:
+    def generations(self, rows: NDArray[np.int64] | slice) -> NDArray[np.uint8] | None:
         """What `is_still` is asked with, once rows can be read from `mapped`."""
         return None
 
-    def is_still(self, rows: NDArray[np.int64] | slice, stamps: NDArray[np.uint8] | None) -> bool:
-        """Whether what was read of `rows` since `stamps` is what was packed."""
+    def is_still(
+        self, rows: NDArray[np.int64] | slice, generations: NDArray[np.uint8] | None
+    ) -> bool:
+        """Whether what was read of `rows` since `generations` is what was packed."""
         return True
 
     @property

@@ -9,13 +9,13 @@ from itertools import count
 
 import numpy as np
 
+from reader.cache.messages import Counts
 from reader.dataset.dataset import Dataset
 from reader.loader.queued import Epoch
 from reader.loader.statistics import Flows
 from reader.order.ahead import Ahead
 from reader.order.sampled import Sampled
 from reader.order.shuffle import Order
-from reader.remote.messages import Counts
 from reader.warning import warn
 from reader.workers.messages import Task
 

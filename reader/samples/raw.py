@@ -154,9 +154,9 @@ class Gatherer:
             offsets = columns["offset"][rows].astype(np.int64)
             is_read = False
             while not is_read:
-                stamps = shard.stamps(rows)
+                generations = shard.generations(rows)
                 self._copy_from(shard.mapped, offsets, starts[chosen], pieces, chosen)
-                is_read = shard.is_still(rows, stamps)
+                is_read = shard.is_still(rows, generations)
             if not shard.index.is_whole:  # then offsets and labels may have been zeros
                 raise ReaderError(f"{shard.index.path} was cut short while it was read.")
 

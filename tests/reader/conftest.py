@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from store_server import StoreServer, serving
 
 import reader
 from packer.images.probe import ImageInfo, probe
@@ -177,3 +178,32 @@ def shared_memory_alone() -> Iterator[None]:
     with (Path(tempfile.gettempdir()) / f"shardfeed-tests-{os.getuid()}").open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
+
+
+@pytest.fixture(scope="session")
+def needs_store() -> None:
+    """Skips where no store can be read."""
+    if sys.platform != "linux":
+        pytest.skip("reading from a store needs Linux")
+    pytest.importorskip("obstore", reason="reading from a store needs shardfeed[remote]")
+
+
+@pytest.fixture
+def server(packed: Path) -> Iterator[StoreServer]:
+    """The packed `source`, served."""
+    with serving(packed) as server:
+        yield server
+
+
+@pytest.fixture
+def opened(server: StoreServer, tmp_path: Path) -> Iterator[Callable[..., Dataset]]:
+    """`opened(split=...)`: the served dataset, with a cache of this test's."""
+    found: list[Dataset] = []
+
+    def open_dataset(**options: Any) -> Dataset:
+        found.append(Dataset(server.url, **{"cache_dir": tmp_path / "cache", **options}))
+        return found[-1]
+
+    yield open_dataset
+    while found:
+        found.pop().fetching.close()

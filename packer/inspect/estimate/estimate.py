@@ -10,10 +10,10 @@ from packer.inspect.estimate.setting import Setting, Stored
 from packer.inspect.estimate.traffic import Traffic, traffic
 from reader.batch.depth import chunk_size, depth_of, slots_of
 from reader.batch.layout import BatchLayout
+from reader.cache.ranges import kept_bytes
 from reader.errors import StoreError
 from reader.order.blocks import BlockShuffle
 from reader.order.samplers import plain_order
-from reader.remote.parts import kept_bytes
 
 _SHARDS = 8  # of a BlockShuffle that is proposed
 _CHANNELS = 3

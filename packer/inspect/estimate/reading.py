@@ -8,11 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from packer.inspect.estimate.setting import Setting, Stored
+from reader.cache.ranges import Part
 from reader.order.ahead import Ahead, runs
 from reader.order.shuffle import Order
 from reader.order.steps import Steps
 from reader.order.streams import residue_of
-from reader.remote.parts import PART, Part
+from reader.store.limits import PART
 
 _ROWS = 1 << 20  # samples that are looked at together; all of 10^8 take many gigabytes
 

@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from packer.inspect.dataset import indexes
+from reader.cache.quota import BLOCK
+from reader.cache.ranges import Spans
 from reader.errors import ArgumentError
 from reader.format import Manifest, ShardEntry
 from reader.format.manifest import FILENAME
 from reader.order.blocks import BlockShuffle
-from reader.remote.cache import BLOCK
-from reader.remote.parts import Spans
 
 _TRAIN = "train"
 

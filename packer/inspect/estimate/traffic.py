@@ -1,9 +1,9 @@
 """What a node asks of the store in each epoch, and what its cache gives (pure).
 
-The cache is that of `reader.remote`: full, it gives up what the order needs last, some 64th of its
+The cache is that of `reader.cache`: full, it gives up what the order needs last, some 64th of its
 limit at a time, and never what is about to be read. The rules of which requests are made, of how
 far ahead, and of what is kept room for, are the reader's own (`reader.order.ahead`,
-`reader.remote.parts`). What only time could tell is taken as it is where the store keeps up: that
+`reader.cache.ranges`). What only time could tell is taken as it is where the store keeps up: that
 the reader has fetched as far ahead as it may.
 """
 
@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from packer.inspect.estimate.reading import Parts, Reading
 from packer.inspect.estimate.setting import Stored
-from reader.remote.parts import EVICTED, MOST_IN_FLIGHT, Window, kept_bytes
+from reader.cache.ranges import EVICTED, Window, kept_bytes
+from reader.store.limits import MOST_IN_FLIGHT
 
 Places = NDArray[np.int64]
 

@@ -20,9 +20,9 @@ from store_server import LAST_MODIFIED, StoreServer, serving
 import reader
 from reader import Dataset, StoreError
 from reader.format import Manifest
-from reader.remote.body import Pace
-from reader.remote.calls import CallingStore
-from reader.remote.store import Store
+from reader.store.calls import CallingStore
+from reader.store.client import Store
+from reader.store.limits import Pace
 
 pytestmark = pytest.mark.usefixtures("needs_store")
 

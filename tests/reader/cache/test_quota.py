@@ -16,7 +16,7 @@ from store_server import StoreServer, serving
 
 import reader
 from reader import Dataset, Loader, StoreError
-from reader.remote.cache import BLOCK, Space
+from reader.cache.quota import BLOCK, DiskQuota
 
 pytestmark = pytest.mark.usefixtures("needs_store")
 
@@ -163,14 +163,14 @@ def test_a_cache_that_cannot_be_made_is_told(
 
 
 def test_the_account_is_put_right_after_a_kill(tmp_path: Path) -> None:
-    space = Space(tmp_path, 10**6)
+    quota = DiskQuota(tmp_path, 10**6)
     with open(os.open(tmp_path / "tar", os.O_RDWR | os.O_CREAT), "r+b") as file:
         file.truncate(10**5)
-        space.take(file.fileno(), 0, 5000)
-        assert space.taken == 4 * BLOCK
-        assert Space(tmp_path, 10**6).taken == 2 * BLOCK  # it is of no dataset's folder
+        quota.reserve(file.fileno(), 0, 5000)
+        assert quota.taken == 4 * BLOCK
+        assert DiskQuota(tmp_path, 10**6).taken == 2 * BLOCK  # it is of no dataset's folder
         with pytest.raises(StoreError, match=r"is full: all 50,000 bytes.* cache_limit=110592,"):
-            Space(tmp_path, 50_000).take(file.fileno(), 0, 10**5)
+            DiskQuota(tmp_path, 50_000).reserve(file.fileno(), 0, 10**5)
 
 
 def test_loaders_of_several_orders_and_datasets_share_a_cache(

@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 
 from reader import Dataset
+from reader.cache.mirror import MirroredShard
+from reader.cache.quota import DiskQuota
 from reader.format import Manifest
-from reader.remote.cache import Space
-from reader.remote.mirror import MirroredShard
 
 pytestmark = pytest.mark.usefixtures("needs_store")
 
@@ -25,13 +25,13 @@ def test_who_gives_up_what_another_process_has_given_up_leaves_what_lies_beside_
     for number in range(len(dataset)):
         dataset[number]
     entry = Manifest.load(packed).shards[0]
-    space = Space(tmp_path, 10**8)
+    quota = DiskQuota(tmp_path, 10**8)
     ours, theirs = (MirroredShard(dataset.folder, entry, 3) for _ in range(2))
     begin, end = ours.spans
     kept = 4 + beside
-    assert ours.give_up(4 - beside, space, nobody) >= 0
-    assert ours.give_up(4, space, nobody) >= 0  # now `kept` is alone there beside it
-    assert theirs.give_up(4, space, nobody) == 0
+    assert ours.evict(4 - beside, quota, nobody) >= 0
+    assert ours.evict(4, quota, nobody) >= 0  # now `kept` is alone there beside it
+    assert theirs.evict(4, quota, nobody) == 0
     span = slice(int(begin[kept]), int(end[kept]))
     assert theirs.rows.there().tolist() == [row not in (4, 4 - beside) for row in range(10)]
     in_cache = (dataset.folder / entry.file).read_bytes()

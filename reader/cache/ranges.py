@@ -9,12 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from reader.cache.quota import BLOCK
 from reader.errors import StoreError
 from reader.format import Index, ShardEntry
-from reader.remote.cache import BLOCK
+from reader.store.limits import PART
 
-PART = 8 << 20  # bytes of a request, for what lies side by side
-MOST_IN_FLIGHT = 256  # requests of a process
 EVICTED = 64  # of the cache's limit, what is chosen to be evicted at a time
 
 _WINDOW = 256 << 20  # bytes that are fetched ahead

@@ -9,7 +9,7 @@ import pytest
 from s3_server import S3Server, bucket
 
 from reader import StoreError
-from reader.remote.writable import WritableStore
+from reader.store.writing import WritableStore
 
 pytestmark = pytest.mark.usefixtures("needs_store")
 

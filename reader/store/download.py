@@ -10,11 +10,11 @@ from pathlib import Path
 
 from reader.format import FormatError, Manifest, ShardEntry
 from reader.format.manifest import FILENAME, MAX_BYTES
-from reader.remote.failures import Missing
-from reader.remote.store import Store
-from reader.remote.url import checked
+from reader.store.client import Store
+from reader.store.errors import Missing
+from reader.store.limits import PART
+from reader.store.urls import checked
 
-_PART = 8 << 20  # bytes of a request
 _AT_ONCE = 16  # requests
 
 
@@ -80,7 +80,7 @@ class _Download:
         with tar.open("wb") as file:
             file.truncate(shard.bytes)
             if is_whole:
-                starts = range(0, shard.bytes, _PART)
+                starts = range(0, shard.bytes, PART)
                 parts = (self._part(shard, file.fileno(), start) for start in starts)
                 done = await asyncio.gather(*parts, return_exceptions=True)
                 for error in filter(None, done):
@@ -89,7 +89,7 @@ class _Download:
                     tar.unlink(missing_ok=True)
 
     async def _part(self, shard: ShardEntry, file: int, start: int) -> None:
-        stop = min(start + _PART, shard.bytes)
+        stop = min(start + PART, shard.bytes)
         async with self._gate:
             content = await self._store.part(shard.file, start, stop, shard.bytes)
         os.pwrite(file, content, start)

@@ -22,8 +22,8 @@ import obstore
 from obstore.store import HTTPStore, from_url
 
 from reader.errors import StoreError
-from reader.remote.body import Body, Pace
-from reader.remote.failures import (
+from reader.store.credentials import received
+from reader.store.errors import (
     NO_PARTS,
     Failure,
     Missing,
@@ -34,13 +34,9 @@ from reader.remote.failures import (
     Replaced,
     meaning,
 )
-from reader.remote.messages import Counts
-from reader.remote.parts import MOST_IN_FLIGHT
-from reader.remote.provider import received
-from reader.remote.url import folder_of
+from reader.store.limits import Body, Gate, Pace, Requests
+from reader.store.urls import folder_of
 
-_FIRST_IN_FLIGHT = 64
-_CALM_SECONDS = 1.0  # between two halvings: the requests of one moment fail together
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 5.0  # seconds between two tries
 _UNKNOWN_PLACE_SECONDS = 8.0  # in which a store that has never answered has to
 _TRIES = 3  # of an answer that is wrong
@@ -52,24 +48,6 @@ _ENDPOINTS = "AWS_ENDPOINT_URL", "AWS_ENDPOINT", "AZURE_STORAGE_ENDPOINT"  # in 
 _HUGGING_FACE = "https://huggingface.co"
 
 T = TypeVar("T")
-
-
-class Gate:
-    """How many requests may be under way: one more as they succeed, half where it is too many."""
-
-    def __init__(self) -> None:
-        self.most = float(_FIRST_IN_FLIGHT)
-        self._halved = 0.0
-
-    def passed(self) -> None:
-        """A request was served."""
-        self.most = min(self.most + 1, MOST_IN_FLIGHT)
-
-    def throttled(self) -> None:
-        """The store asked for fewer."""
-        if time.monotonic() - self._halved > _CALM_SECONDS:
-            self._halved = time.monotonic()
-            self.most = max(self.most / 2, 1)
 
 
 @dataclass
@@ -85,7 +63,7 @@ class Store:
 
     Attributes:
         gate: of its requests.
-        counts: of what it did; those of the cache are added elsewhere.
+        counts: of what it did.
         pace: the slowest answer that is waited for, of objects that are read whole.
     """
 
@@ -99,7 +77,7 @@ class Store:
         """
         self.url = url
         self.gate = Gate()
-        self.counts = Counts()
+        self.counts = Requests()
         self._patience = float(options.get("retry_timeout", _RETRY_TIMEOUT))
         self._has_answered = False
         self._versions: dict[str, Version] = {}

@@ -8,10 +8,10 @@ from itertools import chain
 import numpy as np
 from numpy.typing import NDArray
 
-from reader.remote.cache import BLOCK
-from reader.remote.messages import Begin
-from reader.remote.mirror import Mirror
-from reader.remote.parts import Part, Window
+from reader.cache.messages import Begin
+from reader.cache.mirror import Mirror
+from reader.cache.quota import BLOCK
+from reader.cache.ranges import Part, Window
 
 
 class Plan:

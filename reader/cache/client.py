@@ -29,10 +29,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reader.errors import StoreError
-from reader.executed import start
-from reader.format import ShardfeedError
-from reader.remote.messages import (
+from reader.cache.messages import (
     Begin,
     Coming,
     Counts,
@@ -48,8 +45,11 @@ from reader.remote.messages import (
     receive,
     send,
 )
-from reader.remote.provider import sent
-from reader.remote.url import checked, need
+from reader.errors import StoreError
+from reader.executed import start
+from reader.format import ShardfeedError
+from reader.store.credentials import sent
+from reader.store.urls import checked, need
 
 _CONNECTIONS = 4096
 _DYING_SECONDS = 0.1
@@ -332,7 +332,7 @@ class _Process:
             listener.listen(_CONNECTIONS)
             try:
                 fds = (theirs.fileno(), listener.fileno())
-                process, life = start("reader.remote.fetch", fds)
+                process, life = start("reader.cache.process", fds)
             except OSError as error:
                 ours.close()
                 raise StoreError(f"{sys.executable} cannot be started: {error}.") from error

@@ -4,7 +4,7 @@
 
     CACHE_DIR/
       account              how many bytes are taken; locked while that changes
-      FINGERPRINT/         one dataset, as `reader.remote.mirror` lays it out
+      FINGERPRINT/         one dataset, as `reader.cache.mirror` lays it out
         lease              locked by every process that fetches into the folder, while it lives
 
 Purpose: all processes of a machine share one cache and one limit, whoever of them is killed when.
@@ -52,7 +52,7 @@ class Full(StoreError):
     """There is no room in the cache, and nothing that may go for what was to come."""
 
 
-class Space:
+class DiskQuota:
     """The cache in `root`, with the limit that this process keeps to.
 
     Attributes:
@@ -110,7 +110,7 @@ class Space:
                     return folder, lease
                 os.close(lease)
 
-    def take(
+    def reserve(
         self, file: int, start: int, stop: int, make_room: Callable[[int], int] | None = None
     ) -> None:
         """Reserve space for a range of a file, of whole blocks.
@@ -153,8 +153,8 @@ class Space:
             finally:
                 self._write(self.taken - need + _blocks(file) - before)
 
-    def give_up(self, file: int, start: int, stop: int) -> int:
-        """Take a range of a file from the disk, as whole blocks; the bytes. Only within `take`."""
+    def release(self, file: int, start: int, stop: int) -> int:
+        """Give a range's whole blocks back to the disk, within `reserve`; return the bytes."""
         before = _blocks(file)
         start, stop = start + -start % BLOCK, stop - stop % BLOCK
         if start < stop:

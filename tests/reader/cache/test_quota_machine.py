@@ -13,7 +13,7 @@ from delivered import CROP
 from store_server import StoreServer
 
 from reader import Dataset, Loader, StoreError
-from reader.remote.cache import Space
+from reader.cache.quota import DiskQuota
 
 pytestmark = [
     pytest.mark.usefixtures("needs_store"),
@@ -80,7 +80,7 @@ def as_user(number: int, umask: int, cache: Path) -> str:
             os.setresuid(number, number, number)
             os.umask(umask)
             try:
-                Space(cache, 10**6)
+                DiskQuota(cache, 10**6)
             except StoreError as error:
                 os.write(theirs, str(error).encode())
         finally:

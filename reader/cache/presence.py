@@ -7,7 +7,7 @@ Guarantees: bytes are in the tar before their row says so; a row says that they 
 are taken away. Each time a row is filled anew its byte is another one, so a reader that sees the
 same byte before and after has read what was there. (Of 64 values: as often would a row have to be
 filled while one sample is read.) What lay in the cache while the machine went down is checked once
-more before it counts as there (`unproven`).
+more before it counts as there (`unverified`).
 
 Who fills or clears rows holds their claim: a lock of the system on their bytes of the map, which
 ends with its process.
@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 SUFFIX = ".rows"
 
 _THERE = 1
-_UNPROVEN = 128
+_UNVERIFIED = 128
 _LOCK = struct.Struct("hhqqi4x")  # struct flock (fcntl(2)): type, whence, start, length, pid
 
 
@@ -35,7 +35,7 @@ def path_beside(tar: Path) -> Path:
     return tar.with_suffix(SUFFIX)
 
 
-class Rows:
+class PresenceMap:
     """The map of one shard.
 
     Attributes:
@@ -67,42 +67,42 @@ class Rows:
         if getattr(self, "_file", -1) >= 0:
             os.close(self._file)
 
-    def stamp(self, row: int) -> int:
+    def generation(self, row: int) -> int:
         """The row's byte while it is there, else 0."""
         value = self._map[row]
-        return value if value & (_UNPROVEN | _THERE) == _THERE else 0
+        return value if value & (_UNVERIFIED | _THERE) == _THERE else 0
 
-    def stamps(self, rows: NDArray[np.int64]) -> NDArray[np.uint8]:
+    def generations(self, rows: NDArray[np.int64]) -> NDArray[np.uint8]:
         """The same of many."""
         found = self.values[rows]
-        return np.where(found & (_UNPROVEN | _THERE) == _THERE, found, 0).astype(np.uint8)
+        return np.where(found & (_UNVERIFIED | _THERE) == _THERE, found, 0).astype(np.uint8)
 
     def there(self, first: int = 0, stop: int | None = None) -> NDArray[np.bool_]:
         """Of each row, or of each of these, whether it is there."""
-        return (self.values[first:stop] & (_UNPROVEN | _THERE)) == _THERE
+        return (self.values[first:stop] & (_UNVERIFIED | _THERE)) == _THERE
 
     def holds(self, first: int, stop: int) -> bool:
         """Whether the tar has bytes of one of these rows, proven or not."""
         return bool((self.values[first:stop] & _THERE).any())
 
-    def unproven(self, first: int, stop: int) -> NDArray[np.bool_]:
+    def unverified(self, first: int, stop: int) -> NDArray[np.bool_]:
         """Of each of these rows, whether its bytes have to be checked first."""
-        return (self.values[first:stop] & (_UNPROVEN | _THERE)) == (_UNPROVEN | _THERE)
+        return (self.values[first:stop] & (_UNVERIFIED | _THERE)) == (_UNVERIFIED | _THERE)
 
     def fill(self, row: int) -> None:
         """The row's bytes are in the tar."""
-        self.values[row] = (self.values[row] & ~np.uint8(_UNPROVEN)) | _THERE
+        self.values[row] = (self.values[row] & ~np.uint8(_UNVERIFIED)) | _THERE
 
     def clear(self, row: int) -> None:
         """The row's bytes are about to be taken away, or turned out to be none."""
-        value = int(self.values[row]) & ~_UNPROVEN
+        value = int(self.values[row]) & ~_UNVERIFIED
         if value & _THERE:
-            self.values[row] = (value + 1) % _UNPROVEN
+            self.values[row] = (value + 1) % _UNVERIFIED
 
-    def doubt(self) -> None:
+    def invalidate(self) -> None:
         """The machine went down: what is there has to be checked."""
         there = self.there()
-        self.values[there] |= _UNPROVEN
+        self.values[there] |= _UNVERIFIED
 
     def claim(self, first: int, stop: int) -> bool:
         """Take the claim of these rows, unless another process has one of them."""

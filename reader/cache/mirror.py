@@ -28,15 +28,15 @@ import numpy as np
 from isal import isal_zlib
 from numpy.typing import NDArray
 
+from reader.cache.presence import PresenceMap, path_beside
+from reader.cache.quota import BLOCK, DiskQuota
+from reader.cache.ranges import Spans, check_limit, notes_bytes
+from reader.cache.recovery import is_index, is_there, recover
 from reader.format import FormatError, Index, Manifest, ShardEntry
 from reader.format.files import most_open_files
 from reader.format.manifest import FILENAME, MAX_BYTES
-from reader.remote.cache import BLOCK, Space
-from reader.remote.failures import Missing
-from reader.remote.parts import Spans, check_limit, notes_bytes
-from reader.remote.rows import Rows, path_beside
-from reader.remote.sound import is_index, is_there, remove_unsound
-from reader.remote.store import Store
+from reader.store.client import Store
+from reader.store.errors import Missing
 
 MakeRoom = Callable[[int], int]
 
@@ -59,7 +59,7 @@ class MirroredShard:
         self.entry = entry
         self.index = Index.of_shard(folder, entry, classes)
         tar = folder / entry.file
-        self.rows = Rows(path_beside(tar), entry.samples, is_writable=True)
+        self.rows = PresenceMap(path_beside(tar), entry.samples, is_writable=True)
         self.file = os.open(tar, os.O_RDWR | os.O_CLOEXEC)
         self.busy = 0
 
@@ -95,10 +95,10 @@ class MirroredShard:
                     break
         return found
 
-    def prove(self, first: int, stop: int) -> None:
+    def verify(self, first: int, stop: int) -> None:
         """Check those of these rows that lay there when the machine went down."""
         begin, end = self.spans
-        for row in np.flatnonzero(self.rows.unproven(first, stop)) + first:
+        for row in np.flatnonzero(self.rows.unverified(first, stop)) + first:
             start, size = int(begin[row]), int(end[row] - begin[row])
             content = memoryview(os.pread(self.file, size, start))
             if len(content) < size or self.damaged(int(row), int(row) + 1, content, start):
@@ -106,12 +106,12 @@ class MirroredShard:
             else:
                 self.rows.fill(int(row))
 
-    def give_up(self, row: int, space: Space, is_busy: Callable[[int], bool]) -> int:
+    def evict(self, row: int, quota: DiskQuota, is_busy: Callable[[int], bool]) -> int:
         """Take the bytes of a row out of the cache, unless another process fetches it; how many.
 
         Args:
             row: which nobody here fetches.
-            space: of the cache.
+            quota: of the cache.
             is_busy: whether somebody here fetches a row.
         """
         begin, end = self.spans
@@ -134,7 +134,7 @@ class MirroredShard:
         else:
             last = row + 1
         self.rows.clear(row)
-        given = space.give_up(self.file, start, stop)
+        given = quota.release(self.file, start, stop)
         self.rows.release(first, last)
         return given
 
@@ -193,7 +193,7 @@ def shards_of(folder: Path, but: Iterable[ShardEntry] = ()) -> Iterator[Mirrored
 
 
 async def mirrored(
-    store: Store, space: Space, split: str | None, coming: Callable[[int, int], None]
+    store: Store, quota: DiskQuota, split: str | None, coming: Callable[[int, int], None]
 ) -> Mirror:
     """Make the folder, with the indexes of a split; `coming` hears how many are there.
 
@@ -210,10 +210,10 @@ async def mirrored(
         ) from None
     manifest = Manifest.parse(text, f"{store.url}/{FILENAME}")
     shards = [shard for shard in manifest.shards if split in (None, shard.split)]
-    check_limit(shards, len(text), space.limit)
+    check_limit(shards, len(text), quota.limit)
     name = hashlib.blake2b(text, digest_size=16).hexdigest()
-    folder, lease = space.lease(name)
-    remove_unsound(folder, manifest, text)
+    folder, lease = quota.lease(name)
+    recover(folder, manifest, text)
     done, classes = 0, len(manifest.classes)
     largest = max((shard.index_bytes for shard in shards), default=1)
     gate = asyncio.Semaphore(max(1, min(_AT_ONCE, _UNDER_WAY // max(largest, 1))))
@@ -222,18 +222,20 @@ async def mirrored(
         nonlocal done
         async with gate:
             if not is_there(folder, shard):
-                await _bring(store, space, folder, shard, classes)
+                await _bring(store, quota, folder, shard, classes)
         done += 1
         coming(done, len(shards))
 
     await asyncio.gather(*map(bring, shards))
-    _write(space, folder / FILENAME, text)
-    space.count()
-    space.margin = notes_bytes(shards)
+    _write(quota, folder / FILENAME, text)
+    quota.count()
+    quota.margin = notes_bytes(shards)
     return Mirror(folder, lease, shards, classes)
 
 
-async def _bring(store: Store, space: Space, folder: Path, shard: ShardEntry, classes: int) -> None:
+async def _bring(
+    store: Store, quota: DiskQuota, folder: Path, shard: ShardEntry, classes: int
+) -> None:
     """Fetch a shard's index, and make its tar and map."""
     try:
         content = await store.whole(shard.index, shard.index_bytes)
@@ -254,11 +256,11 @@ async def _bring(store: Store, space: Space, folder: Path, shard: ShardEntry, cl
     tar.parent.mkdir(parents=True, exist_ok=True)
     with open(os.open(tar, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o666), "wb") as file:
         os.ftruncate(file.fileno(), shard.bytes)
-    _write(space, path_beside(tar), bytes(shard.samples))
-    _write(space, folder / shard.index, content)
+    _write(quota, path_beside(tar), bytes(shard.samples))
+    _write(quota, folder / shard.index, content)
 
 
-def _write(space: Space, path: Path, content: bytes, make_room: MakeRoom | None = None) -> None:
+def _write(quota: DiskQuota, path: Path, content: bytes, make_room: MakeRoom | None = None) -> None:
     """Let a file appear with its content, unless it is there.
 
     Its temporary has one name, so a killed process leaves no more than one, for the next to use.
@@ -270,7 +272,7 @@ def _write(space: Space, path: Path, content: bytes, make_room: MakeRoom | None 
             if not os.path.samestat(path.stat(), os.fstat(file.fileno())):
                 part.unlink(missing_ok=True)
             return
-        space.take(file.fileno(), 0, len(content), make_room)
+        quota.reserve(file.fileno(), 0, len(content), make_room)
         file.write(content)
         file.truncate()
         file.flush()

@@ -30,14 +30,7 @@ from typing import Any
 import numpy as np
 import xxhash
 
-from reader.errors import StoreError
-from reader.executed import end_with_parent
-from reader.format import ShardfeedError
-from reader.format.checksum import PREFIX, checksum
-from reader.remote.cache import Full, Space
-from reader.remote.calls import CallingStore
-from reader.remote.failures import Missing
-from reader.remote.messages import (
+from reader.cache.messages import (
     Begin,
     Coming,
     Counts,
@@ -54,10 +47,18 @@ from reader.remote.messages import (
     receive,
     send,
 )
-from reader.remote.mirror import Mirror, MirroredShard, mirrored, shards_of
-from reader.remote.parts import EVICTED, PART, Part
-from reader.remote.plan import Plan
-from reader.remote.store import Store
+from reader.cache.mirror import Mirror, MirroredShard, mirrored, shards_of
+from reader.cache.quota import DiskQuota, Full
+from reader.cache.ranges import EVICTED, Part
+from reader.cache.schedule import Plan
+from reader.errors import StoreError
+from reader.executed import end_with_parent
+from reader.format import ShardfeedError
+from reader.format.checksum import PREFIX, checksum
+from reader.store.calls import CallingStore
+from reader.store.client import Store
+from reader.store.errors import Missing
+from reader.store.limits import PART
 
 _TRIES = 3  # of bytes that are not what the index says
 _ELSEWHERE = 0.02  # seconds between two looks at what another process is fetching
@@ -81,9 +82,9 @@ class Waiter:
 class Fetcher:
     """Fetches for all clients of a process."""
 
-    def __init__(self, store: Store, space: Space, mirror: Mirror) -> None:
+    def __init__(self, store: Store, quota: DiskQuota, mirror: Mirror) -> None:
         self._store = store
-        self._space = space
+        self._quota = quota
         self._mirror = mirror
         self._loop = asyncio.get_running_loop()
         self._clients: set[socket.socket] = set()
@@ -151,7 +152,7 @@ class Fetcher:
     def _begin(self, connection: socket.socket, message: Begin) -> Here | Lost:
         """Take a plan, if the cache has room for what it has open."""
         try:
-            plan = Plan(message, self._mirror, self._space.limit)
+            plan = Plan(message, self._mirror, self._quota.limit)
         except StoreError as error:
             return Lost(str(error), False)
         self._plans[connection, message.number] = plan
@@ -160,7 +161,7 @@ class Fetcher:
 
     def _want(self, waiter: Waiter, message: Want) -> None:
         rows = self._mirror.shard(message.shard).rows
-        missing = message.rows[rows.stamps(message.rows) == 0]
+        missing = message.rows[rows.generations(message.rows) == 0]
         waiter.missing = len(missing)
         if not len(missing):
             waiter.answer(Here())
@@ -169,7 +170,7 @@ class Fetcher:
         self._urgent.extend(_runs(Hint(message.shard, missing)))
 
     def _counts(self) -> Counts:
-        return self._store.counts._replace(fetched=self._fetched, hits=self._hits)
+        return Counts(*self._store.counts, self._fetched, self._hits)
 
     def _pump(self) -> None:
         """Begin as many requests as may be under way."""
@@ -201,9 +202,9 @@ class Fetcher:
     def _missing(self, part: Part) -> Part | None:
         """What of a part is neither there nor on its way: from the first such row to the last."""
         shard = self._mirror.shard(part.shard)
-        shard.prove(part.first, part.stop)
+        shard.verify(part.first, part.stop)
         here = shard.rows.there(part.first, part.stop)
-        if self._wanted:  # by who looked before they were proved, or fetched by another process
+        if self._wanted:  # by who looked before they were verified, or fetched by another process
             for row in (np.flatnonzero(here) + part.first).tolist():
                 self._answer(part._replace(first=row, stop=row + 1), {})
         rows = [
@@ -289,7 +290,7 @@ class Fetcher:
         spans = shard.spans.wholly(shard.entry.bytes) if part.is_whole else shard.spans
         start, stop = int(spans.begin[part.first]), int(spans.end[part.stop - 1])
         make_room = partial(self._make_room, is_urgent=part.last < 0)
-        self._space.take(shard.file, start, stop, make_room)
+        self._quota.reserve(shard.file, start, stop, make_room)
         name, size = shard.entry.file, shard.entry.bytes
         for _ in range(_TRIES):
             content = await self._store.part(name, start, stop, size)
@@ -355,29 +356,29 @@ class Fetcher:
         while given < need:
             if not self._victims:
                 if is_all:
-                    return given + self._rob(need - given, is_urgent=is_urgent)
+                    return given + self._evict_anywhere(need - given, is_urgent=is_urgent)
                 self._victims, is_all = self._choose(share, is_urgent)
                 share *= 4  # of small samples several lie in a block, which goes with the last one
                 continue
             number, row = self._victims.pop()
             if not self._busy[number, row]:
                 shard = self._mirror.shard(number)
-                given += shard.give_up(row, self._space, lambda at: bool(self._busy[number, at]))  # noqa: B023
+                given += shard.evict(row, self._quota, lambda at: bool(self._busy[number, at]))  # noqa: B023
         return given
 
-    def _rob(self, need: int, *, is_urgent: bool) -> int:
+    def _evict_anywhere(self, need: int, *, is_urgent: bool) -> int:
         """Evict what others read, who fetch it again: of datasets that take more, other splits.
 
         For what is waited for, of any.
         """
-        need = max(need, self._space.limit // EVICTED)
+        need = max(need, self._quota.limit // EVICTED)
         given = 0
-        for folder in self._space.larger(None if is_urgent else self._mirror.folder):
+        for folder in self._quota.larger(None if is_urgent else self._mirror.folder):
             own = self._mirror.shards if folder == self._mirror.folder else ()
             for shard in shards_of(folder, own):
                 rows = np.random.default_rng().permutation(np.flatnonzero(shard.rows.there()))
                 for row in rows.tolist():
-                    given += shard.give_up(row, self._space, lambda _: False)
+                    given += shard.evict(row, self._quota, lambda _: False)
                     if given >= need:
                         return given
         return given
@@ -398,7 +399,7 @@ class Fetcher:
         else:  # nobody knows the order: any are as good as others
             places = np.random.default_rng().permutation(places)
         mean = sum(shard.bytes for shard in self._mirror.shards) // max(sum(sizes), 1) or 1
-        most = max(need, self._space.limit // EVICTED) // mean + 2
+        most = max(need, self._quota.limit // EVICTED) // mean + 2
         chosen = places[-most:]
         ends = np.cumsum(sizes)
         shards = np.searchsorted(ends, chosen, side="right")
@@ -435,8 +436,8 @@ async def _serve(control: Connection, listener: socket.socket) -> None:
 
     try:
         store = CallingStore(setup.url, setup.options, setup.provider)
-        space = Space(Path(setup.cache_dir), setup.limit)
-        mirror = await mirrored(store, space, setup.split, coming)
+        quota = DiskQuota(Path(setup.cache_dir), setup.limit)
+        mirror = await mirrored(store, quota, setup.split, coming)
     except StoreError as error:
         control.send(StoreError(str(error)))  # without the kinds that only this process knows
         return
@@ -446,7 +447,7 @@ async def _serve(control: Connection, listener: socket.socket) -> None:
     except Exception as error:
         control.send(StoreError(f"{setup.url} cannot be opened: {type(error).__name__}: {error}."))
         return
-    Fetcher(store, space, mirror).listen(listener)
+    Fetcher(store, quota, mirror).listen(listener)
     control.send(Opened(str(mirror.folder)))
     await asyncio.Event().wait()  # until the parent ends it
 

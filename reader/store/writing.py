@@ -19,8 +19,8 @@ import obstore
 from obstore import exceptions
 
 from reader.errors import StoreError
-from reader.remote.failures import Missing, Passing
-from reader.remote.listing import ListingStore
+from reader.store.errors import Missing, Passing
+from reader.store.listing import ListingStore
 
 MOST_BYTES = 4 * 10**9  # the stores allow 5 GiB (S3) or 5000 MiB (Azure)
 

@@ -14,11 +14,11 @@ from store_server import StoreServer
 
 import reader
 from reader import Dataset, Loader
+from reader.cache.ranges import Spans, Window, kept_bytes
 from reader.format import Index, Manifest
 from reader.order.ahead import Ahead
 from reader.order.shuffle import Sequential
 from reader.order.steps import Steps
-from reader.remote.parts import Spans, Window, kept_bytes
 
 pytestmark = pytest.mark.usefixtures("needs_store", "no_leftovers")
 

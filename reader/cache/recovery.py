@@ -12,11 +12,11 @@ import contextlib
 import os
 from pathlib import Path
 
+from reader.cache.presence import PresenceMap, path_beside
+from reader.cache.quota import locked
 from reader.format import Manifest, ShardEntry
 from reader.format.checksum import checksum_of
 from reader.format.manifest import FILENAME
-from reader.remote.cache import locked
-from reader.remote.rows import Rows, path_beside
 
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
 
@@ -33,8 +33,8 @@ def is_index(shard: ShardEntry, content: bytes) -> bool:
     return checksum_of(content) == shard.index_checksum
 
 
-def remove_unsound(folder: Path, manifest: Manifest, text: bytes) -> None:
-    """Remove what is not as it was made, or doubt it; `text` is that of dataset.json."""
+def recover(folder: Path, manifest: Manifest, text: bytes) -> None:
+    """Remove what is not as it was made, or invalidate it; `text` is that of dataset.json."""
     boot, path = _BOOT.read_bytes(), folder / "boot"
     file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
     try:
@@ -64,7 +64,7 @@ def _check_rows(tar: Path, shard: ShardEntry, *, is_new: bool) -> None:
     if not (_has_size(path, shard.samples) and _has_size(tar, shard.bytes)):
         path.unlink()
     elif is_new:
-        Rows(path, shard.samples, is_writable=True).doubt()
+        PresenceMap(path, shard.samples, is_writable=True).invalidate()
 
 
 def _has_size(path: Path, size: int) -> bool:

@@ -1,13 +1,55 @@
-"""The bytes of an answer, as they come: bounded in number before they are read, and in time."""
+"""What bounds requests: how many are under way, how many bytes come, and how long that takes."""
 
 import time
 from dataclasses import dataclass
+from typing import NamedTuple
 
-from reader.remote.failures import Failure, Passing
+from reader.store.errors import Failure, Passing
 
+PART = 8 << 20  # bytes of a request, for what lies side by side
+MOST_IN_FLIGHT = 256  # requests of a process
+
+_FIRST_IN_FLIGHT = 64
+_CALM_SECONDS = 1.0  # between two halvings: the requests of one moment fail together
 _SLOW = (
     "Is the network slow, or the server busy? Open the dataset again: what came is in the cache."
 )
+
+
+class Gate:
+    """How many requests may be under way: one more as they succeed, half where it is too many."""
+
+    def __init__(self) -> None:
+        self.most = float(_FIRST_IN_FLIGHT)
+        self._halved = 0.0
+
+    def passed(self) -> None:
+        """A request was served."""
+        self.most = min(self.most + 1, MOST_IN_FLIGHT)
+
+    def throttled(self) -> None:
+        """The store asked for fewer."""
+        if time.monotonic() - self._halved > _CALM_SECONDS:
+            self._halved = time.monotonic()
+            self.most = max(self.most / 2, 1)
+
+
+class Requests(NamedTuple):
+    """What a store was asked.
+
+    Attributes:
+        fetched_bytes, requests, retries: that the store served, or failed to.
+        asking: seconds of all requests, those at the same time added up.
+        in_flight: requests under way now.
+        latency: seconds of a request, lately.
+    """
+
+    fetched_bytes: int = 0
+    requests: int = 0
+    retries: int = 0
+    asking: float = 0.0
+    in_flight: int = 0
+    latency: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from typing import Any
 import obstore
 
 from reader.errors import StoreError
-from reader.remote.failures import Missing
-from reader.remote.store import Store, Version
+from reader.store.client import Store, Version
+from reader.store.errors import Missing
 
 _LISTED = 1000  # names at a time
 

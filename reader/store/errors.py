@@ -6,8 +6,6 @@ raised, so nothing of it is passed on but a status and names of kinds.
 
 import re
 
-from obstore import exceptions
-
 _STATUS = re.compile(r"status code: (\d{3})")
 _CODE = re.compile(r"<Code>([A-Za-z]{1,40})</Code>")  # in the answers of S3, Google and Azure
 _EXPIRED = ("ExpiredToken", "TokenRefreshRequired", "RequestExpired")
@@ -72,6 +70,8 @@ class Passing(Failure):
 
 def meaning(error: Exception) -> Failure:
     """What an error of the network library means."""
+    from obstore import exceptions  # not to be loaded for the names above
+
     said = str(error)
     code = found[1] if (found := _CODE.search(said)) else ""
     if isinstance(error, FileNotFoundError):

@@ -6,7 +6,7 @@ from functools import partial
 
 import pytest
 
-from reader.remote.calls import Calls
+from reader.store.calls import Calls
 
 
 def test_as_many_calls_as_there_are_run_at_once_and_give_what_is_theirs() -> None:

@@ -123,11 +123,11 @@ class Counts(NamedTuple):
     fetched_bytes: int = 0
     requests: int = 0
     retries: int = 0
-    fetched: int = 0
-    hits: int = 0
     asking: float = 0.0
     in_flight: int = 0
     latency: float = 0.0
+    fetched: int = 0
+    hits: int = 0
 
 
 def send(connection: socket.socket, message: tuple[Any, ...]) -> None:

@@ -9,7 +9,7 @@ import pytest
 from s3_server import S3Server, bucket
 
 from reader import StoreError
-from reader.remote.listing import Listed, ListingStore
+from reader.store.listing import Listed, ListingStore
 
 pytestmark = pytest.mark.usefixtures("needs_store")
 

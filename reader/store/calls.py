@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 import obstore
 
-from reader.remote.store import Store
+from reader.store.client import Store
 
 T = TypeVar("T")
 
