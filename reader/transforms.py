@@ -345,9 +345,6 @@ def largest_output(
 
     Args:
         sizes: called only if the result depends on the images' size; gives their upright sizes.
-
-    Raises:
-        ReaderError: a transform does not fit one of the sizes.
     """
     try:
         found = {_output(transforms, size) for size in ((487, 1031), (1031, 487), (11, 13))}

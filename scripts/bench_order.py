@@ -18,7 +18,7 @@ from reader.order.shuffle import (
     Order,
 )
 from reader.order.steps import Steps
-from reader.order.streams import Streamed, residue_of
+from reader.order.streams import Streamed
 
 BATCH = 256  # of a rank
 RANKS = 8
@@ -132,9 +132,7 @@ def row(name: str, of_rank: int, of_all: int, order: Order, shard_samples: int) 
 def divided(samples: Samples, order: Order) -> Samples:
     """An epoch's samples as batches, those of all ranks of a step one after the other."""
     steps = Steps(len(samples), BATCH, 0, RANKS, drop_last=True)
-    ranks = [
-        replace(steps, rank=rank, residue=residue_of(order, rank, RANKS)) for rank in range(RANKS)
-    ]
+    ranks = [replace(steps, rank=rank, residue=order.residue(rank, RANKS)) for rank in range(RANKS)]
     positions = [rank[number].positions for number in range(len(steps)) for rank in ranks]
     return samples[np.stack(positions)]
 

@@ -15,8 +15,8 @@ import cv2
 import numpy as np
 import simplejpeg
 
-from reader.batch.layout import BatchLayout
 from reader.batch.ring import RingMemory
+from reader.columns.schema import BatchSchema
 from reader.dataset import shard
 from reader.dataset.dataset import Dataset
 from reader.decode import (
@@ -29,11 +29,11 @@ from reader.decode import (
     splice,
 )
 from reader.samples.sample import Recipe
-from reader.workers.in_hand import Board
 from reader.workers.messages import (
     Setup,
     Task,
 )
+from reader.workers.progress import ProgressBoard
 from reader.workers.worker import Worker
 
 CHUNK = 32
@@ -43,10 +43,10 @@ SAMPLES = 1600
 def run(dataset: Dataset, transforms: list[Any], repeats: int = 3) -> float:
     """Milliseconds of CPU an image, best of `repeats` passes over the same random samples."""
     cv2.setNumThreads(1)
-    layout = BatchLayout(CHUNK, (224, 224))
-    memory = RingMemory.create(1, layout)
+    schema = BatchSchema.of_images(CHUNK, (224, 224))
+    memory = RingMemory.create(1, schema.layout)
     worker = Worker(
-        Setup(dataset, Recipe(tuple(transforms)), 1, layout), memory, Board.create().place(0)
+        Setup(dataset, Recipe(tuple(transforms)), 1, schema), memory, ProgressBoard.create().slot(0)
     )
     samples = np.random.default_rng(0).integers(0, len(dataset), SAMPLES)
     best = math.inf

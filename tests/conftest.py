@@ -16,7 +16,7 @@ from PIL import Image
 
 from packer import Writer
 from packer.run.pack import PackOptions, PackReport, pack
-from reader.workers import starter
+from reader.workers import fork_server
 
 # A busy machine is no failure: nothing here asserts how long it takes.
 settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -184,6 +184,6 @@ def no_leftovers() -> Iterator[None]:
 def _held() -> tuple[set[int], int]:
     """Processes and descriptors, but for what is kept for the next loader."""
     this = psutil.Process()
-    kept = [other for other in starter.living if other.is_alive()]
+    kept = [other for other in fork_server.living if other.is_alive()]
     processes = {child.pid for child in this.children(recursive=True)}
     return processes - {other.process for other in kept}, this.num_fds() - 2 * len(kept)

@@ -5,7 +5,7 @@ from contextlib import suppress
 
 import psutil
 
-from reader.workers import starter
+from reader.workers import fork_server
 
 
 def started(count: int) -> list[psutil.Process]:
@@ -17,13 +17,13 @@ def started(count: int) -> list[psutil.Process]:
 
 def workers(parent: int | None = None) -> list[psutil.Process]:
     """The workers of all loaders of a process, by default this one, in the order of their start."""
-    for asked in list(starter.living) if parent is None else ():
+    for asked in list(fork_server.living) if parent is None else ():
         while asked.is_alive() and len(asked.pids) < asked.asked:
             time.sleep(0.001)
     found = []
     for child in psutil.Process(parent).children():
         with suppress(psutil.NoSuchProcess):  # a zombie has no command line
-            if "reader.workers.starter" in _command_line(child):
+            if "reader.workers.fork_server" in _command_line(child):
                 found += child.children()
     return found
 

@@ -45,8 +45,8 @@ from reader.cache.messages import (
     receive,
     send,
 )
+from reader.child_process import start
 from reader.errors import StoreError
-from reader.executed import start
 from reader.format import ShardfeedError
 from reader.store.credentials import sent
 from reader.store.urls import checked, need
@@ -64,12 +64,7 @@ def fetching(
     storage_options: Mapping[str, Any] | None,
     credential_provider: Callable[..., Any] | None,
 ) -> "Fetching":
-    """The fetching process for a Dataset's arguments.
-
-    Raises:
-        ArgumentError: it is not the URL of a dataset.
-        StoreError, FormatError: the dataset cannot be opened.
-    """
+    """The fetching process for a Dataset's arguments."""
     url = checked(url)
     provider = sent(credential_provider, url)
     if cache_dir is None:
@@ -96,11 +91,7 @@ class Fetching:
     """
 
     def __init__(self, setup: Setup) -> None:
-        """Start it, and have it open the dataset.
-
-        Raises:
-            StoreError, FormatError: it cannot be opened.
-        """
+        """Start it, and have it open the dataset."""
         self.url = setup.url
         self._setup: Setup | None = setup
         self._address = b"\0shardfeed-fetch-" + secrets.token_hex(16).encode()
@@ -156,12 +147,7 @@ class Fetching:
         return None if self._process is None else self._process.pid
 
     def connect(self) -> socket.socket:
-        """A new connection; to a new process where there is none any more.
-
-        Raises:
-            OSError: there is none, and this one cannot start any.
-            StoreError, FormatError: a new one cannot open the dataset.
-        """
+        """A new connection; to a new process where there is none any more."""
         with self._lock:
             try:
                 return _connected(self._address)
@@ -192,7 +178,7 @@ class Plans:
         self._line = line
 
     def begin(self, number: int, ahead: Any, depth: int) -> None:
-        """Say what will be wanted in which order: an `Ahead`, with `depth` steps under way.
+        """Say what will be wanted in which order: an `AccessPattern`, with `depth` steps under way.
 
         Raises:
             StoreError: the cache is too small for that.

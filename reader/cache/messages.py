@@ -131,11 +131,7 @@ class Counts(NamedTuple):
 
 
 def send(connection: socket.socket, message: tuple[Any, ...]) -> None:
-    """Send a message.
-
-    Raises:
-        OSError: the other end is gone; BlockingIOError where there is no room.
-    """
+    """Send a message."""
     content = pickle.dumps(message)
     if len(content) <= _PACKET:
         connection.send(content)

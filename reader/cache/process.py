@@ -8,8 +8,8 @@ with the one that started it. What it has under way then is lost, and nothing el
 
 Assumptions: one event loop, one thread; only whole shards are summed up in another one.
 
-What is wanted now comes first; then plans (`reader.order.ahead.Ahead`), in the order in which they
-were begun, as far ahead of what was taken as their window goes.
+What is wanted now comes first; then plans (`reader.order.access.AccessPattern`), in the order in
+which they were begun, as far ahead of what was taken as their window goes.
 """
 
 import asyncio
@@ -51,8 +51,8 @@ from reader.cache.mirror import Mirror, MirroredShard, mirrored, shards_of
 from reader.cache.quota import DiskQuota, Full
 from reader.cache.ranges import EVICTED, Part
 from reader.cache.schedule import Plan
+from reader.child_process import end_with_parent
 from reader.errors import StoreError
-from reader.executed import end_with_parent
 from reader.format import ShardfeedError
 from reader.format.checksum import PREFIX, checksum
 from reader.store.calls import CallingStore
@@ -269,11 +269,7 @@ class Fetcher:
         return dict.fromkeys(range(part.first, part.stop), Lost(text, is_sample))
 
     async def _claim(self, shard: MirroredShard, part: Part) -> None:
-        """Take the claim of rows; where another process has it, wait until it is done.
-
-        Raises:
-            StoreError: it is not done in time.
-        """
+        """Take the claim of rows; where another process has it, wait until it is done."""
         until = time.monotonic() + _PATIENCE
         while not shard.rows.claim(part.first, part.stop):
             if time.monotonic() > until:
@@ -315,11 +311,7 @@ class Fetcher:
         )
 
     async def _check_whole(self, shard: MirroredShard, part: Part, size: int) -> None:
-        """Sum up a shard when the last of its bytes has come.
-
-        Raises:
-            StoreError: it is not the shard that dataset.json describes.
-        """
+        """Sum up a shard when the last of its bytes has come."""
         self._wholes[part.shard] += size
         if self._wholes[part.shard] != shard.entry.bytes:
             return

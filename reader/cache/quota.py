@@ -202,11 +202,7 @@ class DiskQuota:
         os.pwrite(self._account, max(taken, 0).to_bytes(8, "little"), 0)
 
     def _check_holes(self) -> None:
-        """Find out whether space can be had back.
-
-        Raises:
-            StoreError: it cannot.
-        """
+        """Find out whether space can be had back."""
         with tempfile.TemporaryFile(dir=self.root) as file:
             file.truncate(16 * BLOCK)
             try:
@@ -275,11 +271,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 def _allocate(file: int, mode: int, start: int, size: int) -> None:
-    """Call fallocate(2), which Python lacks.
-
-    Raises:
-        OSError: the file system cannot, or is full.
-    """
+    """Call fallocate(2), which Python lacks."""
     call = _libc.fallocate
     call.argtypes = (ctypes.c_int, ctypes.c_int, ctypes.c_int64, ctypes.c_int64)
     if call(file, mode, start, size):

@@ -26,11 +26,7 @@ class Plan:
     """
 
     def __init__(self, begin: Begin, mirror: Mirror, limit: int) -> None:
-        """Take a plan into a cache of so many bytes.
-
-        Raises:
-            StoreError: it has no room for what the plan has open.
-        """
+        """Take a plan into a cache of so many bytes."""
         self.ahead = begin.ahead
         shards = mirror.shards
         self.window = Window.of(self.ahead, shards, begin.depth).within(shards, limit)
@@ -69,7 +65,7 @@ class Plan:
         Where samples lie side by side, a worker that is ahead of the plan then does not cost a
         request for each of them.
         """
-        if not self.ahead.is_in_turn:
+        if not self.ahead.order.is_in_turn:
             return wanted
         steps = range(self.done, min(len(self.ahead.steps), self.taken + self._depth))
         for part in chain(self._parts, chain.from_iterable(map(self._cut, steps))):

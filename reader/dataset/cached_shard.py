@@ -37,9 +37,6 @@ class CachedShard(Shard):
             fetching: what brings rows; None where there is nobody who does.
             number: of the shard, for `fetching`.
             **options: as of `Shard`.
-
-        Raises:
-            ReaderError: as `Shard`.
         """
         super().__init__(*arguments, **options)
         self._rows = rows
@@ -86,12 +83,7 @@ class CachedShard(Shard):
                 return memory
 
     def _wait(self, rows: NDArray[np.int64]) -> None:
-        """Have rows brought.
-
-        Raises:
-            SampleError: the store does not have them as they were packed.
-            StoreError: it does not answer, refuses, or who fetches from it has died.
-        """
+        """Have rows brought."""
         first = int(rows[0])
         if self._fetching is None:
             raise self.error(

@@ -44,11 +44,7 @@ class OpenShards(threading.local):
         self.decoder = Decoder()
 
     def get(self, position: int, open_shard: Callable[[ReadBuffer], Shard]) -> Shard:
-        """The shard at `position`, opened by `open_shard` where it is not open.
-
-        Raises:
-            ReaderError, FormatError: it cannot be opened.
-        """
+        """The shard at `position`, opened by `open_shard` where it is not open."""
         shard = self._shards.get(position)
         if shard is not None and not shard.is_sound:  # its files may have been restored meanwhile
             del self._shards[position]

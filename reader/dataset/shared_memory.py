@@ -117,9 +117,6 @@ def hold(folder: Path, shards: Sequence[ShardEntry], identity: str, limit: int |
         folder: where they lie.
         identity: tells this dataset from others.
         limit: bytes that may be taken; None for what the system has available.
-
-    Raises:
-        ReaderError: they do not fit, cannot be read, or this system has no memfd.
     """
     starts, end = [], 0
     for shard in shards:

@@ -83,11 +83,7 @@ class BandCut:
 
 
 def cut_bands(table: BandTable, size: int, height: int, width: int, box: Box) -> BandCut:
-    """Plan to decode `box` of a banded PNG of (height, width) pixels and `size` bytes.
-
-    Raises:
-        BadTable: the table contradicts itself, or the image's size.
-    """
+    """Plan to decode `box` of a banded PNG of (height, width) pixels and `size` bytes."""
     starts = table.starts(height, size)
     first, end = box[0] // table.rows, -(-(box[0] + box[2]) // table.rows)
     return BandCut(table, (height, width), int(starts[first]), int(starts[end]), first, box)
@@ -130,11 +126,7 @@ def _sum_down(lines: Pixels, out: Pixels, count: int) -> None:
 
 
 def _filters(found: Pixels, count: int) -> Pixels:
-    """The filter of each band of `count` rows, from that of each row.
-
-    Raises:
-        BadTable: a band's rows have several, or one that no band has.
-    """
+    """The filter of each band of `count` rows, from that of each row."""
     kinds = found[np.minimum(np.arange(count, len(found) + count, count), len(found)) - 1]
     expected = np.repeat(kinds, count)[: len(found)]
     expected[::count] = np.where(kinds == UP, NONE, kinds)

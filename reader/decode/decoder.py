@@ -43,11 +43,7 @@ class Decoder:
         self._resized: Pixels = np.empty(0, np.uint8)
 
     def whole(self, image: StoredImage) -> Pixels:
-        """The whole upright image, (height, width, depth), in memory of its own.
-
-        Raises:
-            DecodeError: it does not decode.
-        """
+        """The whole upright image, (height, width, depth), in memory of its own."""
         height, width = image.upright_size
         out = _room(height * width, image.depth).reshape(height, width, image.depth)
         self.draw(plan(image, Geometry.of(*image.upright_size)), out)
@@ -69,22 +65,14 @@ class Decoder:
             return None
 
     def draw(self, view: View, out: Pixels) -> None:
-        """Fill `out`, (height, width, depth) of the view's geometry.
-
-        Raises:
-            DecodeError: the image does not decode.
-        """
+        """Fill `out`, (height, width, depth) of the view's geometry."""
         if view.is_seen:
             self._fill(view, self._decode(view), out)
         else:
             out[:] = view.fill
 
     def draw_all(self, views: Sequence[View], outs: Sequence[Pixels]) -> None:
-        """`draw` several views of one image, which is decoded once if that is less work.
-
-        Raises:
-            DecodeError: the image does not decode.
-        """
+        """`draw` several views of one image, which is decoded once if that is less work."""
         joint = join(views) if len(views) > 1 else None
         if joint is None:
             for view, out in zip(views, outs, strict=True):
@@ -138,11 +126,7 @@ class Decoder:
         return part(pixels, _scaled(view.box, view.eighths))
 
     def _whole_jpeg(self, image: StoredImage, eighths: int) -> Pixels:
-        """Decode all of a JPEG at a scale of eighths.
-
-        Raises:
-            ValueError: as `_jpeg`; it has another size, or no decoder scales it.
-        """
+        """Decode all of a JPEG at a scale of eighths."""
         data = image.read(0, image.size)
         frame = first_frame(data)
         if (frame.height, frame.width) != (image.height, image.width):
@@ -159,10 +143,6 @@ class Decoder:
         Args:
             data: must have a header of (height, width), and of a process that can be scaled where
                 it is: libjpeg writes as much as that tells it to, whatever memory it was given.
-
-        Raises:
-            ValueError: it does not decode without a warning.
-            MemoryError: there is not enough for it.
         """
         if self._pixels.size < height * width * depth:
             self._pixels = _room(height * width, depth)
@@ -235,12 +215,7 @@ def draw_mask(view: View, pixels: Pixels, fill: int) -> Pixels:
 
 
 def _room(pixels: int, depth: int) -> Pixels:
-    """Memory for so many pixels, as an index has it.
-
-    Raises:
-        DecodeError: no memory could hold them, so that the index lies.
-        MemoryError: there is not so much left, which says nothing of the image.
-    """
+    """Memory for so many pixels, as an index has it."""
     try:
         return np.empty(pixels * depth, np.uint8)
     except ValueError as error:

@@ -39,11 +39,7 @@ _WEBP = struct.Struct("<4sI4s4sIxIxI")  # the sizes in both kinds of chunks (RFC
 
 
 def read_picture(image: StoredImage) -> Pixels:
-    """The whole stored image, (height, width, depth), in memory of its own.
-
-    Raises:
-        DecodeError: it does not decode, or is not of the index's size.
-    """
+    """The whole stored image, (height, width, depth), in memory of its own."""
     data = image.read(0, image.size)
     if image.format == "raw":
         return _raw(image, data)
@@ -65,11 +61,7 @@ def read_picture(image: StoredImage) -> Pixels:
 
 
 def has_colours(view: View) -> bool:
-    """Whether a picture stores red, green and blue for each pixel, and no grey or palette.
-
-    Raises:
-        DecodeError: it is no picture of a known format.
-    """
+    """Whether a picture stores red, green and blue for each pixel, and no grey or palette."""
     image = view.image
     data = image.read(0, image.size)
     if data[: len(PNG_BEGIN)] == PNG_BEGIN and len(data) > _PNG_COLOUR:
@@ -79,11 +71,7 @@ def has_colours(view: View) -> bool:
 
 
 def read_values(views: Sequence[View]) -> list[Pixels]:
-    """The values of each view's box of one picture, (height, width[, channels]), in their type.
-
-    Raises:
-        DecodeError: the picture does not decode, or is not of the index's size.
-    """
+    """The values of each view's box of one picture, (height, width[, channels]), in their type."""
     if all(isinstance(view.cut, BandCut) for view in views):
         found = (_of_bands(view, BandCut.values)[0] for view in views)
         return [values[..., 0] if values.shape[2] == 1 else values for values in found]
@@ -95,11 +83,7 @@ def read_values(views: Sequence[View]) -> list[Pixels]:
 
 
 def read_bands(view: View) -> Pixels:
-    """The view's box of a banded PNG, (height, width, depth).
-
-    Raises:
-        DecodeError: it does not decode.
-    """
+    """The view's box of a banded PNG, (height, width, depth)."""
     return _in_depth(_of_bands(view, BandCut.colours), view.image.depth)
 
 
@@ -165,12 +149,7 @@ def _without_profile(data: memoryview) -> bytes | memoryview:
 
 @contextmanager
 def _opened(image: StoredImage, data: memoryview) -> Iterator["Image.Image"]:
-    """The picture by Pillow, of the size of `image`.
-
-    Raises:
-        DecodeError: it is no such picture, or whatever goes wrong with it while it is open.
-        MemoryError: it does not fit, which says nothing of the picture.
-    """
+    """The picture by Pillow, of the size of `image`."""
     from PIL import UnidentifiedImageError  # few datasets need it; workers start fast
 
     try:

@@ -74,11 +74,7 @@ class View:
         return self.image.pixels if self.eighths == 8 else None
 
     def of_other(self, data: bytes, format: str, bands: BandTable | None = None) -> "View":
-        """The same part of another picture that lies over the image, given whole.
-
-        Raises:
-            BadTable: it is wrong.
-        """
+        """The same part of another picture that lies over the image, given whole."""
         image = self.image.covered_by(data, format, bands)
         part = _cut(image, self.box, 8) if self.is_seen else None
         return replace(self, image=image, cut=part, eighths=8)
@@ -94,11 +90,7 @@ class View:
 
 
 def plan(image: StoredImage, geometry: Geometry) -> View:
-    """Plan to show `geometry`, whose box is one of the upright image.
-
-    Raises:
-        BadTable: the image's table of segments or bands is wrong.
-    """
+    """Plan to show `geometry`, whose box is one of the upright image."""
     upright, seen, filter = image.upright_size, geometry.seen, geometry.filter
     tops = _clip(geometry.top, geometry.box_height, seen[::2], upright[0], geometry.height)
     lefts = _clip(geometry.left, geometry.box_width, seen[1::2], upright[1], geometry.width)
@@ -146,9 +138,6 @@ def join(views: Sequence[View]) -> View | None:
 
     Returns:
         None where it is less work to decode each by itself: small boxes far apart in a tiled image.
-
-    Raises:
-        BadTable: the image's table of segments or bands is wrong.
     """
     image = views[0].image
     boxes = [view.box for view in views if view.is_seen]

@@ -52,11 +52,7 @@ class Cut:
     shifts: NDArray[np.int64] | None
 
     def build(self, read: Callable[[int, int], memoryview]) -> bytearray:
-        """The JPEG; ``read(start, stop)`` gives a range of the image's bytes for the moment.
-
-        Raises:
-            ValueError: the image's header is not the one that the table is about.
-        """
+        """The JPEG; ``read(start, stop)`` gives a range of the image's bytes for the moment."""
         header = bytearray(read(0, self.table.scan_offset))
         self.table.check_header(header, *self.image_size)
         frame = self.table.frame_offset
@@ -84,9 +80,6 @@ def cut(
     Returns:
         None where the whole image is to be decoded: the box needs the odd end of a table whose
         tiles run on from row to row, or there are too many segments.
-
-    Raises:
-        BadTable: the table contradicts itself, or the image's size.
     """
     interval, mcu_height, mcu_width = table.restart_interval, table.mcu_height, table.mcu_width
     rows, in_row = table.grid(height, width)

@@ -28,12 +28,7 @@ from reader.errors import ReaderError
 
 
 def decode(jpegs: list[Tensor], device: torch.device) -> list[Tensor]:
-    """Decode `jpegs`, uint8 (N,) on the CPU, to uint8 (3, H, W) on the GPU `device`.
-
-    Raises:
-        ReaderError: there is no torchvision that can.
-        RuntimeError: nvJPEG refuses one of them, or CUDA failed.
-    """
+    """Decode `jpegs`, uint8 (N,) on the CPU, to uint8 (3, H, W) on the GPU `device`."""
     run = _decoder()
     with torch.cuda.device(device):
         consumer, own = torch.cuda.current_stream(device), _own_stream(device)

@@ -13,18 +13,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from reader.batch.layout import Column
 from reader.dataset.dataset import Dataset
 from reader.decode.decoder import Decoder
 from reader.decode.plan import View
 from reader.decode.splice import Cut
-from reader.errors import ArgumentError
 from reader.format import FORMATS
 from reader.format.errors import DecodeError
 from reader.format.jpeg import FRAMES, Frame, frame_at, segments_of
-
-CONTENT = "image:content"  # the column of the bytes; rows do not keep to their part of it
-PARCEL = "image:parcel"
 
 _ROOM = 1.5  # bytes a row, of the mean; a chunk's rows share theirs, and more travels by message
 
@@ -68,6 +63,9 @@ class Parcel(NamedTuple):
     vflip: Any = 0
     fill: Any = 0
     shifted: Any = 0
+
+
+PARCEL_NUMBERS = len(Parcel._fields)
 
 
 class Packed(NamedTuple):
@@ -167,41 +165,13 @@ def _is_plain_frame(frame: Frame, height: int, width: int) -> bool:
     return luma in _SUBSAMPLINGS and chroma == [(1, 1), (1, 1)] and frame.components[::3] != b"RGB"
 
 
-def columns_for(dataset: Dataset, size: tuple[int, int]) -> list[Column]:
-    """The columns of batches whose images have `size` in the end: room by the index's sizes."""
+def room_for(dataset: Dataset, size: tuple[int, int]) -> int:
+    """Return bytes a row for images that have `size` in the end, by the index's sizes."""
     found = dataset.columns("size", "format", "channels")
     is_jpeg = (found["format"] == FORMATS.index("jpg")) & (found["channels"] != 4)
     sizes = np.where(is_jpeg, found["size"].astype(np.int64), size[0] * size[1] * 3)
     room = int(min(sizes.max(), _ROOM * sizes.mean()))
-    return [
-        Column(CONTENT, "|u1", (room + -room % 8,)),
-        Column(PARCEL, "<i8", (len(Parcel._fields),)),
-    ]
-
-
-def check_encoded(names: Sequence[str], others: dict[str, bool], is_one_size: bool) -> None:
-    """Whether images can go to the GPU as JPEGs.
-
-    Args:
-        names: of the fields.
-        others: by a word for it, whether a thing is asked for that needs the image's pixels.
-        is_one_size: whether the transforms give all images one size.
-
-    Raises:
-        ArgumentError: they cannot.
-    """
-    if "image" not in names:
-        raise ArgumentError('decode="gpu" is for the field "image", which is not among the fields.')
-    if asked := [name for name, is_asked in others.items() if is_asked]:
-        raise ArgumentError(
-            f'decode="gpu" leaves the images as JPEGs until they are on the GPU, so {asked[0]} '
-            'cannot be had with it: decode="cpu" can.'
-        )
-    if not is_one_size:
-        raise ArgumentError(
-            'decode="gpu" needs transforms that give all images one size, such as '
-            "RandomResizedCrop or Resize and CenterCrop."
-        )
+    return room + -room % 8
 
 
 def parcels(table: NDArray[np.int64]) -> Parcel:

@@ -2,7 +2,8 @@
 
 import difflib
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, TypedDict
 
 from reader.checks import (
@@ -19,6 +20,13 @@ from reader.checks import (
 )
 from reader.dataset.dataset import Dataset
 from reader.errors import ArgumentError
+from reader.loader.collate import Collate
+from reader.loader.from_torchvision import as_own
+from reader.order.samplers import BatchSampler, Sampler, Shuffle
+from reader.samples.fields import Field
+from reader.samples.sample import Sample
+from reader.system import usable_cores
+from reader.transforms import Transform
 
 
 class TorchNames(TypedDict, total=False):
@@ -166,53 +174,131 @@ def _instead_of(given: Any) -> str:
     return f"dataset is a reader.Dataset, or the folder or URL of one, not {given!r:.200}."
 
 
-def own_arguments(arguments: Mapping[str, Any], others: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a Loader's arguments with `TorchNames` resolved: the workers, and `pin_memory`.
-
-    Raises:
-        ArgumentError: one of `others` has another name or place here, or contradicts an argument.
-        TypeError: there is no such argument.
-    """
-    for name, value in others.items():
-        if name in _ELSEWHERE:
-            advice = _ELSEWHERE[name].format(name=name, value=f"{value!r:.200}")
-            raise ArgumentError(f"A Loader has no {name}=: {advice}.")
-        if name not in _OF_TORCH:
-            known = [*arguments, *_OF_TORCH, *_ELSEWHERE]
-            if close := difflib.get_close_matches(name, known, 1):
-                raise ArgumentError(
-                    f"A Loader has no {name}=: write {close[0]}={value!r:.200}, if that is meant."
-                )
-            raise TypeError(f"Loader.__init__() got an unexpected keyword argument {name!r}")
-    check(others, {name: _OF_TORCH[name] for name in others})
-    workers = others.get("num_workers", arguments["workers"])
-    if arguments["workers"] not in (None, workers):
-        raise ArgumentError(
-            f"workers={arguments['workers']!r} and num_workers={workers} are two numbers of the "
-            "same processes: give one of them."
-        )
-    return {**arguments, "workers": workers, "pin_memory": bool(others.get("pin_memory", False))}
-
-
-def check_loader(arguments: Mapping[str, Any]) -> None:
-    """Check the arguments of `reader.Loader`, each by itself and those that exclude each other.
+@dataclass(frozen=True)
+class LoaderConfig:
+    """A Loader's arguments, checked each by itself and those that exclude each other.
 
     Raises:
         ArgumentError: one is not of its kind, or contradicts another.
     """
-    check(arguments, _OF_LOADER)
-    if arguments["batch_sampler"] is not None:
-        for name in ("shuffle", "sampler", "drop_last", "rank"):
-            if arguments[name] is not None and arguments[name] is not False:
-                raise ArgumentError(
-                    f"A batch_sampler decides what is in a batch of this rank: leave out {name}."
-                )
-    cores = os.cpu_count() or 1
-    most = max(_WORKERS, _WORKERS_PER_CORE * cores)
-    if is_count(arguments["workers"]) and arguments["workers"] > most:
+
+    dataset: Any
+    split: str | None
+    batch_size: int
+    transforms: Sequence[Transform]
+    views: int | Sequence[Sequence[Transform]]
+    shuffle: Shuffle
+    sampler: Sampler | None
+    batch_sampler: BatchSampler | None
+    seed: int
+    epochs: int | None
+    workers: int | str | None
+    batches_ahead: int | None
+    drop_last: bool
+    fields: Sequence[Field]
+    map_sample: Callable[[Sample], Sample] | None
+    map_batch: Callable[[Any], Any] | None
+    collate_fn: Collate | None
+    rank: int | None
+    world_size: int | None
+    on_error: str
+    max_bad: float
+    cache: str | None
+    decode: str
+    timeout: float
+    pin_memory: bool = False
+
+    def __post_init__(self) -> None:
+        check(vars(self), _OF_LOADER)
+        if self.batch_sampler is not None:
+            for name in ("shuffle", "sampler", "drop_last", "rank"):
+                if getattr(self, name) is not None and getattr(self, name) is not False:
+                    raise ArgumentError(
+                        "A batch_sampler decides what is in a batch of this rank: leave out "
+                        f"{name}."
+                    )
+        cores = os.cpu_count() or 1
+        most = max(_WORKERS, _WORKERS_PER_CORE * cores)
+        if is_count(self.workers) and self.workers > most:  # type: ignore[operator]
+            raise ArgumentError(
+                f"workers={self.workers} are more processes than {cores} cores can use, and would "
+                f"use up the memory: {most} are the most here. Leave it out for one on each core."
+            )
+        if self.decode == "gpu" and self.cache == "decoded":
+            raise ArgumentError('cache="decoded" keeps what workers decode, decode="gpu" has none.')
+
+    @property
+    def processes(self) -> int | None:
+        """Worker processes; None to measure how many are needed."""
+        if self.workers == "auto":
+            return None
+        return usable_cores() if self.workers is None else int(self.workers)
+
+    @property
+    def patience(self) -> float:
+        """Seconds in which workers may not get on; 0 for no end, as where there are none."""
+        return self.timeout if self.processes != 0 else 0
+
+    def resolved(self, torch_names: Mapping[str, Any]) -> "LoaderConfig":
+        """Return it with `TorchNames`: the workers, and `pin_memory`.
+
+        Raises:
+            ArgumentError: a keyword has another name or place here, or contradicts an argument.
+            TypeError: there is no such argument.
+        """
+        for name, value in torch_names.items():
+            if name in _ELSEWHERE:
+                advice = _ELSEWHERE[name].format(name=name, value=f"{value!r:.200}")
+                raise ArgumentError(f"A Loader has no {name}=: {advice}.")
+            if name not in _OF_TORCH:
+                known = [*vars(self), *_OF_TORCH, *_ELSEWHERE]
+                if close := difflib.get_close_matches(name, known, 1):
+                    raise ArgumentError(
+                        f"A Loader has no {name}=: write {close[0]}={value!r:.200}, if that is "
+                        "meant."
+                    )
+                raise TypeError(f"Loader.__init__() got an unexpected keyword argument {name!r}")
+        check(torch_names, {name: _OF_TORCH[name] for name in torch_names})
+        workers = torch_names.get("num_workers", self.workers)
+        if self.workers not in (None, workers):
+            raise ArgumentError(
+                f"workers={self.workers!r} and num_workers={workers} are two numbers of the same "
+                "processes: give one of them."
+            )
+        pin_memory = bool(torch_names.get("pin_memory", False))
+        return replace(self, workers=workers, pin_memory=pin_memory)
+
+
+def view_pipelines(
+    transforms: Sequence[Transform], views: int | Sequence[Sequence[Transform]]
+) -> tuple[tuple[Transform, ...], ...]:
+    """The transforms of each view, torchvision's replaced by reader's own.
+
+    Raises:
+        ArgumentError: they are not transforms, or there is no view.
+    """
+    transforms = as_own(transforms)
+    if not (is_count(views) or (isinstance(views, Sequence) and views)):
         raise ArgumentError(
-            f"workers={arguments['workers']} are more processes than {cores} cores can use, and "
-            f"would use up the memory: {most} are the most here. Leave it out for one on each core."
+            "views is an integer of at least 1, or a list of transforms for each view, not "
+            f"{views!r:.200}."
         )
-    if arguments["decode"] == "gpu" and arguments["cache"] == "decoded":
-        raise ArgumentError('cache="decoded" keeps what workers decode, decode="gpu" has none.')
+    pipelines = (
+        list(map(as_own, views)) if isinstance(views, Sequence) else [transforms] * int(views)
+    )
+    for pipeline in (transforms, *pipelines):
+        if not isinstance(pipeline, Sequence) or not all(map(_is_transform, pipeline)):
+            raise ArgumentError(
+                "transforms is a list of reader's transforms, of torchvision's that have the same "
+                f"names, or of classes with an apply method, not {pipeline!r:.200}. Leave it out "
+                "for none; torchvision's other transforms and albumentations' are called in "
+                "map_sample=."
+            )
+    if transforms and isinstance(views, Sequence):
+        raise ArgumentError("Give the transforms of each view in views=, and no transforms=.")
+    return tuple(tuple(pipeline) for pipeline in pipelines)
+
+
+def _is_transform(given: object) -> bool:
+    """Whether it is one of ours: other libraries' have an `apply` too, but are called."""
+    return hasattr(given, "apply") and not callable(given)

@@ -25,11 +25,7 @@ class LikeDataLoader:
     in_order = True
 
     def __getitem__(self, number: object) -> NoReturn:
-        """Of a DataLoader that was made of the loader, who asks its dataset for samples.
-
-        Raises:
-            TypeError: a loader has none by number.
-        """
+        """Of a DataLoader that was made of the loader, who asks its dataset for samples."""
         raise TypeError(
             "A reader.Loader has no samples by number: it is what a DataLoader is, so iterate over "
             "it as it is. To make a DataLoader, give it a reader.Dataset."

@@ -19,20 +19,18 @@ from typing import Any
 from reader.checks import is_integer
 from reader.errors import ArgumentError, ReaderError, called
 from reader.loader.collate import Batcher
-from reader.loader.feed import Feed
-from reader.loader.queued import Epoch
+from reader.loader.pipeline import BatchPipeline
+from reader.loader.tasks import EpochRun
 from reader.order.ranks import Share, current_share
-from reader.order.sampled import Sampled, length_of_batches
 from reader.order.shuffle import Order
 from reader.order.steps import Steps
-from reader.order.streams import residue_of
 from reader.warning import warn
 
 _ENDLESS = 2**62
 
 
 @dataclass(frozen=True)
-class Plan:
+class IterationPlan:
     """What an iteration consists of, wherever it begins.
 
     Attributes:
@@ -78,7 +76,8 @@ class Plan:
                     f"{self.batch_size} on world_size={share.world_size}), and there are {span}. "
                     "Give a smaller batch_size, or leave drop_last out."
                 )
-        length, residue = length_of_batches(self.order), residue_of(self.order, *share)
+        length = self.order.length if self.order.batch_size else None
+        residue = self.order.residue(*share)
         return Steps(stop, self.batch_size, *share, self.drop_last, start, length, residue)
 
 
@@ -92,22 +91,24 @@ class Epochs:
 
     def __init__(
         self,
-        feed: Feed,
+        pipeline: BatchPipeline,
         batcher: Batcher,
-        plan: Plan,
+        plan: IterationPlan,
         finish: Sequence[Callable[[Any], Any]] = (),
     ) -> None:
         self.lock = threading.RLock()
         self.consumed = 0
-        self._feed = feed
+        self._pipeline = pipeline
         self._batcher = batcher
         self._plan = plan
         self._finish = finish
         self._share = plan.share  # when an iterator began last
         self._next = 0  # the position, counted over all epochs, at which the next iterator begins
-        self._ahead: Epoch | None = None  # decoded before it is asked for
-        self._newest: Epoch | None = None  # of the newest iterator, unless the loader moved since
-        self._abandoned: deque[Epoch] = deque()  # filled by the garbage collector, at any moment
+        self._ahead: EpochRun | None = None  # decoded before it is asked for
+        self._newest: EpochRun | None = (
+            None  # of the newest iterator, unless the loader moved since
+        )
+        self._abandoned: deque[EpochRun] = deque()  # filled by the garbage collector, at any moment
 
     @property
     def order(self) -> Order:
@@ -117,7 +118,7 @@ class Epochs:
     def decode_ahead(self) -> None:
         """Begin with the next epoch before it is asked for."""
         if self._ahead is None:
-            self._ahead = self._feed.begin(self._plan.steps(self._next))
+            self._ahead = self._pipeline.begin(self._plan.steps(self._next))
 
     def begin(self) -> "EpochIterator":
         """The next epoch, for the share that this process has now."""
@@ -127,7 +128,7 @@ class Epochs:
             self._heed_share()
             self._heed_sampler()
             epoch, self._ahead = self._ahead, None
-            epoch = epoch or self._feed.begin(self._plan.steps(self._next))
+            epoch = epoch or self._pipeline.begin(self._plan.steps(self._next))
             self.consumed = epoch.steps.start
             is_endless = self._plan.epochs is None
             self._next = epoch.steps.start if is_endless else epoch.steps.stop
@@ -176,36 +177,35 @@ class Epochs:
                 self._drop_ahead()
             self._next = self.consumed = position
             self._newest = None
-            if isinstance(self._plan.order, Sampled):
-                self._plan.order.newly_set()  # whatever it was, this came later
+            self._plan.order.newly_set()  # whatever it was, this came later
 
-    def deliver(self, epoch: Epoch) -> Any:
+    def deliver(self, epoch: EpochRun) -> Any:
         """The next batch of `epoch`, for its iterator."""
         with self.lock:
             self.check_open()
             self._drop_abandoned()
-            step, arrays, loose = self._feed.take(epoch)
+            step, arrays, loose = self._pipeline.take(epoch)
             self.consumed = step.end if epoch.left else epoch.steps.stop
             if self._plan.epochs is None:
                 self._next = self.consumed
-            if self._feed.is_all_queued:
+            if self._pipeline.is_all_queued:
                 with contextlib.suppress(ArgumentError):  # a sampler's: the next iterator raises it
                     self.decode_ahead()
             return self._batcher.batch(arrays, loose)
 
-    def is_ready(self, epoch: Epoch) -> bool:
+    def is_ready(self, epoch: EpochRun) -> bool:
         """Whether the next batch of `epoch` is decoded."""
         with self.lock:
             self.check_open()
-            return self._feed.is_ready(epoch)
+            return self._pipeline.is_ready(epoch)
 
-    def finish(self, epoch: Epoch) -> None:
+    def finish(self, epoch: EpochRun) -> None:
         """`epoch` is delivered."""
         with self.lock:
             self._newest = None if epoch is self._newest else self._newest
-            self._feed.finish(epoch)
+            self._pipeline.finish(epoch)
 
-    def abandon(self, epoch: Epoch) -> None:
+    def abandon(self, epoch: EpochRun) -> None:
         """The iterator of `epoch` is gone."""
         self._abandoned.append(epoch)
 
@@ -215,11 +215,11 @@ class Epochs:
         Raises:
             ReaderError: the loader is closed, or another process's.
         """
-        if self._feed.is_forked:
+        if self._pipeline.is_forked:
             raise ReaderError(
                 "This loader belongs to the process that this one was forked from; make another."
             )
-        if not self._feed.is_open:
+        if not self._pipeline.is_open:
             raise ReaderError("This loader is closed.")
 
     def _heed_share(self) -> None:
@@ -239,8 +239,7 @@ class Epochs:
 
     def _heed_sampler(self) -> None:
         """Turn to the epoch that a script has set on its own sampler."""
-        order = self._plan.order
-        epoch = order.newly_set() if isinstance(order, Sampled) else None
+        epoch = self._plan.order.newly_set()
         if epoch is not None and self._plan.epochs == 1:
             self.turn_to(epoch)
 
@@ -248,14 +247,14 @@ class Epochs:
         while self._abandoned:
             epoch = self._abandoned.popleft()
             if epoch is not self._newest or epoch.taken:
-                self._feed.drop(epoch)
+                self._pipeline.drop(epoch)
                 continue
             self._drop_ahead()
             self._ahead, self._next = epoch, epoch.steps.start
 
     def _drop_ahead(self) -> None:
         if self._ahead is not None:
-            self._feed.drop(self._ahead)
+            self._pipeline.drop(self._ahead)
             self._ahead = None
 
 
@@ -263,7 +262,7 @@ class EpochIterator(Iterator[Any]):
     """One epoch of a loader. Dropped before its end, the loader takes back what it had ahead."""
 
     def __init__(
-        self, epochs: Epochs, epoch: Epoch, finish: Sequence[Callable[[Any], Any]]
+        self, epochs: Epochs, epoch: EpochRun, finish: Sequence[Callable[[Any], Any]]
     ) -> None:
         self._epochs = epochs
         self._epoch = epoch

@@ -9,13 +9,10 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any, Literal
 
 import cloudpickle
-import numpy as np
-import torch
 
 from reader.batch.pinned import HostMemory
 from reader.dataset.dataset import Dataset
-from reader.errors import ReaderError
-from reader.loader.arguments import TorchNames, check_loader, dataset_of, own_arguments
+from reader.loader.arguments import LoaderConfig, TorchNames, dataset_of
 from reader.loader.as_torch import (
     LikeDataLoader,
     OwnBatchSampler,
@@ -23,23 +20,17 @@ from reader.loader.as_torch import (
     OwnSequentialSampler,
     own_batches,
 )
-from reader.loader.collate import Batcher, Collate, pinned
-from reader.loader.epochs import EpochIterator, Epochs, Plan
-from reader.loader.feed import Feed
-from reader.loader.schema import CANDIDATES, batch_layout, view_pipelines
+from reader.loader.build import build
+from reader.loader.collate import Collate
+from reader.loader.epochs import EpochIterator
 from reader.loader.statistics import Statistics
 from reader.order.buckets import padding_waste
-from reader.order.ranks import Share, given_share
 from reader.order.resume import position_of, state_at
-from reader.order.sampled import Sampled, SampledBatches, length_of_batches
-from reader.order.samplers import BatchSampler, Sampler, Shuffle, build_order
+from reader.order.samplers import BatchSampler, Sampler, Shuffle
 from reader.order.steps import Steps
 from reader.samples.boxes import Boxes
-from reader.samples.decoded_cache import hold_decoded
-from reader.samples.fields import Field, name_of, parse_fields
-from reader.samples.raw import can_gather
-from reader.samples.sample import Recipe, Sample
-from reader.system import usable_cores
+from reader.samples.fields import Field, name_of
+from reader.samples.sample import Sample
 from reader.transforms import Transform
 
 if TYPE_CHECKING:
@@ -190,103 +181,70 @@ class Loader(LikeDataLoader):
             FormatError: there is no dataset, or it is damaged.
             SampleError: the first sample cannot be read, and it is needed to tell types and shapes.
         """
-        arguments = locals().copy()
-        del arguments["self"], arguments["torch_names"]
-        self._arguments = arguments = own_arguments(arguments, torch_names)
-        check_loader(arguments)
-        workers, self._pins = arguments["workers"], arguments["pin_memory"]
-        self.dataset = dataset = dataset_of(dataset, split)
-        workers = usable_cores() if workers is None else workers
-        timeout = timeout if workers else 0
-        batch_size = int(batch_size)
-        self.batch_size: int | None = batch_size
-        self.drop_last = drop_last = bool(drop_last)
-        self.collate_fn = collate_fn or own_batches
-        self.timeout = timeout
-        members = parse_fields(
-            fields, dataset.extensions, map_sample is not None, dataset.box_encodings
+        config = LoaderConfig(
+            dataset,
+            split,
+            batch_size,
+            transforms,
+            views,
+            shuffle,
+            sampler,
+            batch_sampler,
+            seed,
+            epochs,
+            workers,
+            batches_ahead,
+            drop_last,
+            fields,
+            map_sample,
+            map_batch,
+            collate_fn,
+            rank,
+            world_size,
+            on_error,
+            max_bad,
+            cache,
+            decode,
+            timeout,
         )
+        self._config = config = config.resolved(torch_names)
+        self.dataset = opened = dataset_of(dataset, split)
+        self._parts = parts = build(config, opened)
+        self._pipeline, self._epochs = parts.pipeline, parts.epochs
+        order = parts.order
+        is_given = order.is_given  # which gives its numbers when an epoch begins
+        self.batch_size: int | None = None if order.batch_size else int(batch_size)
+        self.drop_last = bool(drop_last)
+        self.collate_fn = collate_fn or own_batches
+        self.timeout = config.patience
         self.fields = tuple(map(name_of, fields))
         self.map_batch = map_batch
         self.batch_fields = None if collate_fn else self.fields  # None: any batch is possible
         self.decode = decode
-        self.channels = None if map_sample else dataset.channels  # of the images, if that is known
-        self._seed = seed = int(seed)
+        self.channels = None if map_sample else opened.channels  # of the images, if that is known
         self._is_pinned = False
-        given_size = None if batch_size == 1 else batch_size
-        self._order = order = build_order(
-            dataset, shuffle, seed, sampler, batch_sampler, given_size
-        )
-        is_sampled = isinstance(order, Sampled)  # which gives its numbers when an epoch begins
-        if not order.count:
-            raise ReaderError(f"{dataset.source}: there are no samples to load.")
-        share = given_share(rank, world_size)
-        if batch_sampler is not None or hasattr(sampler, "num_replicas"):
-            share = Share(0, 1)  # what it gives is this rank's share
-        if isinstance(order, SampledBatches):
-            batch_size, self.batch_size = order.size, None
-        self._plan = Plan(order, batch_size, drop_last, epochs, share)
-        self._plan.steps(0)  # which there are
-        pipelines = view_pipelines(transforms, views)
-        self._transforms = pipelines[0]
-        recipe = Recipe(
-            pipelines[0],
-            seed,
-            self.fields,
-            members,
-            map_sample,
-            pipelines[1:],
-            is_encoded=decode == "gpu",
-        )
-        first = np.arange(min(CANDIDATES, order.count))
-        candidates = (first if is_sampled else order.samples(first, 0)).tolist()
-        skips_bad, is_batched = on_error != "raise", collate_fn is None
-        layout = batch_layout(
-            dataset, recipe, batch_size, is_batched, candidates, skips_bad, timeout
-        )
-        decoded = None
-        if cache == "decoded" and "image" in self.fields and not can_gather(dataset, recipe):
-            decoded = hold_decoded(dataset, pipelines)
-        settled = None if workers == "auto" else workers
-        flat = {column.name for column in layout.columns if len(column.shape) < 3}
-        places = [at for at, n in enumerate(self.fields) if n in recipe.picture_names - flat]
+        places = [at for at, column in enumerate(parts.schema.columns) if column.is_image]
         self.image_places = None if collate_fn else places
-        self._feed = Feed(
-            dataset,
-            recipe,
-            order,
-            layout,
-            settled,
-            batches_ahead,
-            on_error,
-            max_bad,
-            decoded,
-            timeout,
-        )
-        batcher = Batcher(self.fields, dataset, layout, recipe, collate_fn)
-        self._batcher = batcher
-        finish = [map_batch] if map_batch else []
-        if self._pins and torch.cuda.is_available():
-            finish.append(pinned)
-        self._epochs = Epochs(self._feed, batcher, self._plan, finish)
-        own = OwnSampler if is_sampled or shuffle or sampler is not None else OwnSequentialSampler
+        own = OwnSampler if is_given or shuffle or sampler is not None else OwnSequentialSampler
         self.sampler: Any = own(self._epochs)
         self.batch_sampler: Any = batch_sampler
         if batch_sampler is None:
-            self.sampler = sampler if is_sampled else self.sampler
-            self.batch_sampler = OwnBatchSampler(self._epochs, self.sampler, batch_size, drop_last)
-        if not is_sampled:
+            self.sampler = sampler if is_given else self.sampler
+            self.batch_sampler = OwnBatchSampler(
+                self._epochs, self.sampler, int(batch_size), self.drop_last
+            )
+        if not is_given:
             self._epochs.decode_ahead()
 
     @property
     def rank(self) -> int:
         """Of this process, as an iterator that begins now would have it."""
-        return self._plan.share.rank
+        return self._parts.plan.share.rank
 
     @property
     def world_size(self) -> int:
         """Ranks that read the dataset together, as for `rank`."""
-        return self._plan.share.world_size
+        return self._parts.plan.share.world_size
 
     @property
     def num_workers(self) -> int:
@@ -301,20 +259,16 @@ class Loader(LikeDataLoader):
     @property
     def pin_memory(self) -> bool:
         """Whether batches lie in page-locked memory, by ``pin_memory=True`` or a CUDAPrefetcher."""
-        return self._is_pinned or self._pins
+        return self._is_pinned or self._config.pin_memory
 
     def __len__(self) -> int:
-        """Steps of a whole iteration.
-
-        Raises:
-            TypeError: it has no end (``epochs=None``).
-        """
+        """Steps of a whole iteration."""
         return len(self._epochs.steps_of_all())
 
     @property
     def is_endless(self) -> bool:
         """Whether an iteration has no end, and the next one goes on where it was left."""
-        return self._plan.epochs is None
+        return self._parts.plan.epochs is None
 
     def __iter__(self) -> EpochIterator:
         return self._epochs.begin()
@@ -322,20 +276,22 @@ class Loader(LikeDataLoader):
     def __reduce__(self) -> tuple[Any, ...]:
         """A loader like this one, at its place, with workers of its own where it is received."""
         self._epochs.check_open()
-        arguments = dict(self._arguments)
-        if not isinstance(arguments["dataset"], Dataset):
+        arguments = dict(vars(self._config))
+        if not isinstance(self._config.dataset, Dataset):
             arguments["dataset"] = self.dataset.source  # wherever that process works
         return _reopened, (type(self), cloudpickle.dumps(arguments), self._epochs.consumed)
 
     def __repr__(self) -> str:
         steps = "steps without end" if self.is_endless else f"{len(self):,} steps"
-        size = self.batch_size or f"up to {self._plan.batch_size}"
-        order = ", ".join(f"{name}={what}" for name, what in self._order.options(None).items())
+        size = self.batch_size or f"up to {self._parts.plan.batch_size}"
+        order = ", ".join(
+            f"{name}={what}" for name, what in self._parts.order.options(None).items()
+        )
         share = f" on rank {self.rank} of {self.world_size}" if self.world_size > 1 else ""
         return (
             f"<{type(self).__name__} of {self.dataset!r}: {steps} of {size} samples"
-            f"{share}, {order}, seed={self._seed}, workers={self.statistics().workers}, "
-            f"in epoch {self._epochs.consumed // self._order.count}>"
+            f"{share}, {order}, seed={self._parts.recipe.seed}, workers={self.num_workers}, "
+            f"in epoch {self._epochs.consumed // self._parts.order.count}>"
         )
 
     def __enter__(self) -> "Loader":
@@ -361,7 +317,9 @@ class Loader(LikeDataLoader):
         same on every rank. The rest says which dataset and options it belongs to.
         """
         with self._epochs.lock:
-            return state_at(self._epochs.consumed, self.dataset, self._order, self._seed)
+            return state_at(
+                self._epochs.consumed, self.dataset, self._parts.order, self._parts.recipe.seed
+            )
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Let the next iterator go on from `state_dict`'s place.
@@ -372,11 +330,13 @@ class Loader(LikeDataLoader):
             ArgumentError: it is the state of another dataset, or of options with another order.
         """
         with self._epochs.lock:
-            self._epochs.jump(position_of(state, self.dataset, self._order, self._seed))
+            self._epochs.jump(
+                position_of(state, self.dataset, self._parts.order, self._parts.recipe.seed)
+            )
 
     def statistics(self) -> Statistics:
         """What was done so far, and what holds it back."""
-        return self._feed.statistics()
+        return self._pipeline.statistics()
 
     def preview(self, path: str | os.PathLike[str] | None = None) -> "Sheet":
         """A contact sheet of the first batch of the next iteration, as it will be delivered.
@@ -397,14 +357,13 @@ class Loader(LikeDataLoader):
             ...     loader.preview("batch.png")
             <reader.Sheet of 4 images, ... pixels>
         """
-        from reader.loader.preview import batch_of  # few need it, and it brings Pillow
-        from reader.look.batch import show
+        from reader.look.batch import show  # few need it, and it brings Pillow
 
         with self._epochs.lock:
             self._epochs.check_open()
-            batch = batch_of(self._feed, self._order, self._batcher, self._epochs.upcoming()[0])
+            batch = self._parts.preview(self._config, self._epochs.upcoming())
         batch = batch if self.map_batch is None else self.map_batch(batch)
-        members = (member.field for member in self._feed.setup_of_one.recipe.members)
+        members = (member.field for member in self._parts.recipe.members)
         boxes = next((field.format for field in members if isinstance(field, Boxes)), None)
         fields = self.fields if isinstance(batch, tuple) and self.batch_fields else None
         if fields is not None and len(fields) != len(batch):
@@ -416,15 +375,22 @@ class Loader(LikeDataLoader):
 
     def padding_waste(self) -> float:
         """The share of the pixels that pad, if `pad_collate` batches the first epoch's images."""
-        span = self._plan.batch_size * self.world_size
-        length = length_of_batches(self._order)
-        steps = Steps(self._order.count, span, 0, 1, drop_last=False, length=length)
-        return padding_waste(self.dataset, self._transforms, self._order, steps, self._seed)
+        span = self._parts.plan.batch_size * self.world_size
+        order = self._parts.order
+        length = order.length if order.batch_size else None
+        steps = Steps(order.count, span, 0, 1, drop_last=False, length=length)
+        return padding_waste(
+            self.dataset,
+            self._parts.recipe.transforms,
+            self._parts.order,
+            steps,
+            self._parts.recipe.seed,
+        )
 
     @property
     def bad_samples(self) -> dict[int, str]:
         """Why each sample that was substituted or masked could not be read, by its number."""
-        return dict(self._feed.bad.reasons)
+        return dict(self._pipeline.bad.reasons)
 
     def page_lock(self, cuda: HostMemory, cores: Set[int] = frozenset()) -> None:
         """Page-lock the batches' memory for a GPU, once; `CUDAPrefetcher` asks for it.
@@ -440,13 +406,13 @@ class Loader(LikeDataLoader):
             self._epochs.check_open()
             if not self._is_pinned:
                 self._is_pinned = True
-                self._feed.pin(cuda, cores)
+                self._pipeline.pin(cuda, cores)
 
     def close(self) -> None:
         """End the workers. Tensors that were delivered stay valid."""
         with self._epochs.lock:
-            self._feed.close()
-            if not isinstance(self._arguments["dataset"], Dataset) and self.dataset.fetching:
+            self._pipeline.close()
+            if not isinstance(self._config.dataset, Dataset) and self.dataset.fetching:
                 self.dataset.fetching.close()
 
 

@@ -1,162 +1,182 @@
-"""What a batch of a recipe looks like: decided once, before the workers start."""
+"""Which columns the batches of a recipe have: decided once, before the workers start."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import islice
 from typing import NoReturn
 
-from reader.batch.layout import BatchLayout, Column
-from reader.checks import is_count
+from reader.columns.column import (
+    Column,
+    LabelColumn,
+    OwnColumn,
+    SizeColumn,
+    TextColumn,
+    ViewsColumn,
+    are_views,
+    as_array,
+)
+from reader.columns.encoded import EncodedColumn
+from reader.columns.image import ImageColumn
+from reader.columns.member import ArrayColumn, MaskColumn, MemberColumn, PictureForm
+from reader.columns.schema import BatchSchema
 from reader.dataset.dataset import Dataset
 from reader.errors import ArgumentError, SampleError, UserCodeError, WorkerError
-from reader.gpu_decode.parcels import check_encoded, columns_for
-from reader.loader.from_torchvision import as_own
-from reader.samples.row_writer import apart, are_views, as_array
+from reader.samples.raw import can_gather
 from reader.samples.sample import Recipe, Sample, SampleReader
 from reader.samples.seeding import kept_generators
-from reader.transforms import Transform, largest_output
+from reader.transforms import largest_output
 from reader.workers.stall import named_in_time, within
 
 CANDIDATES = 64  # of which two are looked at, which differ in size
 _TRIES = 16  # samples looked at in place of a bad one
 
-Pipeline = tuple[Transform, ...]
+_OF_NUMBER: dict[str, type[Column]] = {
+    "index": OwnColumn,
+    "valid": OwnColumn,
+    "key": TextColumn,
+    "name": TextColumn,
+    "size": SizeColumn,
+}
 
 
-def view_pipelines(
-    transforms: Sequence[Transform], views: int | Sequence[Sequence[Transform]]
-) -> tuple[Pipeline, ...]:
-    """The transforms of each view, torchvision's replaced by reader's own.
-
-    Raises:
-        ArgumentError: they are not transforms, or there is no view.
-    """
-    transforms = as_own(transforms)
-    if not (is_count(views) or (isinstance(views, Sequence) and views)):
-        raise ArgumentError(
-            "views is an integer of at least 1, or a list of transforms for each view, not "
-            f"{views!r:.200}."
-        )
-    pipelines = (
-        list(map(as_own, views)) if isinstance(views, Sequence) else [transforms] * int(views)
-    )
-    for pipeline in (transforms, *pipelines):
-        if not isinstance(pipeline, Sequence) or not all(map(_is_transform, pipeline)):
-            raise ArgumentError(
-                "transforms is a list of reader's transforms, of torchvision's that have the same "
-                f"names, or of classes with an apply method, not {pipeline!r:.200}. Leave it out "
-                "for none; torchvision's other transforms and albumentations' are called in "
-                "map_sample=."
-            )
-    if transforms and isinstance(views, Sequence):
-        raise ArgumentError("Give the transforms of each view in views=, and no transforms=.")
-    return tuple(tuple(pipeline) for pipeline in pipelines)
-
-
-def _is_transform(given: object) -> bool:
-    """Whether it is one of ours: other libraries' have an `apply` too, but are called."""
-    return hasattr(given, "apply") and not callable(given)
-
-
-def batch_layout(
+def batch_schema(
     dataset: Dataset,
     recipe: Recipe,
     batch_size: int,
-    is_batched: bool,
     candidates: Sequence[int],
-    skips_bad: bool,
-    timeout: float,
-) -> BatchLayout:
-    """The arrays of a batch.
+    *,
+    decode: str = "cpu",
+    is_batched: bool = True,
+    skips_bad: bool = False,
+    timeout: float = 0,
+) -> BatchSchema:
+    """Return the columns of a batch.
 
     What `map_sample` gives is learnt from two samples, of images that differ in size if there are
     such: a field of one shape in both lies in an array; else its rows come as a list.
 
     Args:
-        dataset: knows the images' sizes.
-        recipe: of the samples.
-        batch_size: rows.
-        is_batched: fields of one type and shape lie in arrays; else a `collate_fn` batches them.
         candidates: sample numbers, of which sound ones tell types and shapes.
+        is_batched: fields of one type and shape lie in arrays; else a `collate_fn` batches them.
         skips_bad: whether the first may be a bad one, if others are sound.
         timeout: seconds that reading one of them may take; 0 for no end.
-
-    Raises:
-        ArgumentError: several views need what they do not have.
-        SampleError: none of the candidates can be read.
-        WorkerError: one takes longer than `timeout`.
     """
-    read = partial(_read, dataset, recipe, timeout)
-    pipelines = (recipe.transforms, *recipe.further)
-    rooms = [largest_output(pipeline, dataset.sizes) for pipeline in pipelines]
+    rooms = [largest_output(p, dataset.sizes) for p in (recipe.transforms, *recipe.further)]
     sizes, is_one_size = [size for size, _ in rooms], all(one_size for _, one_size in rooms)
     is_mapped = recipe.map_sample is not None
     if recipe.further and not is_one_size and not is_mapped:
         raise ArgumentError("Several views need transforms that give all images one size.")
-    columns = [Column("size", "<i8", (2,))] if "size" in recipe.names else []
-    if recipe.is_encoded:
-        others = {
-            "several views": bool(recipe.further),
-            "map_sample": is_mapped,
-            "collate_fn": not is_batched,
-            "masks, boxes or further pictures": any(m.follows_image for m in recipe.members),
-            "Dataset(channels=1)": dataset.channels == 1,
-            "antialias= or interpolation=": any(getattr(t, "filter", None) for t in pipelines[0]),
-        }
-        check_encoded(recipe.names, others, is_one_size)
-        columns += columns_for(dataset, sizes[0])
-    first: Sample | None = None
+    images: list[Column]
+    if decode == "gpu":
+        other = {"collate_fn": not is_batched}
+        images = [EncodedColumn.of(dataset, recipe, sizes[0], is_fit=is_one_size, **other)]
+    else:
+        channels, names = dataset.channels, _view_names("image", len(sizes))
+        images = [
+            ImageColumn(part, room=room, channels=channels, is_listed=not is_one_size)
+            for part, room in zip(names, sizes, strict=True)
+        ]
+    read = partial(_read, dataset, recipe, images[0], timeout)
+    first, second = None, None
     if is_batched and (is_mapped or any(member.is_learnt for member in recipe.members)):
         first = _first_sound(read, candidates[: _TRIES if skips_bad else 1])
-    views = _views(recipe, first)
-    if first is not None:
-        first = apart(first, views)
-        columns += _learn(recipe, first, views, sizes)
-    if recipe.is_encoded:
-        return BatchLayout(batch_size, (0, 0), tuple(columns), encoded=sizes[0])
-    listed: set[str] = set()
-    if not is_one_size and not is_mapped:
-        listed = {"image", *(column.name for column in columns if column.is_picture)}
-    elif not is_one_size and first is not None:
-        other = _of_other_size(dataset, read, candidates, views)
-        listed = set() if other is None else _unlike(columns, other)
-    room = (0, 0) if "image" not in recipe.names or is_mapped else sizes[0]
-    if room != (0, 0):
-        for name, size in zip(views.get("image", ())[1:], sizes[1:], strict=True):
-            columns.append(Column(name, "|u1", (*size, dataset.channels)))
-    return BatchLayout(
-        batch_size,
-        room,
-        tuple(columns),
-        views=views,
-        listed=frozenset(listed),
-        channels=dataset.channels,
-    )
+        if is_mapped and not is_one_size:
+            second = _of_other_size(dataset, read, candidates)
+    chosen = _Chooser(recipe, dataset.channels, images, sizes, is_one_size, first, second)
+    columns = tuple(map(chosen.column, recipe.names))
+    is_gathered = all(c.is_gathered for c in columns) and any(c is images[0] for c in columns)
+    is_gathered = is_gathered and can_gather(dataset, recipe.transforms)
+    return BatchSchema(batch_size, columns, is_gathered)
 
 
-def _views(recipe: Recipe, first: Sample | None) -> dict[str, tuple[str, ...]]:
-    """The names of `BatchLayout.views`.
+class _Chooser:
+    """Chooses the column of each field."""
 
-    What `map_sample` gives goes apart where it is a list of views in the first sample; without
-    one, `collate_fn` gets it as it is.
-    """
-    count = 1 + len(recipe.further)
-    names = recipe.shown_names if recipe.further else []
-    if recipe.map_sample is not None:
-        names = [name for name in names if first is not None and are_views(first[name], count)]
-    return {name: (name, *(f"{name}/{view}" for view in range(1, count))) for name in names}
+    def __init__(
+        self,
+        recipe: Recipe,
+        channels: int,
+        images: Sequence[Column],
+        sizes: Sequence[tuple[int, int]],
+        is_one_size: bool,
+        first: Sample | None,
+        second: Sample | None,
+    ) -> None:
+        self._recipe = recipe
+        self._is_mapped = recipe.map_sample is not None
+        self._form = PictureForm(channels, self._is_mapped)
+        self._images = images
+        self._sizes = sizes
+        self._is_one_size = is_one_size
+        self._first = first
+        self._second = second
+
+    def column(self, name: str) -> Column:
+        """Return the column of a field."""
+        if name in _OF_NUMBER:
+            return _OF_NUMBER[name](name)
+        if not self._has_views(name):
+            return self._part(name, name, 0)
+        names = enumerate(_view_names(name, len(self._sizes)))
+        return ViewsColumn(name, views=tuple(self._part(name, part, at) for at, part in names))
+
+    def _has_views(self, name: str) -> bool:
+        """Whether a field comes as a list of views.
+
+        What `map_sample` gives does where it is one in the first sample; without one, `collate_fn`
+        gets it as it is.
+        """
+        if not self._recipe.further or name not in self._recipe.shown_names:
+            return False
+        if not self._is_mapped:
+            return True
+        return self._first is not None and are_views(self._first[name], len(self._sizes))
+
+    def _part(self, name: str, part: str, view: int) -> Column:
+        """Return the column of a field or of one of its views."""
+        if name == "image" and not self._is_mapped:
+            return self._images[view]
+        if name == "label" and not self._is_mapped:
+            return LabelColumn(name)
+        form = self._form if name in self._recipe.picture_names else None
+        member = next((member for member in self._recipe.members if member.name == name), None)
+        is_learnt = self._is_mapped or (member is not None and member.is_learnt)
+        array = as_array(self._of(self._first, name, view)) if is_learnt else None
+        if array is None:
+            return MemberColumn(part, form=form)
+        if self._is_mapped or member is None or member.decode is not None:
+            is_listed = self._is_mapped and self._differs(name, view, array.shape)
+            return ArrayColumn(part, self._is_mapped, form, array.dtype.str, array.shape, is_listed)
+        shape = (*self._sizes[view], *array.shape[2:])
+        return MaskColumn(part, False, form, array.dtype.str, shape, not self._is_one_size)
+
+    def _of(self, sample: Sample | None, name: str, view: int) -> object:
+        if sample is None:
+            return None
+        return sample[name][view] if self._has_views(name) else sample[name]
+
+    def _differs(self, name: str, view: int, shape: tuple[int, ...]) -> bool:
+        """Whether the second sample has another shape."""
+        if self._second is None:
+            return False
+        value = self._second[name]
+        if self._has_views(name):
+            if not are_views(value, len(self._sizes)):
+                return False
+            value = value[view]
+        array = as_array(value)
+        return array is None or array.shape != shape
 
 
-def _read(dataset: Dataset, recipe: Recipe, timeout: float, number: int) -> Sample:
-    """A sample as a worker would read it first.
+def _view_names(name: str, count: int) -> list[str]:
+    """Return what the views of a field go by; the first has the field's own name."""
+    return [name, *(f"{name}/{view}" for view in range(1, count))]
 
-    Raises:
-        SampleError: it cannot be read.
-        WorkerError: it takes longer than `timeout`.
-        Exception: what the user's own code raised.
-    """
+
+def _read(dataset: Dataset, recipe: Recipe, image: Column, timeout: float, number: int) -> Sample:
+    """A sample as a worker would read it first."""
     number %= len(dataset)
-    reader = SampleReader(dataset, recipe)
+    reader = SampleReader(dataset, recipe, source=image.pixel_source)
 
     def give_up() -> NoReturn:
         raise WorkerError(
@@ -188,7 +208,6 @@ def _of_other_size(
     dataset: Dataset,
     read: Callable[[int], Sample],
     candidates: Sequence[int],
-    views: Mapping[str, Sequence[str]],
 ) -> Sample | None:
     """One whose image is not as large as that of the first candidate, if such a one is sound."""
 
@@ -198,42 +217,9 @@ def _of_other_size(
 
     others = (number for number in candidates[1:] if size_of(number) != size_of(candidates[0]))
     try:
-        return apart(_first_sound(read, list(islice(others, _TRIES))), views)
+        return _first_sound(read, list(islice(others, _TRIES)))
     except WorkerError:
         raise  # it hangs
     except Exception:
         # The batch that it comes in raises it; a sampler may have none that it comes in.
         return None
-
-
-def _unlike(columns: Sequence[Column], sample: Sample) -> set[str]:
-    """The columns whose field has another shape in this sample."""
-    values = [as_array(sample[column.name]) for column in columns]
-    return {
-        column.name
-        for column, value in zip(columns, values, strict=True)
-        if value is None or value.shape != column.shape
-    }
-
-
-def _learn(
-    recipe: Recipe,
-    sample: Sample,
-    views: Mapping[str, Sequence[str]],
-    rooms: Sequence[tuple[int, int]],
-) -> list[Column]:
-    """The arrays that a sample's fields need; `rooms`: the size of each view's largest picture."""
-    is_mapped = recipe.map_sample is not None
-    if is_mapped:
-        names, pictures = recipe.mapped_names, set()
-    else:
-        names = {member.name for member in recipe.members if member.is_learnt}
-        pictures = {member.name for member in recipe.members if member.decode is None}
-    columns = []
-    for name in sorted(names):
-        is_picture = name in pictures
-        for part, room in zip(views.get(name, (name,)), rooms, strict=False):
-            if (value := as_array(sample[part])) is not None:
-                shape = (*room, *value.shape[2:]) if is_picture else value.shape
-                columns.append(Column(part, value.dtype.str, shape, is_picture, is_mapped))
-    return columns

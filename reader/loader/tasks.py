@@ -1,12 +1,16 @@
-"""A step -> the tasks that fill its batch: which samples go into which rows."""
+"""A step -> the tasks that fill its batch, and the batches of an epoch that are under way."""
 
+from collections import deque
+from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from reader.batch.layout import BatchArrays
 from reader.order.shuffle import Order
-from reader.order.steps import Step
+from reader.order.steps import Step, Steps
 from reader.workers.messages import Task
 
 SPARE = 16  # samples tried in place of one that cannot be read
@@ -23,12 +27,8 @@ class TaskPlanner:
         self._chunk = chunk
         self._spare = np.arange(1, spare + 1)
         self._next = 0
-        self._block_of = (
-            -1,
-            -1,
-            1,
-            0,
-        )  # epoch and number of the block at hand, and of which positions
+        # Epoch and number of the block at hand, and of which positions.
+        self._block_of = (-1, -1, 1, 0)
         self._block: NDArray[np.int64] = np.empty(0, np.int64)
 
     def tasks(self, step: Step, slot: int) -> list[Task]:
@@ -64,3 +64,40 @@ class TaskPlanner:
             self._block_of = epoch, number, stride, offset
             self._block = self._order.samples(np.arange(start, stop, stride), epoch)
         return self._block[turns - number * _BLOCK]
+
+
+@dataclass
+class PendingBatch:
+    """A batch in the ring: FILLING while tasks of it are `missing`, then READY.
+
+    Attributes:
+        slot: where it lies; None once it was copied out to make room.
+    """
+
+    step: Step
+    slot: int | None
+    missing: set[int]
+    loose: dict[int, tuple[tuple[Any, ...], ...]] = field(default_factory=dict)  # by task
+    copy: BatchArrays | None = None
+    error: Exception | None = None
+    is_wanted: bool = True
+
+
+@dataclass(eq=False)
+class EpochRun:
+    """One pass over the data: its batches that are queued and not yet given out."""
+
+    steps: Steps
+    queued: int = 0
+    taken: int = 0  # batches of it that were given out
+    batches: deque[PendingBatch] = field(default_factory=deque)
+
+    @property
+    def left(self) -> int:
+        """Batches of it still to come."""
+        return len(self.steps) - self.taken
+
+    @property
+    def is_queued(self) -> bool:
+        """Whether its last step has been queued."""
+        return self.queued >= len(self.steps)

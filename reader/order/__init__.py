@@ -3,5 +3,5 @@
 `shuffle` permutes, `blocks` a few shards at a time, `streams` for each rank its own; `samplers`
 choose and weigh, `sampled` asks a sampler of the user's, `buckets` sort by aspect ratio, `steps`
 cut an order into batches over ranks, `ranks` says which share is this process's, `resume` where a
-run is, `ahead` what is read next and when again.
+run is, `access` what is read next and when again.
 """

@@ -2,18 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from reader.checks import is_count
 from reader.dataset.numbers import grouped
 from reader.errors import ArgumentError
-from reader.order.shuffle import GlobalShuffle
+from reader.order.shuffle import Blocks, GlobalShuffle, Numbers, Order
 from reader.rng import mix64
-
-Numbers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, repr=False)
@@ -65,29 +61,12 @@ class BlockShuffle:
         return f"BlockShuffle(shards={self.shards}{streams})"
 
 
-class Blocks(NamedTuple):
-    """Samples that lie side by side and are read within one window, by its positions in an epoch.
-
-    Attributes:
-        first, last: positions, of the window.
-        start, size: which samples, by their place.
-    """
-
-    first: Numbers
-    last: Numbers
-    start: Numbers
-    size: Numbers
-
-
-class BlockShuffled:
+class BlockShuffled(Order):
     """The order of a `BlockShuffle`, over samples that lie one shard after the other.
 
     Attributes:
         shards: of a window.
-        streams: that a window's positions are divided among; see `Streamed`.
     """
-
-    streams = 1
 
     def __init__(
         self,

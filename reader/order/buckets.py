@@ -2,21 +2,18 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reader.checks import is_count
+from reader.dataset.dataset import Dataset
 from reader.dataset.numbers import grouped
 from reader.errors import ArgumentError
 from reader.order.shuffle import GlobalShuffle, Order
 from reader.order.steps import Step
 from reader.rng import SampleRandom, mix64
 from reader.transforms import Transform, transformed
-
-if TYPE_CHECKING:
-    from reader.dataset.dataset import Dataset
 
 _M64 = 2**64 - 1
 
@@ -55,7 +52,7 @@ class AspectBuckets:
             raise ArgumentError(f"{self}: batch_size and window are integers of at least 1.")
 
 
-class Bucketed:
+class Bucketed(Order):
     """The order of `AspectBuckets`, over samples of these ratios of width to height."""
 
     def __init__(self, ratios: NDArray[np.float64], buckets: AspectBuckets, seed: int) -> None:
@@ -92,7 +89,7 @@ class Bucketed:
         return np.concatenate([batched.reshape(whole, batch_size)[order].ravel(), rest])
 
 
-def aspect_ratios(dataset: "Dataset") -> NDArray[np.float64]:
+def aspect_ratios(dataset: Dataset) -> NDArray[np.float64]:
     """Width to height of every sample, from the indexes, as the dataset shows it."""
     columns = dataset.columns("height", "width", "orientation")
     ratios = columns["width"] / columns["height"]
@@ -100,7 +97,7 @@ def aspect_ratios(dataset: "Dataset") -> NDArray[np.float64]:
 
 
 def padding_waste(
-    dataset: "Dataset",
+    dataset: Dataset,
     transforms: Sequence[Transform],
     order: Order,
     steps: Iterable[Step],

@@ -1,28 +1,26 @@
 """The orders of a user's own sampler, or batch sampler: iterated once an epoch, and looked up."""
 
-from collections.abc import Callable, Iterable, Sized
+from collections.abc import Iterable, Sized
 from functools import partial
 from itertools import islice
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from reader.checks import is_integer
 from reader.dataset.numbers import described, sample_number
 from reader.errors import ArgumentError
-from reader.order.shuffle import Order
+from reader.order.shuffle import Numbers, Order
 
 _KEPT_EPOCHS = 2  # the one that is read and the one that is decoded ahead
 
-Numbers = NDArray[np.int64]
 
-
-class Sampled:
+class Sampled(Order):
     """The order of a torch Sampler, or of any sized iterable of indices."""
 
     argument = "sampler"
     unit = "numbers"
+    is_given = True
 
     def __init__(self, sampler: Any, total: int) -> None:
         """Take a sampler over `total` samples.
@@ -45,14 +43,12 @@ class Sampled:
         self.count = len(sampler)
 
     def samples(self, positions: Numbers, epoch: int) -> Numbers:
-        """The sample numbers at `positions` of `epoch`.
+        """The sample numbers at `positions` of `epoch`."""
+        return self.given(epoch)[positions]
 
-        Raises:
-            ArgumentError: the sampler gives another number of indices than its length, or what is
-                no sample's number.
-        """
-        indices: Numbers = self.given(epoch)[positions]
-        return indices
+    def begin(self, epoch: int) -> None:
+        """Have the sampler give the numbers of an epoch."""
+        self.given(epoch)
 
     def options(self, epoch: int | None) -> dict[str, str]:
         """See `Order.options`. Of a sampler with `set_epoch` only type and length are compared.
@@ -79,11 +75,7 @@ class Sampled:
         return getattr(self._timed, "epoch", None)
 
     def given(self, epoch: int) -> Any:
-        """What the sampler gives in an epoch.
-
-        Raises:
-            ArgumentError: as `samples`.
-        """
+        """What the sampler gives in an epoch."""
         if epoch not in self._epochs:
             if self._timed is not None:
                 self._timed.set_epoch(epoch)
@@ -122,21 +114,24 @@ class SampledBatches(Sampled):
 
         Args:
             size: samples of a batch at most; None for as many as the first epoch's have.
-
-        Raises:
-            ArgumentError: it is none, has no length, or gives what are no batches of samples.
         """
         super().__init__(batch_sampler, total)
         self._most = size
         numbers, ends = self.given(0)
-        self.size = self._most = int(np.diff(ends).max(initial=1)) if size is None else size
-        self.epoch_samples = len(numbers)
-        self.count *= self.size
+        self.batch_size = int(np.diff(ends).max(initial=1)) if size is None else size
+        self._most = self._size = self.batch_size
+        self._total_first = len(numbers)
+        self.count *= self._size
+
+    @property
+    def epoch_samples(self) -> int:
+        """Samples of the first epoch."""
+        return self._total_first
 
     def samples(self, positions: Numbers, epoch: int) -> Numbers:
         """See `Sampled`."""
         numbers, ends = self.given(epoch)
-        batches, inside = np.divmod(positions, self.size)
+        batches, inside = np.divmod(positions, self._size)
         found: Numbers = numbers[(ends[batches] + inside) % len(numbers)]
         return found
 
@@ -144,7 +139,7 @@ class SampledBatches(Sampled):
         """Samples of the batch that begins at a position, counted over all epochs."""
         epoch, inside = divmod(position, self.count)
         _, ends = self.given(epoch)
-        batch = inside // self.size
+        batch = inside // self._size
         return int(ends[batch + 1] - ends[batch])
 
     def _read(self) -> tuple[Any, str]:
@@ -169,8 +164,3 @@ class SampledBatches(Sampled):
         ends = np.cumsum([0, *map(len, parts)])
         what = f"{len(parts)} batches of {described(np.concatenate([every, ends]))}"
         return (every, ends), what
-
-
-def length_of_batches(order: Order) -> Callable[[int], int] | None:
-    """What tells the length of the batch at a position; None where all are of one."""
-    return order.length if isinstance(order, SampledBatches) else None

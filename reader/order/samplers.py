@@ -6,26 +6,20 @@ All orders are functions of (seed, epoch, position), so that a run resumes at an
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from reader.dataset.dataset import Dataset
 from reader.dataset.numbers import array_of, described
 from reader.errors import ArgumentError
 from reader.order.blocks import BlockShuffle
-from reader.order.buckets import (
-    AspectBuckets,
-    Bucketed,
-    aspect_ratios,
-)
+from reader.order.buckets import AspectBuckets, Bucketed, aspect_ratios
 from reader.order.sampled import Sampled, SampledBatches
 from reader.order.shuffle import GlobalShuffle, Order, Sequential
 from reader.order.streams import in_blocks
 from reader.rng import mix64
-
-if TYPE_CHECKING:
-    from reader.dataset.dataset import Dataset
 
 
 class Weighted:
@@ -85,7 +79,7 @@ Sampler = Iterable[int] | Weighted | ClassBalanced
 BatchSampler = Iterable[Iterable[int]]
 
 
-class Drawn:
+class Drawn(Order):
     """The order of `Weighted`."""
 
     def __init__(self, weights: NDArray[np.float64], seed: int) -> None:
@@ -112,7 +106,7 @@ class Drawn:
 
 
 def build_order(
-    dataset: "Dataset",
+    dataset: Dataset,
     shuffle: Shuffle,
     seed: int,
     sampler: Sampler | None = None,
@@ -170,7 +164,7 @@ def plain_order(
     return GlobalShuffle(sum(sizes), seed) if shuffle else Sequential(sum(sizes))
 
 
-def _balanced(dataset: "Dataset") -> NDArray[np.float64]:
+def _balanced(dataset: Dataset) -> NDArray[np.float64]:
     """Weights that make every class equally likely."""
     if lacking := int((dataset.labels < 0).sum()):
         raise ArgumentError(

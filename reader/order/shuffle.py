@@ -13,7 +13,7 @@ drawn by Fisher and Yates instead.
 import math
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Protocol
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,7 @@ _FEW = 64  # elements that are shuffled by a table
 _BLOCK = 1 << 17  # positions at a time: their words stay in the processor's cache
 
 
+Numbers = NDArray[np.int64]
 Words = NDArray[np.uint64]
 
 
@@ -33,32 +34,88 @@ def _wrapped(x: Words, length: int) -> Words:
     return np.minimum(x, x - length)  # what is below zero wraps to a large one: no slow division
 
 
-class Order(Protocol):
-    """An order of `count` samples in each epoch."""
+class Blocks(NamedTuple):
+    """Samples that lie side by side and are read within one window, by its positions in an epoch.
+
+    Attributes:
+        first, last: positions, of the window.
+        start, size: which samples, by their place.
+    """
+
+    first: Numbers
+    last: Numbers
+    start: Numbers
+    size: Numbers
+
+
+class Order:
+    """An order of `count` samples in each epoch; what it does not say is as here.
+
+    Attributes:
+        count: positions an epoch.
+        is_in_turn: samples are read as they lie.
+        is_given: a user's sampler gives the numbers, when an epoch begins.
+        batch_size: of steps that are batches of their own `length`, the most; None: of one length.
+        shards: that are read at a time, where whole shards are read; else 0.
+        streams: that positions are divided among; see `Streamed`.
+    """
+
+    count: int
+    is_in_turn = False
+    is_given = False
+    batch_size: int | None = None
+    shards = 0
+    streams = 1
 
     @property
-    def count(self) -> int:
-        """Positions an epoch."""
+    def epoch_samples(self) -> int:
+        """Samples an epoch."""
+        return self.count
 
-    def samples(self, positions: NDArray[np.int64], epoch: int) -> NDArray[np.int64]:
-        """The sample numbers at `positions` of `epoch`."""
+    def samples(self, positions: Numbers, epoch: int) -> Numbers:
+        """Return the sample numbers at `positions` of `epoch`."""
+        raise NotImplementedError
 
     def options(self, epoch: int | None) -> dict[str, str]:
-        """What makes this order beside the seed, by the Loader's argument, to be compared.
+        """Return what makes this order beside the seed, by the Loader's argument, to be compared.
 
         Args:
             epoch: one that has been begun and is to be the same; None if there is none.
         """
+        raise NotImplementedError
+
+    def begin(self, epoch: int) -> None:
+        """Have a sampler give the numbers of an epoch."""
+
+    def newly_set(self) -> int | None:
+        """Return the epoch that a script has set on its sampler since this was asked."""
+        return None
+
+    def length(self, position: int) -> int:
+        """Return the samples of the batch that begins at a position, counted over all epochs."""
+        raise NotImplementedError
+
+    def blocks(self, epoch: int) -> Blocks:
+        """Return the shards' parts, as `epoch` reads them, where whole shards are read."""
+        raise NotImplementedError
+
+    def residue(self, rank: int, world_size: int) -> int | None:
+        """Return what a rank's positions leave when they are divided by the world size.
+
+        None where any rank may take any position.
+        """
+        return None
 
 
 @dataclass(frozen=True)
-class Sequential:
+class Sequential(Order):
     """Position i is sample i."""
 
     count: int
+    is_in_turn = True
 
     def samples(self, positions: NDArray[np.int64], epoch: int) -> NDArray[np.int64]:
-        """The sample numbers at `positions` of `epoch`."""
+        """Return the positions themselves."""
         return positions
 
     def options(self, epoch: int | None) -> dict[str, str]:
@@ -67,7 +124,7 @@ class Sequential:
 
 
 @dataclass(frozen=True)
-class GlobalShuffle:
+class GlobalShuffle(Order):
     """Every epoch its own permutation of [0, count), with O(1) memory.
 
     Of up to 64 elements all permutations are equally likely. With more, as long as two elements of

@@ -14,14 +14,14 @@ import numpy as np
 
 from reader.dataset.numbers import grouped
 from reader.errors import ArgumentError
-from reader.order.blocks import Blocks, BlockShuffle, BlockShuffled, Numbers
-from reader.order.shuffle import GlobalShuffle, Order
+from reader.order.blocks import BlockShuffle, BlockShuffled
+from reader.order.shuffle import Blocks, GlobalShuffle, Numbers, Order
 from reader.rng import mix64
 
 _M64 = 2**64 - 1
 
 
-class Streamed:
+class Streamed(Order):
     """The order of a `BlockShuffle` with streams.
 
     The shards, in an order that only the seed decides, are cut into streams of equal length, also
@@ -115,6 +115,25 @@ class Streamed:
         """See `Order.options`."""
         return {"shuffle": repr(self._shuffle)}
 
+    def residue(self, rank: int, world_size: int) -> int:
+        """See `Order`.
+
+        Raises:
+            ArgumentError: the streams cannot be divided among so many ranks.
+        """
+        streams = self.streams
+        if gcd(streams, world_size) < min(streams, world_size):
+            fitting = max(round(streams / world_size), 1) * world_size
+            raise ArgumentError(
+                f"{self._shuffle!r} cannot be divided among {world_size} ranks: each reads whole "
+                f"streams, so their number divides {streams}, or is a multiple of it. Give "
+                f"streams= a multiple of the world sizes that there will be, such as {fitting}."
+            )
+        if world_size <= streams:
+            return rank
+        together = world_size // streams  # ranks of a stream, which are neighbours
+        return rank // together + rank % together * streams
+
     def _first(self, epoch: int) -> int:
         """The stream with which an epoch begins."""
         return epoch * self.count % self.streams
@@ -128,32 +147,8 @@ def in_blocks(
     shuffle: BlockShuffle,
     seed: int,
     numbers: Numbers | None = None,
-) -> BlockShuffled | Streamed:
+) -> Order:
     """The order of a `BlockShuffle`; `numbers`: what the samples are called, None: by place."""
     if shuffle.streams is None:
         return BlockShuffled(shard_sizes, shuffle.shards, seed, numbers)
     return Streamed(shard_sizes, shuffle, seed, numbers)
-
-
-def residue_of(order: Order, rank: int, world_size: int) -> int | None:
-    """What a rank's positions leave when they are divided by the world size.
-
-    None where any rank may take any position.
-
-    Raises:
-        ArgumentError: the streams cannot be divided among so many ranks.
-    """
-    if not isinstance(order, Streamed):
-        return None
-    streams = order.streams
-    if gcd(streams, world_size) < min(streams, world_size):
-        fitting = max(round(streams / world_size), 1) * world_size
-        raise ArgumentError(
-            f"{order.options(None)['shuffle']} cannot be divided among {world_size} ranks: each "
-            f"reads whole streams, so their number divides {streams}, or is a multiple of it. Give "
-            f"streams= a multiple of the world sizes that there will be, such as {fitting}."
-        )
-    if world_size <= streams:
-        return rank
-    together = world_size // streams  # ranks of a stream, which are neighbours
-    return rank // together + rank % together * streams

@@ -1,7 +1,7 @@
-"""One sample: from its number to the values of its fields, and into its row of a batch.
+"""One sample: from its number to the values of its fields.
 
-`sample` reads and transforms it, `row_writer` writes it where the batch lies, `fields` decodes its
-members, `boxes` parses boxes (YOLO's lines too) and carries them through the image's transforms,
-`raw` gathers images that need no decoding, `drawing` draws the others, `decoded_cache` keeps what
-was decoded, `seeding` seeds the generators of user code, `whole` decodes samples for a check.
+`sample` reads and transforms it, `fields` decodes its members, `boxes` parses boxes (YOLO's lines
+too) and carries them through the image's transforms, `pixels` is where images come from: decoded,
+or from the memory of `decoded_cache`. `raw` gathers images that need no decoding, `seeding` seeds
+the generators of user code, `whole` decodes samples for a check.
 """

@@ -114,9 +114,6 @@ def hold_decoded(dataset: Dataset, pipelines: Sequence[Sequence[Transform]]) -> 
     Args:
         dataset: tells the sizes, and how many bytes may be taken.
         pipelines: the transforms of each view.
-
-    Raises:
-        ReaderError: they do not fit, or this system has no memfd.
     """
     count, channels = len(dataset), dataset.channels
     result = _result(dataset, pipelines)

@@ -6,8 +6,8 @@ index whose items are whole images or, of a crop that is narrower, its rows; one
 """
 
 import math
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import cv2
 import numpy as np
@@ -18,13 +18,13 @@ from reader.errors import ReaderError
 from reader.format import FORMATS
 from reader.format.tar import BLOCK
 from reader.rng import BatchRandom
-from reader.samples.fields import BUILT_IN
 from reader.samples.sample import Recipe
 from reader.transforms import (
     CenterCrop,
     RandomCrop,
     RandomHorizontalFlip,
     RandomVerticalFlip,
+    Transform,
     transformed,
 )
 
@@ -34,15 +34,18 @@ _BATCHED = (CenterCrop, RandomCrop, RandomHorizontalFlip, RandomVerticalFlip)
 Bytes = NDArray[Any]  # uint8
 
 
-def can_gather(dataset: Dataset, recipe: Recipe) -> bool:
-    """Whether all images are raw ones of one size, and nothing scales them or looks at a sample."""
-    if "raw" not in dataset.extensions or recipe.map_sample is not None or recipe.further:
+class RawBatch(NamedTuple):
+    """What is known of raw images that were read together: labels, (height, width) of all."""
+
+    labels: NDArray[np.int64]
+    size: tuple[int, int]
+
+
+def can_gather(dataset: Dataset, transforms: Sequence[Transform]) -> bool:
+    """Return whether all images are raw ones of one size, and nothing scales them."""
+    if "raw" not in dataset.extensions:
         return False
-    if recipe.is_encoded:
-        return False
-    if any(type(transform) not in _BATCHED for transform in recipe.transforms):
-        return False
-    if "image" not in recipe.names or not set(recipe.names) <= set(BUILT_IN):
+    if any(type(transform) not in _BATCHED for transform in transforms):
         return False
     columns = dataset.columns("format", "height", "width", "channels", "orientation", "size")
     if not len(dataset) or any((column != column[0]).any() for column in columns.values()):
@@ -56,15 +59,11 @@ def can_gather(dataset: Dataset, recipe: Recipe) -> bool:
     )
 
 
-class Gatherer:
-    """Copies raw images to where they are wanted.
-
-    Attributes:
-        size: (height, width) of each.
-    """
+class RawBatchReader:
+    """Copies raw images to where they are wanted."""
 
     def __init__(self, dataset: Dataset, recipe: Recipe, turn_to: Callable[[int], None]) -> None:
-        """Take a dataset and recipe of which `can_gather` is true.
+        """Take a dataset and recipe for which `can_gather` is true.
 
         Args:
             turn_to: called with the first sample of each shard before it is opened.
@@ -76,33 +75,29 @@ class Gatherer:
         self._height, self._width, self._channels = (
             int(columns[name][0]) for name in ("height", "width", "channels")
         )
-        self.size = self._height, self._width
+        self._size = self._height, self._width
         self._bytes = self._height * self._width * self._channels  # of an image
 
     def fill(
         self,
         images: Bytes,
-        labels: NDArray[np.int64],
         samples: NDArray[np.int64],
         epoch: int,
         positions: NDArray[np.int64],
-    ) -> None:
-        """Fill `images`, (N, height, width, channels), and `labels` of samples at `positions`.
-
-        Raises:
-            ShardfeedError: one of them cannot be read.
-        """
-        out = images
+    ) -> RawBatch:
+        """Fill `images`, (N, height, width, channels), of samples at `positions`."""
+        out, labels = images, np.empty(len(samples), np.int64)
         if self._channels != images.shape[3]:
             out = np.empty((*images.shape[:3], 1), np.uint8)
         if self._recipe.transforms:
             rng = BatchRandom(self._recipe.seed, epoch, positions)
-            self._show(transformed(self.size, self._recipe.transforms, rng), samples, labels, out)
+            self._show(transformed(self._size, self._recipe.transforms, rng), samples, labels, out)
         else:
             whole = out.reshape(len(samples), 1, -1)
             self._read(samples, labels, np.zeros(whole.shape[:2], np.int64), whole)
         if out is not images:
             images[:] = out
+        return RawBatch(labels, self._size)
 
     def _show(
         self, geometry: Any, samples: NDArray[np.int64], labels: NDArray[np.int64], out: Bytes

@@ -16,12 +16,11 @@ from reader.format.bands import bands_of
 from reader.format.errors import DecodeError
 from reader.format.members import picture_format
 from reader.geometry import Geometry
-from reader.gpu_decode.parcels import pack
 from reader.rng import SampleRandom
 from reader.samples.boxes import Boxes
 from reader.samples.decoded_cache import DecodedImages
-from reader.samples.drawing import Planned, drawing
 from reader.samples.fields import PHOTOGRAPHS, Mask, ResolvedField
+from reader.samples.pixels import PixelSource, Planned, pixel_source
 from reader.samples.seeding import seed_sample
 from reader.transforms import Transform, transformed
 
@@ -42,7 +41,6 @@ class Recipe:
         names: the fields' names.
         members: the fields that are read from members.
         map_sample: the user's function of the sample's dict.
-        is_encoded: the image stays what the GPU decodes: see `reader.gpu_decode.parcels`.
     """
 
     transforms: tuple[Transform, ...] = ()
@@ -51,12 +49,16 @@ class Recipe:
     members: tuple[ResolvedField, ...] = ()
     map_sample: Callable[[Sample], Sample] | None = None
     further: tuple[tuple[Transform, ...], ...] = ()
-    is_encoded: bool = False
 
     @property
     def mapped_names(self) -> set[str]:
         """The fields that `map_sample` decides; the others are what was read."""
         return set(self.names) - READ_ONLY
+
+    @property
+    def read_only_names(self) -> set[str]:
+        """The others."""
+        return set(self.names) & READ_ONLY
 
     @property
     def picture_names(self) -> frozenset[str]:
@@ -78,19 +80,23 @@ class SampleReader:
     """
 
     def __init__(
-        self, dataset: Dataset, recipe: Recipe, decoded: DecodedImages | None = None
+        self,
+        dataset: Dataset,
+        recipe: Recipe,
+        decoded: DecodedImages | None = None,
+        source: Callable[[Decoder, DecodedImages | None], PixelSource] = pixel_source,
     ) -> None:
         self._dataset = dataset
         self._recipe = recipe
         self._decoder = Decoder()
-        self._drawing = drawing(self._decoder, decoded)
+        self._source = source(self._decoder, decoded)
         self.dropped_boxes = 0
         self.transforming = 0  # ns spent in the transforms' and the user's code
 
     @property
     def cached(self) -> int:
         """Samples so far whose image came from `decoded` without a decode."""
-        return self._drawing.cached
+        return self._source.cached
 
     def plan(self, number: int, epoch: int, position: int) -> Planned:
         """Decide what a sample will show, and let the system fetch the bytes meanwhile.
@@ -99,7 +105,7 @@ class SampleReader:
             SampleError: its segment table is wrong, or a transform does not fit it.
         """
         shard, row = self._dataset.locate(number)
-        image = self._drawing.found(number, self._dataset.image_of(shard, row))
+        image = self._source.found(number, self._dataset.image_of(shard, row))
         label = int(shard.index.columns["label"][row])
         rng = SampleRandom(self._recipe.seed, epoch, position)
         try:
@@ -107,7 +113,7 @@ class SampleReader:
             views = [plan(image, geometry) for geometry in geometries]
         except (DecodeError, ReaderError) as error:
             raise shard.error(row, str(error)) from error
-        result = self._drawing.result(number, views[0].size)
+        result = self._source.result(number, views[0].size)
         if "image" in self._recipe.names and result is None:
             needs = [view.needs for view in views]
             shard.read_ahead(row, min(need[0] for need in needs), max(need[1] for need in needs))
@@ -143,26 +149,18 @@ class SampleReader:
         for name in self._recipe.names:
             if name == "image":
                 try:
-                    sample[name] = self._image(planned, outs)
+                    sample[name] = self._source.image(planned, outs)
                 except DecodeError as error:
                     raise shard.error(row, str(error)) from error
             elif name == "label":
                 sample[name] = planned.label
             elif name in READ_ONLY:
-                sample[name] = planned.told(name)
+                sample[name] = planned.value(name)
         for member in self._recipe.members:
             sample[member.name] = self._member(planned, member)
         if not shard.index.is_whole:  # then what it said since `plan` may have been zeros
             raise SampleError(f"{shard.index.path} was cut short while it was read. Restore it.")
         return sample if self._recipe.map_sample is None else self._mapped(sample, planned)
-
-    def _image(self, planned: Planned, outs: Sequence[Pixels] | None) -> Any:
-        """The image, a list of its views, or what is to be decoded later."""
-        if self._recipe.is_encoded:
-            return pack(planned.view, self._decoder)
-        outs = outs or [np.empty((*v.size, v.image.depth), np.uint8) for v in planned.views]
-        self._drawing.draw(planned, outs)
-        return list(outs) if self._recipe.further else outs[0]
 
     def _member(self, planned: Planned, member: ResolvedField) -> Any:
         shard, row = planned.shard, planned.row
@@ -220,7 +218,7 @@ class SampleReader:
             raise UserCodeError("map_sample", error) from error
         self.transforming += time.perf_counter_ns() - began
         self._check_mapped(mapped, planned, key)
-        return mapped
+        return mapped | {name: planned.value(name) for name in self._recipe.read_only_names}
 
     def _check_mapped(self, mapped: Any, planned: Planned, key: str) -> None:
         """Nothing that `map_sample` gave may be lost, or be taken for what it is not."""
@@ -233,7 +231,7 @@ class SampleReader:
                     f"map_sample gave {name!r} for the sample {key!r}, which is not among the "
                     f'fields: with "{name}?" there it comes in the batch; else leave it out.'
                 )
-            if mapped[name] != planned.told(name):
+            if mapped[name] != planned.value(name):
                 raise ReaderError(
                     f"map_sample changed {name!r} of the sample {key!r}, which stays as it was "
                     f'read: give it another name, with "my_{name}?" among the fields.'

@@ -21,12 +21,7 @@ class WholeSamples:
         self._decoder = Decoder()
 
     def image(self, row: int) -> Pixels:
-        """The upright image, (height, width, 3) RGB.
-
-        Raises:
-            DecodeError: it does not decode.
-            SampleError: it cannot be read.
-        """
+        """The upright image, (height, width, 3) RGB."""
         return self._decoder.whole(self._shard.image(row))
 
     def member(self, row: int, ext: str) -> Any:

@@ -70,11 +70,7 @@ class Store:
     pace = Pace()
 
     def __init__(self, url: str, options: dict[str, Any], provider: bytes | None) -> None:
-        """Find the store; nothing is asked of it yet.
-
-        Raises:
-            StoreError: the options are not of this store.
-        """
+        """Find the store; nothing is asked of it yet."""
         self.url = url
         self.gate = Gate()
         self.counts = Requests()
@@ -109,19 +105,11 @@ class Store:
 
         Args:
             most: bytes that it may have.
-
-        Raises:
-            Missing: it is not there.
-            StoreError: the store does not give it, it is larger, or it comes too slowly.
         """
         return bytes(await self._persisting(name, lambda: self._get(name, {}, most)))
 
     async def part(self, name: str, start: int, stop: int, size: int) -> memoryview:
-        """A range of the object `name`, which has `size` bytes.
-
-        Raises:
-            Missing, StoreError: as above; or it was replaced since it was first read.
-        """
+        """A range of the object `name`, which has `size` bytes."""
         return await self._persisting(name, lambda: self._part(name, start, stop, size))
 
     async def _part(self, name: str, start: int, stop: int, size: int) -> memoryview:

@@ -30,11 +30,6 @@ def download(
         folder: where it goes; without tars, files of their size stand for them.
         is_whole: with the tars.
         advance: called with each number of bytes that has come.
-
-    Raises:
-        ArgumentError: it is not the URL of a dataset.
-        FormatError: there is no dataset.
-        StoreError: the store does not give it.
     """
     store = Store(checked(url), {}, None)
     asyncio.run(fetch_dataset(store, folder, is_whole=is_whole, advance=advance))

@@ -77,9 +77,6 @@ class Body:
             size: bytes that the server announces.
             most: bytes that are read.
             pace: None for a part, which comes in one chunk and has the library's limit of time.
-
-        Raises:
-            Failure: it has too many bytes.
         """
         self._size = size
         self._most = most
@@ -100,12 +97,7 @@ class Body:
         return memoryview(self._chunks[0] if len(self._chunks) == 1 else b"".join(self._chunks))
 
     def add(self, chunk: bytes) -> bool:
-        """Add bytes, and return whether they were the last ones.
-
-        Raises:
-            Failure: they are too many.
-            Passing: they come too slowly.
-        """
+        """Add bytes, and return whether they were the last ones."""
         self._chunks.append(chunk)
         self._came += len(chunk)
         self._check_size(self._came)

@@ -45,26 +45,15 @@ class WritableStore(ListingStore):
         """Write an object; False if there is one of this name, which stays.
 
         It may be this very content: the answer to an earlier try may have been lost.
-
-        Raises:
-            StoreError: the store does not take it.
         """
         return await self._persisting(name, lambda: self._create(name, content), _TRIES)
 
     async def replace(self, name: str, content: bytes, tag: str | None) -> bool:
-        """Write an object in place of the one with this tag; False if that is not there any more.
-
-        Raises:
-            StoreError: the store does not take it.
-        """
+        """Write an object in place of the one with this tag; False if that is gone."""
         return await self._persisting(name, lambda: self._replace(name, content, tag))
 
     async def remove(self, name: str) -> None:
-        """Remove an object, if it is there.
-
-        Raises:
-            StoreError: the store does not.
-        """
+        """Remove an object, if it is there."""
         with suppress(Missing):
             await self._persisting(name, lambda: self._remove(name))
 

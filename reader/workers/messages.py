@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from reader.batch.layout import BatchLayout
+from reader.columns.schema import BatchSchema
 from reader.dataset.dataset import Dataset
 from reader.errors import ReaderError, WorkerError
 from reader.samples.decoded_cache import DecodedImages
@@ -36,16 +36,14 @@ class Setup:
 
     Attributes:
         on_error: what becomes of a sample that cannot be read: "raise", "substitute" or "mask".
-        is_gathered: whole chunks at once, by `reader.samples.raw`.
         decoded: memory for decoded images.
     """
 
     dataset: Dataset
     recipe: Recipe
     slots: int
-    layout: BatchLayout
+    schema: BatchSchema
     on_error: str = "raise"
-    is_gathered: bool = False
     decoded: DecodedImages | None = None
 
 

@@ -23,7 +23,6 @@ from itertools import count
 from multiprocessing.connection import Connection
 
 from reader.errors import WorkerError
-from reader.workers.in_hand import Board
 from reader.workers.messages import (
     Done,
     Failed,
@@ -38,8 +37,9 @@ from reader.workers.messages import (
     with_news,
 )
 from reader.workers.process import WorkerProcess, cause_of, remedy_for, setup_file, start_failure
+from reader.workers.progress import ProgressBoard
 from reader.workers.queue import TaskQueue
-from reader.workers.stall import Hand, Watch
+from reader.workers.stall import StallDetector, WorkerState
 
 _SAID = (Done, Failed, Ready, Idle, Retired)  # by workers
 _MAX_DEATHS_A_TASK = 10  # more than workers without the task die meanwhile
@@ -55,11 +55,11 @@ class Pool:
     def __init__(self, workers: int, setup: Setup, memory: int, timeout: float = 0.0) -> None:
         """Start `workers` processes over the ring's file `memory`; `timeout` as the Loader's."""
         self._dataset = setup.dataset
-        self._watch = Watch(setup.dataset, timeout)
+        self._watch = StallDetector(setup.dataset, timeout)
         self._memory = memory
         with contextlib.ExitStack() as undone:
             self._setup = undone.enter_context(setup_file(setup))
-            self._board = undone.enter_context(contextlib.closing(Board.create()))
+            self._board = undone.enter_context(contextlib.closing(ProgressBoard.create()))
             self._queue = TaskQueue()
             undone.pop_all()
         self._outstanding: dict[int, Task] = {}  # submitted and not ended
@@ -127,12 +127,7 @@ class Pool:
         return taken
 
     def poll(self, timeout: float | None) -> list[Done | Failed]:
-        """What ended, after waiting for news for up to `timeout` seconds (None: forever).
-
-        Raises:
-            WorkerError: workers cannot be set up, keep dying, die of one task, or none of them got
-                on for longer than the pool's timeout.
-        """
+        """What ended, after waiting for news for up to `timeout` seconds (None: forever)."""
         self._queue.flush()
         ended: list[Done | Failed] = []
         died = self._receive(timeout, ended)
@@ -167,7 +162,7 @@ class Pool:
     def _start(self) -> WorkerProcess:
         taken = {process.place for process in self._processes}
         place = next(number for number in count() if number not in taken)
-        self._board.place(place).end()
+        self._board.slot(place).end()
         return WorkerProcess(
             self._setup.fileno(), self._queue.outlet, self._memory, self._board.descriptor, place
         )
@@ -196,7 +191,7 @@ class Pool:
         while not (ready := with_news(controls, self._watch.tick)):
             self._watch.look(
                 [
-                    Hand(p.process.pid, p.is_ready, self._board.place(p.place).read())
+                    WorkerState(p.process.pid, p.is_ready, self._board.slot(p.place).read())
                     for p in self._processes
                 ]
             )
@@ -232,7 +227,7 @@ class Pool:
             for process in died:
                 self._processes.remove(process)
                 codes.append(process.stop())
-                note = self._board.place(process.place).read()
+                note = self._board.slot(process.place).read()
                 fatal[note.task] = codes[-1], note.sample
                 if not process.is_ready and self._failing_since is None:
                     self._failing_since = time.monotonic()

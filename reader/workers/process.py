@@ -16,9 +16,9 @@ from multiprocessing.connection import Connection
 import cloudpickle
 
 from reader.batch.ring import unnamed_file
+from reader.child_process import environment, start
 from reader.errors import WorkerError
-from reader.executed import environment, start
-from reader.workers import starter
+from reader.workers import fork_server
 from reader.workers.messages import Go, Setup
 
 _DYING_SECONDS = 2.0
@@ -29,7 +29,7 @@ class WorkerProcess:
     """One worker as the parent sees it.
 
     It ends with this process, however that ends, and whatever it is doing then: a pipe of which
-    this process holds the other end has the system kill it (see `reader.executed`). Telling
+    this process holds the other end has the system kill it (see `reader.child_process`). Telling
     it something waits for nothing, also if it is stopped: what is long lies in the file of its
     set-up, and the little that it has not heard yet has room in its socket.
 
@@ -103,17 +103,13 @@ class WorkerProcess:
 
 def _started(
     descriptors: Sequence[int], place: int
-) -> tuple["subprocess.Popen[bytes] | starter.Forked", int]:
-    """A worker's process, and what holds it alive until it is closed.
-
-    Raises:
-        OSError: it cannot be started.
-    """
+) -> tuple["subprocess.Popen[bytes] | fork_server.Forked", int]:
+    """A worker's process, and what holds it alive until it is closed."""
     if not hasattr(fcntl, "F_SETSIG"):  # by which closing it ends the process, whatever that does
         return start("reader.workers.worker", descriptors, place)
     theirs, life = os.pipe()
     try:
-        return starter.fork([*descriptors, theirs], place), life
+        return fork_server.fork([*descriptors, theirs], place), life
     except BaseException:
         os.close(life)
         raise
@@ -125,9 +121,6 @@ def setup_file(setup: Setup) -> FileIO:
     """A file without a name from which each worker reads its set-up, and where modules are found.
 
     A socket would hold no more than some hundred kilobytes until a worker reads them.
-
-    Raises:
-        OSError: there is no memory for it.
     """
     content = memoryview(pickle.dumps((sys.path, cloudpickle.dumps(setup))))
     file = FileIO(unnamed_file(len(content)), "wb")

@@ -1,4 +1,4 @@
-"""Notices that no worker gets on, and says what each of them has in its hands.
+"""Notices that no worker gets on, and says what each of them has in its states.
 
 Purpose: a consumer that waits because of a stopped worker, a hung callable or a dead network disk
 learns so, with process, sample and remedy; with a `timeout` it is not left waiting.
@@ -8,7 +8,7 @@ since it is counted in ticks: one that was stopped itself (Ctrl-Z), or slept wit
 reports nothing when it goes on. Files that may hang are looked at by a thread that need not come
 back.
 
-Assumptions: a worker that gets on has another sample in its hands within `PATIENCE` seconds.
+Assumptions: a worker that gets on has another sample in its states within `PATIENCE` seconds.
 """
 
 import threading
@@ -21,7 +21,7 @@ from typing import NamedTuple, TypeVar
 from reader.dataset.dataset import Dataset
 from reader.errors import WorkerError
 from reader.warning import warn
-from reader.workers.in_hand import Note
+from reader.workers.progress import CurrentSample
 
 T = TypeVar("T")
 
@@ -39,16 +39,16 @@ _STATES = {
 }
 
 
-class Hand(NamedTuple):
+class WorkerState(NamedTuple):
     """A worker, and what it holds."""
 
     pid: int
     is_ready: bool
-    note: Note
+    current: CurrentSample
 
 
-class Watch:
-    """Counts the time in which nothing changes in the workers' hands.
+class StallDetector:
+    """Counts the time in which nothing changes in the workers' states.
 
     Attributes:
         tick: seconds to wait for news between two looks.
@@ -60,10 +60,10 @@ class Watch:
         self._dataset = dataset
         self._timeout = timeout
         self._clock = 0.0  # seconds waited in vain
-        self._since: dict[Hand, float] = {}  # by this clock
-        self._reported: dict[Hand, float] = {}
+        self._since: dict[WorkerState, float] = {}  # by this clock
+        self._reported: dict[WorkerState, float] = {}
 
-    def look(self, hands: Sequence[Hand]) -> None:
+    def look(self, states: Sequence[WorkerState]) -> None:
         """Take note that there was no news for a tick, and of what the workers hold now.
 
         Raises:
@@ -71,9 +71,9 @@ class Watch:
                 them are starting.
         """
         self._clock += self.tick
-        self._since = {hand: self._since.get(hand, self._clock) for hand in hands}
+        self._since = {state: self._since.get(state, self._clock) for state in states}
         quiet = self._clock - max(self._since.values(), default=self._clock)
-        is_starting = not all(hand.is_ready for hand in hands)
+        is_starting = not all(state.is_ready for state in states)
         limit = max(self._timeout, PATIENCE) if is_starting else self._timeout
         if self._timeout and quiet >= limit:
             raise WorkerError(
@@ -89,23 +89,23 @@ class Watch:
             )
 
     def _report(self) -> str:
-        busy = [hand for hand in self._since if hand.note.task >= 0]
+        busy = [state for state in self._since if state.current.task >= 0]
         shown = sorted(busy or self._since, key=self._since.__getitem__)
-        said = [self._of_worker(hand) for hand in shown[:_NAMED]]
+        said = [self._of_worker(state) for state in shown[:_NAMED]]
         if len(shown) > _NAMED:
             said.append(f"{len(shown) - _NAMED} more are like that")
         return "; ".join(said)
 
-    def _of_worker(self, hand: Hand) -> str:
-        doing = _STATES.get(_state(hand.pid), "is there").format(pid=hand.pid)
-        seconds = self._clock - self._since[hand]
-        if not hand.is_ready:
+    def _of_worker(self, state: WorkerState) -> str:
+        doing = _STATES.get(_state(state.pid), "is there").format(pid=state.pid)
+        seconds = self._clock - self._since[state]
+        if not state.is_ready:
             what = "has not yet started"
-        elif hand.note.task < 0:
+        elif state.current.task < 0:
             what = "takes no sample"
         else:
-            what = f"has {named_in_time(self._dataset, hand.note.sample)}"
-        return f"worker {hand.pid} {doing} and {what} for {seconds:.0f} seconds"
+            what = f"has {named_in_time(self._dataset, state.current.sample)}"
+        return f"worker {state.pid} {doing} and {what} for {seconds:.0f} seconds"
 
 
 def _state(pid: int) -> str:

@@ -30,6 +30,8 @@ from typing import Any
 import numpy as np
 
 from reader.batch.ring import RingMemory
+from reader.child_process import end_with_parent
+from reader.columns.row_writer import RowWriter
 from reader.errors import (
     SampleError,
     StoreError,
@@ -38,13 +40,10 @@ from reader.errors import (
     lacks_memory,
     own_lines,
 )
-from reader.executed import end_with_parent
 from reader.format import ShardfeedError
-from reader.samples.drawing import Planned
-from reader.samples.raw import Gatherer
-from reader.samples.row_writer import RowWriter
+from reader.samples.pixels import Planned
+from reader.samples.raw import RawBatchReader
 from reader.samples.sample import SampleReader
-from reader.workers.in_hand import Board, Place
 from reader.workers.messages import (
     MAX_TASK_BYTES,
     Done,
@@ -61,6 +60,7 @@ from reader.workers.messages import (
     parse,
     receive,
 )
+from reader.workers.progress import ProgressBoard, WorkerSlot
 
 _MEMORY_ADVICE = (
     "Memory ran out: fewer workers, a smaller batch_size or smaller images (`packer pack "
@@ -71,48 +71,49 @@ _MEMORY_ADVICE = (
 class Worker:
     """Does tasks, one after the other."""
 
-    def __init__(self, setup: Setup, memory: RingMemory, place: Place) -> None:
+    def __init__(self, setup: Setup, memory: RingMemory, slot: WorkerSlot) -> None:
         self._setup = setup
-        self._place = place
+        self._slot = slot
         self._memory = memory
-        self._reader = SampleReader(setup.dataset, setup.recipe, setup.decoded)
-        self._writer = RowWriter(setup.layout, setup.recipe)
-        self._gatherer: Gatherer | None = None
+        source = setup.schema.image.pixel_source
+        self._reader = SampleReader(setup.dataset, setup.recipe, setup.decoded, source)
+        self._writer = RowWriter(setup.schema)
+        self._raw: RawBatchReader | None = None
 
     def run(self, task: Task) -> Done | Failed:
         """Fill the task's rows."""
-        self._place.begin(task.number, int(task.samples[0]))
+        self._slot.begin(task.number, int(task.samples[0]))
         try:
             return self._done(task)
         except ShardfeedError as error:
             kind = StoreError if isinstance(error, StoreError) else SampleError
             return Failed(task.number, str(error), kind)
         except Exception as error:
-            sample = self._setup.dataset.describe(self._place.read().sample)
+            sample = self._setup.dataset.describe(self._slot.read().sample)
             if isinstance(error, UserCodeError) and not lacks_memory(error.error):
                 text = f"{sample}: {error.what} raised\n{own_lines(error.error)}"
                 return Failed(task.number, text, WorkerError, error.at(sample))
             return Failed(task.number, f"At {sample}:\n{_told(error)}", WorkerError)
         finally:
-            self._place.end()
+            self._slot.end()
 
     def _done(self, task: Task) -> Done:
         before = self._clocks()
         self._writer.begin(self._memory.slot(task.slot), task.row, len(task.samples))
         bad: list[tuple[int, str]] = []
         loose: list[tuple[Any, ...]] = []
-        if not self._setup.is_gathered or not self._is_gathered(task):
+        if not self._setup.schema.is_gathered or not self._is_gathered(task):
             self._decode(task, bad, loose)
         return Done(task.number, self._clocks().since(before), tuple(bad), tuple(loose))
 
     def _is_gathered(self, task: Task) -> bool:
         """Fill the task's rows at once; False where bad samples have to be told from good ones."""
         try:
-            if self._gatherer is None:
+            if self._raw is None:
                 setup = self._setup
-                self._gatherer = Gatherer(setup.dataset, setup.recipe, self._place.turn_to)
+                self._raw = RawBatchReader(setup.dataset, setup.recipe, self._slot.turn_to)
             samples, positions = task.samples, task.positions
-            self._writer.gather(self._gatherer, samples, task.epoch, positions, task.valid)
+            self._writer.gather(self._raw, samples, task.epoch, positions, task.valid)
         except ShardfeedError as error:
             if self._setup.on_error == "raise" or isinstance(error, StoreError):
                 raise
@@ -128,7 +129,7 @@ class Worker:
         ]
         for step, found in enumerate(planned):
             sample = int(task.samples[step])
-            self._place.turn_to(sample)
+            self._slot.turn_to(sample)
             try:
                 loose.append(self._written(found, task, step))
             except SampleError as error:
@@ -152,7 +153,7 @@ class Worker:
         )
 
     def _plan_or_error(self, sample: int, epoch: int, position: int) -> Planned | SampleError:
-        self._place.turn_to(sample)
+        self._slot.turn_to(sample)
         try:
             return self._reader.plan(sample, epoch, position)
         except SampleError as error:
@@ -161,11 +162,7 @@ class Worker:
             return SampleError(str(error))
 
     def _written(self, planned: Planned | SampleError, task: Task, step: int) -> tuple[Any, ...]:
-        """Read a sample into the row of a step of the task.
-
-        Raises:
-            SampleError: it cannot be read.
-        """
+        """Read a sample into the row of a step of the task."""
         if isinstance(planned, SampleError):
             raise planned
         row, is_valid = task.row + step, step < task.valid
@@ -189,12 +186,7 @@ def _told(error: Exception) -> str:
 
 
 def serve(control: Connection, tasks: socket.socket, worker: Worker) -> None:
-    """Answer the parent and take tasks until the parent sends `Retire`.
-
-    Raises:
-        EOFError, OSError: the parent has hung up.
-        WorkerError: it said something that makes no sense.
-    """
+    """Answer the parent and take tasks until the parent sends `Retire`."""
     news = select.poll()  # made once: `multiprocessing`'s `wait` registers all anew in each call
     news.register(control.fileno(), select.POLLIN)
     while True:
@@ -250,7 +242,7 @@ def _setup(descriptor: int) -> Setup:
 
 def main(arguments: Sequence[str | int]) -> None:
     """Set up and serve."""
-    control_fd, setup_fd, tasks_fd, memory_fd, board_fd, life_fd, place = map(int, arguments)
+    control_fd, setup_fd, tasks_fd, memory_fd, board_fd, life_fd, number = map(int, arguments)
     end_with_parent(life_fd)
     control = Connection(control_fd)
     # A child that outlives this process must not keep its end from the parent.
@@ -262,8 +254,8 @@ def main(arguments: Sequence[str | int]) -> None:
             import cv2
 
             cv2.setNumThreads(1)  # the processes are the parallelism
-            memory = RingMemory(memory_fd, setup.slots, setup.layout)
-            worker = Worker(setup, memory, Board(board_fd).place(place))
+            memory = RingMemory(memory_fd, setup.slots, setup.schema.layout)
+            worker = Worker(setup, memory, ProgressBoard(board_fd).slot(number))
         except (EOFError, ConnectionError):
             raise
         except Exception as error:

@@ -26,7 +26,7 @@ if __name__ == "__main__":
 
 from packer.run.pack import PackOptions, pack
 from reader import CenterCrop, Dataset, Loader, ShardfeedError
-from reader.workers import starter
+from reader.workers import fork_server
 
 INJECTED = Path(__file__).parent / "injected_reading"
 INJECTOR = runpy.run_path(str(INJECTED / "sitecustomize.py"))
@@ -324,7 +324,7 @@ class Bench:
                 complaint = complaint or "the loader did not get over it"
         shutil.rmtree(self._folder.with_suffix(".away"), ignore_errors=True)
         self._folder.mkdir(exist_ok=True)
-        starter.end()
+        fork_server.end()
         if left := set(psutil.Process().children()) - children:
             complaint = complaint or f"it left {left}"
         return outcome.kind, complaint

@@ -9,8 +9,8 @@ from packer.inspect.estimate.reading import Reading
 from packer.inspect.estimate.setting import Setting, Stored
 from packer.inspect.estimate.traffic import Traffic, traffic
 from reader.batch.depth import chunk_size, depth_of, slots_of
-from reader.batch.layout import BatchLayout
 from reader.cache.ranges import kept_bytes
+from reader.columns.schema import BatchSchema
 from reader.errors import StoreError
 from reader.order.blocks import BlockShuffle
 from reader.order.samplers import plain_order
@@ -134,7 +134,7 @@ def _times(setting: Setting, samples: int, traffic: Traffic) -> Times:
 
 def _memory(stored: Stored, setting: Setting) -> Memory:
     """What a Loader of images and labels, and its CUDAPrefetcher, hold."""
-    layout = BatchLayout(setting.batch_size, setting.size)
+    layout = BatchSchema.of_images(setting.batch_size, setting.size).layout
     chunk = chunk_size(setting.batch_size, setting.workers, is_gathered=False)
     depth = depth_of(layout, setting.workers * chunk)
     height, width = setting.size

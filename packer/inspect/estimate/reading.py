@@ -9,10 +9,9 @@ from numpy.typing import NDArray
 
 from packer.inspect.estimate.setting import Setting, Stored
 from reader.cache.ranges import Part
-from reader.order.ahead import Ahead, runs
+from reader.order.access import AccessPattern, runs
 from reader.order.shuffle import Order
 from reader.order.steps import Steps
-from reader.order.streams import residue_of
 from reader.store.limits import PART
 
 _ROWS = 1 << 20  # samples that are looked at together; all of 10^8 take many gigabytes
@@ -61,11 +60,11 @@ class Reading:
     node: int = 0
 
     @cached_property
-    def aheads(self) -> tuple[Ahead, ...]:
+    def aheads(self) -> tuple[AccessPattern, ...]:
         """The plan of each rank of the node."""
         first, count = self.node * self.setting.ranks, self.order.count
         return tuple(
-            Ahead(self.order, self._steps(rank, self.epoch * count), self.stored.sizes)
+            AccessPattern(self.order, self._steps(rank, self.epoch * count), self.stored.sizes)
             for rank in range(first, first + self.setting.ranks)
         )
 
@@ -73,7 +72,7 @@ class Reading:
         setting = self.setting
         stop = start + self.order.count
         world_size = setting.world_size
-        residue = residue_of(self.order, rank, world_size)
+        residue = self.order.residue(rank, world_size)
         return Steps(
             stop, setting.batch_size, rank, world_size, setting.drop_last, start, residue=residue
         )
@@ -169,7 +168,7 @@ class Reading:
         positions = np.arange(count)
         return self.order.samples(positions, self.epoch), self.epoch * count + positions
 
-    def _parts_of(self, ahead: Ahead, first: int, stop: int) -> Sequence[NDArray[np.int64]]:
+    def _parts_of(self, ahead: AccessPattern, first: int, stop: int) -> Sequence[NDArray[np.int64]]:
         """The same of one rank: step, begin and end of each request."""
         if ahead.is_by_shard:
             starts = ahead.starts

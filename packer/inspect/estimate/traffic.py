@@ -2,7 +2,7 @@
 
 The cache is that of `reader.cache`: full, it gives up what the order needs last, some 64th of its
 limit at a time, and never what is about to be read. The rules of which requests are made, of how
-far ahead, and of what is kept room for, are the reader's own (`reader.order.ahead`,
+far ahead, and of what is kept room for, are the reader's own (`reader.order.access`,
 `reader.cache.ranges`). What only time could tell is taken as it is where the store keeps up: that
 the reader has fetched as far ahead as it may.
 """

@@ -14,10 +14,9 @@ import numpy as np
 from packer.inspect.info import info
 from packer.inspect.verify import verify
 from reader import CenterCrop, Dataset, RandomCrop, RandomHorizontalFlip, RandomResizedCrop
-from reader.batch.layout import BatchLayout
 from reader.format import FORMATS, Index, Manifest, ShardEntry, ShardfeedError
 from reader.format.errors import DecodeError
-from reader.samples.raw import Gatherer, can_gather
+from reader.samples.raw import RawBatchReader, can_gather
 from reader.samples.sample import Recipe, SampleReader
 from targets.making import LIMITS, dataset, folder
 
@@ -96,9 +95,7 @@ def _read_all(found: Dataset, tar: bytes) -> None:
 def _gather(found: Dataset) -> None:
     for transforms in ((CenterCrop(4),), (RandomCrop(4, padding=3), RandomHorizontalFlip())):
         recipe = Recipe(transforms)
-        if can_gather(found, recipe):
-            layout = BatchLayout(len(found), (4, 4))
-            arrays = layout.arrays(np.zeros(layout.slot_bytes, np.uint8))
-            gatherer = Gatherer(found, recipe, lambda sample: None)
+        if can_gather(found, transforms):
+            raw = RawBatchReader(found, recipe, lambda sample: None)
             samples = np.arange(len(found))
-            gatherer.fill(arrays.image, arrays.label, samples, 0, samples)
+            raw.fill(np.empty((len(found), 4, 4, 3), np.uint8), samples, 0, samples)

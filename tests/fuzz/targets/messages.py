@@ -22,7 +22,7 @@ from unittest.mock import patch
 import numpy as np
 
 from reader import Dataset, WorkerError
-from reader.batch.layout import BatchLayout
+from reader.columns.schema import BatchSchema
 from reader.samples.sample import Recipe
 from reader.workers import pool
 from reader.workers.messages import (
@@ -123,7 +123,9 @@ def _as_parent(heard: list[bytes]) -> None:
 
 @cache
 def _setup() -> Setup:
-    return Setup(Dataset(dataset("messages", quality=90)), Recipe(), 1, BatchLayout(4, (8, 8)))
+    return Setup(
+        Dataset(dataset("messages", quality=90)), Recipe(), 1, BatchSchema.of_images(4, (8, 8))
+    )
 
 
 class _Process:

@@ -10,11 +10,12 @@ import pytest
 from live_workers import started, workers
 
 from reader import CenterCrop, Loader
-from reader.batch.layout import BatchLayout
+from reader.batch.layout import ArraySpec, BatchLayout
 from reader.batch.pinned import page_lock
 from reader.batch.ring import RingMemory
 
-SIZE = 3 * BatchLayout(2, (4, 6)).slot_bytes
+LAYOUT = BatchLayout(2, (ArraySpec("image", "|u1", (4, 6, 3)),))
+SIZE = 3 * LAYOUT.slot_bytes
 
 
 class FakeCUDA:
@@ -38,7 +39,7 @@ class FakeCUDA:
 
 @pytest.fixture
 def memory() -> Iterator[RingMemory]:
-    created = RingMemory.create(3, BatchLayout(2, (4, 6)))
+    created = RingMemory.create(3, LAYOUT)
     yield created
     if created.bytes.size:
         created.close()
@@ -62,7 +63,7 @@ def test_the_memory_is_unregistered_at_close(memory: RingMemory) -> None:
 def test_it_stays_registered_while_a_batch_of_it_is_held(memory: RingMemory) -> None:
     cuda = FakeCUDA()
     page_lock(memory.bytes, cuda)
-    image = memory.layout.arrays(memory.slot(2)).image[1:]
+    image = memory.layout.arrays(memory.slot(2))["image"][1:]
     memory.close()
     assert len(cuda.calls) == 1
     del image

@@ -11,11 +11,21 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reader import ReaderError
-from reader.batch.layout import BatchArrays, BatchLayout
+from reader.batch.layout import ArraySpec, BatchArrays, BatchLayout
 from reader.batch.ring import Ring, RingMemory
 
 SLOTS = 5
-LAYOUT = BatchLayout(rows=3, image=(4, 6))
+
+
+def layout_of(rows: int, height: int, width: int) -> BatchLayout:
+    """Images, and numbers of each kind."""
+    image = ArraySpec("image", "|u1", (height, width, 3))
+    shape = ArraySpec("shape", "<i4", (2,))
+    numbers = (ArraySpec("label", "<i8"), ArraySpec("index", "<i8"), ArraySpec("valid", "|b1"))
+    return BatchLayout(rows, (image, *numbers, shape))
+
+
+LAYOUT = layout_of(3, 4, 6)
 
 
 @pytest.fixture
@@ -28,9 +38,9 @@ def ring() -> Iterator[Ring]:
 def fill(ring: Ring, slot: int, value: int) -> None:
     """Write a batch as a worker would."""
     arrays = LAYOUT.arrays(ring.memory.slot(slot))
-    arrays.image[:] = arrays.label[:] = arrays.index[:] = value
-    arrays.valid[:] = True
-    arrays.shape[:] = 4, 6
+    arrays["image"][:] = arrays["label"][:] = arrays["index"][:] = value
+    arrays["valid"][:] = True
+    arrays["shape"][:] = 4, 6
 
 
 def deliver(ring: Ring, value: int, rows: int = 3) -> BatchArrays:
@@ -53,16 +63,15 @@ def test_every_slot_is_taken_once_until_it_is_released(ring: Ring) -> None:
 
 def test_what_is_written_is_what_is_delivered(ring: Ring) -> None:
     batch = deliver(ring, 7, rows=2)
-    assert batch.image.shape == (2, 4, 6, 3)
-    assert (batch.image == 7).all()
-    assert batch.label.tolist() == batch.index.tolist() == [7, 7]
-    assert batch.valid.tolist() == [True, True]
-    assert [image.shape for image in batch.images()] == [(4, 6, 3), (4, 6, 3)]
+    assert batch["image"].shape == (2, 4, 6, 3)
+    assert (batch["image"] == 7).all()
+    assert batch["label"].tolist() == batch["index"].tolist() == [7, 7]
+    assert batch["valid"].tolist() == [True, True]
 
 
 def test_a_slot_comes_back_when_the_last_array_over_it_is_gone(ring: Ring) -> None:
     batch = deliver(ring, 1)
-    view = batch.image[1:, 2, ::2]
+    view = batch["image"][1:, 2, ::2]
     others = [ring.take() for _ in range(SLOTS - 1)]
     assert None not in others
     del batch
@@ -75,15 +84,15 @@ def test_a_slot_comes_back_when_the_last_array_over_it_is_gone(ring: Ring) -> No
 def test_what_a_consumer_keeps_is_never_overwritten(ring: Ring) -> None:
     kept = [deliver(ring, value) for value in range(4 * SLOTS)]
     for value, batch in enumerate(kept):
-        assert (batch.image == value).all()
-        assert (batch.label == value).all()
+        assert (batch["image"] == value).all()
+        assert (batch["label"] == value).all()
     assert ring.copied > 0
 
 
 def test_batches_that_are_let_go_are_not_copied(ring: Ring) -> None:
     for value in range(4 * SLOTS):
         batch = deliver(ring, value)
-        assert (batch.image == value).all()
+        assert (batch["image"] == value).all()
     assert ring.copied == 0
 
 
@@ -101,8 +110,8 @@ def test_a_batch_that_is_copied_out_frees_its_slot(ring: Ring) -> None:
     copy = ring.copy_out(slot, 2)
     assert ring.take() == slot
     fill(ring, slot, 1)
-    assert copy.label.tolist() == [9, 9]
-    assert (copy.image == 9).all()
+    assert copy["label"].tolist() == [9, 9]
+    assert (copy["image"] == 9).all()
 
 
 def test_arrays_outlive_the_ring_and_its_memory() -> None:
@@ -112,15 +121,15 @@ def test_arrays_outlive_the_ring_and_its_memory() -> None:
     memory.close()
     del ring, memory
     gc.collect()
-    assert (batch.image == 5).all()
-    batch.image[:] = 6
-    assert (batch.image == 6).all()
+    assert (batch["image"] == 5).all()
+    batch["image"][:] = 6
+    assert (batch["image"] == 6).all()
 
 
 def test_two_processes_map_the_same_memory(ring: Ring) -> None:
     other = RingMemory(ring.memory.descriptor, SLOTS, LAYOUT)  # as a worker does
-    LAYOUT.arrays(other.slot(2)).label[:] = 11, 12, 13
-    assert LAYOUT.arrays(ring.memory.slot(2)).label.tolist() == [11, 12, 13]
+    LAYOUT.arrays(other.slot(2))["label"][:] = 11, 12, 13
+    assert LAYOUT.arrays(ring.memory.slot(2))["label"].tolist() == [11, 12, 13]
 
 
 @given(rows=st.integers(1, 20), height=st.integers(1, 40), width=st.integers(1, 40), data=st.data())
@@ -128,7 +137,7 @@ def test_two_processes_map_the_same_memory(ring: Ring) -> None:
 def test_the_arrays_of_a_slot_never_overlap_and_are_aligned(
     rows: int, height: int, width: int, data: st.DataObject
 ) -> None:
-    layout = BatchLayout(rows, (height, width))
+    layout = layout_of(rows, height, width)
     assert layout.slot_bytes % 4096 == 0
     arrays = layout.arrays(np.zeros(layout.slot_bytes, np.uint8))
     values = {
@@ -139,34 +148,18 @@ def test_the_arrays_of_a_slot_never_overlap_and_are_aligned(
         "valid": data.draw(st.booleans()),
     }
     for name, value in values.items():
-        getattr(arrays, name)[:] = value
+        arrays[name][:] = value
     for name, value in values.items():
-        array = getattr(arrays, name)
+        array = arrays[name]
         assert len(array) == rows
         assert (array == value).all()
         assert array.flags.aligned
 
 
-def test_an_image_smaller_than_its_row_is_given_in_its_own_shape(ring: Ring) -> None:
-    arrays = LAYOUT.arrays(ring.memory.slot(0))
-    for row, (height, width) in enumerate([(2, 3), (4, 6), (6, 4)]):
-        arrays.image_of(row, height, width)[:] = row + 1
-        arrays.shape[row] = height, width
-    images = arrays.images()
-    assert [image.shape for image in images] == [(2, 3, 3), (4, 6, 3), (6, 4, 3)]
-    assert [int(image.min()) for image in images] == [1, 2, 3]
-    assert [int(image.max()) for image in images] == [1, 2, 3]
-
-
-def test_an_image_larger_than_its_row_is_refused(ring: Ring) -> None:
-    with pytest.raises(ValueError, match="5 x 6"):
-        LAYOUT.arrays(ring.memory.slot(0)).image_of(0, 5, 6)
-
-
 def test_batches_that_memory_cannot_hold_are_refused_with_the_numbers() -> None:
     numbers = r"4 batches of 3,[\d,]+ bytes .*, 12,[\d,]+ in all, but [\d,]+ are available"
     with pytest.raises(ReaderError, match=numbers):
-        RingMemory.create(4, BatchLayout(rows=1_000_000, image=(1000, 1000)))
+        RingMemory.create(4, layout_of(1_000_000, 1000, 1000))
 
 
 def test_a_limit_on_files_or_addresses_is_told_as_such(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ import pytest
 from growth import assert_linear
 
 from reader import AspectBuckets, BlockShuffle, Dataset
-from reader.order.ahead import Ahead
+from reader.order.access import AccessPattern
 from reader.order.buckets import Bucketed
 from reader.order.samplers import Drawn, plain_order
 from reader.order.shuffle import Order
@@ -68,7 +68,7 @@ def test_what_is_read_next_is_planned(name: str) -> None:
     def use(n: int) -> Callable[[], object]:
         sizes = [_SAMPLES] * n
         order = ORDERS[name](sizes)
-        ahead = Ahead(order, Steps(order.count, 64, 0, 1, False, residue=0), tuple(sizes))
+        ahead = AccessPattern(order, Steps(order.count, 64, 0, 1, False, residue=0), tuple(sizes))
 
         def run() -> None:
             for step in range(len(ahead.steps)):

@@ -120,7 +120,7 @@ def test_it_is_as_fast_as_all_cores_would_be(cores: int) -> None:
 def test_auto_settles_on_more_workers_and_delivers_what_a_number_of_them_would(
     packed: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("reader.loader.feed.usable_cores", lambda: 4)
+    monkeypatch.setattr("reader.loader.pipeline.usable_cores", lambda: 4)
     crops = [RandomResizedCrop(16), RandomHorizontalFlip()]
 
     def read(workers: int | Literal["auto"], seconds: float) -> tuple[list[torch.Tensor], set[int]]:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from reader import ArgumentError, BlockShuffle, Dataset, Loader
 from reader.order.steps import Steps
-from reader.order.streams import Streamed, residue_of
+from reader.order.streams import Streamed
 
 SIZES = st.lists(st.integers(0, 30), min_size=1, max_size=12).filter(any)
 STREAMS = st.integers(1, 9)
@@ -83,7 +83,7 @@ def test_each_rank_reads_streams_of_its_own_wherever_it_begins(
     world_size = data.draw(ranks_of(order))
     own: list[set[int]] = []
     for rank in range(world_size):
-        residue = residue_of(order, rank, world_size)
+        residue = order.residue(rank, world_size)
         steps = Steps(start + 400, batch_size, rank, world_size, False, start, residue=residue)
         taken = np.concatenate([step.positions[: step.valid] for step in steps])
         own.append(set((taken % order.streams).tolist()))

@@ -20,14 +20,15 @@ from delivered import slow
 from live_workers import workers
 
 from reader import CenterCrop, Dataset, Geometry, SampleError, Transform, WorkerError
-from reader.batch.layout import BatchLayout
 from reader.batch.ring import RingMemory
+from reader.columns.schema import BatchSchema
 from reader.rng import SampleRandom
 from reader.samples.sample import Recipe
 from reader.workers.messages import Done, Failed, Setup, Task
 from reader.workers.pool import Pool, failure
 
-LAYOUT = BatchLayout(rows=4, image=(16, 16))
+SCHEMA = BatchSchema.of_images(4, (16, 16))
+LAYOUT = SCHEMA.layout
 SLOTS = 6
 
 pytestmark = pytest.mark.usefixtures("no_leftovers")
@@ -41,7 +42,7 @@ def start(packed: Path) -> Iterator[Callable[..., Pool]]:
         def make(workers: int, *transforms: Transform, memory: RingMemory | None = None) -> Pool:
             if memory is None:
                 memory = stack.enter_context(closing(RingMemory.create(SLOTS, LAYOUT)))
-            setup = Setup(Dataset(packed), Recipe((*transforms, CenterCrop(16))), SLOTS, LAYOUT)
+            setup = Setup(Dataset(packed), Recipe((*transforms, CenterCrop(16))), SLOTS, SCHEMA)
             return stack.enter_context(closing(Pool(workers, setup, memory.descriptor)))
 
         yield make
@@ -79,9 +80,9 @@ def test_what_a_task_writes_lies_in_its_rows(start: Callable[..., Pool]) -> None
         pool.submit([Task(0, 3, 1, 0, 0, np.array([7, 11]), 1)])
         assert numbers(ended(pool, 1)) == [0]
         arrays = LAYOUT.arrays(memory.slot(3))
-        assert arrays.index.tolist() == [0, 7, 11, 0]
-        assert arrays.valid.tolist() == [False, True, False, False]
-        assert [bool(image.any()) for image in arrays.image] == [False, True, True, False]
+        assert arrays["index"].tolist() == [0, 7, 11, 0]
+        assert arrays["valid"].tolist() == [False, True, False, False]
+        assert [bool(image.any()) for image in arrays["image"]] == [False, True, True, False]
 
 
 def test_polling_ends_when_its_time_is_up(start: Callable[..., Pool]) -> None:
@@ -226,7 +227,7 @@ def test_a_worker_that_dies_is_missed_even_if_its_child_lives_on(
 
 def test_without_descriptors_a_pool_says_so_and_leaves_none(packed: Path) -> None:
     with closing(RingMemory.create(SLOTS, LAYOUT)) as memory:
-        setup = Setup(Dataset(packed), Recipe((CenterCrop(16),)), SLOTS, LAYOUT)
+        setup = Setup(Dataset(packed), Recipe((CenterCrop(16),)), SLOTS, SCHEMA)
         before = resource.getrlimit(resource.RLIMIT_NOFILE)
         told = []
         for spare in range(11):

@@ -9,18 +9,18 @@ from pathlib import Path
 import pytest
 
 from reader import Dataset, WorkerError
-from reader.workers.in_hand import Board, Note
-from reader.workers.stall import PATIENCE, TICK, Hand, Watch, within
+from reader.workers.progress import CurrentSample, ProgressBoard
+from reader.workers.stall import PATIENCE, TICK, StallDetector, WorkerState, within
 
-IDLE = Note(-1, -1)
+IDLE = CurrentSample(-1, -1)
 HERE = os.getpid()
 
 
-def hands(*notes: Note, is_ready: bool = True) -> list[Hand]:
-    return [Hand(HERE, is_ready, note) for note in notes]
+def hands(*notes: CurrentSample, is_ready: bool = True) -> list[WorkerState]:
+    return [WorkerState(HERE, is_ready, note) for note in notes]
 
 
-def look(watch: Watch, seen: Sequence[Hand], seconds: float) -> list[str]:
+def look(watch: StallDetector, seen: Sequence[WorkerState], seconds: float) -> list[str]:
     """The warnings that come of so many seconds without news."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -30,33 +30,36 @@ def look(watch: Watch, seen: Sequence[Hand], seconds: float) -> list[str]:
 
 
 def test_a_stall_is_warned_of_once_when_patience_is_over(packed: Path) -> None:
-    watch = Watch(Dataset(packed), timeout=0)
-    stuck = hands(Note(3, 17), IDLE)
+    watch = StallDetector(Dataset(packed), timeout=0)
+    stuck = hands(CurrentSample(3, 17), IDLE)
     assert look(watch, stuck, PATIENCE) == []
     (text,) = look(watch, stuck, 10 * PATIENCE)
     dataset = Dataset(packed)
     shard = dataset.locate(17)[0].path
     assert f"worker {HERE} computes and has sample 17 {dataset.keys[17]!r} of {shard} for" in text
     assert "timeout=" in text
-    assert look(watch, hands(Note(4, 20)), PATIENCE) == []
-    assert len(look(watch, hands(Note(4, 20)), PATIENCE)) == 1
+    assert look(watch, hands(CurrentSample(4, 20)), PATIENCE) == []
+    assert len(look(watch, hands(CurrentSample(4, 20)), PATIENCE)) == 1
 
 
 def test_one_worker_that_gets_on_is_progress(packed: Path) -> None:
-    watch = Watch(Dataset(packed), timeout=PATIENCE)
+    watch = StallDetector(Dataset(packed), timeout=PATIENCE)
     for number in range(100):
-        assert look(watch, hands(Note(0, 5), Note(1, number % 39)), PATIENCE / 3) == []
+        assert (
+            look(watch, hands(CurrentSample(0, 5), CurrentSample(1, number % 39)), PATIENCE / 3)
+            == []
+        )
 
 
 def test_a_timeout_is_an_error_that_names_who_holds_what(packed: Path) -> None:
-    watch = Watch(Dataset(packed), timeout=5)
-    assert look(watch, hands(Note(0, 38)), 5) == []
+    watch = StallDetector(Dataset(packed), timeout=5)
+    assert look(watch, hands(CurrentSample(0, 38)), 5) == []
     with pytest.raises(WorkerError, match=r"timeout=5 .* sample 38 '.*' of .*\.tar"):
-        look(watch, hands(Note(0, 38)), 5)
+        look(watch, hands(CurrentSample(0, 38)), 5)
 
 
 def test_workers_that_start_are_given_the_time_for_it(packed: Path) -> None:
-    watch = Watch(Dataset(packed), timeout=2 * TICK)
+    watch = StallDetector(Dataset(packed), timeout=2 * TICK)
     starting = hands(IDLE, is_ready=False)
     assert look(watch, starting, PATIENCE) == []
     with pytest.raises(WorkerError, match="has not yet started"):
@@ -64,18 +67,18 @@ def test_workers_that_start_are_given_the_time_for_it(packed: Path) -> None:
 
 
 def test_idle_workers_are_named_only_where_none_holds_a_sample(packed: Path) -> None:
-    watch = Watch(Dataset(packed), timeout=2)
+    watch = StallDetector(Dataset(packed), timeout=2)
     with pytest.raises(WorkerError) as caught:
-        look(watch, hands(IDLE, Note(0, 5)), 10)
+        look(watch, hands(IDLE, CurrentSample(0, 5)), 10)
     assert "takes no sample" not in str(caught.value)
     with pytest.raises(WorkerError, match="takes no sample"):
         look(watch, hands(IDLE), 10)
 
 
 def test_of_many_workers_some_are_named_and_the_rest_counted(packed: Path) -> None:
-    watch = Watch(Dataset(packed), timeout=2)
+    watch = StallDetector(Dataset(packed), timeout=2)
     with pytest.raises(WorkerError, match="; 26 more are like that") as caught:
-        look(watch, hands(*(Note(n, n) for n in range(30))), 10)
+        look(watch, hands(*(CurrentSample(n, n) for n in range(30))), 10)
     assert str(caught.value).count("computes and has sample") == 4
 
 
@@ -83,24 +86,24 @@ def test_without_its_shards_a_sample_is_named_by_number_and_tar(packed_copy: Pat
     dataset = Dataset(packed_copy)
     for path in packed_copy.glob("*.safetensors"):
         path.unlink()
-    watch = Watch(dataset, timeout=2)
+    watch = StallDetector(dataset, timeout=2)
     with pytest.raises(WorkerError, match=r"sample 5 of .*shard-000000\.tar"):
-        look(watch, hands(Note(0, 5)), 10)
+        look(watch, hands(CurrentSample(0, 5)), 10)
 
 
 def test_what_is_noted_in_a_place_is_read_by_whoever_maps_the_board() -> None:
-    board = Board.create()
-    other = Board(board.descriptor)
-    mine, neighbour = board.place(3), board.place(4)
-    assert other.place(3).read() == (-1, -1)
+    board = ProgressBoard.create()
+    other = ProgressBoard(board.descriptor)
+    mine, neighbour = board.slot(3), board.slot(4)
+    assert other.slot(3).read() == (-1, -1)
     mine.begin(0, 7)
     neighbour.begin(2**40, 2**50)
-    assert other.place(3).read() == Note(0, 7)
+    assert other.slot(3).read() == CurrentSample(0, 7)
     mine.turn_to(0)
-    assert other.place(3).read() == Note(0, 0)
+    assert other.slot(3).read() == CurrentSample(0, 0)
     mine.end()
-    assert other.place(3).read() == (-1, -1)
-    assert other.place(4).read() == Note(2**40, 2**50)
+    assert other.slot(3).read() == (-1, -1)
+    assert other.slot(4).read() == CurrentSample(2**40, 2**50)
     board.close()
     board.close()
 

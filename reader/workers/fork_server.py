@@ -29,7 +29,7 @@ from typing import Any
 
 import numpy as np
 
-from reader.executed import end_with_parent, environment, start
+from reader.child_process import end_with_parent, environment, start
 from reader.workers import worker
 
 _KEPT_SECONDS = 30
@@ -41,7 +41,7 @@ _DESCRIPTORS = 7  # of a request: the working directory, then see `reader.worker
 _LIMITS = [getattr(resource, name) for name in dir(resource) if name.startswith("RLIMIT_")]
 
 
-class Starter:
+class ForkServer:
     """That process, as its parent sees it; it ends when this and its workers are gone.
 
     Attributes:
@@ -58,7 +58,7 @@ class Starter:
         try:
             with theirs:
                 self._process, self._life = start(
-                    "reader.workers.starter", (theirs.fileno(),), _KEPT_SECONDS
+                    "reader.workers.fork_server", (theirs.fileno(),), _KEPT_SECONDS
                 )
         except BaseException:
             self._socket.close()
@@ -141,14 +141,14 @@ def _close(process: "subprocess.Popen[bytes]", connection: socket.socket, life: 
 class Forked:
     """The process of a worker, as far as a `subprocess.Popen` is needed."""
 
-    def __init__(self, starter: Starter, number: int) -> None:
-        self._starter = starter
+    def __init__(self, server: ForkServer, number: int) -> None:
+        self._server = server
         self._number = number
 
     @property
     def pid(self) -> int:
         """Its number, or that of the process that it is about to be forked from."""
-        return self._starter.pid(self._number)
+        return self._server.pid(self._number)
 
     def kill(self) -> None:
         """Nothing: the system kills it when the pipe that holds it alive is closed."""
@@ -159,46 +159,42 @@ class Forked:
         Raises:
             subprocess.TimeoutExpired: it does not end.
         """
-        code = self._starter.code(self._number, timeout)
+        code = self._server.code(self._number, timeout)
         if code is None:
             raise subprocess.TimeoutExpired("a worker", timeout)
         return code
 
 
 _lock = threading.Lock()
-_starter: Starter | None = None  # the newest
-living: "weakref.WeakSet[Starter]" = weakref.WeakSet()
+_server: ForkServer | None = None  # the newest
+living: "weakref.WeakSet[ForkServer]" = weakref.WeakSet()
 
 
 def fork(descriptors: Sequence[int], place: int) -> Forked:
-    """Start a worker as `Starter.fork` does, from a process that is as this one is now.
-
-    Raises:
-        OSError: no process can be started.
-    """
-    global _starter
+    """Start a worker as `ForkServer.fork` does, from a process that is as this one is now."""
+    global _server
     with _lock:
-        if not (_starter and _starter.is_alive() and _starter.inherited == _inherited()):
-            _starter = Starter()
-        return _starter.fork(descriptors, place)
+        if not (_server and _server.is_alive() and _server.inherited == _inherited()):
+            _server = ForkServer()
+        return _server.fork(descriptors, place)
 
 
 def end() -> None:
     """End that process now."""
-    global _starter
+    global _server
     with _lock:
-        if _starter is not None:
-            _starter.close()
-            _starter = None
+        if _server is not None:
+            _server.close()
+            _server = None
 
 
 def _let_go_after_fork() -> None:
     # A forked child that kept its ends would keep it alive after its parent.
-    global _lock, _starter
+    global _lock, _server
     _lock = threading.Lock()
     for other in living:
         other.let_go()
-    _starter = None
+    _server = None
 
 
 os.register_at_fork(after_in_child=_let_go_after_fork)

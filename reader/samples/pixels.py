@@ -1,4 +1,4 @@
-"""What a sample is planned to show, and how that is drawn: decoded, or from memory."""
+"""What a sample is planned to show, and where its pixels come from: decoded, or from memory."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -36,8 +36,8 @@ class Planned(NamedTuple):
         """The first view."""
         return self.views[0]
 
-    def told(self, name: str) -> Any:
-        """The value of a field of `READ_ONLY`; None for "valid", which the batch knows."""
+    def value(self, name: str) -> Any:
+        """Return the value of a field of `READ_ONLY`; None for "valid", which the batch knows."""
         if name == "index":
             return self.number
         if name == "key":
@@ -47,8 +47,8 @@ class Planned(NamedTuple):
         return self.view.image.upright_size if name == "size" else None
 
 
-class Drawing:
-    """Draws views of images, all of which are decoded for it.
+class PixelSource:
+    """Gives views of images, all of which are decoded for it.
 
     Attributes:
         cached: images so far that were there without a decode.
@@ -66,16 +66,18 @@ class Drawing:
         """What the first view shows of a sample before it is mirrored, if that is there."""
         return None
 
-    def draw(self, planned: Planned, outs: Sequence[Pixels]) -> None:
-        """Fill `outs` with the views of a sample, of an image as `found` gave it.
+    def image(self, planned: Planned, outs: Sequence[Pixels] | None) -> Any:
+        """Return the image of a sample, or a list of its views; `outs`: memory for each of them."""
+        outs = outs or [np.empty((*v.size, v.image.depth), np.uint8) for v in planned.views]
+        self._draw(planned, outs)
+        return list(outs) if len(outs) > 1 else outs[0]
 
-        Raises:
-            DecodeError: the image does not decode.
-        """
+    def _draw(self, planned: Planned, outs: Sequence[Pixels]) -> None:
+        """Fill `outs` with the views of a sample, of an image as `found` gave it."""
         self._decoder.draw_all(planned.views, outs)
 
 
-class DrawingOfImages(Drawing):
+class CachedImages(PixelSource):
     """The same with a memory for whole images: one that is not there is decoded whole, and kept."""
 
     def __init__(self, decoder: Decoder, images: DecodedImages) -> None:
@@ -83,11 +85,10 @@ class DrawingOfImages(Drawing):
         self._images = images
 
     def found(self, number: int, image: StoredImage) -> StoredImage:
-        """See `Drawing`."""
+        """See `PixelSource`."""
         return replace(image, pixels=self._images.find(number, image.height, image.width))
 
-    def draw(self, planned: Planned, outs: Sequence[Pixels]) -> None:
-        """See `Drawing`."""
+    def _draw(self, planned: Planned, outs: Sequence[Pixels]) -> None:
         before = self._decoder.decodes
         self._decoder.draw_all(self._of_whole(planned.number, planned.views), outs)
         self.cached += self._decoder.decodes == before
@@ -104,7 +105,7 @@ class DrawingOfImages(Drawing):
         return [replace(view, image=image) for view in views]
 
 
-class DrawingOfResults(Drawing):
+class CachedResults(PixelSource):
     """The same with a memory for what the transforms, which give one view, make of each image."""
 
     def __init__(self, decoder: Decoder, images: DecodedImages) -> None:
@@ -112,11 +113,10 @@ class DrawingOfResults(Drawing):
         self._images = images
 
     def result(self, number: int, size: tuple[int, int]) -> Pixels | None:
-        """See `Drawing`."""
+        """See `PixelSource`."""
         return self._images.find(number, *size)
 
-    def draw(self, planned: Planned, outs: Sequence[Pixels]) -> None:
-        """See `Drawing`."""
+    def _draw(self, planned: Planned, outs: Sequence[Pixels]) -> None:
         if planned.result is not None:
             mirror(planned.result, *planned.mirrored, outs[0])
             self.cached += 1
@@ -127,8 +127,8 @@ class DrawingOfResults(Drawing):
         self._images.keep(planned.number, plain)
 
 
-def drawing(decoder: Decoder, images: DecodedImages | None) -> Drawing:
-    """What draws with this memory, or without any."""
+def pixel_source(decoder: Decoder, images: DecodedImages | None) -> PixelSource:
+    """Return the source with this memory, or without any."""
     if images is None:
-        return Drawing(decoder)
-    return (DrawingOfResults if images.of_results else DrawingOfImages)(decoder, images)
+        return PixelSource(decoder)
+    return (CachedResults if images.of_results else CachedImages)(decoder, images)

@@ -11,10 +11,9 @@ import numpy as np
 
 from reader.cache.messages import Counts
 from reader.dataset.dataset import Dataset
-from reader.loader.queued import Epoch
 from reader.loader.statistics import Flows
-from reader.order.ahead import Ahead
-from reader.order.sampled import Sampled
+from reader.loader.tasks import EpochRun
+from reader.order.access import AccessPattern
 from reader.order.shuffle import Order
 from reader.warning import warn
 from reader.workers.messages import Task
@@ -22,7 +21,7 @@ from reader.workers.messages import Task
 _TOLD_SECONDS = 5.0  # that every worker has waited
 
 
-class StorePlans:
+class Prefetch:
     """The plans of one loader; of a dataset in a folder, none."""
 
     def __init__(self, dataset: Dataset, order: Order, depth: int) -> None:
@@ -33,36 +32,32 @@ class StorePlans:
         self._order = order
         self._depth = depth
         self._number = count()
-        self._numbers: dict[Epoch, int] = {}
+        self._numbers: dict[EpochRun, int] = {}
         self._before = self._counted()
         self._has_told = False
 
-    def begin(self, epoch: Epoch) -> None:
-        """An epoch is to be read.
-
-        Raises:
-            StoreError: the cache is too small for it.
-        """
-        if self._plans is not None and not isinstance(self._order, Sampled) and len(epoch.steps):
+    def begin(self, epoch: EpochRun) -> None:
+        """An epoch is to be read."""
+        if self._plans is not None and not self._order.is_given and len(epoch.steps):
             number = next(self._number)
             places = self._dataset.places
-            ahead = Ahead(self._order, epoch.steps, places.counts, places.chosen)
+            ahead = AccessPattern(self._order, epoch.steps, places.counts, places.chosen)
             self._plans.begin(number, ahead, self._depth)
             self._numbers[epoch] = number
 
     def queued(self, tasks: Iterable[Task]) -> None:
         """A step waits for its workers."""
-        if self._plans is not None and isinstance(self._order, Sampled):
+        if self._plans is not None and self._order.is_given:
             numbers = np.unique(np.concatenate([task.samples for task in tasks]))
             for shard, _, rows in self._dataset.places.find_all(numbers):
                 self._plans.hint(shard, rows)
 
-    def took(self, epoch: Epoch) -> None:
+    def took(self, epoch: EpochRun) -> None:
         """A batch of an epoch was given out."""
         if self._plans is not None and epoch in self._numbers:
             self._plans.took(self._numbers[epoch], epoch.taken)
 
-    def drop(self, epoch: Epoch) -> None:
+    def drop(self, epoch: EpochRun) -> None:
         """No more of an epoch will be read."""
         number = self._numbers.pop(epoch, None)
         if self._plans is not None and number is not None:

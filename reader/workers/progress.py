@@ -16,14 +16,14 @@ from reader.batch.ring import unnamed_file
 _PLACES = 1024  # where there are more workers, some of them share a place
 
 
-class Note(NamedTuple):
+class CurrentSample(NamedTuple):
     """What a worker holds: a task's number and a sample's, -1 for none."""
 
     task: int
     sample: int
 
 
-class Place:
+class WorkerSlot:
     """A worker's own place on the board."""
 
     def __init__(self, words: "memoryview[int]") -> None:
@@ -42,12 +42,12 @@ class Place:
         """Nothing is in hand."""
         self._words[0] = self._words[1] = 0
 
-    def read(self) -> Note:
+    def read(self) -> CurrentSample:
         """What is in hand."""
-        return Note(self._words[0] - 1, self._words[1] - 1)
+        return CurrentSample(self._words[0] - 1, self._words[1] - 1)
 
 
-class Board:
+class ProgressBoard:
     """All places; parent and workers each map the same file."""
 
     def __init__(self, descriptor: int) -> None:
@@ -55,7 +55,7 @@ class Board:
         self._words = memoryview(mmap.mmap(descriptor, 16 * _PLACES)).cast("q")
 
     @classmethod
-    def create(cls) -> "Board":
+    def create(cls) -> "ProgressBoard":
         """A new, empty board."""
         descriptor = unnamed_file(16 * _PLACES)
         try:
@@ -64,10 +64,10 @@ class Board:
             os.close(descriptor)
             raise
 
-    def place(self, number: int) -> Place:
+    def slot(self, number: int) -> WorkerSlot:
         """The place of the `number`-th worker."""
         begin = 2 * (number % _PLACES)
-        return Place(self._words[begin : begin + 2])
+        return WorkerSlot(self._words[begin : begin + 2])
 
     def close(self) -> None:
         """Close the file; the memory goes with the last place."""

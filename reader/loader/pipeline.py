@@ -18,93 +18,74 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from reader.batch.depth import chunk_size, depth_of, slots_of
-from reader.batch.layout import BatchArrays, BatchLayout
+from reader.batch.layout import BatchArrays
 from reader.batch.pinned import HostMemory, page_lock
 from reader.batch.ring import Ring, RingMemory
+from reader.columns.schema import BatchSchema
 from reader.dataset.dataset import Dataset
 from reader.errors import ReaderError
+from reader.loader.arguments import LoaderConfig
 from reader.loader.autoscale import Autoscaler, Choice
 from reader.loader.bad_samples import BadSamples, DroppedBoxes
-from reader.loader.queued import Batch, Epoch
+from reader.loader.prefetch import Prefetch
 from reader.loader.statistics import Account, Statistics
-from reader.loader.store_plans import StorePlans
-from reader.loader.tasks import SPARE, TaskPlanner
-from reader.order.sampled import Sampled, SampledBatches
+from reader.loader.tasks import SPARE, EpochRun, PendingBatch, TaskPlanner
 from reader.order.shuffle import Order
 from reader.order.steps import Step, Steps
 from reader.samples.decoded_cache import DecodedImages
-from reader.samples.raw import can_gather
-from reader.samples.row_writer import loose_fields
 from reader.samples.sample import Recipe
 from reader.system import running_on, usable_cores
-from reader.workers.in_place import InPlace
 from reader.workers.messages import Done, Failed, Setup
 from reader.workers.pool import Pool, failure
+from reader.workers.serial import SerialPool
 
 
-class Feed:
+class BatchPipeline:
     """Workers and ring behind one loader.
 
     Attributes:
-        setup_of_one: what a worker would be told that makes a batch apart from those of the loop.
         bad: samples that could not be read.
     """
 
     def __init__(
         self,
+        config: LoaderConfig,
         dataset: Dataset,
         recipe: Recipe,
         order: Order,
-        layout: BatchLayout,
-        workers: int | None,
-        batches_ahead: int | None = None,
-        on_error: str = "raise",
-        max_bad: float = 0.0,
+        schema: BatchSchema,
         decoded: DecodedImages | None = None,
-        timeout: float = 0.0,
     ) -> None:
-        """Start the workers.
-
-        Args:
-            layout: of a batch.
-            workers: None to measure and settle on a number; 0 to decode here.
-            batches_ahead: see `Loader`.
-            on_error: see `Setup`.
-            max_bad: share of the order's samples that may be substituted or masked, rounded up.
-            decoded: memory for decoded images, given up when this is closed.
-            timeout: seconds in which no worker gets on, before it is an error; 0 for no end.
-        """
+        """Start the workers; `decoded`: memory for decoded images, closed with this."""
         self._order = order
         self._cores = usable_cores()
+        self._schema = schema
+        workers, layout = config.processes, schema.layout
         self._most_workers = most = self._cores if workers is None else max(workers, 1)
-        is_gathered = can_gather(dataset, recipe)
-        chunk = chunk_size(layout.rows, most, is_gathered)
-        self._planner = TaskPlanner(order, chunk, SPARE if on_error == "substitute" else 0)
-        self._depth = batches_ahead or depth_of(layout, most * chunk)
+        chunk = chunk_size(layout.rows, most, schema.is_gathered)
+        spare = SPARE if config.on_error == "substitute" else 0
+        self._planner = TaskPlanner(order, chunk, spare)
+        self._depth = config.batches_ahead or depth_of(layout, most * chunk)
         memory = RingMemory.create(slots_of(self._depth), layout)
-        setup = Setup(dataset.lent(), recipe, memory.slots, layout, on_error, is_gathered, decoded)
-        self.setup_of_one = replace(setup, slots=1, decoded=None)
-        self._loose = loose_fields(layout, recipe)
-        self._work = "splice" if recipe.is_encoded else "decode"
+        setup = Setup(dataset.lent(), recipe, memory.slots, schema, config.on_error, decoded)
         self._ring = Ring(memory)
         try:
-            self._pool: Pool | InPlace
+            self._pool: Pool | SerialPool
             self._scaler: Autoscaler | None = None
             if workers == 0:
-                self._pool = InPlace(setup, memory)
+                self._pool = SerialPool(setup, memory)
             else:
                 first = workers or Choice.first(self._cores).workers
-                self._pool = pool = Pool(first, setup, memory.descriptor, timeout)
+                self._pool = pool = Pool(first, setup, memory.descriptor, config.patience)
                 self._scaler = None if workers else Autoscaler(pool, self._cores)
         except BaseException:
             memory.close()
             raise
-        self._store = StorePlans(dataset, order, self._depth)
-        self._owners: dict[int, Batch] = {}  # by task
-        self._epochs: list[Epoch] = []  # the oldest first
+        self._store = Prefetch(dataset, order, self._depth)
+        self._owners: dict[int, PendingBatch] = {}  # by task
+        self._epochs: list[EpochRun] = []  # the oldest first
         self._account = Account(self._pool.worker_seconds_since)
-        count = order.epoch_samples if isinstance(order, SampledBatches) else order.count
-        self.bad = BadSamples(count, on_error, max_bad)
+        self.bad = BadSamples(order.epoch_samples, config.on_error, config.max_bad)
         self._dropped_boxes = DroppedBoxes()
         self._owner = os.getpid()
         held: list[RingMemory | DecodedImages] = [memory, *filter(None, [decoded])]
@@ -120,15 +101,10 @@ class Feed:
         """Whether this process is a fork of the one that the workers belong to."""
         return self._owner != os.getpid()
 
-    def begin(self, steps: Steps) -> Epoch:
-        """Start to decode an epoch.
-
-        Raises:
-            ArgumentError: a sampler gives what are no numbers of samples; nothing has begun then.
-        """
-        if isinstance(self._order, Sampled):
-            self._order.given(steps.start // self._order.count)
-        epoch = Epoch(steps)
+    def begin(self, steps: Steps) -> EpochRun:
+        """Start to decode an epoch."""
+        self._order.begin(steps.start // self._order.count)
+        epoch = EpochRun(steps)
         try:
             self._store.begin(epoch)
         except ReaderError:
@@ -140,7 +116,7 @@ class Feed:
         self.supply()
         return epoch
 
-    def take(self, epoch: Epoch) -> tuple[Step, BatchArrays, dict[str, list[Any]]]:
+    def take(self, epoch: EpochRun) -> tuple[Step, BatchArrays, dict[str, list[Any]]]:
         """The next batch of `epoch`, and its fields that lie in no array.
 
         The memory of its arrays is lent until they are gone.
@@ -170,7 +146,7 @@ class Feed:
             assert batch.slot is not None
             arrays = self._ring.deliver(batch.slot, batch.step.rows)
         try:
-            self.bad.delivered(arrays.valid, batch.step.valid, epoch.steps.world_size)
+            self.bad.delivered(arrays["valid"], batch.step.valid, epoch.steps.world_size)
         except ReaderError:
             self.close()
             raise
@@ -181,10 +157,10 @@ class Feed:
         self._dropped_boxes.tell(flows.dropped_boxes)
         self._store.tell(flows)
         rows = [row for number in sorted(batch.loose) for row in batch.loose[number]]
-        loose = {name: [row[at] for row in rows] for at, name in enumerate(self._loose)}
+        loose = {name: [row[at] for row in rows] for at, name in enumerate(self._schema.loose)}
         return batch.step, arrays, loose
 
-    def is_ready(self, epoch: Epoch) -> bool:
+    def is_ready(self, epoch: EpochRun) -> bool:
         """Whether `take` would give a batch of `epoch` at once."""
         self._collect(0)
         return bool(epoch.batches) and not epoch.batches[0].missing
@@ -206,13 +182,13 @@ class Feed:
         """Whether no epoch under way has steps left to queue."""
         return all(epoch.is_queued for epoch in self._epochs)
 
-    def finish(self, epoch: Epoch) -> None:
+    def finish(self, epoch: EpochRun) -> None:
         """All of `epoch` was given out and its consumer asked for more."""
         if self.is_open and epoch in self._epochs and epoch.taken:
             self._account.finished()
         self.drop(epoch)
 
-    def drop(self, epoch: Epoch) -> None:
+    def drop(self, epoch: EpochRun) -> None:
         """Take back what is queued for an epoch and forget it; again, or when closed, no error."""
         if not self.is_open or epoch not in self._epochs:
             return
@@ -244,7 +220,7 @@ class Feed:
             slots=self._ring.memory.slots,
             slot_bytes=self._ring.memory.layout.slot_bytes,
             ready=self._ready(),
-            work=self._work,
+            work=self._schema.image.work,
         )
 
     def close(self) -> None:
@@ -252,14 +228,14 @@ class Feed:
         self._finalizer()
         self._epochs = []
 
-    def _queue(self, epoch: Epoch) -> None:
+    def _queue(self, epoch: EpochRun) -> None:
         while not epoch.is_queued and len(epoch.batches) < self._depth:
             slot = self._ring.take()
             if slot is None:
                 return
             step = epoch.steps[epoch.queued]
             tasks = self._planner.tasks(step, slot)
-            batch = Batch(step, slot, {task.number for task in tasks})
+            batch = PendingBatch(step, slot, {task.number for task in tasks})
             self._owners.update((task.number, batch) for task in tasks)
             epoch.queued += 1
             epoch.batches.append(batch)
@@ -303,12 +279,12 @@ class Feed:
         """Batches that are complete and not yet given out, as far as the workers' news tell."""
         return sum(not batch.missing for epoch in self._epochs for batch in epoch.batches)
 
-    def _forget(self, batch: Batch) -> None:
+    def _forget(self, batch: PendingBatch) -> None:
         if batch.slot is not None:
             self._ring.release(batch.slot)
 
 
-def _shut_down(pool: Pool | InPlace, held: list[RingMemory | DecodedImages], owner: int) -> None:
+def _shut_down(pool: Pool | SerialPool, held: list[RingMemory | DecodedImages], owner: int) -> None:
     if os.getpid() == owner:  # a forked child must not end its parent's workers
         pool.close()
     for memory in held:

@@ -18,7 +18,7 @@ from live_workers import started, workers
 
 from reader import Geometry, Loader
 from reader.rng import SampleRandom
-from reader.workers import starter
+from reader.workers import fork_server
 
 pytestmark = [
     pytest.mark.usefixtures("no_leftovers"),
@@ -32,7 +32,7 @@ _BEFORE: set[int] = set()
 
 @pytest.fixture(autouse=True)
 def _what_was_there_before(monkeypatch: pytest.MonkeyPatch) -> None:
-    starter.end()
+    fork_server.end()
     monkeypatch.delenv("PRELOADED_FOR")
     _BEFORE.clear()
     _BEFORE.update(child.pid for child in psutil.Process().children())
@@ -161,7 +161,7 @@ def test_a_loader_outlives_the_process_that_its_workers_are_from(packed: Path) -
 def test_it_ends_by_itself_when_nobody_has_needed_it(
     packed: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(starter, "_KEPT_SECONDS", 0)
+    monkeypatch.setattr(fork_server, "_KEPT_SECONDS", 0)
     with load(packed) as loader:
         list(loader)
         (only,) = starters()
@@ -176,9 +176,9 @@ def test_it_ends_by_itself_when_nobody_has_needed_it(
 
 
 def test_a_worker_told_to_wait_for_is_missed_in_time() -> None:
-    made = starter.Starter()
+    made = fork_server.ForkServer()
     try:
         with pytest.raises(subprocess.TimeoutExpired):
-            starter.Forked(made, 7).wait(0.01)
+            fork_server.Forked(made, 7).wait(0.01)
     finally:
         made.close()

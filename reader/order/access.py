@@ -8,15 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from reader.order.blocks import Blocks, BlockShuffled
-from reader.order.shuffle import Order, Sequential
+from reader.order.shuffle import Blocks, Numbers, Order
 from reader.order.steps import Steps
-from reader.order.streams import Streamed
 
 NEVER = np.iinfo(np.int64).max
 _KEPT_EPOCHS = 2  # a step may reach from one epoch into the next
-
-Numbers = NDArray[np.int64]
 
 
 class Piece(NamedTuple):
@@ -41,7 +37,7 @@ class Rows(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Ahead:
+class AccessPattern:
     """The steps of one rank, over a dataset's shards.
 
     Attributes:
@@ -57,23 +53,16 @@ class Ahead:
     @property
     def is_by_shard(self) -> bool:
         """Whether whole shards, or parts of them, are read within a short time of each other."""
-        return isinstance(self.order, (BlockShuffled, Streamed)) and self.chosen is None
-
-    @property
-    def is_in_turn(self) -> bool:
-        """Whether samples are read as they lie."""
-        return isinstance(self.order, Sequential)
+        return self.order.shards > 0 and self.chosen is None
 
     @property
     def open_shards(self) -> int:
         """How many are read at a time, of an order by shard."""
-        assert isinstance(self.order, (BlockShuffled, Streamed))
         return self.order.shards * (self.order.streams // self.parts)
 
     @property
     def parts(self) -> int:
         """Parts of the dataset that ranks read apart, of an order by shard; this one reads one."""
-        assert isinstance(self.order, (BlockShuffled, Streamed))
         return gcd(self.order.streams, self.steps.world_size)
 
     @property
@@ -129,7 +118,6 @@ class Ahead:
         """
         count = self.order.count
         if self.is_by_shard:
-            assert isinstance(self.order, (BlockShuffled, Streamed))
             blocks = self.order.blocks(epoch)
             in_turn = np.argsort(blocks.start)
             return epoch * count + np.repeat(blocks.last[in_turn], blocks.size[in_turn])
@@ -173,7 +161,6 @@ class Ahead:
     def _blocks_of(self, epoch: int) -> tuple[Blocks, Numbers]:
         """Return the blocks of `epoch`, and their numbers in the order in which they begin."""
         if epoch not in self._epochs:
-            assert isinstance(self.order, (BlockShuffled, Streamed))
             blocks = self.order.blocks(epoch)
             self._epochs[epoch] = blocks, np.argsort(blocks.first, kind="stable")
             for old in [*self._epochs][:-_KEPT_EPOCHS]:
@@ -190,7 +177,7 @@ def runs(rows: Rows, ends: Numbers) -> tuple[Numbers, Numbers, Numbers]:
 
     Args:
         rows: what is read.
-        ends: see `Ahead.ends`.
+        ends: see `AccessPattern.ends`.
     """
     total = int(ends[-1])
     steps, places = np.divmod(np.sort(rows.step * total + rows.place), total)

@@ -16,12 +16,12 @@ from collections.abc import Sequence, Set
 
 from reader.batch.ring import RingMemory
 from reader.samples.seeding import kept_generators
-from reader.workers.in_hand import Place
 from reader.workers.messages import Done, Failed, Setup, Task
+from reader.workers.progress import WorkerSlot
 from reader.workers.worker import Worker
 
 
-class InPlace:
+class SerialPool:
     """Stands where a `Pool` would.
 
     Attributes:
@@ -32,7 +32,7 @@ class InPlace:
 
     def __init__(self, setup: Setup, memory: RingMemory) -> None:
         """Do tasks over the ring's `memory`."""
-        self._worker = Worker(setup, memory, Place(memoryview(bytearray(16)).cast("q")))
+        self._worker = Worker(setup, memory, WorkerSlot(memoryview(bytearray(16)).cast("q")))
         self._tasks: deque[Task] = deque()
         self._worked = 0.0  # seconds, since they were asked for
 

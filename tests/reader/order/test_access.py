@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reader import BlockShuffle
-from reader.order.ahead import Ahead
+from reader.order.access import AccessPattern
 from reader.order.blocks import BlockShuffled
 from reader.order.shuffle import GlobalShuffle, Order, Sequential
 from reader.order.steps import Steps
-from reader.order.streams import Streamed, residue_of
+from reader.order.streams import Streamed
 
 ORDERS: dict[str, Callable[[list[int]], Order]] = {
     "in turn": lambda sizes: Sequential(sum(sizes)),
@@ -23,21 +23,21 @@ ORDERS: dict[str, Callable[[list[int]], Order]] = {
 
 
 @st.composite
-def aheads(draw: st.DrawFn, kinds: tuple[str, ...] = tuple(ORDERS)) -> Ahead:
+def aheads(draw: st.DrawFn, kinds: tuple[str, ...] = tuple(ORDERS)) -> AccessPattern:
     sizes = draw(st.lists(st.integers(0, 20), min_size=1, max_size=9).filter(any))
     order = ORDERS[draw(st.sampled_from(kinds))](sizes)
     world_size = draw(st.sampled_from((1, 2, 4, 8)))
     rank = draw(st.integers(0, world_size - 1))
     start = draw(st.integers(0, 2 * order.count))
-    residue = residue_of(order, rank, world_size)
+    residue = order.residue(rank, world_size)
     epochs = draw(st.integers(1, 2))
     stop = (start // order.count + epochs) * order.count
     batch_size = draw(st.integers(1, 9))
     steps = Steps(stop, batch_size, rank, world_size, False, start, residue=residue)
-    return Ahead(order, steps, tuple(sizes))
+    return AccessPattern(order, steps, tuple(sizes))
 
 
-def places(ahead: Ahead, step: int) -> set[int]:
+def places(ahead: AccessPattern, step: int) -> set[int]:
     """What a step reads that is its rank's own."""
     found = ahead.steps[step]
     epochs, inside = np.divmod(found.positions[: found.valid], ahead.order.count)
@@ -47,7 +47,7 @@ def places(ahead: Ahead, step: int) -> set[int]:
 
 @settings(deadline=None)
 @given(ahead=aheads())
-def test_all_that_a_step_reads_was_announced_and_stays_until_then(ahead: Ahead) -> None:
+def test_all_that_a_step_reads_was_announced_and_stays_until_then(ahead: AccessPattern) -> None:
     starts = np.cumsum(ahead.sizes) - ahead.sizes
     last: dict[int, int] = {}  # step up to which a place is kept
     for step in range(len(ahead.steps)):
@@ -61,7 +61,7 @@ def test_all_that_a_step_reads_was_announced_and_stays_until_then(ahead: Ahead) 
 @settings(deadline=None)
 @given(ahead=aheads(("in streams",)))
 def test_of_streams_no_more_is_announced_than_what_those_who_share_them_read(
-    ahead: Ahead,
+    ahead: AccessPattern,
 ) -> None:
     count, steps = ahead.order.count, ahead.steps
     announced = {
@@ -84,7 +84,7 @@ def test_of_streams_no_more_is_announced_than_what_those_who_share_them_read(
 @settings(deadline=None)
 @given(ahead=aheads(), epoch=st.integers(0, 3))
 def test_the_next_use_is_when_a_place_is_read_or_by_shard_the_end_of_its_window(
-    ahead: Ahead, epoch: int
+    ahead: AccessPattern, epoch: int
 ) -> None:
     uses = ahead.uses(epoch)
     count = ahead.order.count

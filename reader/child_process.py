@@ -32,9 +32,6 @@ def start(
 
     Its arguments are the `descriptors` that it inherits, the one for `end_with_parent`, and
     `arguments`.
-
-    Raises:
-        OSError: the interpreter cannot be started.
     """
     theirs, life = os.pipe()
     # Held back until the process ignores it: an interpreter that is half started dies of it with a

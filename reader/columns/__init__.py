@@ -1,0 +1,7 @@
+"""The fields of a batch, a kind of column for each: its size, how it is stored and delivered.
+
+`column` is what they have in common, and those of numbers and texts; `image` are decoded images,
+`encoded` JPEGs for the GPU's decoder, `member` masks, arrays, boxes and whatever else members hold.
+`schema` puts a batch together, `row_writer` stores its rows in workers, `tensors` is what the
+loop's process alone needs, where batches are delivered.
+"""

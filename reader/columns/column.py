@@ -1,0 +1,244 @@
+"""One field of a batch: the arrays that it has, how a row is stored, what the loop gets."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reader.batch.layout import ArraySpec, BatchArrays
+from reader.decode.decoder import Decoder
+from reader.samples.decoded_cache import DecodedImages
+from reader.samples.pixels import PixelSource, pixel_source
+from reader.samples.raw import RawBatch
+
+_TENSOR_TYPES = "?efdFD" + np.typecodes["AllInteger"]  # NumPy's types that torch has too
+
+
+class InArray:
+    """Stands where a value would, that has its place in an array of the batch."""
+
+
+class StoredBatch(NamedTuple):
+    """A batch as it was stored.
+
+    Attributes:
+        rows: of a full batch.
+        loose: by column, each row's value that may lie in no array.
+        texts: the keys and names of all samples.
+    """
+
+    rows: int
+    arrays: BatchArrays
+    loose: Mapping[str, Sequence[Any]]
+    texts: Mapping[str, Sequence[str]]
+
+
+@dataclass
+class Column:
+    """A field of a batch, or one view of it.
+
+    Attributes:
+        is_drawn: an image is decoded straight into the array; nothing is stored.
+        is_loose: `store` may give back a value, which travels by message.
+        is_gathered: `RawBatchReader` can fill it.
+        is_image: it arrives as images do.
+        work: what workers do for it.
+    """
+
+    name: str
+
+    is_drawn: ClassVar[bool] = False
+    is_loose: bool = False
+    is_gathered: ClassVar[bool] = False
+    is_image: ClassVar[bool] = False
+    work: ClassVar[str] = "decode"
+
+    def pixel_source(self, decoder: Decoder, decoded: DecodedImages | None) -> PixelSource:
+        """Return where images come from; `decoded`: memory for them."""
+        return pixel_source(decoder, decoded)
+
+    @property
+    def parts(self) -> "Sequence[Column]":
+        """The column of each view."""
+        return (self,)
+
+    def size(self) -> tuple[ArraySpec, ...]:
+        """The arrays that it has in a slot."""
+        return ()
+
+    def begin(self, arrays: BatchArrays, rows: slice) -> None:
+        """Turn to the rows of a chunk."""
+
+    def store(self, arrays: BatchArrays, row: int, value: Any) -> Any:
+        """Store a row's value; return it where it lies in no array, else `InArray`.
+
+        Raises:
+            ValueError: it does not fit.
+        """
+        raise NotImplementedError
+
+    def mask(self, arrays: BatchArrays, row: int) -> Any:
+        """Store that there is no sample."""
+        for spec in self.size():
+            arrays[spec.name][row] = 0
+        return InArray if self.size() else None
+
+    def gather(self, arrays: BatchArrays, raw: RawBatch) -> None:
+        """Store all rows of a chunk at once."""
+
+    def deliver(self, batch: StoredBatch) -> Any:
+        """Return what the loop gets."""
+        raise NotImplementedError
+
+    def rows_of(self, delivered: Any) -> Any:
+        """Return each sample's value of what `deliver` gave."""
+        is_number = hasattr(delivered, "dim") and delivered.dim() == 1
+        return delivered.tolist() if is_number else delivered
+
+
+@dataclass
+class TextColumn(Column):
+    """The key or the name of each sample, which its number tells."""
+
+    is_gathered: ClassVar[bool] = True
+
+    def deliver(self, batch: StoredBatch) -> list[str]:
+        """Look them up."""
+        texts = batch.texts[self.name]
+        return [texts[number] for number in batch.arrays["index"].tolist()]
+
+
+@dataclass
+class OwnColumn(Column):
+    """The number of each sample, or whether it is valid: every batch has them."""
+
+    is_gathered: ClassVar[bool] = True
+
+    def deliver(self, batch: StoredBatch) -> Any:
+        """Return the tensor."""
+        from reader.columns.tensors import from_numpy
+
+        return from_numpy(batch.arrays[self.name])
+
+
+@dataclass
+class LabelColumn(OwnColumn):
+    """Class numbers, int64; -1 for none."""
+
+    def size(self) -> tuple[ArraySpec, ...]:
+        """One number a row."""
+        return (ArraySpec(self.name, "<i8"),)
+
+    def store(self, arrays: BatchArrays, row: int, value: Any) -> Any:
+        """Store it."""
+        arrays[self.name][row] = value
+        return InArray
+
+    def mask(self, arrays: BatchArrays, row: int) -> Any:
+        """Store that there is none."""
+        arrays[self.name][row] = -1
+        return InArray
+
+    def gather(self, arrays: BatchArrays, raw: RawBatch) -> None:
+        """Store those of a chunk."""
+        arrays[self.name][:] = raw.labels
+
+
+@dataclass
+class SizeColumn(LabelColumn):
+    """Height and width of the upright source."""
+
+    mask = Column.mask
+
+    def size(self) -> tuple[ArraySpec, ...]:
+        """Two numbers a row."""
+        return (ArraySpec(self.name, "<i8", (2,)),)
+
+    def gather(self, arrays: BatchArrays, raw: RawBatch) -> None:
+        """Store the one of all of them."""
+        arrays[self.name][:] = raw.size
+
+
+@dataclass
+class ViewsColumn(Column):
+    """A field that is a list of views, with a column for each."""
+
+    views: tuple[Column, ...] = ()
+
+    def __post_init__(self) -> None:
+        self.is_loose = any(view.is_loose for view in self.views)
+
+    @property
+    def is_image(self) -> bool:  # type: ignore[override]
+        """Whether its views arrive as images do."""
+        return self.views[0].is_image
+
+    @property
+    def parts(self) -> Sequence[Column]:
+        """The column of each view."""
+        return self.views
+
+    def size(self) -> tuple[ArraySpec, ...]:
+        """The arrays of all views."""
+        return tuple(spec for view in self.views for spec in view.size())
+
+    def store(self, arrays: BatchArrays, row: int, value: Any) -> Any:
+        """Store each view."""
+        if not are_views(value, len(self.views)):
+            raise ValueError(
+                f"its {self.name} is not a list of {len(self.views)} views, but that of the first "
+                "sample is; give collate_fn= to batch values that differ"
+            )
+        return [c.store(arrays, row, one) for c, one in zip(self.views, value, strict=True)]
+
+    def mask(self, arrays: BatchArrays, row: int) -> Any:
+        """Store that there is no sample, in each view."""
+        return [view.mask(arrays, row) for view in self.views]
+
+    def deliver(self, batch: StoredBatch) -> list[Any]:
+        """Return each view's rows."""
+        loose = zip(*batch.loose[self.name], strict=True) if self.is_loose else ()
+        given = {view.name: rows for view, rows in zip(self.views, loose, strict=False)}
+        return [view.deliver(batch._replace(loose=given)) for view in self.views]
+
+    def rows_of(self, delivered: Any) -> Any:
+        """Return a tuple of each sample's views."""
+        return list(zip(*delivered, strict=True))
+
+
+def are_views(value: Any, count: int) -> bool:
+    """Whether a field's value is a list of so many views."""
+    return isinstance(value, (list, tuple)) and len(value) == count
+
+
+def as_array(value: Any) -> NDArray[Any] | None:
+    """Return a value that can become a tensor of its own type and shape, in native byte order.
+
+    Numbers, arrays of them and torch's tensors are such; strings, dates and structures are not.
+    """
+    if isinstance(value, (str, bytes, dict, list, tuple)) or value is None:
+        return None
+    try:
+        array = np.asarray(value)
+    except (TypeError, RuntimeError):  # torch's tensors of bfloat16, or with a gradient
+        return None
+    if array.dtype.char not in _TENSOR_TYPES:
+        return None
+    return array.astype(array.dtype.newbyteorder("="), copy=False)
+
+
+def in_own_shape(room: NDArray[Any], height: int, width: int) -> NDArray[Any]:
+    """Return the beginning of a row's memory as a picture of (height, width).
+
+    Raises:
+        ValueError: the row has no room for it.
+    """
+    memory = room.reshape(-1)
+    size = height * width
+    for length in room.shape[2:]:
+        size *= length
+    if size > memory.size:
+        raise ValueError(f"an image of {height} x {width} pixels does not fit its place")
+    return memory[:size].reshape(height, width, *room.shape[2:])

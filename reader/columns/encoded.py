@@ -1,0 +1,126 @@
+"""Images that the GPU decodes: workers only cut out of each JPEG what its crop shows."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from reader.batch.layout import ArraySpec, BatchArrays, Bytes
+from reader.columns.column import Column, StoredBatch
+from reader.dataset.dataset import Dataset
+from reader.decode.decoder import Decoder
+from reader.errors import ArgumentError
+from reader.gpu_decode.parcels import PARCEL_NUMBERS, Packed, pack, room_for
+from reader.samples.pixels import PixelSource, Planned
+from reader.samples.sample import Recipe
+
+_CONTENT, _PARCEL = "image:content", "image:parcel"
+
+
+class _Parcels(PixelSource):
+    """Cuts out what is to be decoded later."""
+
+    def image(self, planned: Planned, outs: Sequence[Any] | None) -> Any:
+        """See `PixelSource`."""
+        return pack(planned.view, self._decoder)
+
+
+@dataclass
+class EncodedColumn(Column):
+    """Bytes of the images, one behind the other, and a `Parcel` a row.
+
+    Rows do not keep to their part of the bytes: a chunk's rows share theirs.
+
+    Attributes:
+        decoded: (height, width) of the images in the end.
+        room: bytes a row.
+    """
+
+    decoded: tuple[int, int] = (0, 0)
+    room: int = 0
+    is_loose: bool = True
+    _next: int = field(default=0, compare=False)  # where the chunk's next image may lie
+    _end: int = field(default=0, compare=False)
+
+    is_image: ClassVar[bool] = True
+    work: ClassVar[str] = "splice"
+
+    @classmethod
+    def of(
+        cls, dataset: Dataset, recipe: Recipe, size: tuple[int, int], *, is_fit: bool, **other: bool
+    ) -> "EncodedColumn":
+        """Return the column for a recipe.
+
+        Args:
+            size: (height, width) of the largest image.
+            is_fit: all images have that size.
+            other: further things that are asked for, which need the pixels.
+
+        Raises:
+            ArgumentError: images cannot go to the GPU as JPEGs.
+        """
+        if "image" not in recipe.names:
+            raise ArgumentError(
+                'decode="gpu" is for the field "image", which is not among the fields.'
+            )
+        others = {
+            "several views": bool(recipe.further),
+            "map_sample": recipe.map_sample is not None,
+            **other,
+            "masks, boxes or further pictures": any(m.follows_image for m in recipe.members),
+            "Dataset(channels=1)": dataset.channels == 1,
+            "antialias= or interpolation=": any(
+                getattr(transform, "filter", None) for transform in recipe.transforms
+            ),
+        }
+        if asked := [name for name, is_asked in others.items() if is_asked]:
+            raise ArgumentError(
+                f'decode="gpu" leaves the images as JPEGs until they are on the GPU, so {asked[0]} '
+                'cannot be had with it: decode="cpu" can.'
+            )
+        if not is_fit:
+            raise ArgumentError(
+                'decode="gpu" needs transforms that give all images one size, such as '
+                "RandomResizedCrop or Resize and CenterCrop."
+            )
+        return cls("image", decoded=size, room=room_for(dataset, size))
+
+    def size(self) -> tuple[ArraySpec, ...]:
+        """Bytes, and the numbers that say what is to become of them."""
+        content = ArraySpec(_CONTENT, "|u1", (self.room,))
+        return content, ArraySpec(_PARCEL, "<i8", (PARCEL_NUMBERS,))
+
+    def pixel_source(self, decoder: Decoder, decoded: object) -> PixelSource:
+        """Return what cuts them out."""
+        return _Parcels(decoder)
+
+    def begin(self, arrays: BatchArrays, rows: slice) -> None:
+        """Turn to the bytes of a chunk."""
+        self._next, self._end = rows.start * self.room, rows.stop * self.room
+
+    def store(self, arrays: BatchArrays, row: int, value: Packed) -> bytes | None:
+        """Put an image behind the one before it; return its bytes where there is no room left."""
+        size = sum(len(part) for part in value.parts)
+        fits = self._next + size <= self._end
+        offset = self._next if fits else -1
+        arrays[_PARCEL][row] = value.parcel._replace(offset=offset)
+        if not fits:
+            return b"".join(map(bytes, value.parts))
+        content: Bytes = arrays[_CONTENT].reshape(-1)
+        for part in value.parts:
+            content[self._next : self._next + len(part)] = part
+            self._next += len(part)
+        return None
+
+    def mask(self, arrays: BatchArrays, row: int) -> None:
+        """Store that nothing is seen; the bytes of the row may be other rows'."""
+        arrays[_PARCEL][row] = 0
+
+    def deliver(self, batch: StoredBatch) -> Any:
+        """Return `EncodedImages`."""
+        from reader.gpu_decode.images import EncodedImages
+
+        arrays, keys = batch.arrays, batch.texts["key"]
+        content = arrays[_CONTENT].reshape(-1)
+        return EncodedImages(
+            self.decoded, arrays[_PARCEL], content, batch.loose[self.name], keys, arrays["index"]
+        )

@@ -1,0 +1,45 @@
+"""Images that are decoded where they lie in a batch."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from reader.batch.layout import ArraySpec, BatchArrays, Bytes
+from reader.columns.column import Column, StoredBatch, in_own_shape
+
+
+@dataclass
+class ImageColumn(Column):
+    """One view of the images: uint8 (height, width, channels) a row, with room for the largest.
+
+    A smaller image fills the beginning of its row's memory.
+
+    Attributes:
+        is_listed: they differ in size, and come as a list.
+    """
+
+    room: tuple[int, int] = (0, 0)
+    channels: int = 3
+    is_listed: bool = False
+
+    is_drawn: ClassVar[bool] = True
+    is_gathered: ClassVar[bool] = True
+    is_image: ClassVar[bool] = True
+
+    def size(self) -> tuple[ArraySpec, ...]:
+        """One picture a row."""
+        return (ArraySpec(self.name, "|u1", (*self.room, self.channels)),)
+
+    def out(self, arrays: BatchArrays, row: int, height: int, width: int) -> Bytes:
+        """Return where the image of a row is decoded to."""
+        return in_own_shape(arrays[self.name][row], height, width)
+
+    def deliver(self, batch: StoredBatch) -> Any:
+        """Return a tensor (B, channels, H, W) in channels_last memory, or a list."""
+        from reader.columns.tensors import from_numpy, listed
+
+        images = batch.arrays[self.name]
+        if not self.is_listed:
+            return from_numpy(images).permute(0, 3, 1, 2)
+        shapes = zip(images, batch.arrays["shape"].tolist(), strict=True)
+        own = [from_numpy(in_own_shape(image, *shape)).permute(2, 0, 1) for image, shape in shapes]
+        return listed(own, batch.rows)

@@ -1,0 +1,132 @@
+"""What members hold, and what `map_sample` gives: arrays, masks, boxes, anything."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from reader.batch.layout import ArraySpec, BatchArrays
+from reader.columns.column import Column, InArray, StoredBatch, as_array, in_own_shape
+
+
+@dataclass(frozen=True)
+class PictureForm:
+    """How pictures with colours arrive: (channels, height, width).
+
+    Attributes:
+        channels: of the dataset's images.
+        is_mapped: `map_sample` may have given them in that form.
+    """
+
+    channels: int
+    is_mapped: bool
+
+
+@dataclass
+class MemberColumn(Column):
+    """Values of any kind, such as boxes: a list, whose rows travel by message."""
+
+    is_loose: bool = True
+    form: PictureForm | None = None
+
+    @property
+    def is_image(self) -> bool:  # type: ignore[override]
+        """Whether it arrives as images do, if it has colours."""
+        return self.form is not None
+
+    def store(self, arrays: BatchArrays, row: int, value: Any) -> Any:
+        """Give it back."""
+        return value
+
+    def deliver(self, batch: StoredBatch) -> Any:
+        """Return a list."""
+        return self._values(batch.loose[self.name])
+
+    def _values(self, rows: Sequence[Any]) -> list[Any]:
+        from reader.columns.tensors import channels_first, tensor
+
+        values = [tensor(value) for value in rows]
+        return values if self.form is None else [channels_first(v, self.form) for v in values]
+
+
+@dataclass
+class ArrayColumn(MemberColumn):
+    """Arrays, of the type and shape that the first sample has.
+
+    Attributes:
+        is_loose: a row of another type or shape is one of the list that the batch then is, as it
+            may be from `map_sample`; else it is an error.
+        is_listed: rows differ in shape, and come as a list.
+    """
+
+    dtype: str = "|u1"
+    shape: tuple[int, ...] = ()
+    is_listed: bool = False
+
+    @property
+    def is_image(self) -> bool:  # type: ignore[override]
+        """Whether it arrives as images do."""
+        return self.form is not None and len(self.shape) > 2
+
+    def size(self) -> tuple[ArraySpec, ...]:
+        """One value a row."""
+        return (ArraySpec(self.name, self.dtype, self.shape),)
+
+    def store(self, arrays: BatchArrays, row: int, value: Any) -> Any:
+        """Store an array; give back what has another shape."""
+        if value is None and self.is_loose:
+            return None
+        array = as_array(value)
+        if array is None or array.dtype.str != self.dtype:
+            raise self._differs("no array" if array is None else f"of type {array.dtype}")
+        if self.is_loose and array.shape != self.shape:
+            return array
+        out = self._out(arrays, row, array.shape)
+        if out.shape != array.shape:
+            raise self._differs(f"of shape {array.shape}")
+        out[...] = array
+        return InArray
+
+    def mask(self, arrays: BatchArrays, row: int) -> Any:
+        """Store zeros, or that there is no label."""
+        values = arrays[self.name]
+        values[row] = -1 if self.name == "label" and values.dtype.kind in "if" else 0
+        return InArray
+
+    def deliver(self, batch: StoredBatch) -> Any:
+        """Return a tensor (B, ...), or a list."""
+        from reader.columns.tensors import channels_first, from_numpy, listed
+
+        given = batch.loose.get(self.name, ())
+        if self.is_listed or any(value is not InArray for value in given):
+            rows = self._rows(batch.arrays)
+            pairs = zip(rows, given or [InArray] * len(rows), strict=True)
+            values = self._values([row if value is InArray else value for row, value in pairs])
+            return listed(values, batch.rows)
+        tensor = from_numpy(batch.arrays[self.name])
+        return channels_first(tensor, self.form) if self.form and tensor.dim() > 3 else tensor
+
+    def _out(self, arrays: BatchArrays, row: int, shape: tuple[int, ...]) -> Any:
+        return arrays[self.name][row : row + 1].reshape(self.shape)
+
+    def _rows(self, arrays: BatchArrays) -> list[Any]:
+        return list(arrays[self.name])
+
+    def _differs(self, found: str) -> ValueError:
+        return ValueError(
+            f"its {self.name} is {found}, but that of the first sample {np.dtype(self.dtype)} "
+            f"{self.shape}; give collate_fn= to batch values that differ"
+        )
+
+
+@dataclass
+class MaskColumn(ArrayColumn):
+    """Pictures over the images: each has the height and width of its image."""
+
+    def _out(self, arrays: BatchArrays, row: int, shape: tuple[int, ...]) -> Any:
+        return in_own_shape(arrays[self.name][row], *shape[:2])
+
+    def _rows(self, arrays: BatchArrays) -> list[Any]:
+        shapes = zip(arrays[self.name], arrays["shape"].tolist(), strict=True)
+        return [in_own_shape(room, *shape) for room, shape in shapes]

@@ -1,0 +1,87 @@
+"""Rows of a batch as workers write them: read, substituted, masked, or thousands at once."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reader.batch.layout import BatchArrays, Bytes
+from reader.columns.image import ImageColumn
+from reader.columns.schema import BatchSchema
+from reader.samples.pixels import Planned
+from reader.samples.raw import RawBatchReader
+from reader.samples.sample import SampleReader
+
+
+class RowWriter:
+    """Writes rows, of one chunk of a batch after the other.
+
+    What it gives back for a row are the values of `BatchSchema.loose`.
+    """
+
+    def __init__(self, schema: BatchSchema) -> None:
+        self._layout = schema.layout
+        self._columns = schema.columns
+        self._drawn = [part for part in schema.parts() if isinstance(part, ImageColumn)]
+        self._room = self._drawn[0].room if self._drawn else (0, 0)
+        in_arrays = [c for c in schema.columns if c.size() and not c.parts[0].is_drawn]
+        self._stored = [column for column in in_arrays if not column.is_loose]
+        self._loose = [column for column in schema.columns if column.is_loose]
+        self._arrays: BatchArrays
+        self._rows = slice(0)  # of the chunk
+
+    def begin(self, slot: Bytes, row: int, rows: int) -> None:
+        """Turn to a chunk: `rows` rows of a slot from `row` on."""
+        self._arrays = self._layout.arrays(slot)
+        self._rows = slice(row, row + rows)
+        for column in self._loose:
+            column.begin(self._arrays, self._rows)
+
+    def write(
+        self, row: int, reader: SampleReader, planned: Planned, *, is_valid: bool
+    ) -> tuple[Any, ...]:
+        """Read a sample into its row; its image is decoded where it lies.
+
+        Raises:
+            SampleError: it cannot be read, or does not fit the batch's arrays.
+        """
+        arrays = self._arrays
+        places = zip(self._drawn, planned.views, strict=False)
+        outs = [column.out(arrays, row, *view.size) for column, view in places]
+        sample = reader.read(planned, outs or None)
+        arrays["index"][row], arrays["valid"][row] = planned.number, is_valid
+        arrays["shape"][row] = planned.views[0].size
+        try:
+            for column in self._stored:
+                column.store(arrays, row, sample[column.name])
+            return tuple([c.store(arrays, row, sample[c.name]) for c in self._loose])
+        except ValueError as error:
+            raise planned.shard.error(planned.row, str(error)) from error
+
+    def mask(self, row: int, number: int) -> tuple[Any, ...]:
+        """Put black that is not valid into the row of a sample that cannot be read."""
+        arrays = self._arrays
+        values = {column.name: column.mask(arrays, row) for column in self._columns}
+        arrays["index"][row], arrays["valid"][row] = number, False
+        arrays["shape"][row] = self._room
+        return tuple(values[column.name] for column in self._loose)
+
+    def gather(
+        self,
+        reader: RawBatchReader,
+        samples: NDArray[np.int64],
+        epoch: int,
+        positions: NDArray[np.int64],
+        valid: int,
+    ) -> None:
+        """Fill all rows of the chunk at once, the first `valid` of them valid.
+
+        Raises:
+            ShardfeedError: one of them cannot be read.
+        """
+        rows = self._arrays.part(self._rows.start, self._rows.stop)
+        raw = reader.fill(rows["image"], samples, epoch, positions)
+        for column in self._columns:
+            column.gather(rows, raw)
+        rows["index"][:], rows["valid"][:] = samples, np.arange(len(samples)) < valid
+        rows["shape"][:] = self._room

@@ -1,0 +1,54 @@
+"""What a batch consists of: its columns, and the arrays that these have in a slot."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from reader.batch.layout import ArraySpec, BatchLayout
+from reader.columns.column import Column, LabelColumn
+from reader.columns.image import ImageColumn
+
+# Arrays of every batch: the samples' numbers, whether they are valid, and (height, width) of what
+# their images show.
+_OWN = ArraySpec("index", "<i8"), ArraySpec("valid", "|b1"), ArraySpec("shape", "<i4", (2,))
+
+
+@dataclass(frozen=True)
+class BatchSchema:
+    """The columns of a batch, in the order of the fields.
+
+    Attributes:
+        rows: samples a batch.
+        is_gathered: whole chunks are filled at once, by `reader.samples.raw`.
+    """
+
+    rows: int
+    columns: tuple[Column, ...]
+    is_gathered: bool = False
+
+    @classmethod
+    def of_images(cls, rows: int, size: tuple[int, int]) -> "BatchSchema":
+        """Return that of images of (height, width) and their labels."""
+        return cls(rows, (ImageColumn("image", room=size), LabelColumn("label")))
+
+    @cached_property
+    def layout(self) -> BatchLayout:
+        """Where the arrays lie in a slot."""
+        specs = [spec for column in self.columns for spec in column.size()]
+        return BatchLayout(self.rows, (*specs, *_OWN))
+
+    @cached_property
+    def image(self) -> Column:
+        """The column of images, or one that says how they are read where there is none."""
+        found = (column.parts[0] for column in self.columns if column.name == "image")
+        return next(found, Column("image"))
+
+    @property
+    def loose(self) -> list[str]:
+        """The columns whose rows may lie in no array."""
+        return [column.name for column in self.columns if column.is_loose]
+
+    def parts(self) -> Iterator[Column]:
+        """Yield each view of each column."""
+        for column in self.columns:
+            yield from column.parts

@@ -1,0 +1,104 @@
+"""A loader's parts, made of its configuration.
+
+::
+
+    order ── EpochRun ──> steps ── TaskPlanner ──> tasks ── Pool ──> workers ── RowWriter ──> rows
+    batches <── Epochs <── Batcher: columns deliver <── PendingBatch <── slots of the ring <──┘
+
+`BatchPipeline` drives tasks, workers and ring; `Epochs` gives each iterator its turn.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import torch
+
+from reader.columns.schema import BatchSchema
+from reader.columns.tensors import pinned
+from reader.dataset.dataset import Dataset
+from reader.errors import ReaderError
+from reader.loader.arguments import LoaderConfig, view_pipelines
+from reader.loader.collate import Batcher
+from reader.loader.epochs import Epochs, IterationPlan
+from reader.loader.pipeline import BatchPipeline
+from reader.loader.schema import CANDIDATES, batch_schema
+from reader.order.ranks import Share, given_share
+from reader.order.samplers import build_order
+from reader.order.shuffle import Order
+from reader.order.steps import Steps
+from reader.samples.decoded_cache import hold_decoded
+from reader.samples.fields import name_of, parse_fields
+from reader.samples.sample import Recipe
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What a loader is made of, one after the other."""
+
+    dataset: Dataset
+    order: Order
+    plan: IterationPlan
+    recipe: Recipe
+    schema: BatchSchema
+    pipeline: BatchPipeline
+    batcher: Batcher
+    epochs: Epochs
+
+    def preview(self, config: LoaderConfig, steps: Steps) -> Any:
+        """Return the first batch of `steps`, made in this very process and memory of its own."""
+        alone = replace(config, workers=0, batches_ahead=1, max_bad=1.0)
+        pipeline = BatchPipeline(alone, self.dataset, self.recipe, self.order, self.schema)
+        try:
+            first = replace(steps, stop=steps[0].end, drop_last=False)
+            _, arrays, loose = pipeline.take(pipeline.begin(first))
+            return self.batcher.batch(arrays, loose)
+        finally:
+            pipeline.close()
+
+
+def build(config: LoaderConfig, dataset: Dataset) -> Parts:
+    """Build a loader, see above."""
+    is_mapped = config.map_sample is not None
+    members = parse_fields(config.fields, dataset.extensions, is_mapped, dataset.box_encodings)
+    names, batch_size = tuple(map(name_of, config.fields)), int(config.batch_size)
+    order = build_order(
+        dataset,
+        config.shuffle,
+        int(config.seed),
+        config.sampler,
+        config.batch_sampler,
+        None if batch_size == 1 else batch_size,
+    )
+    if not order.count:
+        raise ReaderError(f"{dataset.source}: there are no samples to load.")
+    share = given_share(config.rank, config.world_size)
+    if config.batch_sampler is not None or hasattr(config.sampler, "num_replicas"):
+        share = Share(0, 1)  # what it gives is this rank's share
+    batch_size = order.batch_size or batch_size
+    plan = IterationPlan(order, batch_size, bool(config.drop_last), config.epochs, share)
+    plan.steps(0)  # which there are
+    transforms, *further = view_pipelines(config.transforms, config.views)
+    recipe = Recipe(transforms, int(config.seed), names, members, config.map_sample, tuple(further))
+    first = np.arange(min(CANDIDATES, order.count))
+    schema = batch_schema(
+        dataset,
+        recipe,
+        batch_size,
+        (first if order.is_given else order.samples(first, 0)).tolist(),
+        decode=config.decode,
+        is_batched=config.collate_fn is None,
+        skips_bad=config.on_error != "raise",
+        timeout=config.patience,
+    )
+    decoded = None
+    if config.cache == "decoded" and "image" in names and not schema.is_gathered:
+        decoded = hold_decoded(dataset, (transforms, *further))
+    pipeline = BatchPipeline(config, dataset, recipe, order, schema, decoded)
+    batcher = Batcher(schema, dataset, config.collate_fn)
+    finish: list[Callable[[Any], Any]] = [config.map_batch] if config.map_batch else []
+    if config.pin_memory and torch.cuda.is_available():
+        finish.append(pinned)
+    epochs = Epochs(pipeline, batcher, plan, finish)
+    return Parts(dataset, order, plan, recipe, schema, pipeline, batcher, epochs)
