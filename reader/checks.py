@@ -37,11 +37,7 @@ def is_text(value: object) -> bool:
 
 
 def check(arguments: Mapping[str, Any], rules: Mapping[str, "Rule"]) -> None:
-    """Look at each argument for which there is a rule.
-
-    Raises:
-        ArgumentError: one is not of its kind.
-    """
+    """Look at each argument for which there is a rule."""
     for name, (is_met, kind) in rules.items():
         if not is_met(arguments[name]):
             raise ArgumentError(f"{name} is {kind}, not {arguments[name]!r:.200}.")

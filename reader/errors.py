@@ -12,9 +12,12 @@ All that the reader raises on purpose::
 """
 
 import errno
+import sys
 import traceback
+import warnings
 from collections.abc import Callable
 from pathlib import Path
+from types import FrameType
 from typing import Any, TypeVar
 
 from reader.format import ShardfeedError
@@ -130,12 +133,7 @@ class UserCodeError(Exception):
 
 
 def called(what: str, function: Callable[..., T], *arguments: Any) -> T:
-    """Call a function of the user's, whose StopIteration would end the epoch in silence.
-
-    Raises:
-        RuntimeError: it raised one.
-        Exception: whatever else it raised.
-    """
+    """Call a function of the user's, whose StopIteration would end the epoch in silence."""
     try:
         return function(*arguments)
     except StopIteration as error:
@@ -185,3 +183,13 @@ def lacks_memory(error: BaseException) -> bool:
     except Exception:  # as the user's class likes
         return False
     return any(isinstance(error, kind) and words in text for kind, words in _NO_MEMORY)
+
+
+def warn(text: str, category: type[Warning] = UserWarning) -> None:
+    """Warn of `text` at the innermost line that is not this package's."""
+    level = 2  # the caller
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None and frame.f_globals.get("__name__", "").split(".")[0] == "reader":
+        level += 1
+        frame = frame.f_back
+    warnings.warn(text, category, stacklevel=level)

@@ -24,11 +24,7 @@ def usable_cores() -> int:
 
 
 def cores_near(pci: str, sysfs: Path = Path("/sys")) -> frozenset[int]:
-    """Cores of the NUMA node that a PCI device hangs on; none where the machine does not tell.
-
-    Args:
-        pci: the device's address, such as ``0000:3b:00.0``.
-    """
+    """Cores of the NUMA node that a PCI device hangs on; none where the machine does not tell."""
     try:
         ranges = (sysfs / "bus/pci/devices" / pci / "local_cpulist").read_text().strip()
         cores: set[int] = set()

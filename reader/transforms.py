@@ -341,11 +341,7 @@ def transformed(
 def largest_output(
     transforms: Sequence[Transform], sizes: Callable[[], Iterable[tuple[int, int]]]
 ) -> tuple[tuple[int, int], bool]:
-    """The largest (height, width), by area, that a pipeline gives, and whether it gives no other.
-
-    Args:
-        sizes: called only if the result depends on the images' size; gives their upright sizes.
-    """
+    """Return the largest (height, width), by area, of a pipeline, and whether all have it."""
     try:
         found = {_output(transforms, size) for size in ((487, 1031), (1031, 487), (11, 13))}
     except ReaderError:  # a size that they do not fit may not be among the images'

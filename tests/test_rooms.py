@@ -21,7 +21,7 @@ FLOORS = {
     "reader": [
         {"lazy"},
         {"format"},
-        {"errors", "child_process", "system", "rng", "warning"},
+        {"child_process", "errors", "rng", "system"},
         {"checks", "geometry", "store"},
         {"batch", "look", "transforms"},
         {"cache", "decode"},

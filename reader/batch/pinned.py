@@ -15,7 +15,7 @@ import weakref
 from typing import Protocol
 
 from reader.batch.layout import Bytes
-from reader.warning import warn
+from reader.errors import warn
 
 
 class HostMemory(Protocol):

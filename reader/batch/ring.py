@@ -55,11 +55,7 @@ class RingMemory:
 
     @classmethod
     def create(cls, slots: int, layout: BatchLayout) -> "RingMemory":
-        """New memory without a name.
-
-        Raises:
-            ReaderError: there is not so much.
-        """
+        """New memory without a name."""
         size = slots * layout.slot_bytes
         needed = f"{slots} batches of {layout.slot_bytes:,} bytes in shared memory, {size:,} in all"
         # Else workers would be killed, one by one, once the memory that is really there runs out.

@@ -178,11 +178,7 @@ class Plans:
         self._line = line
 
     def begin(self, number: int, ahead: Any, depth: int) -> None:
-        """Say what will be wanted in which order: an `AccessPattern`, with `depth` steps under way.
-
-        Raises:
-            StoreError: the cache is too small for that.
-        """
+        """Announce an `AccessPattern` that is read with `depth` steps under way."""
         try:
             answer = self._line.ask(Begin(number, ahead, depth), _ANSWER_SECONDS)
         except StoreError:
@@ -227,11 +223,7 @@ class _Line:
             send(connection, message)
 
     def ask(self, message: tuple[Any, ...], timeout: float | None) -> Here | Lost | Counts:
-        """The answer.
-
-        Raises:
-            StoreError: there is none.
-        """
+        """The answer."""
         url = self._fetching.url
         for tries in range(3):  # a process that died may be replaced
             try:
@@ -297,12 +289,7 @@ class _Process:
 
     @classmethod
     def started(cls, url: str, address: bytes) -> "_Process":
-        """A new one that listens at an address.
-
-        Raises:
-            _Taken: another one listens there.
-            StoreError: it cannot be started.
-        """
+        """A new one that listens at an address."""
         if not hasattr(fcntl, "F_OFD_SETLK"):
             raise StoreError(f"{url}: reading from a store needs Linux.")
         need("obstore", url)

@@ -146,11 +146,7 @@ def send(connection: socket.socket, message: tuple[Any, ...]) -> None:
 
 
 def receive(connection: socket.socket) -> Any:
-    """The next message.
-
-    Raises:
-        EOFError, OSError: the other end is gone.
-    """
+    """The next message."""
     content, descriptors, _, _ = socket.recv_fds(connection, _PACKET, 1)
     if descriptors:
         with os.fdopen(descriptors[0], "rb") as file:

@@ -107,13 +107,7 @@ class MirroredShard:
                 self.rows.fill(int(row))
 
     def evict(self, row: int, quota: DiskQuota, is_busy: Callable[[int], bool]) -> int:
-        """Take the bytes of a row out of the cache, unless another process fetches it; how many.
-
-        Args:
-            row: which nobody here fetches.
-            quota: of the cache.
-            is_busy: whether somebody here fetches a row.
-        """
+        """Take the bytes of a row out of the cache, unless another process fetches it; how many."""
         begin, end = self.spans
         start, stop = int(begin[row]), int(end[row])
         outer = start - start % BLOCK, stop + -stop % BLOCK
@@ -195,12 +189,7 @@ def shards_of(folder: Path, but: Iterable[ShardEntry] = ()) -> Iterator[Mirrored
 async def mirrored(
     store: Store, quota: DiskQuota, split: str | None, coming: Callable[[int, int], None]
 ) -> Mirror:
-    """Make the folder, with the indexes of a split; `coming` hears how many are there.
-
-    Raises:
-        FormatError: there is no dataset, or it is damaged.
-        StoreError: the store does not give it, or the cache has no room.
-    """
+    """Make the folder, with the indexes of a split; `coming` hears how many are there."""
     try:
         text = await store.whole(FILENAME, MAX_BYTES)
     except Missing:

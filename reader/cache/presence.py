@@ -43,12 +43,7 @@ class PresenceMap:
     """
 
     def __init__(self, path: Path, count: int, *, is_writable: bool = False) -> None:
-        """Map it.
-
-        Raises:
-            OSError: it is not there.
-            ValueError: it is not a map of `count` rows.
-        """
+        """Map it."""
         flags = os.O_RDWR if is_writable else os.O_RDONLY
         self._file = os.open(path, flags | os.O_CLOEXEC)
         try:

@@ -30,6 +30,7 @@ from typing import Any
 import numpy as np
 import xxhash
 
+from reader.cache.eviction import Eviction
 from reader.cache.messages import (
     Begin,
     Coming,
@@ -47,10 +48,10 @@ from reader.cache.messages import (
     receive,
     send,
 )
-from reader.cache.mirror import Mirror, MirroredShard, mirrored, shards_of
+from reader.cache.mirror import Mirror, MirroredShard, mirrored
 from reader.cache.quota import DiskQuota, Full
-from reader.cache.ranges import EVICTED, Part
-from reader.cache.schedule import Plan
+from reader.cache.ranges import Part
+from reader.cache.schedule import Schedule
 from reader.child_process import end_with_parent
 from reader.errors import StoreError
 from reader.format import ShardfeedError
@@ -88,13 +89,13 @@ class Fetcher:
         self._mirror = mirror
         self._loop = asyncio.get_running_loop()
         self._clients: set[socket.socket] = set()
-        self._plans: dict[tuple[socket.socket, int], Plan] = {}  # the oldest first
+        self._plans: dict[tuple[socket.socket, int], Schedule] = {}  # the oldest first
         self._wanted: dict[tuple[int, int], list[Waiter]] = {}  # by shard and row
         self._urgent: deque[Part] = deque()
         self._busy: Counter[tuple[int, int]] = Counter()  # rows that are being fetched
         self._running = 0
         self._tasks: set[asyncio.Task[None]] = set()
-        self._victims: list[tuple[int, int]] = []  # the one that is needed last at the end
+        self._eviction = Eviction(quota, mirror, self._plans, self._busy)
         self._wholes: Counter[int] = Counter()  # bytes that came of shards that come whole
         self._fetched = self._hits = 0
         self._begun = 0  # plans
@@ -152,7 +153,7 @@ class Fetcher:
     def _begin(self, connection: socket.socket, message: Begin) -> Here | Lost:
         """Take a plan, if the cache has room for what it has open."""
         try:
-            plan = Plan(message, self._mirror, self._quota.limit)
+            plan = Schedule(message, self._mirror, self._quota.limit)
         except StoreError as error:
             return Lost(str(error), False)
         self._plans[connection, message.number] = plan
@@ -285,7 +286,7 @@ class Fetcher:
         """Fetch a part, check it, and write it; which rows are not what they should be."""
         spans = shard.spans.wholly(shard.entry.bytes) if part.is_whole else shard.spans
         start, stop = int(spans.begin[part.first]), int(spans.end[part.stop - 1])
-        make_room = partial(self._make_room, is_urgent=part.last < 0)
+        make_room = partial(self._eviction.make_room, is_urgent=part.last < 0)
         self._quota.reserve(shard.file, start, stop, make_room)
         name, size = shard.entry.file, shard.entry.bytes
         for _ in range(_TRIES):
@@ -338,65 +339,6 @@ class Fetcher:
                     waiter.answer(lost[row])
                 elif not waiter.missing:
                     waiter.answer(Here())
-
-    def _make_room(self, need: int, *, is_urgent: bool) -> int:
-        """Evict what is needed last, of this dataset; the bytes.
-
-        What is about to be read goes only for what is waited for.
-        """
-        given, share, is_all = 0, need, False
-        while given < need:
-            if not self._victims:
-                if is_all:
-                    return given + self._evict_anywhere(need - given, is_urgent=is_urgent)
-                self._victims, is_all = self._choose(share, is_urgent)
-                share *= 4  # of small samples several lie in a block, which goes with the last one
-                continue
-            number, row = self._victims.pop()
-            if not self._busy[number, row]:
-                shard = self._mirror.shard(number)
-                given += shard.evict(row, self._quota, lambda at: bool(self._busy[number, at]))  # noqa: B023
-        return given
-
-    def _evict_anywhere(self, need: int, *, is_urgent: bool) -> int:
-        """Evict what others read, who fetch it again: of datasets that take more, other splits.
-
-        For what is waited for, of any.
-        """
-        need = max(need, self._quota.limit // EVICTED)
-        given = 0
-        for folder in self._quota.larger(None if is_urgent else self._mirror.folder):
-            own = self._mirror.shards if folder == self._mirror.folder else ()
-            for shard in shards_of(folder, own):
-                rows = np.random.default_rng().permutation(np.flatnonzero(shard.rows.there()))
-                for row in rows.tolist():
-                    given += shard.evict(row, self._quota, lambda _: False)
-                    if given >= need:
-                        return given
-        return given
-
-    def _choose(self, need: int, is_urgent: bool) -> tuple[list[tuple[int, int]], bool]:
-        """Shard and row of what is there and needed last, the very last at the end; whether all."""
-        sizes = [shard.samples for shard in self._mirror.shards]
-        here = [self._mirror.shard(number).rows.there() for number in range(len(sizes))]
-        places = np.flatnonzero(np.concatenate([*here, np.zeros(0, bool)]))
-        if not len(places):
-            return [], True
-        plans = list(self._plans.values())
-        if plans:
-            uses = np.min([plan.next_use()[places] for plan in plans], axis=0)
-            horizon = -1 if is_urgent else max(plan.ahead.position(plan.reach) for plan in plans)
-            places, uses = places[uses > horizon], uses[uses > horizon]
-            places = places[np.argsort(uses, kind="stable")]
-        else:  # nobody knows the order: any are as good as others
-            places = np.random.default_rng().permutation(places)
-        mean = sum(shard.bytes for shard in self._mirror.shards) // max(sum(sizes), 1) or 1
-        most = max(need, self._quota.limit // EVICTED) // mean + 2
-        chosen = places[-most:]
-        ends = np.cumsum(sizes)
-        shards = np.searchsorted(ends, chosen, side="right")
-        rows = chosen - (ends - sizes)[shards]
-        return list(zip(shards.tolist(), rows.tolist(), strict=True)), len(chosen) == len(places)
 
 
 def _runs(message: Want | Hint) -> Iterator[Part]:

@@ -62,15 +62,7 @@ class DiskQuota:
     """
 
     def __init__(self, root: Path, limit: int | None) -> None:
-        """Make the folder, and count what is taken.
-
-        Args:
-            root: where the cache lies.
-            limit: in bytes; None for half of what is free.
-
-        Raises:
-            StoreError: it cannot be a cache.
-        """
+        """Make the folder, and count what is taken."""
         self.root = root
         self.margin = 0
         try:
@@ -120,10 +112,6 @@ class DiskQuota:
             start, stop: of the range.
             make_room: gives up about so many bytes of what this process knows to be least needed,
                 and says how many; called where those of datasets that nobody uses are not enough.
-
-        Raises:
-            Full: there is no room.
-            StoreError: the disk is full, or fails.
         """
         start, stop = start - start % BLOCK, stop + -stop % BLOCK
         with self._locked():
@@ -222,11 +210,7 @@ class DiskQuota:
 
 @contextlib.contextmanager
 def locked(file: int, path: Path) -> Iterator[None]:
-    """Keep a file for this process alone meanwhile.
-
-    Raises:
-        StoreError: another one keeps it, and for longer than it needs.
-    """
+    """Keep a file for this process alone meanwhile."""
     until = time.monotonic() + _LOCKED_SECONDS
     while not _lock(file):
         if time.monotonic() > until:

@@ -100,9 +100,6 @@ class Window(NamedTuple):
         """What of it is ahead in a cache of so many bytes.
 
         What is ahead takes the place of what would be read again.
-
-        Raises:
-            TooSmallCache: it does not fit.
         """
         kept = kept_bytes(shards)
         least = min(self.least, sum(shard.bytes for shard in shards))
@@ -129,11 +126,7 @@ class TooSmallCache(StoreError):
 
 
 def check_limit(shards: Sequence[ShardEntry], manifest_bytes: int, limit: int) -> None:
-    """See that a cache of `limit` bytes has room for what is kept in it, and for samples.
-
-    Raises:
-        TooSmallCache: it has none; the number in it is also enough for a shuffled Loader.
-    """
+    """See that a cache of `limit` bytes has room for what is kept in it, and for samples."""
     kept = kept_bytes(shards) + manifest_bytes + _OWN * BLOCK
     total, samples = sum(s.bytes for s in shards), sum(s.samples for s in shards)
     read = total // max(samples, 1) + BLOCK

@@ -14,7 +14,7 @@ from reader.cache.quota import BLOCK
 from reader.cache.ranges import Part, Window
 
 
-class Plan:
+class Schedule:
     """A plan of a client, and how far it has come.
 
     Attributes:

@@ -4,20 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from reader.batch.layout import ArraySpec, BatchArrays
+from reader.columns.values import InArray, are_views
 from reader.decode.decoder import Decoder
 from reader.samples.decoded_cache import DecodedImages
 from reader.samples.pixels import PixelSource, pixel_source
 from reader.samples.raw import RawBatch
-
-_TENSOR_TYPES = "?efdFD" + np.typecodes["AllInteger"]  # NumPy's types that torch has too
-
-
-class InArray:
-    """Stands where a value would, that has its place in an array of the batch."""
 
 
 class StoredBatch(NamedTuple):
@@ -58,6 +50,9 @@ class Column:
     def pixel_source(self, decoder: Decoder, decoded: DecodedImages | None) -> PixelSource:
         """Return where images come from; `decoded`: memory for them."""
         return pixel_source(decoder, decoded)
+
+    def check_device(self, device: Any) -> None:
+        """See that images can be decoded on a device, where that is left to it."""
 
     @property
     def parts(self) -> "Sequence[Column]":
@@ -206,39 +201,3 @@ class ViewsColumn(Column):
     def rows_of(self, delivered: Any) -> Any:
         """Return a tuple of each sample's views."""
         return list(zip(*delivered, strict=True))
-
-
-def are_views(value: Any, count: int) -> bool:
-    """Whether a field's value is a list of so many views."""
-    return isinstance(value, (list, tuple)) and len(value) == count
-
-
-def as_array(value: Any) -> NDArray[Any] | None:
-    """Return a value that can become a tensor of its own type and shape, in native byte order.
-
-    Numbers, arrays of them and torch's tensors are such; strings, dates and structures are not.
-    """
-    if isinstance(value, (str, bytes, dict, list, tuple)) or value is None:
-        return None
-    try:
-        array = np.asarray(value)
-    except (TypeError, RuntimeError):  # torch's tensors of bfloat16, or with a gradient
-        return None
-    if array.dtype.char not in _TENSOR_TYPES:
-        return None
-    return array.astype(array.dtype.newbyteorder("="), copy=False)
-
-
-def in_own_shape(room: NDArray[Any], height: int, width: int) -> NDArray[Any]:
-    """Return the beginning of a row's memory as a picture of (height, width).
-
-    Raises:
-        ValueError: the row has no room for it.
-    """
-    memory = room.reshape(-1)
-    size = height * width
-    for length in room.shape[2:]:
-        size *= length
-    if size > memory.size:
-        raise ValueError(f"an image of {height} x {width} pixels does not fit its place")
-    return memory[:size].reshape(height, width, *room.shape[2:])

@@ -54,9 +54,6 @@ class EncodedColumn(Column):
             size: (height, width) of the largest image.
             is_fit: all images have that size.
             other: further things that are asked for, which need the pixels.
-
-        Raises:
-            ArgumentError: images cannot go to the GPU as JPEGs.
         """
         if "image" not in recipe.names:
             raise ArgumentError(
@@ -92,6 +89,12 @@ class EncodedColumn(Column):
     def pixel_source(self, decoder: Decoder, decoded: object) -> PixelSource:
         """Return what cuts them out."""
         return _Parcels(decoder)
+
+    def check_device(self, device: Any) -> None:
+        """See that nvJPEG is there."""
+        from reader.gpu_decode.nvjpeg import require
+
+        require(device)
 
     def begin(self, arrays: BatchArrays, rows: slice) -> None:
         """Turn to the bytes of a chunk."""

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from reader.batch.layout import ArraySpec, BatchArrays, Bytes
-from reader.columns.column import Column, StoredBatch, in_own_shape
+from reader.columns.column import Column, StoredBatch
+from reader.columns.values import in_own_shape
 
 
 @dataclass

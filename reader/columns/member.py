@@ -7,20 +7,8 @@ from typing import Any
 import numpy as np
 
 from reader.batch.layout import ArraySpec, BatchArrays
-from reader.columns.column import Column, InArray, StoredBatch, as_array, in_own_shape
-
-
-@dataclass(frozen=True)
-class PictureForm:
-    """How pictures with colours arrive: (channels, height, width).
-
-    Attributes:
-        channels: of the dataset's images.
-        is_mapped: `map_sample` may have given them in that form.
-    """
-
-    channels: int
-    is_mapped: bool
+from reader.columns.column import Column, StoredBatch
+from reader.columns.values import InArray, PictureForm, as_array, in_own_shape
 
 
 @dataclass

@@ -40,11 +40,7 @@ class RowWriter:
     def write(
         self, row: int, reader: SampleReader, planned: Planned, *, is_valid: bool
     ) -> tuple[Any, ...]:
-        """Read a sample into its row; its image is decoded where it lies.
-
-        Raises:
-            SampleError: it cannot be read, or does not fit the batch's arrays.
-        """
+        """Read a sample into its row; its image is decoded where it lies."""
         arrays = self._arrays
         places = zip(self._drawn, planned.views, strict=False)
         outs = [column.out(arrays, row, *view.size) for column, view in places]
@@ -74,11 +70,7 @@ class RowWriter:
         positions: NDArray[np.int64],
         valid: int,
     ) -> None:
-        """Fill all rows of the chunk at once, the first `valid` of them valid.
-
-        Raises:
-            ShardfeedError: one of them cannot be read.
-        """
+        """Fill all rows of the chunk at once, the first `valid` of them valid."""
         rows = self._arrays.part(self._rows.start, self._rows.stop)
         raw = reader.fill(rows["image"], samples, epoch, positions)
         for column in self._columns:

@@ -7,8 +7,7 @@ import numpy as np
 import torch
 
 from reader.batch.nested import map_leaves
-from reader.columns.column import as_array
-from reader.columns.member import PictureForm
+from reader.columns.values import PictureForm, as_array
 from reader.errors import ReaderError
 
 from_numpy = torch.from_numpy

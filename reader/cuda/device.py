@@ -14,11 +14,7 @@ _PORTABLE = 1  # cudaHostRegisterPortable: page-locked for all devices, not the 
 
 
 def chosen_device(device: torch.device | str | int | None) -> torch.device:
-    """The device that is meant; None: `default_device`.
-
-    Raises:
-        ArgumentError: there is none like that here.
-    """
+    """The device that is meant; None: `default_device`."""
     if device is None:
         return default_device()
     if isinstance(device, bool):

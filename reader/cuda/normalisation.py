@@ -38,11 +38,7 @@ _LEAST, _MOST = -1, 2  # noise and filters take floats a little beyond 0 and 1
 
 
 def check_scale(image: torch.Tensor) -> None:
-    """Check that a float image on the host has the scale that mean and std are for.
-
-    Raises:
-        ArgumentError: it lies visibly outside of 0 to 1.
-    """
+    """Check that a float image on the host has the scale that mean and std are for."""
     if image.device.type != "cpu" or not image.numel():
         return
     least, most = (float(value) for value in image.aminmax())
@@ -62,14 +58,7 @@ def normalisation(
     memory_format: torch.memory_format,
     channels: int | None,
 ) -> Normalisation:
-    """That of a prefetcher's arguments.
-
-    Args:
-        channels: of the images; None if that is not known.
-
-    Raises:
-        ArgumentError: one is not of its kind, or cannot be met.
-    """
+    """That of a prefetcher's arguments."""
     if (mean is None) != (std is None):
         raise ArgumentError("Give mean and std together, or neither of them.")
     if not isinstance(dtype, torch.dtype) or not dtype.is_floating_point:

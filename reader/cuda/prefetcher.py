@@ -24,7 +24,6 @@ from reader.cuda.normalisation import normalisation
 from reader.cuda.source import AnyBatches, BatchSource
 from reader.cuda.transfer import Lane, StreamLane, Transfer
 from reader.errors import ArgumentError, ReaderError
-from reader.gpu_decode.nvjpeg import require
 from reader.loader.loader import Loader
 
 
@@ -96,11 +95,10 @@ class CUDAPrefetcher:
         self.device = chosen_device(device)
         self.depth = depth
         on_gpu = self.device.type == "cuda"
-        if on_gpu and source.decode == "gpu":
-            require(self.device)
         kind = StreamLane if on_gpu else Lane
         lane = kind(self.device, wanted, source.map_batch, source.image_places)
         if on_gpu:
+            source.check_device(self.device)
             source.page_lock(CUDAHostMemory(self.device), cores_of(self.device))
         self._source = source
         self._flight = _Flight(lane, depth if lane.runs_ahead else 0)

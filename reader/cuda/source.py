@@ -13,11 +13,7 @@ class BatchIterator(Iterator[Any], Protocol):
         """Whether the next call of `unmapped` would not wait."""
 
     def unmapped(self) -> Any:
-        """The next batch, before `BatchSource.map_batch`.
-
-        Raises:
-            StopIteration: there is none left.
-        """
+        """The next batch, before `BatchSource.map_batch`."""
 
 
 class BatchSource(Protocol):
@@ -32,16 +28,15 @@ class BatchSource(Protocol):
         """Which entries of a batch, a tuple, are images; None if that is not known."""
 
     @property
-    def decode(self) -> str:
-        """Where images are decoded: "cpu", or "gpu" if they arrive as they are stored."""
-
-    @property
     def channels(self) -> int | None:
         """Of the images; None if that is not known."""
 
     @property
     def is_endless(self) -> bool:
         """Whether an iteration has no end, and the next one goes on where it was left."""
+
+    def check_device(self, device: Any) -> None:
+        """See that images that arrive as they are stored can be decoded there."""
 
     def page_lock(self, cuda: HostMemory, cores: Set[int]) -> None:
         """Page-lock the memory that batches come from, once, near these cores."""
@@ -54,12 +49,14 @@ class AnyBatches:
 
     map_batch = None
     image_places = None
-    decode = "cpu"
     channels = None
     is_endless = False
 
     def __init__(self, batches: Iterable[Any]) -> None:
         self._batches = batches
+
+    def check_device(self, device: Any) -> None:
+        """They are no images to be decoded."""
 
     def page_lock(self, cuda: HostMemory, cores: Set[int]) -> None:
         """Whose memory it is, is not known."""

@@ -63,12 +63,7 @@ class Lane:
         map_batch: MapBatch | None,
         places: Sequence[int] | None,
     ) -> None:
-        """Prepare the way.
-
-        Args:
-            map_batch: called at its end.
-            places: of the images in a batch, which is a tuple; None if that is not known.
-        """
+        """Prepare the way."""
         self.device = device
         self._normalisation = normalisation
         self._map_batch = map_batch

@@ -7,15 +7,7 @@ _OWN = ("image", "boxes", "categories", "captions")  # what `packer pack` adds, 
 
 
 def coco_target(data: bytes) -> list[dict[str, Any]]:
-    """The annotations of an image, as its annotation file has them, category ids included.
-
-    Args:
-        data: the member ``json`` that `packer pack` wrote of them: a list for each field. An entry
-            that is null is one that the annotation does not have.
-
-    Raises:
-        ValueError: it is something else, or of a time when the category ids were left out.
-    """
+    """The annotations of an image, as its annotation file has them, category ids included."""
     content = json.loads(data)
     if not isinstance(content, dict) or "image" not in content or "categories" not in content:
         raise ValueError("it has no objects of a COCO annotation file")

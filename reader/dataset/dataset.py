@@ -21,10 +21,10 @@ from reader.dataset.as_webdataset import Source
 from reader.dataset.coco import coco_target
 from reader.dataset.numbers import Subset, chosen_by
 from reader.dataset.open_shards import OpenShards, open_shard
-from reader.dataset.places import Places
-from reader.dataset.shard import ReadBuffer, Shard
+from reader.dataset.places import Places, Texts
+from reader.dataset.shard import Shard
 from reader.dataset.shared_memory import Holding, hold
-from reader.dataset.texts import Texts
+from reader.dataset.tar_bytes import ReadBuffer
 from reader.decode.stored import StoredImage
 from reader.errors import ArgumentError, ReaderError
 from reader.format import Index, Limits, Manifest, ShardEntry, ShardfeedError

@@ -24,14 +24,7 @@ class _Columns(dict[str, NDArray[Any]]):
 
 
 def chosen_by(subset: Subset, total: int, columns: Callable[[], Columns]) -> NDArray[np.int64]:
-    """The numbers that `subset` chooses of `total` samples.
-
-    Args:
-        columns: gives what a function is asked with.
-
-    Raises:
-        ArgumentError: it is not a subset, or names samples that are not there.
-    """
+    """The numbers that `subset` chooses of `total` samples."""
     if callable(subset):
         mask = np.asarray(subset(_Columns(columns())))
         if mask.shape != (total,) or mask.dtype != np.bool_:
@@ -57,11 +50,7 @@ def chosen_by(subset: Subset, total: int, columns: Callable[[], Columns]) -> NDA
 
 
 def sample_number(given: Any, total: int, what: str = "sampler") -> int:
-    """`given` as a sample's number: an integer, also NumPy's, or torch's as its samplers give them.
-
-    Raises:
-        ArgumentError: it is not a number, or there is no such sample.
-    """
+    """Return a sample's number of an integer, also NumPy's, or torch's from its samplers."""
     if type(given) is not int:
         array = array_of(given)
         if array.ndim or array.dtype.kind not in "iu":

@@ -16,8 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from reader.cache.presence import PresenceMap, path_beside
-from reader.dataset.shard import ReadBuffer, Shard
+from reader.dataset.shard import Shard
 from reader.dataset.shared_memory import Holding
+from reader.dataset.tar_bytes import MemoryBytes, ReadBuffer, TarBytes
 from reader.decode.decoder import Decoder
 from reader.errors import ReaderError
 from reader.format import Index, Limits, ShardEntry, ShardfeedError
@@ -77,22 +78,19 @@ def open_shard(
     fetching: "Fetching | None",
     index: Index,
 ) -> Shard:
-    """The shard that dataset.json names as its `number`-th, in memory, in a cache or in a folder.
-
-    Raises:
-        ReaderError: it cannot be opened.
-    """
+    """Open the `number`-th shard of dataset.json, in memory, in a cache or in a folder."""
     try:
         rows = PresenceMap(path_beside(folder / entry.file), entry.samples)
     except FileNotFoundError:
-        return Shard(folder, entry, index, buffer, holding, number, limits)
+        opened = folder, entry, index, buffer
+        tar = TarBytes(*opened) if holding is None else MemoryBytes(*opened, holding, number)
+        return Shard(index, tar, limits)
     except (OSError, ValueError) as error:
         raise ReaderError(
             f"{folder / entry.file}: the map of what is there cannot be read: {error}. Remove "
             f"{folder}: it is a cache."
         ) from error
-    from reader.dataset.cached_shard import CachedShard  # few need it
+    from reader.dataset.cached_bytes import CachedBytes  # few need it
 
-    return CachedShard(
-        folder, entry, index, buffer, limits=limits, rows=rows, fetching=fetching, number=number
-    )
+    tar = CachedBytes(folder, entry, index, buffer, rows, fetching, number)
+    return Shard(index, tar, limits)

@@ -1,7 +1,7 @@
 """What a notebook shows of a dataset: its numbers, and some of its samples as they are stored."""
 
 import contextlib
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
@@ -9,15 +9,12 @@ from reader.format import ShardfeedError
 from reader.look.page import table
 from reader.look.sheet import Sheet, Tile
 
-if TYPE_CHECKING:
-    from reader.dataset.dataset import Dataset
-
 _PICTURES = 8
 _CLASSES = 10
 
 
-def page_of(dataset: "Dataset") -> str:
-    """A small table and a picture, as HTML in which all names are escaped."""
+def page_of(dataset: Any) -> str:
+    """Return a table and a picture of a `Dataset`, as HTML in which all names are escaped."""
     labels = dataset.labels
     counts = np.bincount(labels[labels >= 0], minlength=len(dataset.classes)).tolist()
     named = list(zip(dataset.classes, counts, strict=False))
@@ -39,7 +36,7 @@ def page_of(dataset: "Dataset") -> str:
     return table(type(dataset).__name__, rows, sheet)
 
 
-def _tile(dataset: "Dataset", number: int, label: int) -> Tile:
+def _tile(dataset: Any, number: int, label: int) -> Tile:
     pixels = dataset.whole(number)
     name = dataset.classes[label] if 0 <= label < len(dataset.classes) else ""
     return Tile(np.repeat(pixels, 3 // pixels.shape[-1], axis=-1), (name, dataset.keys[number]))

@@ -111,13 +111,7 @@ class Wanted:
 
 
 def hold(folder: Path, shards: Sequence[ShardEntry], identity: str, limit: int | None) -> Holding:
-    """The tars of `shards` in memory; copied there if no process of this user has done so.
-
-    Args:
-        folder: where they lie.
-        identity: tells this dataset from others.
-        limit: bytes that may be taken; None for what the system has available.
-    """
+    """The tars of `shards` in memory; copied there if no process of this user has done so."""
     starts, end = [], 0
     for shard in shards:
         starts.append(end)

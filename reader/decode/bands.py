@@ -39,14 +39,7 @@ class BandCut:
     box: Box
 
     def values(self, read: Callable[[int, int], memoryview]) -> tuple[Pixels, PngHeader]:
-        """The values of the box's pixels, (height, width, channels), and what they mean.
-
-        Args:
-            read: ``read(start, stop)`` gives a range of the image's bytes for the moment.
-
-        Raises:
-            ValueError: the bytes are not what the table says.
-        """
+        """The values of the box's pixels, (height, width, channels), and what they mean."""
         from isal import igzip_lib, isal_zlib  # few datasets need it; workers start fast
 
         header = self.table.header(read(0, self.table.start), *self.image_size)
@@ -69,11 +62,7 @@ class BandCut:
         return values[top : top + height].reshape(height, width, per_pixel), header
 
     def colours(self, read: Callable[[int, int], memoryview]) -> Pixels:
-        """The same with the colours of a palette in place of its values: 1 to 4 channels.
-
-        Raises:
-            ValueError: the bytes are not what the table says.
-        """
+        """The same with the colours of a palette in place of its values: 1 to 4 channels."""
         values, header = self.values(read)
         if header.palette is not None:
             if values.size and int(values.max()) >= len(header.palette):

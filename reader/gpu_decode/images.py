@@ -9,11 +9,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from reader.errors import SampleError
+from reader.errors import SampleError, warn
 from reader.gpu_decode import nvjpeg
 from reader.gpu_decode.parcels import Parcel, parcels
 from reader.gpu_decode.resample import Source, resample, sent
-from reader.warning import warn
 
 _GROUP_BYTES = 1 << 28  # of decoded pixels at a time
 

@@ -76,11 +76,7 @@ class Packed(NamedTuple):
 
 
 def pack(view: View, decoder: Decoder) -> Packed:
-    """What `view` needs, not decoded if nvJPEG can do that.
-
-    Raises:
-        DecodeError: the image's segment table is wrong, or, of what is decoded, it does not decode.
-    """
+    """What `view` needs, not decoded if nvJPEG can do that."""
     if not view.is_seen:
         return Packed(Parcel(fill=view.fill), [])
     image = view.image

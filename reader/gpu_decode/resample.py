@@ -34,13 +34,7 @@ class Source:
 
 
 def resample(sources: list[Source | None], parcels: Parcel, out: Tensor) -> None:
-    """Fill `out`, uint8 (B, H, W, 3), with what the parcels show of the sources.
-
-    Args:
-        sources: on the device of `out`; None where nothing is seen.
-        parcels: arrays of B numbers.
-        out: written by work on the current stream.
-    """
+    """Fill `out`, uint8 (B, H, W, 3), with what the parcels show of the sources."""
     shrinks = _reductions(parcels)
     table = np.zeros((len(sources), len(_Rows._fields)), np.int64)
     flat: list[Tensor] = []

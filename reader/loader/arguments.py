@@ -110,11 +110,6 @@ def dataset_of(dataset: Any, split: str | None) -> Dataset:
     """Return the dataset that a Loader's arguments name.
 
     torch's Subset of a Dataset, also as `random_split` gives it, becomes that Dataset's subset.
-
-    Raises:
-        ArgumentError: it is no dataset of this kind, has another split, or what a Loader does not
-            apply.
-        FormatError: there is no dataset, or it is damaged.
     """
     if isinstance(dataset, (str, os.PathLike)):
         return Dataset(dataset, split)
@@ -240,12 +235,7 @@ class LoaderConfig:
         return self.timeout if self.processes != 0 else 0
 
     def resolved(self, torch_names: Mapping[str, Any]) -> "LoaderConfig":
-        """Return it with `TorchNames`: the workers, and `pin_memory`.
-
-        Raises:
-            ArgumentError: a keyword has another name or place here, or contradicts an argument.
-            TypeError: there is no such argument.
-        """
+        """Return it with `TorchNames`: the workers, and `pin_memory`."""
         for name, value in torch_names.items():
             if name in _ELSEWHERE:
                 advice = _ELSEWHERE[name].format(name=name, value=f"{value!r:.200}")
@@ -272,11 +262,7 @@ class LoaderConfig:
 def view_pipelines(
     transforms: Sequence[Transform], views: int | Sequence[Sequence[Transform]]
 ) -> tuple[tuple[Transform, ...], ...]:
-    """The transforms of each view, torchvision's replaced by reader's own.
-
-    Raises:
-        ArgumentError: they are not transforms, or there is no view.
-    """
+    """The transforms of each view, torchvision's replaced by reader's own."""
     transforms = as_own(transforms)
     if not (is_count(views) or (isinstance(views, Sequence) and views)):
         raise ArgumentError(

@@ -71,11 +71,7 @@ class OwnBatchSampler(BatchSampler):
 
 
 def own_batches(samples: object) -> NoReturn:
-    """`collate_fn` of a Loader without one: who calls it has made a DataLoader of its parts.
-
-    Raises:
-        ReaderError: what was asked for needs more than the parts.
-    """
+    """`collate_fn` of a Loader without one: who calls it has made a DataLoader of its parts."""
     raise ReaderError(
         "A DataLoader was made of a reader.Loader's dataset and batch_sampler, as accelerate's "
         "skip_first_batches does, and the Hugging Face Trainer to resume: it would deliver whole "

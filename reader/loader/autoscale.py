@@ -17,7 +17,8 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from reader.loader.statistics import Flows, Statistics
+from reader.loader.counters import Counters, Flows
+from reader.loader.statistics import Statistics
 from reader.workers.pool import Pool
 
 _MEASURED_SECONDS, _MEASURED_BATCHES = 0.5, 4
@@ -53,7 +54,7 @@ class Choice:
         return Choice(self.workers, cores)
 
 
-def choose(choice: Choice, seen: Statistics) -> Choice:
+def choose(choice: Choice, seen: Counters) -> Choice:
     """The next choice, after `choice.workers` have shown what is in `seen`."""
     workers, rate = choice.workers, seen.images_per_second
     if choice.before is not None:
@@ -90,12 +91,7 @@ class Autoscaler:
         self._choice = self._choice.anew(self._cores)
 
     def settle(self, flows: Flows, look: Callable[[], Statistics]) -> None:
-        """At a batch boundary: resize the pool, if enough was measured.
-
-        Args:
-            flows: now.
-            look: gives the statistics; called only where they are needed.
-        """
+        """At a batch boundary: resize the pool, if enough was measured."""
         if not self._pool.is_settled:
             self._since = None
         elif self._since is None:

@@ -5,8 +5,7 @@ from fractions import Fraction
 from math import ceil
 from typing import Any
 
-from reader.errors import SampleError
-from reader.warning import warn
+from reader.errors import SampleError, warn
 
 
 class BadSamples:
@@ -27,11 +26,7 @@ class BadSamples:
         self._is_in_doubt = on_error == "substitute"  # whether there is one that could
 
     def add(self, found: Iterable[tuple[int, str]]) -> None:
-        """Take note of some.
-
-        Raises:
-            SampleError: they are more than `max_bad` allows.
-        """
+        """Take note of some."""
         self.reasons.update(found)
         if len(self.reasons) > self._most:
             raise SampleError(
@@ -41,11 +36,7 @@ class BadSamples:
             )
 
     def delivered(self, valid: Any, own: int, world_size: int) -> None:
-        """Take note of a batch: which rows are valid, and how many of them do not pad.
-
-        Raises:
-            SampleError: a whole epoch had nothing that could take the place of what is bad.
-        """
+        """Take note of a batch: which rows are valid, and how many of them do not pad."""
         if not self._is_in_doubt:
             return
         self._is_in_doubt = not valid.any()

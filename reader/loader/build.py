@@ -24,10 +24,9 @@ from reader.loader.collate import Batcher
 from reader.loader.epochs import Epochs, IterationPlan
 from reader.loader.pipeline import BatchPipeline
 from reader.loader.schema import CANDIDATES, batch_schema
-from reader.order.ranks import Share, given_share
 from reader.order.samplers import build_order
 from reader.order.shuffle import Order
-from reader.order.steps import Steps
+from reader.order.steps import Share, Steps, given_share
 from reader.samples.decoded_cache import hold_decoded
 from reader.samples.fields import name_of, parse_fields
 from reader.samples.sample import Recipe

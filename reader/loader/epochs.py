@@ -17,14 +17,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from reader.checks import is_integer
-from reader.errors import ArgumentError, ReaderError, called
+from reader.errors import ArgumentError, ReaderError, called, warn
 from reader.loader.collate import Batcher
 from reader.loader.pipeline import BatchPipeline
 from reader.loader.tasks import EpochRun
-from reader.order.ranks import Share, current_share
 from reader.order.shuffle import Order
-from reader.order.steps import Steps
-from reader.warning import warn
+from reader.order.steps import Share, Steps, current_share
 
 _ENDLESS = 2**62
 
@@ -58,12 +56,7 @@ class IterationPlan:
         return self.given or current_share()
 
     def steps(self, start: int) -> Steps:
-        """The steps of this process from a position to where the iteration ends.
-
-        Raises:
-            ArgumentError: an iteration has none, even from its beginning; or the order cannot be
-                divided among so many ranks.
-        """
+        """The steps of this process from a position to where the iteration ends."""
         stop = _ENDLESS
         share = self.share
         if self.epochs is not None:  # a resumed iterator ends where the first one would have
@@ -136,11 +129,7 @@ class Epochs:
             return EpochIterator(self, epoch, self._finish)
 
     def turn_to(self, epoch: int) -> None:
-        """Let the next iterator deliver `epoch`; the rest of it, if it is to go on there.
-
-        Raises:
-            ArgumentError: there is no such epoch.
-        """
+        """Let the next iterator deliver `epoch`; the rest of it, if it is to go on there."""
         if not is_integer(epoch) or epoch < 0:
             raise ArgumentError(f"epoch is an integer from 0, not {epoch!r}.")
         with self.lock:
@@ -160,11 +149,7 @@ class Epochs:
             return self._plan.steps(self._next)
 
     def steps_of_all(self) -> Steps:
-        """The steps of a whole iteration.
-
-        Raises:
-            TypeError: it has no end.
-        """
+        """The steps of a whole iteration."""
         if self._plan.epochs is None:
             raise TypeError("a Loader with epochs=None has no length")
         return self._plan.steps(0)
@@ -210,11 +195,7 @@ class Epochs:
         self._abandoned.append(epoch)
 
     def check_open(self) -> None:
-        """Refuse to go on without workers.
-
-        Raises:
-            ReaderError: the loader is closed, or another process's.
-        """
+        """Refuse to go on without workers."""
         if self._pipeline.is_forked:
             raise ReaderError(
                 "This loader belongs to the process that this one was forked from; make another."

@@ -79,12 +79,6 @@ def as_own(transforms: Any) -> Any:
 
     The converted ones resize as torchvision does Pillow's images: with `antialias`, unless that is
     False.
-
-    Args:
-        transforms: a list, or torchvision's Compose, of v1 or v2.
-
-    Raises:
-        ArgumentError: one of torchvision's has no counterpart here; all such are named.
     """
     if not _is_torchvisions(transforms) and not isinstance(transforms, Sequence):
         return transforms

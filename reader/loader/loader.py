@@ -392,6 +392,10 @@ class Loader(LikeDataLoader):
         """Why each sample that was substituted or masked could not be read, by its number."""
         return dict(self._pipeline.bad.reasons)
 
+    def check_device(self, device: Any) -> None:
+        """See that images that arrive as they are stored can be decoded on a device."""
+        self._parts.schema.image.check_device(device)
+
     def page_lock(self, cuda: HostMemory, cores: Set[int] = frozenset()) -> None:
         """Page-lock the batches' memory for a GPU, once; `CUDAPrefetcher` asks for it.
 

@@ -17,8 +17,7 @@ from collections.abc import Sequence, Set
 from dataclasses import asdict, replace
 from typing import Any
 
-from reader.batch.depth import chunk_size, depth_of, slots_of
-from reader.batch.layout import BatchArrays
+from reader.batch.layout import BatchArrays, chunk_size, depth_of, slots_of
 from reader.batch.pinned import HostMemory, page_lock
 from reader.batch.ring import Ring, RingMemory
 from reader.columns.schema import BatchSchema
@@ -27,8 +26,9 @@ from reader.errors import ReaderError
 from reader.loader.arguments import LoaderConfig
 from reader.loader.autoscale import Autoscaler, Choice
 from reader.loader.bad_samples import BadSamples, DroppedBoxes
+from reader.loader.counters import Account
 from reader.loader.prefetch import Prefetch
-from reader.loader.statistics import Account, Statistics
+from reader.loader.statistics import Statistics
 from reader.loader.tasks import SPARE, EpochRun, PendingBatch, TaskPlanner
 from reader.order.shuffle import Order
 from reader.order.steps import Step, Steps
@@ -120,10 +120,6 @@ class BatchPipeline:
         """The next batch of `epoch`, and its fields that lie in no array.
 
         The memory of its arrays is lent until they are gone.
-
-        Raises:
-            ReaderError: a sample of it cannot be read, or the workers failed.
-            Exception: what the user's own code raised.
         """
         asked = time.perf_counter()
         self._collect(0)

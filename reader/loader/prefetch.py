@@ -11,11 +11,11 @@ import numpy as np
 
 from reader.cache.messages import Counts
 from reader.dataset.dataset import Dataset
-from reader.loader.statistics import Flows
+from reader.errors import warn
+from reader.loader.counters import Flows
 from reader.loader.tasks import EpochRun
 from reader.order.access import AccessPattern
 from reader.order.shuffle import Order
-from reader.warning import warn
 from reader.workers.messages import Task
 
 _TOLD_SECONDS = 5.0  # that every worker has waited

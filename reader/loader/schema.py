@@ -12,13 +12,12 @@ from reader.columns.column import (
     SizeColumn,
     TextColumn,
     ViewsColumn,
-    are_views,
-    as_array,
 )
 from reader.columns.encoded import EncodedColumn
 from reader.columns.image import ImageColumn
-from reader.columns.member import ArrayColumn, MaskColumn, MemberColumn, PictureForm
+from reader.columns.member import ArrayColumn, MaskColumn, MemberColumn
 from reader.columns.schema import BatchSchema
+from reader.columns.values import PictureForm, are_views, as_array
 from reader.dataset.dataset import Dataset
 from reader.errors import ArgumentError, SampleError, UserCodeError, WorkerError
 from reader.samples.raw import can_gather

@@ -1,132 +1,14 @@
-"""What a loader did, what held it back, and the books from which that is known.
+"""What a loader did, and what held it back, as a person is given it."""
 
-`Account` adds up `Flows`, in the parent, as batches are asked for and tasks end; `Statistics` is
-what a person is given.
-"""
-
-import math
-import time
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, fields
-from typing import Any
 
-from reader.loader.table import counted, rows_of
+from reader.loader.bottleneck import bottleneck, rows_of
+from reader.loader.counters import Counters, Flows
 from reader.look.page import table
-from reader.workers.messages import Spent
-
-_WAITS = 0.05  # from this share of waiting on the consumer is held up
-_BUSY = 0.8  # from this share of work on the workers are what holds it up
-_ONLY_WAITS = 0.95  # from here on the consumer has no pace of its own
-_STARVED = 0.7  # of a core for each worker: below this something else has the cores
 
 
 @dataclass(frozen=True)
-class Flows:
-    """What adds up over time; times in seconds.
-
-    Attributes:
-        batches, samples: delivered.
-        elapsed: of the loops over the loader: from the first request of each to its last.
-        waited: of these, spent by the consumer waiting for a batch.
-        waited_first: of `waited`, for the first batch of each loop.
-        worker_seconds: the same time, once for each worker that had started.
-        busy: spent by all workers together on tasks, and `cpu` their processor time of it.
-        read, transform: of `busy`, in reading and in the transforms' code. The rest is `decode`.
-        read_bytes: that were read.
-        cached: images that came, decoded, from memory: with ``cache="decoded"``.
-        ready_sum: batches that lay ready at each request, added up.
-        copied, copying: batches copied out because the consumer held on to too many; time of it.
-        restarts: workers that died and were replaced.
-        bad: samples that could not be read and were substituted or masked.
-        dropped_boxes: too small for `Boxes.min_size` before any crop, or outside of their image.
-        waiting: of `busy`, spent by the workers waiting for a store.
-        fetched, hits: samples that were fetched from the store, and that were in its cache.
-        fetched_bytes, requests, retries: what the store gave, was asked for, and was asked again,
-            also for what will be read later.
-        asking: of all requests to it, added up.
-    """
-
-    batches: int = 0
-    samples: int = 0
-    elapsed: float = 0.0
-    waited: float = 0.0
-    waited_first: float = 0.0
-    worker_seconds: float = 0.0
-    busy: float = 0.0
-    cpu: float = 0.0
-    read: float = 0.0
-    transform: float = 0.0
-    read_bytes: int = 0
-    cached: int = 0
-    ready_sum: int = 0
-    copied: int = 0
-    copying: float = 0.0
-    restarts: int = 0
-    bad: int = 0
-    dropped_boxes: int = 0
-    waiting: float = 0.0
-    fetched: int = 0
-    hits: int = 0
-    fetched_bytes: int = 0
-    requests: int = 0
-    retries: int = 0
-    asking: float = 0.0
-
-
-class Account:
-    """Adds up the flows of `Statistics`.
-
-    Time counts from the first request for a batch of a loop to its last one, so what happens
-    between two epochs (validation, say) is nobody's waiting.
-    """
-
-    def __init__(self, worker_seconds: Callable[[float], float]) -> None:
-        """Open the books.
-
-        Args:
-            worker_seconds: see `Pool.worker_seconds_since`.
-        """
-        self._worker_seconds = worker_seconds
-        self._sums: dict[str, Any] = asdict(Flows())
-        self._last = 0.0  # when the last batch was delivered
-
-    @property
-    def flows(self) -> Flows:
-        """What has been booked."""
-        return Flows(**self._sums)
-
-    def delivered(self, samples: int, asked: float, ready: int, is_first: bool) -> None:
-        """Book a batch that a loop asked for at `asked`, with `ready` batches there, and has now.
-
-        Args:
-            is_first: of its loop, before which there is no step of the consumer's to count.
-        """
-        self._last = now = self._pass(asked if is_first else self._last)
-        waited = now - asked
-        self._add(batches=1, samples=samples, waited=waited, ready_sum=ready)
-        self._add(waited_first=waited if is_first else 0.0)
-
-    def finished(self) -> None:
-        """Book the consumer's step with the last batch of its loop."""
-        self._pass(self._last)
-
-    def ended(self, spent: Spent) -> None:
-        """Book a worker's task."""
-        self._add(**spent._asdict())
-
-    def _pass(self, since: float) -> float:
-        """Book the time from then until now, which is returned."""
-        now = time.perf_counter()
-        self._add(elapsed=now - since, worker_seconds=self._worker_seconds(since))
-        return now
-
-    def _add(self, **amounts: float) -> None:
-        for name, amount in amounts.items():
-            self._sums[name] += amount
-
-
-@dataclass(frozen=True)
-class Statistics(Flows):
+class Statistics(Counters):
     """What a loader did since it was made; `since` gives what it did since an earlier look.
 
     Beside the counts of `Flows`, as they are now:
@@ -150,16 +32,6 @@ class Statistics(Flows):
 
     __module__ = "reader"
 
-    workers: int = 1
-    cores: int = 1
-    starting: int = 0
-    slots: int = 0
-    slot_bytes: int = 0
-    ready: int = 0
-    work: str = "decode"
-    in_flight: int = 0
-    latency: float = 0.0
-
     def __str__(self) -> str:
         rows = rows_of(self)
         widest = max(len(name) for name, _ in rows)
@@ -176,131 +48,6 @@ class Statistics(Flows):
         return Statistics(**{**asdict(self), **grown})
 
     @property
-    def images_per_second(self) -> float:
-        """Samples delivered in a second of the loop."""
-        return self.samples / self.elapsed if self.elapsed else 0.0
-
-    @property
-    def ready_mean(self) -> float:
-        """Batches that lay ready when the consumer asked for one, on average."""
-        return self.ready_sum / self.batches if self.batches else 0.0
-
-    @property
-    def decode(self) -> float:
-        """Seconds that the workers spent on planning, decoding and resizing."""
-        return max(self.busy - self.read - self.transform - self.waiting, 0.0)
-
-    @property
-    def idle(self) -> float:
-        """Seconds that the workers had nothing to do: no slot was free for another batch."""
-        return max(self.worker_seconds - self.busy, 0.0)
-
-    @property
-    def waited_share(self) -> float:
-        """Of the loop's time, what the consumer spent waiting for a batch; 0 to 1."""
-        return min(self.waited / self.elapsed, 1.0) if self.elapsed else 0.0
-
-    @property
-    def busy_share(self) -> float:
-        """Of the workers' time, what they spent on tasks; 0 to 1."""
-        return min(self.busy / self.worker_seconds, 1.0) if self.worker_seconds else 0.0
-
-    @property
-    def needed_workers(self) -> int:
-        """Workers whose work would fill the time that the consumer itself takes for its steps.
-
-        From the consumer's rate while it does not wait, and the workers' time for a sample.
-        """
-        own = max(self.elapsed - self.waited, 1e-9)
-        return max(1, math.ceil(round(self.busy / own, 3)))
-
-    @property
-    def bound_by(self) -> str:
-        """What holds it back: consumer, store, storage, decode (or splice), transform or start-up.
-
-        Empty before anything was read. A consumer that waits for less than 5% of its time is
-        itself the limit; else workers that are busy for 80% of theirs are, with what they spend
-        most on. If neither is, and the consumer waited for little but a first batch that took less
-        time than its steps, the consumer is the limit.
-        """
-        if not self.batches or not self.elapsed:
-            return ""
-        if self.waited_share < _WAITS:
-            return "consumer"
-        if self.busy_share < _BUSY:
-            steps, later = self.elapsed - self.waited, self.waited - self.waited_first
-            is_slow = self.waited_first < steps and later < _WAITS * (steps + later)
-            return "consumer" if is_slow else "start-up"
-        spent = {self.work: self.decode, "storage": self.read, "transform": self.transform}
-        spent["store"] = self.waiting
-        return max(spent, key=spent.__getitem__)
-
-    @property
     def bottleneck(self) -> str:
         """A sentence that says what holds the loop back, by what measure, and what would help."""
-        seen = (
-            f"workers busy {self.busy_share:.0%}, "
-            f"the consumer waited {self.waited_share:.0%} of the time"
-        )
-        if self.cached:
-            share = min(self.cached / self.samples, 1.0)
-            seen += f", {share:.0%} of the images came decoded from memory"
-        part = max(self.busy, 1e-9)
-        if self.bound_by == "consumer":
-            return f"consumer-bound: {seen}; {self._spare()}"
-        if self.bound_by == self.work:
-            return f"{self.work}-bound: {seen}; {self._remedy()}"
-        if self.bound_by == "transform":
-            took = f"transforms took {self.transform / part:.0%} of the workers' time"
-            return f"transform-bound: {took}, {seen}; {self._remedy()}"
-        if self.bound_by == "storage":
-            pace = self.read_bytes / max(self.worker_seconds / max(self.workers, 1), 1e-9) / 1e6
-            return (
-                f"storage-bound: reading took {self.read / part:.0%} of the workers' time "
-                f"at {pace:.0f} MB/s, {seen}; faster storage helps, "
-                "BlockShuffle where it prefers long reads, more workers where it serves many."
-            )
-        if self.bound_by == "store":
-            in_flight = counted(round(self.asking / self.elapsed), "request")
-            each = self.asking / max(self.requests, 1) * 1e3
-            return (
-                f"store-bound: workers waited for the store {self.waiting / part:.0%} of their "
-                f"time, with {in_flight} in flight at {each:.0f} ms and "
-                f"{self.fetched_bytes / self.elapsed / 1e6:.1f} MB/s, {seen}; a store that is "
-                "nearer helps, a cache_limit that holds more of the dataset, or BlockShuffle, "
-                "which asks for more at a time."
-            )
-        if self.bound_by == "start-up":
-            died = f" or replaced ({self.restarts} died)" if self.restarts else ""
-            return (
-                f"start-up: {seen}; workers were being started{died}, or batches are asked for in "
-                "bursts: a longer run tells more."
-            )
-        return "Nothing was read yet."
-
-    def _spare(self) -> str:
-        enough = max(1, math.ceil(round(self.busy / self.elapsed / _BUSY, 3)))
-        if enough < self.workers:
-            return f"the reader keeps up, and would with {counted(enough, 'worker')}."
-        return "the reader keeps up."
-
-    def _remedy(self) -> str:
-        """What more workers would do, as far as there are cores for them."""
-        if not self.workers:
-            return "this very process did the work (workers=0), worker processes would beside it."
-        computing = self.busy - self.read - self.waiting
-        if self.bound_by == self.work and self.cpu < _STARVED * computing:
-            return (
-                f"they got {self.cpu / computing:.0%} of a core each, so free cores would help, "
-                "more workers not."
-            )
-        if self.waited_share > _ONLY_WAITS:
-            each = self.images_per_second / (self.busy_share * self.workers)
-            what = f"each further worker adds about {each:.0f} images/s"
-            more = 1
-        else:
-            more = max(1, self.needed_workers - self.workers)
-            what = f"{more} more worker{'s' * (more > 1)} would keep up"
-        if self.workers + more > self.cores:
-            return f"{what}, but there are only {counted(self.cores, 'usable core')}."
-        return f"{what}."
+        return bottleneck(self)

@@ -50,12 +50,7 @@ def _channels_last(image: NDArray[Any]) -> NDArray[Any] | None:
 def shown(
     images: Sequence[NDArray[Any]], mean: Sequence[float] | None, std: Sequence[float] | None
 ) -> tuple[list[Pixels], str]:
-    """The images as uint8 RGB, and how they were brought back from what they had become.
-
-    Args:
-        images: (height, width, channels), of one batch.
-        mean, std: that they were normalised by; None to tell it from their values.
-    """
+    """The images as uint8 RGB, and how they were brought back from what they had become."""
     if all(image.dtype == np.uint8 for image in images):
         return [_rgb(image) for image in images], "uint8"
     kind = str(images[0].dtype)

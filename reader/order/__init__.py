@@ -2,6 +2,6 @@
 
 `shuffle` permutes, `blocks` a few shards at a time, `streams` for each rank its own; `samplers`
 choose and weigh, `sampled` asks a sampler of the user's, `buckets` sort by aspect ratio, `steps`
-cut an order into batches over ranks, `ranks` says which share is this process's, `resume` where a
-run is, `access` what is read next and when again.
+cut an order into batches over ranks, `resume` says where a run is, `access` what is read next and
+when again.
 """

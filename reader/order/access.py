@@ -173,12 +173,7 @@ class AccessPattern:
 
 
 def runs(rows: Rows, ends: Numbers) -> tuple[Numbers, Numbers, Numbers]:
-    """Of each run of places side by side, in one shard, that a step reads: begin, end and step.
-
-    Args:
-        rows: what is read.
-        ends: see `AccessPattern.ends`.
-    """
+    """Of each run of places side by side, in one shard, that a step reads: begin, end and step."""
     total = int(ends[-1])
     steps, places = np.divmod(np.sort(rows.step * total + rows.place), total)
     is_begin = np.diff(places, prepend=-9) > 1

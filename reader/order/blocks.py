@@ -76,15 +76,7 @@ class BlockShuffled(Order):
         numbers: Numbers | None = None,
         starts: Numbers | None = None,
     ) -> None:
-        """Take the shards.
-
-        Args:
-            shard_sizes: samples of each.
-            shards: of a window.
-            seed: of the order.
-            numbers: what the samples are called; None: by their place.
-            starts: the place at which each shard begins; None: one after the other.
-        """
+        """Take the shards."""
         sizes = np.array(shard_sizes, np.int64)
         starts = np.cumsum(sizes) - sizes if starts is None else starts
         self._sizes, self._starts = sizes[sizes > 0], starts[sizes > 0]

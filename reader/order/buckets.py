@@ -103,12 +103,7 @@ def padding_waste(
     steps: Iterable[Step],
     seed: int,
 ) -> float:
-    """The share of the pixels of padded batches that is padding, from the indexes alone.
-
-    Args:
-        steps: of the order's first epoch.
-        seed: of the augmentations.
-    """
+    """The share of the pixels of padded batches that is padding, from the indexes alone."""
     places = [step.positions[: step.valid] for step in steps]
     positions = np.concatenate(places)
     samples = order.samples(positions, 0)

@@ -23,11 +23,7 @@ class Sampled(Order):
     is_given = True
 
     def __init__(self, sampler: Any, total: int) -> None:
-        """Take a sampler over `total` samples.
-
-        Raises:
-            ArgumentError: it is none, or has no length.
-        """
+        """Take a sampler over `total` samples."""
         if isinstance(sampler, (str, bytes)) or not isinstance(sampler, Iterable):
             what = "sample numbers" if self.unit == "numbers" else "lists of sample numbers"
             raise ArgumentError(f"{self.argument} is an iterable of {what}, not {sampler!r:.200}.")
@@ -110,11 +106,7 @@ class SampledBatches(Sampled):
     unit = "batches"
 
     def __init__(self, batch_sampler: Any, total: int, size: int | None) -> None:
-        """Take a batch sampler over `total` samples, and iterate over its first epoch.
-
-        Args:
-            size: samples of a batch at most; None for as many as the first epoch's have.
-        """
+        """Take a batch sampler over `total` samples, and iterate over its first epoch."""
         super().__init__(batch_sampler, total)
         self._most = size
         numbers, ends = self.given(0)

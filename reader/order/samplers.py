@@ -113,14 +113,7 @@ def build_order(
     batch_sampler: BatchSampler | None = None,
     size: int | None = None,
 ) -> Order:
-    """The order that a Loader's arguments ask for.
-
-    Args:
-        size: of a batch that `batch_sampler` gives, at most; None for the first epoch's largest.
-
-    Raises:
-        ArgumentError: the arguments contradict each other, or do not fit the dataset.
-    """
+    """The order that a Loader's arguments ask for."""
     if not isinstance(shuffle, (bool, BlockShuffle, AspectBuckets)):
         raise ArgumentError(
             "shuffle is True, False, a BlockShuffle(shards=...) or AspectBuckets(batch_size=...)."
@@ -153,12 +146,7 @@ def plain_order(
     sizes: Sequence[int],
     numbers: NDArray[np.int64] | None = None,
 ) -> Order:
-    """The order of all samples, by where they lie alone.
-
-    Args:
-        sizes: samples of each shard.
-        numbers: what they are called, shard after shard; None: by their place. For blocks.
-    """
+    """The order of all samples, by where they lie alone."""
     if isinstance(shuffle, BlockShuffle):
         return in_blocks(sizes, shuffle, seed, numbers)
     return GlobalShuffle(sum(sizes), seed) if shuffle else Sequential(sum(sizes))

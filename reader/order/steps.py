@@ -1,10 +1,16 @@
-"""An order cut into steps of batches over ranks (pure)."""
+"""An order cut into steps of batches over ranks, and which of these this process is."""
 
+import os
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from reader.checks import is_integer
+from reader.errors import ArgumentError, ReaderError
 
 
 @dataclass(frozen=True)
@@ -84,3 +90,38 @@ class Steps:
             return Step(position, rows, valid, end, self.world_size)
         position = min(first + self.rank * rows, end)
         return Step(position, rows, min(rows, end - position), end)
+
+
+class Share(NamedTuple):
+    """One rank of `world_size`."""
+
+    rank: int
+    world_size: int
+
+
+def given_share(rank: int | None, world_size: int | None) -> Share | None:
+    """The share that a Loader's arguments name; None if they leave it to `current_share`."""
+    if rank is None and world_size is None:
+        return None
+    if is_integer(rank) and is_integer(world_size) and 0 <= rank < world_size:  # type: ignore[operator]
+        return Share(int(rank), int(world_size))  # type: ignore[arg-type]
+    raise ArgumentError(
+        f"rank={rank!r} of world_size={world_size!r}: give both, as integers, rank from 0 and "
+        "below world_size."
+    )
+
+
+def current_share() -> Share:
+    """Return this process's share by torch.distributed, or as torchrun says before that begins."""
+    distributed = sys.modules.get("torch.distributed")  # what is not imported has not begun
+    if distributed and distributed.is_available() and distributed.is_initialized():
+        return Share(distributed.get_rank(), distributed.get_world_size())
+    rank, world_size = (os.environ.get(name, "") for name in ("RANK", "WORLD_SIZE"))
+    if not (rank.isdecimal() and world_size.isdecimal()):
+        return Share(0, 1)
+    if int(rank) >= int(world_size):
+        raise ReaderError(
+            f"The environment says RANK={rank} of WORLD_SIZE={world_size}: the rank is below the "
+            "world size. Start the script with torchrun, or give rank= and world_size=."
+        )
+    return Share(int(rank), int(world_size))

@@ -116,11 +116,7 @@ class Streamed(Order):
         return {"shuffle": repr(self._shuffle)}
 
     def residue(self, rank: int, world_size: int) -> int:
-        """See `Order`.
-
-        Raises:
-            ArgumentError: the streams cannot be divided among so many ranks.
-        """
+        """See `Order`."""
         streams = self.streams
         if gcd(streams, world_size) < min(streams, world_size):
             fitting = max(round(streams / world_size), 1) * world_size

@@ -208,11 +208,7 @@ class Boxes:
 
 
 def parse_lines(data: bytes) -> Mapping[str, Any]:
-    """The ``boxes`` and ``labels`` of lines of a class and four numbers: YOLO's label files.
-
-    Raises:
-        ValueError: a line is something else.
-    """
+    """The ``boxes`` and ``labels`` of lines of a class and four numbers: YOLO's label files."""
     boxes, labels = [], []
     for number, line in enumerate(data.decode("utf-8-sig").splitlines(), 1):
         try:

@@ -109,12 +109,7 @@ class DecodedImages:
 
 
 def hold_decoded(dataset: Dataset, pipelines: Sequence[Sequence[Transform]]) -> DecodedImages:
-    """Memory for the images of a dataset; empty, if no process of this user has it already.
-
-    Args:
-        dataset: tells the sizes, and how many bytes may be taken.
-        pipelines: the transforms of each view.
-    """
+    """Memory for the images of a dataset; empty, if no process of this user has it already."""
     count, channels = len(dataset), dataset.channels
     result = _result(dataset, pipelines)
     if result is None:

@@ -7,6 +7,7 @@ index whose items are whole images or, of a crop that is narrower, its rows; one
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import cv2
@@ -63,11 +64,7 @@ class RawBatchReader:
     """Copies raw images to where they are wanted."""
 
     def __init__(self, dataset: Dataset, recipe: Recipe, turn_to: Callable[[int], None]) -> None:
-        """Take a dataset and recipe for which `can_gather` is true.
-
-        Args:
-            turn_to: called with the first sample of each shard before it is opened.
-        """
+        """Take a dataset and recipe for which `can_gather` is true."""
         self._turn_to = turn_to
         self._dataset = dataset
         self._recipe = recipe
@@ -147,21 +144,18 @@ class RawBatchReader:
             columns = shard.index.columns
             labels[chosen] = columns["label"][rows]
             offsets = columns["offset"][rows].astype(np.int64)
-            is_read = False
-            while not is_read:
-                generations = shard.generations(rows)
-                self._copy_from(shard.mapped, offsets, starts[chosen], pieces, chosen)
-                is_read = shard.is_still(rows, generations)
+            take = partial(self._copy_from, offsets, starts[chosen], pieces, chosen)
+            shard.tar.copy(rows, take)
             if not shard.index.is_whole:  # then offsets and labels may have been zeros
                 raise ReaderError(f"{shard.index.path} was cut short while it was read.")
 
     def _copy_from(
         self,
-        content: Any,
         offsets: NDArray[np.int64],
         starts: NDArray[np.int64],
         pieces: NDArray[Any],
         chosen: NDArray[np.int64] | slice,
+        content: Any,
     ) -> None:
         """Set the `chosen` of `pieces` to what the tar `content` has for them."""
         length = pieces.dtype.itemsize

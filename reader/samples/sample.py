@@ -99,11 +99,7 @@ class SampleReader:
         return self._source.cached
 
     def plan(self, number: int, epoch: int, position: int) -> Planned:
-        """Decide what a sample will show, and let the system fetch the bytes meanwhile.
-
-        Raises:
-            SampleError: its segment table is wrong, or a transform does not fit it.
-        """
+        """Decide what a sample will show, and let the system fetch the bytes meanwhile."""
         shard, row = self._dataset.locate(number)
         image = self._source.found(number, self._dataset.image_of(shard, row))
         label = int(shard.index.columns["label"][row])
@@ -136,14 +132,7 @@ class SampleReader:
         return geometries
 
     def read(self, planned: Planned, outs: Sequence[Pixels] | None = None) -> Sample:
-        """The values of the fields, `map_sample` applied; with several views, lists of them.
-
-        Args:
-            outs: memory for each view of the image, (height, width, depth); None: of its own.
-
-        Raises:
-            SampleError: a member is not there or does not decode.
-        """
+        """The values of the fields, `map_sample` applied; with several views, lists of them."""
         shard, row = planned.shard, planned.row
         sample: Sample = {}
         for name in self._recipe.names:

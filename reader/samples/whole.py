@@ -25,12 +25,7 @@ class WholeSamples:
         return self._decoder.whole(self._shard.image(row))
 
     def member(self, row: int, ext: str) -> Any:
-        """What the member is: its own rule is that of its extension.
-
-        Raises:
-            DecodeError: it does not decode, or is a picture that does not cover its image.
-            SampleError: it cannot be read.
-        """
+        """What the member is: its own rule is that of its extension."""
         image, data = self._shard.image(row), self._shard.read(row, ext)
         kind = picture_format(ext)
         try:

@@ -101,11 +101,7 @@ class Store:
             raise StoreError(f"{self.url}: there is no folder {folder}.")
 
     async def whole(self, name: str, most: int = _MOST_BYTES) -> bytes:
-        """Return all bytes of a small object.
-
-        Args:
-            most: bytes that it may have.
-        """
+        """Return all bytes of a small object."""
         return bytes(await self._persisting(name, lambda: self._get(name, {}, most)))
 
     async def part(self, name: str, start: int, stop: int, size: int) -> memoryview:

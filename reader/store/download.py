@@ -24,12 +24,6 @@ def download(
     """Fetch dataset.json and the indexes, and the tars if it is to be whole.
 
     What is fetched is not checked; what is not in the store is not in the folder either.
-
-    Args:
-        url: of the dataset.
-        folder: where it goes; without tars, files of their size stand for them.
-        is_whole: with the tars.
-        advance: called with each number of bytes that has come.
     """
     store = Store(checked(url), {}, None)
     asyncio.run(fetch_dataset(store, folder, is_whole=is_whole, advance=advance))

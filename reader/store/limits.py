@@ -71,13 +71,7 @@ class Body:
     """The bytes of one answer."""
 
     def __init__(self, size: int, most: int, pace: Pace | None) -> None:
-        """Expect an answer.
-
-        Args:
-            size: bytes that the server announces.
-            most: bytes that are read.
-            pace: None for a part, which comes in one chunk and has the library's limit of time.
-        """
+        """Expect an answer."""
         self._size = size
         self._most = most
         self._pace = pace

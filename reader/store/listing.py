@@ -43,11 +43,7 @@ class ListingStore(Store):
             return None
 
     async def names(self) -> dict[str, Listed]:
-        """All objects below the URL.
-
-        Raises:
-            StoreError: the store does not list them.
-        """
+        """All objects below the URL."""
         try:
             return await self._persisting("", self._names)
         except Missing:

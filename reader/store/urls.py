@@ -18,11 +18,7 @@ def is_url(given: object) -> bool:
 
 
 def checked(url: str) -> str:
-    """The URL of a dataset, without a slash at its end.
-
-    Raises:
-        ArgumentError: there is no such store, or it holds credentials; they are not repeated.
-    """
+    """The URL of a dataset, without a slash at its end."""
     scheme, _, rest = url.partition("://")
     if scheme.lower() not in _SCHEMES:
         raise ArgumentError(
@@ -50,11 +46,7 @@ def folder_of(url: str) -> Path:
 
 
 def need(module: str, url: str) -> None:
-    """See that a module of the extra is there.
-
-    Raises:
-        StoreError: it is not installed.
-    """
+    """See that a module of the extra is there."""
     if find_spec(module) is None:
         raise StoreError(
             f"{url}: reading from a store needs {module}: pip install 'shardfeed[remote]'."

@@ -154,11 +154,7 @@ class Forked:
         """Nothing: the system kills it when the pipe that holds it alive is closed."""
 
     def wait(self, timeout: float) -> int:
-        """Its exit status.
-
-        Raises:
-            subprocess.TimeoutExpired: it does not end.
-        """
+        """Its exit status."""
         code = self._server.code(self._number, timeout)
         if code is None:
             raise subprocess.TimeoutExpired("a worker", timeout)

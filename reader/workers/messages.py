@@ -198,12 +198,7 @@ def with_news(connections: Sequence[Connection], timeout: float | None) -> list[
 
 
 def receive(connection: Connection, kinds: tuple[type[Message], ...]) -> Message:
-    """The next message, which is of one of `kinds`.
-
-    Raises:
-        EOFError, OSError: the other end is gone.
-        WorkerError: it says something else.
-    """
+    """The next message, which is of one of `kinds`."""
     try:
         content = connection.recv_bytes()
     except (MemoryError, OverflowError) as error:  # of its length

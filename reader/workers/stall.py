@@ -19,8 +19,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from reader.dataset.dataset import Dataset
-from reader.errors import WorkerError
-from reader.warning import warn
+from reader.errors import WorkerError, warn
 from reader.workers.progress import CurrentSample
 
 T = TypeVar("T")
@@ -64,12 +63,7 @@ class StallDetector:
         self._reported: dict[WorkerState, float] = {}
 
     def look(self, states: Sequence[WorkerState]) -> None:
-        """Take note that there was no news for a tick, and of what the workers hold now.
-
-        Raises:
-            WorkerError: there was no progress for `timeout` seconds, or `PATIENCE` while some of
-                them are starting.
-        """
+        """Take note that there was no news for a tick, and of what the workers hold now."""
         self._clock += self.tick
         self._since = {state: self._since.get(state, self._clock) for state in states}
         quiet = self._clock - max(self._since.values(), default=self._clock)

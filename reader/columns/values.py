@@ -1,0 +1,58 @@
+"""Values of a field, on their way into an array of a batch and out of it."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+_TENSOR_TYPES = "?efdFD" + np.typecodes["AllInteger"]  # NumPy's types that torch has too
+
+
+class InArray:
+    """Stands where a value would, that has its place in an array of the batch."""
+
+
+@dataclass(frozen=True)
+class PictureForm:
+    """How pictures with colours arrive: (channels, height, width).
+
+    Attributes:
+        channels: of the dataset's images.
+        is_mapped: `map_sample` may have given them in that form.
+    """
+
+    channels: int
+    is_mapped: bool
+
+
+def are_views(value: Any, count: int) -> bool:
+    """Whether a field's value is a list of so many views."""
+    return isinstance(value, (list, tuple)) and len(value) == count
+
+
+def as_array(value: Any) -> NDArray[Any] | None:
+    """Return a value that can become a tensor of its own type and shape, in native byte order.
+
+    Numbers, arrays of them and torch's tensors are such; strings, dates and structures are not.
+    """
+    if isinstance(value, (str, bytes, dict, list, tuple)) or value is None:
+        return None
+    try:
+        array = np.asarray(value)
+    except (TypeError, RuntimeError):  # torch's tensors of bfloat16, or with a gradient
+        return None
+    if array.dtype.char not in _TENSOR_TYPES:
+        return None
+    return array.astype(array.dtype.newbyteorder("="), copy=False)
+
+
+def in_own_shape(room: NDArray[Any], height: int, width: int) -> NDArray[Any]:
+    """Return the beginning of a row's memory as a picture of (height, width)."""
+    memory = room.reshape(-1)
+    size = height * width
+    for length in room.shape[2:]:
+        size *= length
+    if size > memory.size:
+        raise ValueError(f"an image of {height} x {width} pixels does not fit its place")
+    return memory[:size].reshape(height, width, *room.shape[2:])

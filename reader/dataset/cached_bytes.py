@@ -1,0 +1,93 @@
+"""A tar in the cache of a store: its reads first wait for what they read.
+
+Guarantees: what is given is what was packed: the row was there before the read and still is after
+it, so nothing was evicted meanwhile (see `reader.cache.presence`).
+"""
+
+import mmap
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reader.cache.client import Damaged, Fetching
+from reader.cache.presence import PresenceMap
+from reader.dataset.tar_bytes import ReadBuffer, TarBytes
+from reader.errors import SampleError, StoreError
+from reader.format import Index, ShardEntry
+
+
+class CachedBytes(TarBytes):
+    """The tar of the dataset's `number`-th shard, read by one thread as soon as its rows are there.
+
+    `fetching` brings rows; it is None where nobody does.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        entry: ShardEntry,
+        index: Index,
+        buffer: ReadBuffer,
+        rows: PresenceMap,
+        fetching: Fetching | None,
+        number: int,
+    ) -> None:
+        super().__init__(folder, entry, index, buffer)
+        self._name = entry.file
+        self._rows = rows
+        self._fetching = fetching
+        self._number = number
+
+    @property
+    def where(self) -> str:
+        """What the tar is called in errors: where it comes from."""
+        return super().where if self._fetching is None else f"{self._fetching.url}/{self._name}"
+
+    def read_ahead(self, row: int, offset: int, size: int) -> None:
+        """Ask the system for bytes of a row, or the store for all of it."""
+        if self._rows.generation(row):
+            super().read_ahead(row, offset, size)
+        elif self._fetching is not None:
+            self._fetching.hint(self._number, np.array([row]))
+
+    def copy(self, rows: NDArray[np.int64] | slice, copy: Callable[[mmap.mmap], None]) -> None:
+        """See `TarBytes`; again, where a row was evicted meanwhile."""
+        numbers = np.arange(self._index.columns["offset"].size)[rows]
+        while True:
+            while not (before := self._rows.generations(numbers)).all():
+                self._wait(numbers[before == 0])
+            super().copy(rows, copy)
+            if (self._rows.generations(numbers) == before).all():
+                return
+
+    def read(self, row: int, offset: int, size: int) -> memoryview:
+        """See `TarBytes`."""
+        while True:
+            while not (before := self._rows.generation(row)):
+                self._wait(np.array([row]))
+            memory = super().read(row, offset, size)
+            if self._rows.generation(row) == before:
+                return memory
+
+    def _wait(self, rows: NDArray[np.int64]) -> None:
+        """Have rows brought."""
+        first = int(rows[0])
+        if self._fetching is None:
+            raise self.error(
+                first,
+                "it has not been fetched into this cache. Open the dataset by its URL, which "
+                "fetches what is missing",
+            )
+        began = time.perf_counter_ns()
+        try:
+            self._fetching.want(self._number, rows)
+        except Damaged as error:
+            raise SampleError(str(error)) from None
+        except StoreError as error:
+            key = self._index.key(first)
+            raise StoreError(f"At sample {key!r} of {self._name}: {error}") from None
+        finally:
+            self._buffer.waited += time.perf_counter_ns() - began

@@ -1,0 +1,153 @@
+"""The bytes of a shard's tar: of a file, of memory that holds several (`reader.cache`: of a store).
+
+They come by `preadv` into a buffer that is used again: as fast as a mapping from a warm cache,
+faster from a cold one, and a file that is cut short is an error instead of a crash.
+"""
+
+import contextlib
+import mmap
+import os
+import time
+import weakref
+from collections.abc import Callable
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reader.dataset.shared_memory import Holding
+from reader.errors import ReaderError, SampleError
+from reader.format import Index, ShardEntry
+from reader.format.files import open_regular, read_into
+
+
+class ReadBuffer:
+    """Memory that a thread's reads go to, one after the other.
+
+    Attributes:
+        nanoseconds, bytes: spent in the system's calls so far, and read by them.
+        waited: nanoseconds spent waiting for a store.
+    """
+
+    def __init__(self) -> None:
+        self.nanoseconds = 0
+        self.waited = 0
+        self.bytes = 0
+        self._memory = memoryview(bytearray(1 << 18))
+
+    def take(self, size: int) -> memoryview:
+        """`size` bytes, the same ones each time."""
+        if size > len(self._memory):
+            self._memory = memoryview(bytearray(2 * size))
+        return self._memory[:size]
+
+
+class TarBytes:
+    """The tar of a shard as a file, read by one thread.
+
+    Attributes:
+        has_failed: whether a read has.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        entry: ShardEntry,
+        index: Index,
+        buffer: ReadBuffer,
+        source: str | None = None,
+        start: int = 0,
+        whole: int | None = None,
+    ) -> None:
+        """Open the tar; `source`, `start` and `whole`: file that holds it, from where, its size."""
+        self.path = folder / entry.file
+        self.has_failed = False
+        self._index = index
+        self._buffer = buffer
+        self._start = start
+        try:
+            self._file = open_regular(source or self.path)
+        except OSError as error:
+            raise ReaderError(
+                f"{self.path}: the shard cannot be opened: {error.strerror}."
+            ) from error
+        self.close = weakref.finalize(self, os.close, self._file)
+        size = os.fstat(self._file).st_size
+        if size != (entry.bytes if whole is None else whole):
+            self.close()
+            raise ReaderError(
+                f"{self.path} has {size} bytes, dataset.json says {entry.bytes}. The shard was cut "
+                "short or replaced: restore it from a copy, or pack the dataset again."
+            )
+
+    @property
+    def where(self) -> str:
+        """What the tar is called in errors."""
+        return str(self.path)
+
+    def error(self, row: int, reason: str) -> SampleError:
+        """Return the error that names a sample."""
+        offset = int(self._index.columns["offset"][row])
+        end = "" if "\n" in reason else "."  # the lines of a traceback end as they are
+        return SampleError(
+            f"{self.where}: sample {self._index.key(row)!r} at byte {offset}: {reason}{end}"
+        )
+
+    def read(self, row: int, offset: int, size: int) -> memoryview:
+        """Read bytes of a row, until the next call."""
+        memory = self._buffer.take(size)
+        offset += self._start
+        began = time.perf_counter_ns()
+        try:
+            done = read_into(self._file, memory, offset)
+        except OSError as error:
+            self.has_failed = True
+            raise self.error(row, f"it cannot be read: {error.strerror}") from error
+        self._buffer.nanoseconds += time.perf_counter_ns() - began
+        self._buffer.bytes += size
+        if done != size:
+            self.has_failed = True
+            raise self.error(
+                row, "the tar ends within it; the shard was cut short since it was opened"
+            )
+        return memory
+
+    def read_ahead(self, row: int, offset: int, size: int) -> None:
+        """Ask the system for bytes of a row."""
+        if size > 0 and hasattr(os, "posix_fadvise"):  # which takes 0 bytes for all that follow
+            began = time.perf_counter_ns()
+            with contextlib.suppress(OSError):  # a hint; what is wrong is told by the reading
+                os.posix_fadvise(self._file, self._start + offset, size, os.POSIX_FADV_WILLNEED)
+            self._buffer.nanoseconds += time.perf_counter_ns() - began
+
+    def copy(self, rows: NDArray[np.int64] | slice, copy: Callable[[mmap.mmap], None]) -> None:
+        """Have `copy` take rows out of the whole tar in memory."""
+        if os.fstat(self._file).st_size < self._start + self._index.tar_bytes:
+            self.has_failed = True
+            raise ReaderError(f"{self.path} was cut short since it was opened. Restore it.")
+        copy(self._mapping)
+
+    @cached_property
+    def _mapping(self) -> mmap.mmap:
+        size = self._index.tar_bytes
+        try:
+            return mmap.mmap(self._file, size, access=mmap.ACCESS_READ, offset=self._start)
+        except OSError as error:
+            raise ReaderError(f"{self.path} cannot be mapped: {error.strerror}.") from error
+
+
+class MemoryBytes(TarBytes):
+    """The same in memory that holds the tar as its `number`-th."""
+
+    def __init__(
+        self,
+        folder: Path,
+        entry: ShardEntry,
+        index: Index,
+        buffer: ReadBuffer,
+        holding: Holding,
+        number: int,
+    ) -> None:
+        start = holding.starts[number]
+        super().__init__(folder, entry, index, buffer, holding.path, start, holding.size)
