@@ -111,12 +111,7 @@ class WorkerError(ReaderError):
 
 
 class UserCodeError(Exception):
-    """Carries an exception of the user's code past the handlers of reader's own; never delivered.
-
-    Attributes:
-        what: the function that raised it.
-        error: what it raised.
-    """
+    """An exception of the user's code on its way past reader's own handlers; never delivered."""
 
     def __init__(self, what: str, error: Exception) -> None:
         super().__init__(f"{what} raised {error!r:.200}")

@@ -39,11 +39,7 @@ def unnamed_file(size: int) -> int:
 
 
 class RingMemory:
-    """The mapped slots; parent and workers each map the same file.
-
-    Attributes:
-        bytes: all of them, one after the other.
-    """
+    """The mapped slots; parent and workers each map the same file."""
 
     def __init__(self, descriptor: int, slots: int, layout: BatchLayout) -> None:
         self.descriptor = descriptor
@@ -87,11 +83,7 @@ class RingMemory:
 
 
 class Ring:
-    """The parent's account of the slots.
-
-    Attributes:
-        copied, copying: batches copied out so far, and the seconds that it took.
-    """
+    """The parent's account of the slots."""
 
     def __init__(self, memory: RingMemory) -> None:
         self.memory = memory

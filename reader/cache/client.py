@@ -83,12 +83,7 @@ class Damaged(Exception):
 
 
 class Fetching:
-    """A dataset's fetching process, as those who read the dataset see it.
-
-    Attributes:
-        url: of the dataset.
-        folder: in the cache, that looks like it.
-    """
+    """A dataset's fetching process, as those who read the dataset see it."""
 
     def __init__(self, setup: Setup) -> None:
         """Start it, and have it open the dataset."""

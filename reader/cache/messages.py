@@ -22,14 +22,7 @@ _CREDENTIALS = struct.Struct("3i")  # pid, uid, gid
 
 @dataclass(frozen=True)
 class Setup:
-    """Which dataset, from where and to where; the first that a fetching process hears.
-
-    Attributes:
-        options: of the store, with its credentials.
-        provider: that of credentials, a pickle of where modules are found and of a pickle by value;
-            None if there is none.
-        limit: bytes of the cache; None for half of what is free.
-    """
+    """Which dataset, from where and to where; the first that a fetching process hears."""
 
     url: str
     split: str | None
@@ -67,13 +60,7 @@ class Hint(NamedTuple):
 
 
 class Begin(NamedTuple):
-    """A client begins to read by a plan, see `fetch.Plan`; there is no answer.
-
-    Attributes:
-        number: of the plan among those of this client.
-        ahead: the plan.
-        depth: steps that are under way at a time.
-    """
+    """A client begins to read by a plan, see `fetch.Plan`; there is no answer."""
 
     number: int
     ahead: Any

@@ -46,14 +46,7 @@ _SHARE = 8  # of the descriptors that a process may have, for a shard each
 
 
 class MirroredShard:
-    """One shard of the folder, open to be filled.
-
-    Attributes:
-        entry: what dataset.json says of it.
-        file: the tar's descriptor.
-        rows: its map.
-        busy: parts of it that are being fetched.
-    """
+    """One shard of the folder, open to be filled."""
 
     def __init__(self, folder: Path, entry: ShardEntry, classes: int) -> None:
         self.entry = entry
@@ -148,11 +141,7 @@ class MirroredShard:
 
 
 class Mirror:
-    """The folder of one dataset, leased as long as this is there.
-
-    Attributes:
-        shards: of the split that is read, as in dataset.json.
-    """
+    """The folder of one dataset, leased as long as this is there."""
 
     def __init__(self, folder: Path, lease: int, shards: list[ShardEntry], classes: int) -> None:
         self.folder = folder

@@ -36,11 +36,7 @@ def path_beside(tar: Path) -> Path:
 
 
 class PresenceMap:
-    """The map of one shard.
-
-    Attributes:
-        values: uint8, a byte a row; see `is_there`.
-    """
+    """The map of one shard."""
 
     def __init__(self, path: Path, count: int, *, is_writable: bool = False) -> None:
         """Map it."""

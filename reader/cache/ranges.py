@@ -74,12 +74,7 @@ class Spans(NamedTuple):
 
 
 class Window(NamedTuple):
-    """Bytes that are fetched ahead of who reads.
-
-    Attributes:
-        least: that have to be in the cache at a time.
-        wanted: to be ahead.
-    """
+    """Bytes that are fetched ahead of who reads."""
 
     least: int
     wanted: int
@@ -114,11 +109,7 @@ class Window(NamedTuple):
 
 
 class TooSmallCache(StoreError):
-    """A cache has no room for what is read at a time.
-
-    Attributes:
-        least: bytes that it would have to have.
-    """
+    """A cache has no room for what is read at a time."""
 
     def __init__(self, text: str, least: int = 0) -> None:
         super().__init__(text)

@@ -15,12 +15,7 @@ class InArray:
 
 @dataclass(frozen=True)
 class PictureForm:
-    """How pictures with colours arrive: (channels, height, width).
-
-    Attributes:
-        channels: of the dataset's images.
-        is_mapped: `map_sample` may have given them in that form.
-    """
+    """How pictures with colours arrive: (channels, height, width)."""
 
     channels: int
     is_mapped: bool

@@ -177,14 +177,7 @@ class CUDAPrefetcher:
 
 @dataclass(eq=False)
 class _Flight:
-    """What a prefetcher shares with its iterators.
-
-    Attributes:
-        ahead: batches to have on their way when the consumer has got one.
-        held: host batches that may still be copied from, the oldest first.
-        state: the loader's, at the batch that the consumer got last; None: ask the loader.
-        fetched: the loader's, at the batch that was fetched last.
-    """
+    """What a prefetcher shares with its iterators."""
 
     lane: Lane
     ahead: int

@@ -48,11 +48,7 @@ class Transfer:
 
 
 class Lane:
-    """The way to a device without streams: the CPU, MPS.
-
-    Attributes:
-        runs_ahead: whether a batch can be on its way while the consumer computes.
-    """
+    """The way to a device without streams: the CPU, MPS."""
 
     runs_ahead = False
 

@@ -32,12 +32,7 @@ _SHARE = 4  # of the descriptors that a process may have, for a shard each: half
 
 
 class OpenShards(threading.local):
-    """What each thread that reads a dataset has for itself.
-
-    Attributes:
-        buffer: what the thread reads into, with its account of the reading.
-        decoder: of whole images.
-    """
+    """What each thread that reads a dataset has for itself."""
 
     def __init__(self) -> None:
         self._shards: OrderedDict[int, Shard] = OrderedDict()

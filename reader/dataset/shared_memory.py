@@ -58,12 +58,7 @@ class Holding:
 
 
 class Shared:
-    """A memfd, held open; and, in its owner, the socket by which others find it.
-
-    Attributes:
-        path: by which any process of the user can open it, as long as it is held.
-        close: lets go of it; again, no error.
-    """
+    """A memfd, held open; and, in its owner, the socket by which others find it."""
 
     def __init__(self, descriptor: int, listener: socket.socket | None = None) -> None:
         self.path = f"/proc/{os.getpid()}/fd/{descriptor}"

@@ -44,11 +44,7 @@ class ReadBuffer:
 
 
 class TarBytes:
-    """The tar of a shard as a file, read by one thread.
-
-    Attributes:
-        has_failed: whether a read has.
-    """
+    """The tar of a shard as a file, read by one thread."""
 
     def __init__(
         self,

@@ -31,11 +31,7 @@ _SCALABLE = (0xC0, 0xC1, 0xC2)
 
 
 class Decoder:
-    """Decodes into memory that it reuses: one for each thread.
-
-    Attributes:
-        decodes: how often it has decoded something.
-    """
+    """Decodes into memory that it reuses: one for each thread."""
 
     def __init__(self) -> None:
         self.decodes = 0

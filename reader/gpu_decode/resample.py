@@ -22,12 +22,7 @@ _MCU = 8  # rows of MCUs are shifted only where they are 8 pixels high
 
 @dataclass(frozen=True)
 class Source:
-    """An image before its box is cut out of it.
-
-    Attributes:
-        pixels: uint8 (3, H, W), contiguous.
-        shifts: int64, for each 8 rows by how many pixels the box begins further right; or None.
-    """
+    """An image before its box is cut out of it."""
 
     pixels: Tensor
     shifts: NDArray[np.int64] | None = None

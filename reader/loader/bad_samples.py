@@ -9,11 +9,7 @@ from reader.errors import SampleError, warn
 
 
 class BadSamples:
-    """Counts them over the loader's life, on this rank.
-
-    Attributes:
-        reasons: why each could not be read, by sample number.
-    """
+    """Counts them over the loader's life, on this rank."""
 
     def __init__(self, count: int, on_error: str, max_bad: float) -> None:
         """Take what becomes of them, as the Loader's argument says; `count`: samples an epoch."""

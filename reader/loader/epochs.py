@@ -29,15 +29,7 @@ _ENDLESS = 2**62
 
 @dataclass(frozen=True)
 class IterationPlan:
-    """What an iteration consists of, wherever it begins.
-
-    Attributes:
-        order: of the samples in an epoch.
-        batch_size: samples a batch, on each rank.
-        drop_last: whether a step that is not full is left out.
-        epochs: that one iteration reads; None for no end.
-        given: this process's share; None to ask, each time.
-    """
+    """What an iteration consists of, wherever it begins."""
 
     order: Order
     batch_size: int

@@ -41,11 +41,7 @@ from reader.workers.serial import SerialPool
 
 
 class BatchPipeline:
-    """Workers and ring behind one loader.
-
-    Attributes:
-        bad: samples that could not be read.
-    """
+    """Workers and ring behind one loader."""
 
     def __init__(
         self,

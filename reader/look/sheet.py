@@ -24,14 +24,7 @@ _PAPER, _INK, _FAINT = (250, 250, 250), (20, 20, 20), (110, 110, 110)
 
 @dataclass(frozen=True)
 class Tile:
-    """One image.
-
-    Attributes:
-        pixels: uint8 (height, width, 3).
-        lines: of text beneath it.
-        boxes: (left, top, right, bottom) in its pixels, and what each is called.
-        mask: (height, width) of classes, drawn over it; None for none.
-    """
+    """One image."""
 
     pixels: NDArray[np.uint8]
     lines: tuple[str, ...] = ()

@@ -62,11 +62,7 @@ class BlockShuffle:
 
 
 class BlockShuffled(Order):
-    """The order of a `BlockShuffle`, over samples that lie one shard after the other.
-
-    Attributes:
-        shards: of a window.
-    """
+    """The order of a `BlockShuffle`, over samples that lie one shard after the other."""
 
     def __init__(
         self,

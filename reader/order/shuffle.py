@@ -35,12 +35,7 @@ def _wrapped(x: Words, length: int) -> Words:
 
 
 class Blocks(NamedTuple):
-    """Samples that lie side by side and are read within one window, by its positions in an epoch.
-
-    Attributes:
-        first, last: positions, of the window.
-        start, size: which samples, by their place.
-    """
+    """Samples that lie side by side, and the positions of the window in which they are read."""
 
     first: Numbers
     last: Numbers

@@ -48,11 +48,7 @@ class Planned(NamedTuple):
 
 
 class PixelSource:
-    """Gives views of images, all of which are decoded for it.
-
-    Attributes:
-        cached: images so far that were there without a decode.
-    """
+    """Gives views of images, all of which are decoded for it."""
 
     def __init__(self, decoder: Decoder) -> None:
         self._decoder = decoder

@@ -32,16 +32,7 @@ READ_ONLY = frozenset({"index", "valid", "key", "name", "size"})
 
 @dataclass(frozen=True)
 class Recipe:
-    """What becomes of every sample.
-
-    Attributes:
-        transforms: of the image and what lies over it.
-        further: the transforms of each further view of them.
-        seed: of the augmentations.
-        names: the fields' names.
-        members: the fields that are read from members.
-        map_sample: the user's function of the sample's dict.
-    """
+    """What becomes of every sample."""
 
     transforms: tuple[Transform, ...] = ()
     seed: int = 0
@@ -73,11 +64,7 @@ class Recipe:
 
 
 class SampleReader:
-    """Reads samples by number; one for each thread.
-
-    Attributes:
-        dropped_boxes: so far, that were too small or outside of their image, whatever was cropped.
-    """
+    """Reads samples by number; one for each thread."""
 
     def __init__(
         self,

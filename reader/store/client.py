@@ -59,13 +59,7 @@ class Version:
 
 
 class Store:
-    """Reads the objects of one dataset.
-
-    Attributes:
-        gate: of its requests.
-        counts: of what it did.
-        pace: the slowest answer that is waited for, of objects that are read whole.
-    """
+    """Reads the objects of one dataset."""
 
     pace = Pace()
 

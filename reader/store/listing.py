@@ -19,13 +19,7 @@ _LISTED = 1000  # names at a time
 
 @dataclass(frozen=True)
 class Listed:
-    """An object as a list of the store has it.
-
-    Attributes:
-        size: in bytes.
-        tag: of its content, in quotes; None where the store tells none.
-        mtime_ns: when it was written.
-    """
+    """An object as a list of the store has it."""
 
     size: int
     tag: str | None

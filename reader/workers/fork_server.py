@@ -42,15 +42,7 @@ _LIMITS = [getattr(resource, name) for name in dir(resource) if name.startswith(
 
 
 class ForkServer:
-    """That process, as its parent sees it; it ends when this and its workers are gone.
-
-    Attributes:
-        inherited: what it has of its parent.
-        process: its number.
-        close: ends it; again, no error.
-        asked: how many workers it was to start.
-        pids: of those that it has started, by their numbers.
-    """
+    """That process, as its parent sees it; it ends when this and its workers are gone."""
 
     def __init__(self) -> None:
         self.inherited = _inherited()

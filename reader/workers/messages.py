@@ -32,12 +32,7 @@ Message = TypeVar("Message")
 
 @dataclass(frozen=True)
 class Setup:
-    """Parent to worker, first: everything that does not change.
-
-    Attributes:
-        on_error: what becomes of a sample that cannot be read: "raise", "substitute" or "mask".
-        decoded: memory for decoded images.
-    """
+    """Parent to worker, first: everything that does not change."""
 
     dataset: Dataset
     recipe: Recipe
