@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reader.batch.ring import unnamed_file
+from reader.store.limits import Requests
 
 _PACKET = 1 << 16
 _CREDENTIALS = struct.Struct("3i")  # pid, uid, gid
@@ -60,7 +61,7 @@ class Hint(NamedTuple):
 
 
 class Begin(NamedTuple):
-    """A client begins to read by a plan, see `fetch.Plan`; there is no answer."""
+    """A client begins to read by a plan, see `reader.cache.schedule`; there is no answer."""
 
     number: int
     ahead: Any
@@ -98,21 +99,11 @@ class Lost(NamedTuple):
 class Counts(NamedTuple):
     """What a fetching process did since it began.
 
-    Attributes:
-        fetched_bytes, requests, retries: that the store served, or failed to.
-        fetched, hits: samples that came from the store, and that were in the cache when their
-            turn to be fetched came.
-        asking: seconds of all requests, those at the same time added up.
-        in_flight: requests under way now.
-        latency: seconds of a request, lately.
+    `fetched` and `hits` are samples that came from the store, and that were in the cache when their
+    turn to be fetched came.
     """
 
-    fetched_bytes: int = 0
-    requests: int = 0
-    retries: int = 0
-    asking: float = 0.0
-    in_flight: int = 0
-    latency: float = 0.0
+    store: Requests = Requests()
     fetched: int = 0
     hits: int = 0
 

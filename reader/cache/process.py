@@ -171,7 +171,7 @@ class Fetcher:
         self._urgent.extend(_runs(Hint(message.shard, missing)))
 
     def _counts(self) -> Counts:
-        return Counts(*self._store.counts, self._fetched, self._hits)
+        return Counts(self._store.counts, self._fetched, self._hits)
 
     def _pump(self) -> None:
         """Begin as many requests as may be under way."""

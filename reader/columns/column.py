@@ -120,21 +120,23 @@ class OwnColumn(Column):
 
 @dataclass
 class LabelColumn(OwnColumn):
-    """Class numbers, int64; -1 for none."""
+    """Numbers of a sample, int64: its class, -1 for none; the dataset tells them of raw images."""
+
+    shape: tuple[int, ...] = ()
+    absent: int = -1
 
     def size(self) -> tuple[ArraySpec, ...]:
-        """One number a row."""
-        return (ArraySpec(self.name, "<i8"),)
+        """So many numbers a row."""
+        return (ArraySpec(self.name, "<i8", self.shape),)
 
     def store(self, arrays: BatchArrays, row: int, value: Any) -> Any:
-        """Store it."""
+        """Store them."""
         arrays[self.name][row] = value
         return InArray
 
     def mask(self, arrays: BatchArrays, row: int) -> Any:
-        """Store that there is none."""
-        arrays[self.name][row] = -1
-        return InArray
+        """Store that there are none."""
+        return self.store(arrays, row, self.absent)
 
     def gather(self, arrays: BatchArrays, raw: RawBatch) -> None:
         """Store those of a chunk."""
@@ -145,11 +147,8 @@ class LabelColumn(OwnColumn):
 class SizeColumn(LabelColumn):
     """Height and width of the upright source."""
 
-    mask = Column.mask
-
-    def size(self) -> tuple[ArraySpec, ...]:
-        """Two numbers a row."""
-        return (ArraySpec(self.name, "<i8", (2,)),)
+    shape: tuple[int, ...] = (2,)
+    absent: int = 0
 
     def gather(self, arrays: BatchArrays, raw: RawBatch) -> None:
         """Store the one of all of them."""

@@ -24,10 +24,7 @@ OF_DATASET: dict[str, Rule] = {
         "a dict of options of the store, or None",
     ),
     "credential_provider": FUNCTION,
-    "cache_limit": (
-        or_none(is_count),
-        "a number of bytes, an integer such as 10**9, or None",
-    ),
+    "cache_limit": (or_none(is_count), "a number of bytes, an integer such as 10**9, or None"),
     "limits": (
         lambda given: (
             isinstance(given, Limits) and is_count(given.pixels) and is_count(given.bytes)

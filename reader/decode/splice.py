@@ -65,12 +65,7 @@ class Cut:
 
 
 def cut(
-    table: TileTable,
-    size: int,
-    height: int,
-    width: int,
-    box: Box,
-    is_scaled: bool,
+    table: TileTable, size: int, height: int, width: int, box: Box, is_scaled: bool
 ) -> Cut | None:
     """Plan to cut `box` out of a tiled JPEG of (height, width) pixels and `size` bytes.
 

@@ -63,10 +63,7 @@ _OF_LOADER: dict[str, Rule] = {
     "on_error": (one_of("raise", "substitute", "mask"), "'raise', 'substitute' or 'mask'"),
     "max_bad": (lambda given: is_number(given) and 0 <= given <= 1, "a share from 0 to 1"),
     "decode": (one_of("cpu", "gpu"), "'cpu' or 'gpu'"),
-    "timeout": (
-        lambda given: is_number(given) and given >= 0,
-        "a number of seconds, 0 for no end",
-    ),
+    "timeout": (lambda given: is_number(given) and given >= 0, "a number of seconds, 0 for no end"),
 }
 
 _OF_TORCH: dict[str, Rule] = {

@@ -31,10 +31,7 @@ def rows_of(seen: Counters) -> list[tuple[str, str]]:
             f"{seen.work} {seen.decode:.2f} s, transforms {seen.transform:.2f} s, "
             f"reading {seen.read:.2f} s ({seen.read_bytes / 1e6:,.1f} MB)",
         ),
-        (
-            "ready",
-            f"{seen.ready} of {seen.slots} batches, of {seen.slot_bytes / 1e6:,.1f} MB each",
-        ),
+        ("ready", f"{seen.ready} of {seen.slots} batches, of {seen.slot_bytes / 1e6:,.1f} MB each"),
     ]
     if seen.requests or seen.hits:
         rows.append(

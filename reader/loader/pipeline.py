@@ -204,8 +204,9 @@ class BatchPipeline:
             restarts=self._pool.restarts,
             bad=len(self.bad.reasons),
         )
+        store, fetched, hits = self._store.counts()
         return Statistics(
-            **asdict(flows) | self._store.counts()._asdict(),
+            **asdict(replace(flows, fetched=fetched, hits=hits)) | store._asdict(),
             workers=self._pool.size,
             cores=self._cores,
             starting=self._pool.starting,

@@ -70,7 +70,7 @@ class Prefetch:
         workers = max(flows.worker_seconds / max(flows.elapsed, 1e-9), 1)
         if flows.waiting >= _TOLD_SECONDS * workers:
             self._has_told = True
-            seen = self.counts()
+            seen = self.counts().store
             each = seen.asking / max(seen.requests, 1) * 1e3
             warn(
                 f"This loop waits for the network: {seen.fetched_bytes / 1e6:,.0f} MB of "
@@ -80,15 +80,14 @@ class Prefetch:
             )
 
     def counts(self) -> Counts:
-        """What was fetched since the loader was made, and what is under way."""
+        """Return what was fetched since the loader was made, and what is under way."""
         now, before = self._counted(), self._before
-        if now.requests < before.requests:  # of a process that has died since
+        if now.store.requests < before.store.requests:  # of a process that has died since
             before = Counts()
-        grown = {
-            name: getattr(now, name) - getattr(before, name)
-            for name in ("fetched_bytes", "requests", "retries", "fetched", "hits", "asking")
-        }
-        return now._replace(**grown)
+        grown = ("fetched_bytes", "requests", "retries", "asking")
+        each = {name: getattr(now.store, name) - getattr(before.store, name) for name in grown}
+        fetched, hits = now.fetched - before.fetched, now.hits - before.hits
+        return Counts(now.store._replace(**each), fetched, hits)
 
     def _counted(self) -> Counts:
         return Counts() if self._plans is None else self._plans.counts()

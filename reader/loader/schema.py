@@ -1,6 +1,7 @@
 """Which columns the batches of a recipe have: decided once, before the workers start."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 from typing import NoReturn
@@ -81,34 +82,25 @@ def batch_schema(
         first = _first_sound(read, candidates[: _TRIES if skips_bad else 1])
         if is_mapped and not is_one_size:
             second = _of_other_size(dataset, read, candidates)
-    chosen = _Chooser(recipe, dataset.channels, images, sizes, is_one_size, first, second)
+    form = PictureForm(dataset.channels, is_mapped)
+    chosen = _Chooser(recipe, form, images, sizes, is_one_size, first, second)
     columns = tuple(map(chosen.column, recipe.names))
     is_gathered = all(c.is_gathered for c in columns) and any(c is images[0] for c in columns)
     is_gathered = is_gathered and can_gather(dataset, recipe.transforms)
     return BatchSchema(batch_size, columns, is_gathered)
 
 
+@dataclass(frozen=True)
 class _Chooser:
-    """Chooses the column of each field."""
+    """Chooses the column of each field, by up to two samples."""
 
-    def __init__(
-        self,
-        recipe: Recipe,
-        channels: int,
-        images: Sequence[Column],
-        sizes: Sequence[tuple[int, int]],
-        is_one_size: bool,
-        first: Sample | None,
-        second: Sample | None,
-    ) -> None:
-        self._recipe = recipe
-        self._is_mapped = recipe.map_sample is not None
-        self._form = PictureForm(channels, self._is_mapped)
-        self._images = images
-        self._sizes = sizes
-        self._is_one_size = is_one_size
-        self._first = first
-        self._second = second
+    recipe: Recipe
+    form: PictureForm
+    images: Sequence[Column]
+    sizes: Sequence[tuple[int, int]]
+    is_one_size: bool
+    first: Sample | None
+    second: Sample | None
 
     def column(self, name: str) -> Column:
         """Return the column of a field."""
@@ -116,7 +108,7 @@ class _Chooser:
             return _OF_NUMBER[name](name)
         if not self._has_views(name):
             return self._part(name, name, 0)
-        names = enumerate(_view_names(name, len(self._sizes)))
+        names = enumerate(_view_names(name, len(self.sizes)))
         return ViewsColumn(name, views=tuple(self._part(name, part, at) for at, part in names))
 
     def _has_views(self, name: str) -> bool:
@@ -125,46 +117,37 @@ class _Chooser:
         What `map_sample` gives does where it is one in the first sample; without one, `collate_fn`
         gets it as it is.
         """
-        if not self._recipe.further or name not in self._recipe.shown_names:
+        if not self.recipe.further or name not in self.recipe.shown_names:
             return False
-        if not self._is_mapped:
+        if not self.form.is_mapped:
             return True
-        return self._first is not None and are_views(self._first[name], len(self._sizes))
+        return self.first is not None and are_views(self.first[name], len(self.sizes))
 
     def _part(self, name: str, part: str, view: int) -> Column:
         """Return the column of a field or of one of its views."""
-        if name == "image" and not self._is_mapped:
-            return self._images[view]
-        if name == "label" and not self._is_mapped:
+        is_mapped = self.form.is_mapped
+        if name == "image" and not is_mapped:
+            return self.images[view]
+        if name == "label" and not is_mapped:
             return LabelColumn(name)
-        form = self._form if name in self._recipe.picture_names else None
-        member = next((member for member in self._recipe.members if member.name == name), None)
-        is_learnt = self._is_mapped or (member is not None and member.is_learnt)
-        array = as_array(self._of(self._first, name, view)) if is_learnt else None
+        form = self.form if name in self.recipe.picture_names else None
+        member = next((member for member in self.recipe.members if member.name == name), None)
+        is_learnt = is_mapped or (member is not None and member.is_learnt)
+        array = as_array(self._value(self.first, name, view)) if is_learnt else None
         if array is None:
             return MemberColumn(part, form=form)
-        if self._is_mapped or member is None or member.decode is not None:
-            is_listed = self._is_mapped and self._differs(name, view, array.shape)
-            return ArrayColumn(part, self._is_mapped, form, array.dtype.str, array.shape, is_listed)
-        shape = (*self._sizes[view], *array.shape[2:])
-        return MaskColumn(part, False, form, array.dtype.str, shape, not self._is_one_size)
+        if is_mapped or member is None or member.decode is not None:
+            other = as_array(self._value(self.second, name, view))
+            is_listed = self.second is not None and (other is None or other.shape != array.shape)
+            return ArrayColumn(part, is_mapped, form, array.dtype.str, array.shape, is_listed)
+        shape = (*self.sizes[view], *array.shape[2:])
+        return MaskColumn(part, False, form, array.dtype.str, shape, not self.is_one_size)
 
-    def _of(self, sample: Sample | None, name: str, view: int) -> object:
-        if sample is None:
-            return None
-        return sample[name][view] if self._has_views(name) else sample[name]
-
-    def _differs(self, name: str, view: int, shape: tuple[int, ...]) -> bool:
-        """Whether the second sample has another shape."""
-        if self._second is None:
-            return False
-        value = self._second[name]
-        if self._has_views(name):
-            if not are_views(value, len(self._sizes)):
-                return False
-            value = value[view]
-        array = as_array(value)
-        return array is None or array.shape != shape
+    def _value(self, sample: Sample | None, name: str, view: int) -> object:
+        """Return a field's value in a sample, or a view of it; None where it is none."""
+        if sample is None or not self._has_views(name):
+            return None if sample is None else sample[name]
+        return sample[name][view] if are_views(sample[name], len(self.sizes)) else None
 
 
 def _view_names(name: str, count: int) -> list[str]:
@@ -204,9 +187,7 @@ def _first_sound(read: Callable[[int], Sample], candidates: Sequence[int]) -> Sa
 
 
 def _of_other_size(
-    dataset: Dataset,
-    read: Callable[[int], Sample],
-    candidates: Sequence[int],
+    dataset: Dataset, read: Callable[[int], Sample], candidates: Sequence[int]
 ) -> Sample | None:
     """One whose image is not as large as that of the first candidate, if such a one is sound."""
 

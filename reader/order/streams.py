@@ -139,10 +139,7 @@ class Streamed(Order):
 
 
 def in_blocks(
-    shard_sizes: Sequence[int],
-    shuffle: BlockShuffle,
-    seed: int,
-    numbers: Numbers | None = None,
+    shard_sizes: Sequence[int], shuffle: BlockShuffle, seed: int, numbers: Numbers | None = None
 ) -> Order:
     """The order of a `BlockShuffle`; `numbers`: what the samples are called, None: by place."""
     if shuffle.streams is None:

@@ -76,11 +76,7 @@ class RawBatchReader:
         self._bytes = self._height * self._width * self._channels  # of an image
 
     def fill(
-        self,
-        images: Bytes,
-        samples: NDArray[np.int64],
-        epoch: int,
-        positions: NDArray[np.int64],
+        self, images: Bytes, samples: NDArray[np.int64], epoch: int, positions: NDArray[np.int64]
     ) -> RawBatch:
         """Fill `images`, (N, height, width, channels), of samples at `positions`."""
         out, labels = images, np.empty(len(samples), np.int64)
@@ -176,10 +172,7 @@ class RawBatchReader:
 
 
 def _copy(
-    content: Any,
-    firsts: NDArray[np.int64],
-    pieces: NDArray[Any],
-    chosen: NDArray[np.int64] | slice,
+    content: Any, firsts: NDArray[np.int64], pieces: NDArray[Any], chosen: NDArray[np.int64] | slice
 ) -> None:
     """Set the `chosen` of `pieces`, (N, K), to the bytes of `content` from `firsts` on."""
     length = pieces.dtype.itemsize
