@@ -27,10 +27,10 @@ class Setup:
 
     url: str
     split: str | None
-    options: dict[str, Any]
-    provider: bytes | None
+    options: dict[str, Any]  # of the store, with its credentials
+    provider: bytes | None  # of credentials, see `reader.store.credentials`
     cache_dir: str
-    limit: int | None
+    limit: int | None  # bytes of the cache; None for half of what is free
 
 
 class Coming(NamedTuple):
@@ -63,9 +63,9 @@ class Hint(NamedTuple):
 class Begin(NamedTuple):
     """A client begins to read by a plan, see `reader.cache.schedule`; there is no answer."""
 
-    number: int
-    ahead: Any
-    depth: int
+    number: int  # of the plan among those of this client
+    ahead: Any  # an `AccessPattern`
+    depth: int  # steps that are under way at a time
 
 
 class Took(NamedTuple):

@@ -36,7 +36,7 @@ def path_beside(tar: Path) -> Path:
 
 
 class PresenceMap:
-    """The map of one shard."""
+    """The map of one shard; its `values` are uint8, a byte a row."""
 
     def __init__(self, path: Path, count: int, *, is_writable: bool = False) -> None:
         """Map it."""

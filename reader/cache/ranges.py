@@ -76,8 +76,8 @@ class Spans(NamedTuple):
 class Window(NamedTuple):
     """Bytes that are fetched ahead of who reads."""
 
-    least: int
-    wanted: int
+    least: int  # that have to be in the cache at a time
+    wanted: int  # to be ahead
 
     @classmethod
     def of(cls, ahead: Any, shards: Sequence[ShardEntry], depth: int) -> "Window":
@@ -109,7 +109,7 @@ class Window(NamedTuple):
 
 
 class TooSmallCache(StoreError):
-    """A cache has no room for what is read at a time."""
+    """A cache has no room for what is read at a time; it would need `least` bytes."""
 
     def __init__(self, text: str, least: int = 0) -> None:
         super().__init__(text)

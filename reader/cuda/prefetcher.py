@@ -180,10 +180,10 @@ class _Flight:
     """What a prefetcher shares with its iterators."""
 
     lane: Lane
-    ahead: int
+    ahead: int  # batches to have on their way when the consumer has got one
     held: deque[tuple[Any, Transfer]] = field(default_factory=deque)
-    state: Any = None
-    fetched: Any = None
+    state: Any = None  # the loader's, at the batch that the consumer got last; None: ask it
+    fetched: Any = None  # the loader's, at the batch that was fetched last
 
     def __post_init__(self) -> None:
         # Once nobody wants the batches, their memory may be unmapped: not before the copies end.

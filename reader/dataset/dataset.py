@@ -19,9 +19,8 @@ from reader.dataset.arguments import OF_DATASET
 from reader.dataset.as_torch import LikeTorchDataset
 from reader.dataset.as_webdataset import Source
 from reader.dataset.coco import coco_target
-from reader.dataset.numbers import Subset, chosen_by
 from reader.dataset.open_shards import OpenShards, open_shard
-from reader.dataset.places import Places, Texts
+from reader.dataset.places import Places, Subset, Texts, chosen_by
 from reader.dataset.shard import Shard
 from reader.dataset.shared_memory import Holding, hold
 from reader.dataset.tar_bytes import ReadBuffer

@@ -4,7 +4,6 @@
 draws them. `schema` chooses the columns of a batch, `pipeline` decides what is decoded when and
 where, `tasks` cuts a step into work, `prefetch` has it fetched from a store, `collate` delivers
 batches, `epochs` is their place in the order. `bad_samples` counts what could not be read,
-`counters` what was done and when, of which `statistics` says, in the words of `bottleneck`, what
-held it back, and `autoscale` how many workers it needs;
-`as_torch` is what scripts read of a DataLoader, `from_torchvision` has its transforms as reader's.
+`counters` what was done, `statistics` says what held the loop back, `autoscale` how many workers it
+needs; `as_torch` is what scripts read of a DataLoader, `from_torchvision` has its transforms.
 """

@@ -34,8 +34,8 @@ class IterationPlan:
     order: Order
     batch_size: int
     drop_last: bool
-    epochs: int | None
-    given: Share | None
+    epochs: int | None  # that one iteration reads; None for no end
+    given: Share | None  # None to ask, each time
 
     @property
     def count(self) -> int:

@@ -5,13 +5,15 @@ import io
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
+from importlib.util import find_spec
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image, ImageDraw
+from PIL import Image, ImageDraw, ImageFont
 
 from reader.errors import ArgumentError
-from reader.look.font import fitted, font
 
 SIDE = 192  # pixels of a tile, which an image is fitted into
 _GAP = 8
@@ -24,7 +26,7 @@ _PAPER, _INK, _FAINT = (250, 250, 250), (20, 20, 20), (110, 110, 110)
 
 @dataclass(frozen=True)
 class Tile:
-    """One image."""
+    """One image, RGB, with lines of text, boxes in its pixels, and a mask of classes or None."""
 
     pixels: NDArray[np.uint8]
     lines: tuple[str, ...] = ()
@@ -154,3 +156,39 @@ def _under_mask(pixels: NDArray[np.uint8], mask: NDArray[np.int64]) -> NDArray[n
             here = mask == number
             found[here] = found[here] // 2 + np.array(color_of(int(number)), np.uint8) // 2
     return found
+
+
+_SIZE = 12
+_LACKING = "\U0010ffff"  # which no font has
+
+
+@lru_cache(maxsize=1)
+def font() -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
+    """What texts are drawn with."""
+    name = "DejaVuSans.ttf"
+    spec = find_spec("matplotlib")  # an extra, that has it: it need not be imported
+    of_matplotlib = Path(spec.origin).parent / "mpl-data/fonts/ttf" if spec and spec.origin else ""
+    for path in (Path(of_matplotlib, name), name):
+        try:
+            return ImageFont.truetype(str(path), _SIZE)
+        except OSError:
+            continue
+    return ImageFont.load_default(_SIZE)
+
+
+def fitted(text: str, width: int) -> str:
+    """A text in one line of at most `width` pixels, with escapes for what cannot be drawn."""
+    shown = "".join(map(_shown, text.replace("\n", " ")[:width]))
+    if font().getlength(shown) <= width:
+        return shown
+    while shown and font().getlength(f"{shown}…") > width:
+        shown = shown[:-1]
+    return f"{shown}…"
+
+
+@lru_cache(maxsize=4096)
+def _shown(character: str) -> str:
+    drawn = bytes(font().getmask(character))
+    if character.isprintable() and (character == " " or drawn != bytes(font().getmask(_LACKING))):
+        return character
+    return character.encode("unicode_escape").decode()

@@ -22,7 +22,7 @@ class Listed:
     """An object as a list of the store has it."""
 
     size: int
-    tag: str | None
+    tag: str | None  # of its content, in quotes; None where the store tells none
     mtime_ns: int
 
 

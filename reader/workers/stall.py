@@ -1,4 +1,4 @@
-"""Notices that no worker gets on, and says what each of them has in its states.
+"""Notices that no worker gets on, and says what each of them has in its hands.
 
 Purpose: a consumer that waits because of a stopped worker, a hung callable or a dead network disk
 learns so, with process, sample and remedy; with a `timeout` it is not left waiting.
@@ -8,7 +8,7 @@ since it is counted in ticks: one that was stopped itself (Ctrl-Z), or slept wit
 reports nothing when it goes on. Files that may hang are looked at by a thread that need not come
 back.
 
-Assumptions: a worker that gets on has another sample in its states within `PATIENCE` seconds.
+Assumptions: a worker that gets on has another sample in its hands within `PATIENCE` seconds.
 """
 
 import threading

@@ -152,7 +152,7 @@ def test_names_of_boxes_stay_inside_their_images_and_can_be_read() -> None:
 
 
 def test_letters_that_the_font_lacks_are_escapes() -> None:
-    from reader.look.font import fitted
+    from reader.look.sheet import fitted
 
     assert fitted("caf\u00e9 \x1b", 200) == "caf\u00e9 \\x1b"
     assert fitted("\U000f0000", 200) == "\\U000f0000"
