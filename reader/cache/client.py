@@ -49,7 +49,7 @@ from reader.child_process import start
 from reader.errors import StoreError
 from reader.format import ShardfeedError
 from reader.store.credentials import sent
-from reader.store.urls import checked, need
+from reader.store.urls import LIBRARY, checked, need
 
 _CONNECTIONS = 4096
 _DYING_SECONDS = 0.1
@@ -287,7 +287,7 @@ class _Process:
         """A new one that listens at an address."""
         if not hasattr(fcntl, "F_OFD_SETLK"):
             raise StoreError(f"{url}: reading from a store needs Linux.")
-        need("obstore", url)
+        need(LIBRARY, url)
         ours, theirs = socket.socketpair()
         with theirs, socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
             try:

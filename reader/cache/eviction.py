@@ -58,7 +58,7 @@ class Eviction:
         for folder in self._quota.larger(None if is_urgent else self._mirror.folder):
             own = self._mirror.shards if folder == self._mirror.folder else ()
             for shard in shards_of(folder, own):
-                rows = np.random.default_rng().permutation(np.flatnonzero(shard.rows.there()))
+                rows = np.random.default_rng().permutation(np.flatnonzero(shard.rows.present()))
                 for row in rows.tolist():
                     given += shard.evict(row, self._quota, lambda _: False)
                     if given >= need:
@@ -68,7 +68,7 @@ class Eviction:
     def _choose(self, need: int, is_urgent: bool) -> tuple[list[tuple[int, int]], bool]:
         """Shard and row of what is there and needed last, the very last at the end; whether all."""
         sizes = [shard.samples for shard in self._mirror.shards]
-        here = [self._mirror.shard(number).rows.there() for number in range(len(sizes))]
+        here = [self._mirror.shard(number).rows.present() for number in range(len(sizes))]
         places = np.flatnonzero(np.concatenate([*here, np.zeros(0, bool)]))
         if not len(places):
             return [], True

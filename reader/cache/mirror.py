@@ -31,7 +31,7 @@ from numpy.typing import NDArray
 from reader.cache.presence import PresenceMap, path_beside
 from reader.cache.quota import BLOCK, DiskQuota
 from reader.cache.ranges import Spans, check_limit, notes_bytes
-from reader.cache.recovery import is_index, is_there, recover
+from reader.cache.recovery import has_files, is_index, recover
 from reader.format import FormatError, Index, Manifest, ShardEntry
 from reader.format.files import most_open_files
 from reader.format.manifest import FILENAME, MAX_BYTES
@@ -196,22 +196,22 @@ async def mirrored(
     largest = max((shard.index_bytes for shard in shards), default=1)
     gate = asyncio.Semaphore(max(1, min(_AT_ONCE, _UNDER_WAY // max(largest, 1))))
 
-    async def bring(shard: ShardEntry) -> None:
+    async def fetch(shard: ShardEntry) -> None:
         nonlocal done
         async with gate:
-            if not is_there(folder, shard):
-                await _bring(store, quota, folder, shard, classes)
+            if not has_files(folder, shard):
+                await _fetch_index(store, quota, folder, shard, classes)
         done += 1
         coming(done, len(shards))
 
-    await asyncio.gather(*map(bring, shards))
+    await asyncio.gather(*map(fetch, shards))
     _write(quota, folder / FILENAME, text)
     quota.count()
     quota.margin = notes_bytes(shards)
     return Mirror(folder, lease, shards, classes)
 
 
-async def _bring(
+async def _fetch_index(
     store: Store, quota: DiskQuota, folder: Path, shard: ShardEntry, classes: int
 ) -> None:
     """Fetch a shard's index, and make its tar and map."""

@@ -68,7 +68,7 @@ class PresenceMap:
         found = self.values[rows]
         return np.where(found & (_UNVERIFIED | _THERE) == _THERE, found, 0).astype(np.uint8)
 
-    def there(self, first: int = 0, stop: int | None = None) -> NDArray[np.bool_]:
+    def present(self, first: int = 0, stop: int | None = None) -> NDArray[np.bool_]:
         """Of each row, or of each of these, whether it is there."""
         return (self.values[first:stop] & (_UNVERIFIED | _THERE)) == _THERE
 
@@ -92,8 +92,8 @@ class PresenceMap:
 
     def invalidate(self) -> None:
         """The machine went down: what is there has to be checked."""
-        there = self.there()
-        self.values[there] |= _UNVERIFIED
+        found = self.present()
+        self.values[found] |= _UNVERIFIED
 
     def claim(self, first: int, stop: int) -> bool:
         """Take the claim of these rows, unless another process has one of them."""

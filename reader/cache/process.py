@@ -113,13 +113,13 @@ class Fetcher:
                 return
             connection.setblocking(False)
             self._clients.add(connection)
-            self._loop.add_reader(connection, self._hear, connection)
+            self._loop.add_reader(connection, self._receive, connection)
 
-    def _hear(self, connection: socket.socket) -> None:
+    def _receive(self, connection: socket.socket) -> None:
         with contextlib.suppress(BlockingIOError):
             try:
                 while True:
-                    self._heed(connection, receive(connection))
+                    self._handle(connection, receive(connection))
             except BlockingIOError:
                 raise
             except (EOFError, OSError, pickle.UnpicklingError):
@@ -135,7 +135,7 @@ class Fetcher:
             del self._plans[key]
         connection.close()
 
-    def _heed(self, connection: socket.socket, message: Any) -> None:
+    def _handle(self, connection: socket.socket, message: Any) -> None:
         if isinstance(message, Want):
             self._want(Waiter(connection, 0), message)
         elif isinstance(message, Hint):
@@ -204,7 +204,7 @@ class Fetcher:
         """What of a part is neither there nor on its way: from the first such row to the last."""
         shard = self._mirror.shard(part.shard)
         shard.verify(part.first, part.stop)
-        here = shard.rows.there(part.first, part.stop)
+        here = shard.rows.present(part.first, part.stop)
         if self._wanted:  # by who looked before they were verified, or fetched by another process
             for row in (np.flatnonzero(here) + part.first).tolist():
                 self._answer(part._replace(first=row, stop=row + 1), {})
@@ -222,7 +222,7 @@ class Fetcher:
         shard = self._mirror.shard(part.shard)
         shard.busy += 1
         try:
-            lost = await self._brought(shard, part)
+            lost = await self._try_fetch(shard, part)
         finally:
             self._release(shard, rows)
             shard.busy -= 1
@@ -246,14 +246,14 @@ class Fetcher:
             for _, alone in free:
                 shard.rows.release(alone, alone + 1)
 
-    async def _brought(self, shard: MirroredShard, part: Part) -> dict[int, Lost] | None:
+    async def _try_fetch(self, shard: MirroredShard, part: Part) -> dict[int, Lost] | None:
         """Which rows of a part cannot be had, and why; None where it may be had in another try."""
         text, is_sample, begun = "", False, self._begun
         try:
             await self._claim(shard, part)
-            if shard.rows.there(part.first, part.stop).all():
+            if shard.rows.present(part.first, part.stop).all():
                 return {}
-            return await self._bring(shard, part)
+            return await self._fetch_part(shard, part)
         except Missing:
             text = f"{self._store.url}/{shard.entry.file} is not in the store. Upload it."
             is_sample = True
@@ -279,10 +279,10 @@ class Fetcher:
                     f"cache has been fetching it for {_PATIENCE:.0f} seconds. Is it stopped?"
                 )
             await asyncio.sleep(_ELSEWHERE)
-            if shard.rows.there(part.first, part.stop).all():
+            if shard.rows.present(part.first, part.stop).all():
                 return
 
-    async def _bring(self, shard: MirroredShard, part: Part) -> dict[int, Lost]:
+    async def _fetch_part(self, shard: MirroredShard, part: Part) -> dict[int, Lost]:
         """Fetch a part, check it, and write it; which rows are not what they should be."""
         spans = shard.spans.wholly(shard.entry.bytes) if part.is_whole else shard.spans
         start, stop = int(spans.begin[part.first]), int(spans.end[part.stop - 1])
@@ -320,7 +320,7 @@ class Fetcher:
         found = await asyncio.to_thread(_checksum, shard.file)
         # Where something was evicted meanwhile, its rows say so.
         is_known = shard.entry.checksum.startswith(PREFIX)
-        if is_known and found != shard.entry.checksum and shard.rows.there().all():
+        if is_known and found != shard.entry.checksum and shard.rows.present().all():
             for row in range(shard.entry.samples):
                 shard.rows.clear(row)
             raise StoreError(

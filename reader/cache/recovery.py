@@ -21,7 +21,7 @@ from reader.format.manifest import FILENAME
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 
-def is_there(folder: Path, shard: ShardEntry) -> bool:
+def has_files(folder: Path, shard: ShardEntry) -> bool:
     """Whether a shard has its tar, map and index."""
     tar, index = folder / shard.file, folder / shard.index
     files = (tar, shard.bytes), (path_beside(tar), shard.samples), (index, shard.index_bytes)

@@ -7,6 +7,7 @@ from urllib.parse import unquote, urlsplit
 
 from reader.errors import ArgumentError, StoreError
 
+LIBRARY = "obstore"  # that asks stores
 _SCHEMES = ("s3", "gs", "az", "https", "http", "hf", "file")
 _HUGGING_FACE = re.compile(r"datasets/[^/]+/[^/]+")
 _URL = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)

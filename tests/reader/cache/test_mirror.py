@@ -33,6 +33,6 @@ def test_who_gives_up_what_another_process_has_given_up_leaves_what_lies_beside_
     assert ours.evict(4, quota, nobody) >= 0  # now `kept` is alone there beside it
     assert theirs.evict(4, quota, nobody) == 0
     span = slice(int(begin[kept]), int(end[kept]))
-    assert theirs.rows.there().tolist() == [row not in (4, 4 - beside) for row in range(10)]
+    assert theirs.rows.present().tolist() == [row not in (4, 4 - beside) for row in range(10)]
     in_cache = (dataset.folder / entry.file).read_bytes()
     assert in_cache[span] == (packed / entry.file).read_bytes()[span]

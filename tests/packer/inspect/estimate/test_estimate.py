@@ -96,7 +96,7 @@ def is_fetched(dataset: Dataset, plan: Setting, step: int) -> bool:
     ahead = Reading(stored, plan, plain_order(plan.shuffle, plan.seed, stored.sizes), 0).aheads[0]
     places = ahead.rows(step, step + 1).place
     maps = [PresenceMap(path_beside(dataset.folder / s.file), s.samples) for s in dataset.shards]
-    return bool(np.concatenate([rows.there() for rows in maps])[places].all())
+    return bool(np.concatenate([rows.present() for rows in maps])[places].all())
 
 
 def shards_of(dataset: Dataset, batch: Any) -> int:
