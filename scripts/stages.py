@@ -17,7 +17,7 @@ import simplejpeg
 
 from reader.batch.ring import RingMemory
 from reader.columns.schema import BatchSchema
-from reader.dataset import shard
+from reader.dataset import tar_bytes
 from reader.dataset.dataset import Dataset
 from reader.decode import (
     decoder as decode,
@@ -75,7 +75,7 @@ def account(dataset: Dataset, transforms: list[Any]) -> dict[str, float]:
 
     with contextlib.ExitStack() as patches:
         for target, name, stage in (
-            (shard.Shard, "_pread", "read"),
+            (tar_bytes.TarBytes, "read", "read"),
             (view, "cut", "splice"),
             (splice.Cut, "build", "splice"),
             (simplejpeg, "decode_jpeg", "decode"),

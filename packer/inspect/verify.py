@@ -244,12 +244,14 @@ def _look(rows: _Rows, advance: Advance) -> _Looked:
 
 def _opened(rows: _Rows, index: Index) -> "WholeSamples":
     """The shard as the reader opens it."""
-    from reader.dataset.shard import ReadBuffer, Shard
+    from reader.dataset.shard import Shard
+    from reader.dataset.tar_bytes import ReadBuffer, TarBytes
     from reader.samples.whole import WholeSamples
 
     entry, limits = rows.shard.entry, rows.shard.limits
     assert entry is not None
-    return WholeSamples(Shard(rows.shard.folder, entry, index, ReadBuffer(), limits=limits))
+    tar = TarBytes(rows.shard.folder, entry, index, ReadBuffer())
+    return WholeSamples(Shard(index, tar, limits))
 
 
 def _undecoded(samples: "WholeSamples", index: Index, row: int) -> Iterator[tuple[str, str]]:

@@ -47,11 +47,6 @@ class Recipe:
         return set(self.names) - READ_ONLY
 
     @property
-    def read_only_names(self) -> set[str]:
-        """The others."""
-        return set(self.names) & READ_ONLY
-
-    @property
     def picture_names(self) -> frozenset[str]:
         """The fields that arrive as images do, (channels, height, width), if they have colours."""
         return frozenset({"image"} | {m.name for m in self.members if m.is_picture})
@@ -77,6 +72,7 @@ class SampleReader:
         self._recipe = recipe
         self._decoder = Decoder()
         self._source = source(self._decoder, decoded)
+        self._read_only = READ_ONLY.intersection(recipe.names)
         self.dropped_boxes = 0
         self.transforming = 0  # ns spent in the transforms' and the user's code
 
@@ -194,7 +190,9 @@ class SampleReader:
             raise UserCodeError("map_sample", error) from error
         self.transforming += time.perf_counter_ns() - began
         self._check_mapped(mapped, planned, key)
-        return mapped | {name: planned.value(name) for name in self._recipe.read_only_names}
+        if self._read_only:
+            mapped = mapped | {name: planned.value(name) for name in self._read_only}
+        return mapped
 
     def _check_mapped(self, mapped: Any, planned: Planned, key: str) -> None:
         """Nothing that `map_sample` gave may be lost, or be taken for what it is not."""

@@ -8,7 +8,7 @@ from typing import Any
 from packer.inspect.estimate.reading import Reading
 from packer.inspect.estimate.setting import Setting, Stored
 from packer.inspect.estimate.traffic import Traffic, traffic
-from reader.batch.depth import chunk_size, depth_of, slots_of
+from reader.batch.layout import chunk_size, depth_of, slots_of
 from reader.cache.ranges import kept_bytes
 from reader.columns.schema import BatchSchema
 from reader.errors import StoreError
