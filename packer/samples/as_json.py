@@ -12,11 +12,7 @@ from packer.errors import BadImage
 
 
 def to_json(fields: Any) -> bytes:
-    """The JSON of a sample (RFC 8259, ASCII): NaN and infinities as null, bytes as base64.
-
-    Raises:
-        BadImage: it is nested too deeply.
-    """
+    """The JSON of a sample (RFC 8259, ASCII): NaN and infinities as null, bytes as base64."""
     try:
         try:
             text = json.dumps(fields, separators=(",", ":"), allow_nan=False)

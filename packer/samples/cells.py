@@ -19,22 +19,14 @@ _lock = threading.Lock()
 
 
 def opened(path: Path) -> Any:
-    """A `ParquetFile`, or what reads a stream in the same way; to be closed by ``with``.
-
-    Raises:
-        pa.ArrowException, OSError: it is not sound.
-    """
+    """A `ParquetFile`, or what reads a stream in the same way; to be closed by ``with``."""
     if path.suffix == STREAM:
         return Stream(path)
     return pq.ParquetFile(path, buffer_size=1 << 20, pre_buffer=False)
 
 
 def cell(path: Path, mtime_ns: int, group: int, row: int, column: str) -> bytes:
-    """Return the bytes of an image in a file that was last written at `mtime_ns`.
-
-    Raises:
-        BadImage: the row group cannot be read.
-    """
+    """Return the bytes of an image in a file that was last written at `mtime_ns`."""
     with _lock:
         values = _column(path, mtime_ns, group, column)
     if isinstance(values, BadImage):

@@ -13,16 +13,7 @@ _NAMED = 20  # classes in an error
 def class_order(
     source: object, found: Iterable[str], classes: Sequence[str] | None
 ) -> tuple[str, ...]:
-    """The class names in label order: those given, else those found, sorted.
-
-    Args:
-        source: what to name in an error.
-        found: the source's own.
-        classes: those given; None: there are none.
-
-    Raises:
-        UnusableInput: the source has a class that is not among those given.
-    """
+    """The class names in label order: those given, else those found, sorted."""
     found = sorted(set(found))
     if classes is None:
         return tuple(found)
@@ -34,16 +25,7 @@ def class_order(
 
 
 def class_of_file(label: int, size: int, read: Callable[[], bytes]) -> int:
-    """The class number of a sample that has a ``.cls`` file.
-
-    Args:
-        label: the class number that its folder tells; -1: none.
-        size: bytes of the file.
-        read: gives them.
-
-    Raises:
-        BadImage: the folder tells the class, or the file holds none.
-    """
+    """The class number of a sample that has a ``.cls`` file."""
     if label >= 0:
         raise BadImage("the class is that of the folder; a .cls file has no say in it")
     if size > MAX_TEXT:
@@ -52,11 +34,7 @@ def class_of_file(label: int, size: int, read: Callable[[], bytes]) -> int:
 
 
 def class_number(data: bytes) -> int:
-    """The class number that a ``.cls`` file holds.
-
-    Raises:
-        BadImage: it holds none.
-    """
+    """The class number that a ``.cls`` file holds."""
     text = data[:MAX_TEXT].strip()
     if not text.isdigit():
         raise BadImage("it holds no class number: a .cls file is a decimal number")

@@ -27,26 +27,14 @@ def in_json(format: str, *, labels: bool = True) -> Encodings:
 
 @dataclass(frozen=True)
 class Objects:
-    """The annotated objects of one image; each list has one entry for each object.
+    """The annotated objects of one image; each list has one entry for each object."""
 
-    Attributes:
-        boxes: four numbers each; None: these objects have none.
-        format: of the boxes, "xyxy", "xywh" or "cxcywh".
-        categories: their classes; None: they have none.
-        fields: what else is said of them.
-        image: what is said of the image.
-        names: of the objects, for errors; none: "it".
-
-    Raises:
-        BadImage: a box is not one of this format.
-    """
-
-    boxes: Sequence[Any] | None
-    format: str = "xywh"
-    categories: Sequence[Any] | None = None
-    fields: Mapping[str, Any] = field(default_factory=dict)
-    image: Mapping[str, Any] = field(default_factory=dict)
-    names: Sequence[str] = ()
+    boxes: Sequence[Any] | None  # four numbers each; None: these objects have none
+    format: str = "xywh"  # of the boxes, "xyxy", "xywh" or "cxcywh"
+    categories: Sequence[Any] | None = None  # their classes; None: they have none
+    fields: Mapping[str, Any] = field(default_factory=dict)  # what else is said of them
+    image: Mapping[str, Any] = field(default_factory=dict)  # what is said of the image
+    names: Sequence[str] = ()  # of the objects, for errors; none: "it"
 
     def __post_init__(self) -> None:
         boxes = self.boxes or ()
@@ -106,11 +94,7 @@ def of_items(options: SourceOptions) -> Encodings:
 
 
 def joined(base: Manifest | None, found: Encodings, where: object = "dataset.json") -> Encodings:
-    """Return how members hold boxes once those of `found` have been added to a dataset.
-
-    Raises:
-        UnusableInput: members of one extension would hold them in two ways.
-    """
+    """Return how members hold boxes once those of `found` have been added to a dataset."""
     there = base.boxes if base else {}
     for ext in found.keys() & there.keys():
         if there[ext] != found[ext]:

@@ -82,11 +82,7 @@ class Spool:
         return [self._kept(place) for place in places]
 
     def finish(self) -> Path | None:
-        """Return the file, under a name that its content has; None if nothing was added.
-
-        Raises:
-            PackingFailed: it cannot be written.
-        """
+        """Return the file, under a name that its content has; None if nothing was added."""
         if self._file is None:
             return None
         path = self._folder / f"made-{self._checksum.hexdigest()}"
@@ -117,15 +113,10 @@ class Spool:
 
 @dataclass(frozen=True)
 class Files:
-    """The files that hold a source.
+    """The files that hold a source."""
 
-    Attributes:
-        root: what paths are relative to, or an archive.
-        spool: the file of what the scan has made.
-    """
-
-    root: Path
-    spool: Path | None = None
+    root: Path  # what paths are relative to, or an archive
+    spool: Path | None = None  # the file of what the scan has made
 
     def member_files(self, sample: SourceSample) -> list[str]:
         """Return the files of the source that hold the sample's members, and no other sample."""
@@ -140,13 +131,7 @@ class Files:
         return found
 
     def read(self, sample: SourceSample) -> Content:
-        """Return the sample's image and members.
-
-        Raises:
-            Unreadable: a file cannot be read, or is not as it was scanned.
-            BadImage: an archive is damaged.
-            PackingFailed: an archive is not as it was scanned.
-        """
+        """Return the sample's image and members."""
         parts: list[bytes] = []
         newest, has_made = 0, False
         for place in places_of(sample):

@@ -18,47 +18,36 @@ Place = str | Sequence[Any] | None  # where the bytes of an image or a member li
 
 @dataclass(frozen=True)
 class SourceSample:
-    """One image of a source, and what belongs to it.
+    """One image of a source, and what belongs to it."""
 
-    Attributes:
-        name: where the image lies, relative to the source (`os.fsdecode` form).
-        key: its name in the archive, unique in the source.
-        label: class number, -1 without labels.
-        size: bytes of the image and its members.
-        mtime_ns: when the newest of its files was written; tells what changes while it is packed,
-            and what is mended before it is packed again. 0: nothing tells that.
-        members: extensions of its further members, in the order in which they are stored.
-        split: the part of the dataset that the source puts it into, "" for none.
-        places: of the image, then of each member; empty: the image is the file of this name, and
-            each member the file beside it that has its stem.
-        block: samples of one number lie together and are cheap to read one after the other only
-            (a row group of a Parquet file); -1 where any order will do.
-    """
-
-    name: str
-    key: str
-    label: int
-    size: int
+    name: str  # where the image lies, relative to the source (`os.fsdecode` form)
+    key: str  # its name in the archive, unique in the source
+    label: int  # class number, -1 without labels
+    size: int  # bytes of the image and its members
+    # when the newest of its files was written; tells what changes while it is packed, and what is
+    # mended before it is packed again. 0: nothing tells that
     mtime_ns: int
+    # extensions of its further members, in the order in which they are stored
     members: tuple[str, ...] = ()
-    split: str = ""
+    split: str = ""  # the part of the dataset that the source puts it into, "" for none
+    # of the image, then of each member; empty: the image is the file of this name, and each member
+    # the file beside it that has its stem
     places: Sequence[Place] = ()
+    # samples of one number lie together and are cheap to read one after the other only (a row group
+    # of a Parquet file); -1 where any order will do
     block: int = -1
 
 
 @dataclass(frozen=True)
 class Skipped:
-    """A source file that is not packed.
-
-    Attributes:
-        ignored: nothing of value is missing without it (the operating system's own litter, a copy
-            of another file), so that it is reported and no error.
-        damaged: the file is damaged or missing, and the dataset is what it was read as without it.
-    """
+    """A source file that is not packed."""
 
     name: str
     reason: str
+    # nothing of value is missing without it (the operating system's own litter, a copy of another
+    # file), so that it is reported and no error
     ignored: bool = False
+    # the file is damaged or missing, and the dataset is what it was read as without it
     damaged: bool = False
 
     @classmethod
@@ -69,29 +58,21 @@ class Skipped:
 
 @dataclass(frozen=True)
 class EmptyClass(Skipped):
-    """A class folder from which no sample came.
+    """A class folder from which no sample came."""
 
-    Attributes:
-        class_name: that it would have had.
-    """
-
-    class_name: str = ""
+    class_name: str = ""  # that it would have had
 
 
 @dataclass(frozen=True)
 class Content:
-    """What a source holds for one sample.
+    """What a source holds for one sample."""
 
-    Attributes:
-        image: an image file's bytes, or pixels as a uint8 array (height, width, channels), or a
-            picture of Pillow's.
-        members: the bytes of each further member by extension, as `SourceSample.members` says.
-        sample: as it is now known to be; None: as it was scanned.
-    """
-
+    # an image file's bytes, or pixels as a uint8 array (height, width, channels), or a picture of
+    # Pillow's
     image: "bytes | NDArray[Any] | Image"
+    # the bytes of each further member by extension, as `SourceSample.members` says
     members: Mapping[str, bytes] = field(default_factory=dict)
-    sample: SourceSample | None = None
+    sample: SourceSample | None = None  # as it is now known to be; None: as it was scanned
 
     @property
     def size(self) -> int:
@@ -112,28 +93,20 @@ class Reader(Protocol):
 
 @dataclass(frozen=True)
 class Facts:
-    """What a source says of itself beside its samples.
+    """What a source says of itself beside its samples."""
 
-    Attributes:
-        heeds: the options that it understands beside those of all sources.
-        remarks: sentences for a person.
-        unlabelled: gives such sentences where no sample has a label.
-        is_late: labels, keys and members are known only when an item is read.
-        is_keyed, is_labelled, members: what a few of such items have.
-        identity: tells whether it is the same source, where the samples do not.
-        root: folder in which its files lie; None: they lie where the source does.
-        boxes: how members hold boxes, by extension.
-    """
-
+    # the options that it understands beside those of all sources
     heeds: frozenset[str] = frozenset()
-    remarks: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()  # sentences for a person
+    # gives such sentences where no sample has a label
     unlabelled: Callable[[], Iterable[str]] = tuple
-    is_late: bool = False
-    is_keyed: bool = False
+    is_late: bool = False  # labels, keys and members are known only when an item is read
+    is_keyed: bool = False  # what a few of such items have
     is_labelled: bool = False
     members: tuple[str, ...] = ()
-    identity: str = ""
-    root: Path | None = None
+    identity: str = ""  # tells whether it is the same source, where the samples do not
+    root: Path | None = None  # folder in which its files lie; None: they lie where the source does
+    # how members hold boxes, by extension
     boxes: Mapping[str, BoxEncoding] = field(default_factory=dict)
 
 

@@ -31,11 +31,7 @@ _LOOKED_AT = 1024  # deflated bytes, for the first few of a file
 
 
 def zip_entries(path: Path) -> Iterator[tuple[str, Entry] | Skipped]:
-    """The files of a zip in the order of its table of contents; folders are passed over.
-
-    Raises:
-        UnusableInput: it is not a zip, or damaged.
-    """
+    """The files of a zip in the order of its table of contents; folders are passed over."""
     try:
         with zipfile.ZipFile(path) as archive:
             infos = sorted(archive.infolist(), key=lambda info: info.header_offset)
@@ -56,12 +52,7 @@ def zip_entries(path: Path) -> Iterator[tuple[str, Entry] | Skipped]:
 
 
 def read_zip_entry(descriptor: int, offset: int, size: int, packed: int, crc32: int) -> bytes:
-    """Return a file's bytes, proven by their checksum; the arguments are those of an `Entry`.
-
-    Raises:
-        BadImage: they are damaged, or not what the table of contents says.
-        OSError: the zip cannot be read.
-    """
+    """Return a file's bytes, proven by their checksum; the arguments are those of an `Entry`."""
     begin = _data_offset(descriptor, offset)
     if packed < 0:
         data = read_span(descriptor, begin, size)
@@ -97,12 +88,7 @@ def copy_zip_entry(
 
 
 def read_zip_beginning(descriptor: int, offset: int, whole: int, packed: int, size: int) -> bytes:
-    """Return the first `size` bytes of a file, or all if it has fewer; proven by nothing.
-
-    Raises:
-        BadImage: they are damaged.
-        OSError: the zip cannot be read.
-    """
+    """Return the first `size` bytes of a file, or all if it has fewer; proven by nothing."""
     begin = _data_offset(descriptor, offset)
     if packed < 0:
         return read_span(descriptor, begin, min(size, whole))

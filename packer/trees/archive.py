@@ -71,11 +71,7 @@ class ArchiveTree(Tree):
     """What an archive holds, or what it holds in a folder."""
 
     def __init__(self, path: Path, zipped: bool) -> None:
-        """Read the table of contents.
-
-        Raises:
-            UnusableInput: it is damaged, or is no such archive.
-        """
+        """Read the table of contents."""
         self.root = path
         self.files = Files(path)
         self.unpack = _unpacking(path, zipped)
@@ -167,11 +163,7 @@ class ArchiveTree(Tree):
         return ["", offset, size, packed, crc32] if self._zipped else ["", offset, size]
 
     def read(self, path: str, size: int) -> tuple[bytes, int]:
-        """Return a file's bytes, and when the archive was written (ns).
-
-        Raises:
-            BadImage: it has more than `size`, or is damaged.
-        """
+        """Return a file's bytes, and when the archive was written (ns)."""
         if (found := self._found(path)[1]) > size:
             raise BadImage(f"it has {found} bytes, more than {size}")
         place: Any = self.place(path)

@@ -43,11 +43,7 @@ DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError)  # of what is
 
 
 def is_compressed_tar(path: Path) -> bool:
-    """Whether a file is a tar that is compressed by gzip, bzip2 or xz, but for CIFAR's.
-
-    Raises:
-        OSError: it cannot be read.
-    """
+    """Whether a file is a tar that is compressed by gzip, bzip2 or xz, but for CIFAR's."""
     if not beginning(path).startswith((b"\x1f\x8b", b"BZh", b"\xfd7zXZ")):
         return False
     try:

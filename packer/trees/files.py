@@ -14,23 +14,13 @@ NO_FILE = f"it cannot be read: {os.strerror(errno.ENOENT)}"
 
 
 def begin(root: Path, path: str, size: int = BEGINNING) -> bytes:
-    """The first bytes of a file; so many tell whether it is an image.
-
-    Raises:
-        BadImage: it cannot be read, or is not a regular file.
-        OSError: the disk fails.
-    """
+    """The first bytes of a file; so many tell whether it is an image."""
     measure(root, path)
     return _begin(root / path, size)
 
 
 def measure(root: Path, path: str) -> tuple[int, int]:
-    """A file's bytes and when it was written (ns).
-
-    Raises:
-        BadImage: it is not a file that could be packed.
-        OSError: the disk fails.
-    """
+    """A file's bytes and when it was written (ns)."""
     try:
         status = os.stat(f"{root}/{path}")
     except OSError as error:
@@ -45,12 +35,7 @@ def measure(root: Path, path: str) -> tuple[int, int]:
 
 
 def _begin(path: Path, size: int) -> bytes:
-    """The first `size` bytes of a file.
-
-    Raises:
-        BadImage: it cannot be read.
-        OSError: the disk fails.
-    """
+    """The first `size` bytes of a file."""
     try:
         with naming(path), open(path, "rb") as file:
             return file.read(size)

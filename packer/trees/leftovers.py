@@ -15,17 +15,7 @@ from packer.trees.walk import not_entered
 def unnamed(
     tree: Tree, known: Hashes, passed: Mapping[str, str]
 ) -> Iterator[tuple[str, list[str]] | Skipped]:
-    """The files of each folder that are not among those that are known.
-
-    Args:
-        tree: all there is.
-        known: hashes of paths, sorted.
-        passed: folders, with a ``/`` behind them, that are not looked into -> the reason; more is
-            not heeded.
-
-    Yields:
-        A folder and paths, and what of folders is passed over.
-    """
+    """The files of each folder that are not among those that are known."""
     folders = {path[:-1] for path in passed if path.endswith("/")}
     for folder, level in tree.walk():
         if (found := enclosing(folder, folders)) is not None:
@@ -45,11 +35,7 @@ def unnamed(
 def aside(
     tree: Tree, folders: Collection[str], reason: str, is_meant: Callable[[str], bool]
 ) -> dict[str, str]:
-    """The highest folders that hold images and none of `folders`, each with a ``/`` -> reason.
-
-    Args:
-        is_meant: whether a folder is known to be none of them; images in others may be data.
-    """
+    """The highest folders that hold images and none of `folders`, each with a ``/`` -> reason."""
     known = set(folders)
     above = {path for folder in known for path in (folder, *folders_above(folder))}
     shape = tree.shape

@@ -29,21 +29,15 @@ _SEPARATORS = re.compile(r"[_\-. ]+")
 
 @dataclass(frozen=True)
 class Layout:
-    """What the folders of a tree mean.
+    """What the folders of a tree mean."""
 
-    Attributes:
-        top: the folder that holds all others and says nothing; "" if there is none.
-        splits: the folder of each split, below the top; "" is the only one without splits.
-        depth: how many levels of folders below a split name a class; `ALL`, `FLAT`.
-        aside: the folders where classes lie that hold no image and are named as none, below the
-            top.
-        pairs: folders of masks that belong to the images of the same paths: member -> folder.
-    """
-
-    top: str = ""
+    top: str = ""  # the folder that holds all others and says nothing; "" if there is none
+    # the folder of each split, below the top; "" is the only one without splits
     splits: Mapping[str, str] = field(default_factory=lambda: {"": ""})
-    depth: int = 1
+    depth: int = 1  # how many levels of folders below a split name a class; `ALL`, `FLAT`
+    # the folders where classes lie that hold no image and are named as none, below the top
     aside: frozenset[str] = frozenset()
+    # folders of masks that belong to the images of the same paths: member -> folder
     pairs: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -52,14 +46,7 @@ class Layout:
         return [inside(self.top, folder) for folder in self.splits.values()]
 
     def class_of(self, folder: str) -> str | None:
-        """The class of the files in a folder.
-
-        Args:
-            folder: its path below that of its split, "" for the split's own.
-
-        Returns:
-            None for a folder above the classes.
-        """
+        """The class of the files in a folder."""
         names = folder.split("/") if folder else []
         if self.depth == ALL:
             return folder or None
@@ -86,19 +73,7 @@ def understand(
     depth: int | None = None,
     stems: Callable[[str], frozenset[str]] | None = None,
 ) -> Layout:
-    """What the folders of a tree mean.
-
-    Args:
-        shape: the tree.
-        where: it lies, for errors.
-        kind: "folder" has what may be a class be one; "flat" makes images without classes.
-        depth: how many levels name a class; None: one, if that is not doubtful.
-        stems: the paths of the images below a folder, relative to it and without extension;
-            without it no masks are paired.
-
-    Raises:
-        UnusableInput: it may mean two things.
-    """
+    """What the folders of a tree mean."""
     top = _top(shape)
     if kind is None:
         for folder, images in masks(shape):
@@ -208,11 +183,7 @@ def _is_a_train(shape: Shape, folder: str, splits: Mapping[str, str]) -> bool:
 
 
 def refuse_doubtful_classes(shape: Shape, folder: str, where: object) -> None:
-    """Raise where the folders in a folder may be something else than its classes.
-
-    Raises:
-        UnusableInput: with both that they may be.
-    """
+    """Raise where the folders in a folder may be something else than its classes."""
     names = shape.with_images(folder)
     splits = splits_of(names)
     if splits and not _is_a_train(shape, folder, splits):

@@ -20,16 +20,7 @@ def sample_of_files(
     split: str,
     keep_extension: bool = False,
 ) -> Iterator[SourceSample | Skipped]:
-    """The sample of `image`, which is meant to be one, and those of its files that are not packed.
-
-    Args:
-        tree: in which the files lie.
-        image: the image's path.
-        members: extension -> path of each further member.
-        label: class number; -1: the member ``cls`` tells, if there is one.
-        split: of the sample.
-        keep_extension: make it part of the key, which else is the path without it.
-    """
+    """Yield the sample of `image`, and its files that are skipped; `members`: by extension."""
     try:
         size, mtime_ns = tree.measure_image(image)
     except BadImage as error:

@@ -19,12 +19,9 @@ _OTHER_SIGNS = re.compile(r"[^a-z0-9]+")
 
 @dataclass(frozen=True)
 class Shape:
-    """A tree of folders.
+    """A tree of folders."""
 
-    Attributes:
-        images: how many images each folder itself holds, by its path; "" is the root.
-    """
-
+    # how many images each folder itself holds, by its path; "" is the root
     images: Mapping[str, int]
 
     @cached_property

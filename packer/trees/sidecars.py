@@ -24,17 +24,12 @@ _NAMED = 5  # words that a command may have
 
 @dataclass(frozen=True)
 class Companions:
-    """The pictures of a folder that continue another's stem: ``x.right.png`` beside ``x.jpg``.
+    """The pictures of a folder that continue another's stem: ``x.right.png`` beside ``x.jpg``."""
 
-    Attributes:
-        owners: how many pictures continue no other's stem.
-        counts: by the word in between, such as ``right``.
-        example: such a name, behind that of its owner; without extensions.
-    """
-
-    owners: int = 0
+    owners: int = 0  # how many pictures continue no other's stem
+    # by the word in between, such as ``right``
     counts: Counter[str] = field(default_factory=Counter)
-    example: tuple[str, str] = ("", "")
+    example: tuple[str, str] = ("", "")  # such a name, behind that of its owner; without extensions
 
     @classmethod
     def of(cls, names: Iterable[str]) -> "Companions":
@@ -59,17 +54,7 @@ def members_named(
     chosen: frozenset[str] = frozenset(),
     unpack: str = "",
 ) -> frozenset[str]:
-    """Return the words whose pictures are members: those that every image of the source has.
-
-    Args:
-        found: of each folder.
-        where: the source.
-        chosen: words whose pictures are members, whoever lacks one.
-        unpack: how an archive becomes a folder, for the error; empty for a folder.
-
-    Raises:
-        UnusableInput: only some images have such a picture, or the source has one image only.
-    """
+    """Return the words whose pictures are members: those that every image of the source has."""
     owners, counts, example = 0, Counter[str](), ("", "")
     for one in found:
         owners += one.owners
@@ -112,14 +97,11 @@ def _word(stem: str, stems: Collection[str]) -> str | None:
 
 @dataclass(frozen=True)
 class Grouping:
-    """The files of one folder.
+    """The files of one folder."""
 
-    Attributes:
-        samples: the files that are samples, sorted, each with its members: extension -> file.
-        refused: the files that share an image's stem and cannot be its members, with the reason.
-    """
-
+    # the files that are samples, sorted, each with its members: extension -> file
     samples: dict[str, dict[str, str]]
+    # the files that share an image's stem and cannot be its members, with the reason
     refused: dict[str, str]
 
 
@@ -129,10 +111,6 @@ def group(names: Iterable[str], words: Collection[str] = MAPS) -> Grouping:
     A file belongs to an image if its name is the image's stem, a dot and an extension: ``x.json``,
     ``x.tokens.npy``, ``x.mask.png``. Files that belong to no image count as samples of their own;
     `likeness` tells whether they are.
-
-    Args:
-        names: of the files.
-        words: of pictures that are members, as `members_named` gives them.
     """
     names = sorted(names)
     images: dict[str, list[str]] = defaultdict(list)

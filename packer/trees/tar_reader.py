@@ -35,17 +35,11 @@ _EXTENDED = {
 
 @dataclass(frozen=True)
 class Member:
-    """A file in a tar.
+    """A file in a tar."""
 
-    Attributes:
-        name: in `os.fsdecode` form, without a leading ``./``.
-        start: where its headers begin.
-        offset, size: its data.
-    """
-
-    name: str
-    start: int
-    offset: int
+    name: str  # in `os.fsdecode` form, without a leading ``./``
+    start: int  # where its headers begin
+    offset: int  # its data
     size: int
 
     @property
@@ -102,16 +96,7 @@ def is_tar(path: Path) -> bool:
 
 
 def members(path: Path, begin: int = 0, end: int | None = None) -> Iterator[Member | Skipped]:
-    """The regular files of a tar in their order; folders are passed over.
-
-    Args:
-        path: of the tar.
-        begin, end: where in the file it lies, if it is a member of another; then the offsets of its
-            members are those in the file, too.
-
-    Raises:
-        UnusableInput: it is not a tar, damaged, or goes on after its end of archive.
-    """
+    """The regular files of a tar in their order; folders are passed over."""
     try:
         with open(path, "rb") as file:
             end = os.fstat(file.fileno()).st_size if end is None else end

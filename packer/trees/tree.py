@@ -44,22 +44,14 @@ MAX_LINE = 1 << 20  # characters
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """What one folder holds itself; no name of the operating system's litter is in it.
+    """What one folder holds itself; no name of the operating system's litter is in it."""
 
-    Attributes:
-        folders: the sorted names of its folders, but for those that are passed over.
-        images: how many files are named as images are.
-        counts: extension in lower case (``.txt``; "" for none) -> how many files have it.
-        examples: extension -> the first few of these names, sorted; images are left out.
-        skipped: the folders that are passed over, with the reason.
-        companions: pictures that continue the name of another one.
-    """
-
-    folders: tuple[str, ...] = ()
-    images: int = 0
-    counts: Mapping[str, int] = field(default_factory=dict)
+    folders: tuple[str, ...] = ()  # sorted names, but for those that are skipped
+    images: int = 0  # how many files are named as images are
+    counts: Mapping[str, int] = field(default_factory=dict)  # by extension: ".txt"; "" for none
+    # A few sorted names of each extension; no images.
     examples: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    skipped: Mapping[str, str] = field(default_factory=dict)
+    skipped: Mapping[str, str] = field(default_factory=dict)  # folder -> reason
     companions: Companions = field(default_factory=Companions)
 
     @property
@@ -98,20 +90,13 @@ class Tree(ABC):
 
     Paths are relative to the root, with ``/``; "" is the root. Ten million files cost a number for
     each folder, and a few names for each of the first thousands.
-
-    Attributes:
-        root: the folder or the archive, for a person; paths below it are made by ``/``.
-        files: what reads the samples that lie in it.
-        unpack: the command that makes a folder of an archive; "" for a folder.
-        refused: what of an archive cannot be read.
-        form: of an archive, behind what it holds: " in a zip".
     """
 
-    root: Path
-    files: Files
-    unpack: str = ""
-    refused: Sequence[Skipped] = ()
-    form: str = ""
+    root: Path  # the folder or the archive, for a person; paths below it are made by ``/``
+    files: Files  # what reads the samples that lie in it
+    unpack: str = ""  # the command that makes a folder of an archive; "" for a folder
+    refused: Sequence[Skipped] = ()  # what of an archive cannot be read
+    form: str = ""  # of an archive, behind what it holds: " in a zip"
 
     @abstractmethod
     def level(self, path: str = "") -> Level:
@@ -135,19 +120,11 @@ class Tree(ABC):
 
     @abstractmethod
     def walk(self, path: str = "") -> Iterator[tuple[str, Level]]:
-        """Yield the folder at `path` and all below it, sorted; nothing if there is none.
-
-        Raises:
-            OSError: the root cannot be listed.
-        """
+        """Yield the folder at `path` and all below it, sorted; nothing if there is none."""
 
     @abstractmethod
     def files_below(self, path: str) -> Iterator[tuple[str, list[str]] | Skipped]:
-        """Yield a folder and all below it with the names of their files, and what is passed over.
-
-        Raises:
-            OSError: the disk fails.
-        """
+        """Yield a folder and all below it with the names of their files, and what is skipped."""
 
     @abstractmethod
     def repeated(self, path: str) -> Iterator[Skipped]:
@@ -155,12 +132,7 @@ class Tree(ABC):
 
     @abstractmethod
     def measure(self, path: str) -> tuple[int, int]:
-        """Return a file's bytes and when it was written (ns).
-
-        Raises:
-            BadImage: it cannot be packed.
-            OSError: the disk fails.
-        """
+        """Return a file's bytes and when it was written (ns)."""
 
     @abstractmethod
     def place(self, path: str) -> Place:
@@ -168,28 +140,15 @@ class Tree(ABC):
 
     @abstractmethod
     def read(self, path: str, size: int) -> tuple[bytes, int]:
-        """Return a file's bytes, one more than `size` at most, and when it was written (ns).
-
-        Raises:
-            BadImage: it cannot be read.
-        """
+        """Return a file's bytes, one more than `size` at most, and when it was written (ns)."""
 
     @abstractmethod
     def begin(self, path: str, size: int = BEGINNING) -> bytes:
-        """Return a file's first bytes; so many tell whether it is an image.
-
-        Raises:
-            BadImage: it cannot be read.
-            OSError: the disk fails.
-        """
+        """Return a file's first bytes; so many tell whether it is an image."""
 
     @abstractmethod
     def watched(self, path: str) -> Watched:
-        """Return a file that is read in parts; one in an archive is unpacked for it.
-
-        Raises:
-            UnusableInput: it cannot be read.
-        """
+        """Return a file that is read in parts; one in an archive is unpacked for it."""
 
     def places(self, image: str, members: Iterable[Place]) -> Sequence[Place]:
         """Return what `SourceSample.places` has for an image and its members' places."""
@@ -198,11 +157,7 @@ class Tree(ABC):
         return () if found == (None,) else found
 
     def ignored(self, path: str) -> Skipped | None:
-        """Return what to report of a file that is not meant to be an image; None for one that is.
-
-        Raises:
-            OSError: the disk fails.
-        """
+        """Return what to report of a file that is not meant as an image; None for one that is."""
         return not_an_image(path, lambda: self.begin(path))
 
     def measure_image(self, path: str) -> tuple[int, int]:
@@ -238,11 +193,7 @@ class Tree(ABC):
         return Shape(images), counts
 
     def lines(self, path: str) -> Iterator[str]:
-        """The lines of a list that are not blank, stripped, without a byte order mark.
-
-        Raises:
-            UnusableInput: it cannot be read, or is not UTF-8.
-        """
+        """The lines of a list that are not blank, stripped, without a byte order mark."""
         where = self.root / path
         try:
             with io.TextIOWrapper(self.watched(path).open(), "utf-8-sig", newline="\n") as file:
@@ -257,22 +208,14 @@ class Tree(ABC):
             raise UnusableInput(f"{where} cannot be read: {error.strerror}.") from error
 
     def text(self, path: str) -> str:
-        """The text of a small file, without a byte order mark.
-
-        Raises:
-            UnusableInput: it cannot be read, is too long, or is not UTF-8.
-        """
+        """The text of a small file, without a byte order mark."""
         try:
             return self.whole(path).decode("utf-8-sig")
         except UnicodeDecodeError as error:
             raise UnusableInput(f"{self.root / path} is not text (UTF-8).") from error
 
     def whole(self, path: str, most: int = MAX_TEXT) -> bytes:
-        """The bytes of a small file.
-
-        Raises:
-            UnusableInput: it cannot be read, or has more than `most` bytes.
-        """
+        """The bytes of a small file."""
         try:
             data, _ = self.read(path, most)
         except BadImage as error:

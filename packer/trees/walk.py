@@ -71,12 +71,7 @@ def skipped(path: str, reason: str) -> Skipped:
 
 
 def not_an_image(path: str, begin: Callable[[], bytes]) -> Skipped | None:
-    """What to report of a file that is not meant to be an image; None for one that is or may be.
-
-    Args:
-        path: of the file, in the source.
-        begin: reads the file's first `BEGINNING` bytes, where its name does not tell.
-    """
+    """What to report of a file that is not meant to be an image; None for one that is or may be."""
     name = os.path.basename(path)
     if is_litter(name):
         return skipped(path, "")
@@ -93,17 +88,12 @@ def not_an_image(path: str, begin: Callable[[], bytes]) -> Skipped | None:
 
 @dataclass
 class Inside:
-    """The sorted names of what a folder holds.
+    """The sorted names of what a folder holds."""
 
-    Attributes:
-        folders: and links to folders, but none that is hidden or leads back.
-        skipped: the other folders, with the reason.
-        files: whatever is not a folder.
-    """
-
+    # and links to folders, but none that is hidden or leads back
     folders: list[str] = field(default_factory=list)
-    skipped: dict[str, str] = field(default_factory=dict)
-    files: list[str] = field(default_factory=list)
+    skipped: dict[str, str] = field(default_factory=dict)  # the other folders, with the reason
+    files: list[str] = field(default_factory=list)  # whatever is not a folder
 
 
 def passed_over(path: str) -> tuple[str, str] | None:
@@ -123,13 +113,7 @@ def not_entered(path: str, reason: str) -> Skipped:
 
 
 def look(folder: str, above: frozenset[Identity] | None = None) -> Inside:
-    """List what a folder holds.
-
-    Args:
-        folder: its path.
-        above: identities of the folders that hold it, to which a link is a loop; None: they are
-            looked up where there is a link.
-    """
+    """List what a folder holds."""
     found = Inside()
     with os.scandir(folder) as entries:
         for entry in sorted(entries, key=lambda entry: entry.name):
@@ -155,16 +139,7 @@ def _leads_back(link: "os.DirEntry[str]", folder: str, above: frozenset[Identity
 def folders_below(
     root: Path, path: str, above: frozenset[Identity]
 ) -> Iterator[tuple[str, list[str]] | Skipped]:
-    """`path` and all folders below it, relative to `root`, each with the names of its files.
-
-    Args:
-        root: of the source.
-        path: where to begin.
-        above: identities of the folders that hold it; a link back to one of them is a loop.
-
-    Raises:
-        OSError: the disk fails.
-    """
+    """`path` and all folders below it, relative to `root`, each with the names of its files."""
     folder = f"{root}/{path}"
     try:
         found = look(folder, above)

@@ -33,15 +33,10 @@ _Columns = tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64] | None]
 
 @dataclass(frozen=True)
 class _Version:
-    """One of the published forms.
+    """One of the published forms."""
 
-    Attributes:
-        batches: file -> split.
-        names: file of the class names.
-    """
-
-    batches: Mapping[str, str]
-    names: str
+    batches: Mapping[str, str]  # file -> split
+    names: str  # file of the class names
 
     @property
     def binary(self) -> bool:
@@ -70,15 +65,10 @@ _IGNORED = {"readme.html", "coarse_label_names.txt", "file.txt~"}
 
 @dataclass(frozen=True)
 class CifarSource(Plain):
-    """One of the four archives, or the folder that it holds.
+    """One of the four archives, or the folder that it holds."""
 
-    Attributes:
-        path: of the archive or folder.
-        classes: class names in label order.
-    """
-
-    path: Path
-    classes: tuple[str, ...]
+    path: Path  # of the archive or folder
+    classes: tuple[str, ...]  # class names in label order
 
     @classmethod
     def recognises(cls, path: Path) -> bool:
@@ -95,11 +85,7 @@ class CifarSource(Plain):
 
     @classmethod
     def open(cls, path: Path, classes: Sequence[str] | None = None) -> "CifarSource":
-        """Read the class names.
-
-        Raises:
-            UnusableInput: something is missing or damaged, or has a class that `classes` lacks.
-        """
+        """Read the class names."""
         names = _loaded(path, _newest_ns(path)).classes
         return cls(path, tuple(names) if classes is None else class_order(path, names, classes))
 
@@ -145,18 +131,13 @@ class CifarSource(Plain):
 
 @dataclass(frozen=True)
 class _Data:
-    """All of CIFAR.
-
-    Attributes:
-        batches: name -> pixels (N, 3072) channel by channel, labels, coarse labels.
-        splits: of each batch.
-        others: the files that are neither batches nor class names.
-    """
+    """All of CIFAR."""
 
     classes: list[str]
+    # name -> pixels (N, 3072) channel by channel, labels, coarse labels
     batches: dict[str, _Columns]
-    splits: dict[str, str]
-    others: list[str]
+    splits: dict[str, str]  # of each batch
+    others: list[str]  # the files that are neither batches nor class names
 
 
 @held

@@ -35,15 +35,10 @@ MAX_SIDE = 1 << 14
 
 @dataclass(frozen=True)
 class IdxSource(Plain):
-    """A folder of IDX files.
+    """A folder of IDX files."""
 
-    Attributes:
-        path: the folder.
-        classes: class names in label order; empty: the labels are numbers alone.
-    """
-
-    path: Path
-    classes: tuple[str, ...] = ()
+    path: Path  # the folder
+    classes: tuple[str, ...] = ()  # class names in label order; empty: the labels are numbers alone
 
     @classmethod
     def recognises(cls, path: Path) -> bool:
@@ -53,11 +48,7 @@ class IdxSource(Plain):
 
     @classmethod
     def open(cls, path: Path, classes: Sequence[str] | None = None) -> "IdxSource":
-        """Tell that there is one dataset.
-
-        Raises:
-            UnusableInput: there are several.
-        """
+        """Tell that there is one dataset."""
         sets = {match[1] for match in map(_NAME.fullmatch, os.listdir(path)) if match}
         if len(sets) > 1:
             raise UnusableInput(
@@ -72,11 +63,7 @@ class IdxSource(Plain):
         return self
 
     def scan(self) -> Iterator[SourceSample | Skipped]:
-        """The splits, train first.
-
-        Raises:
-            UnusableInput: a file is damaged, or one of a pair is missing.
-        """
+        """The splits, train first."""
         files: dict[tuple[str, str], str] = {}  # split and what it holds -> file
         for name in sorted(os.listdir(self.path)):
             match = _NAME.fullmatch(name)
@@ -130,11 +117,7 @@ class IdxSource(Plain):
 
 
 def _load(path: Path) -> NDArray[np.uint8]:
-    """The array in an IDX file: (N, height, width), or (N,) where the name says labels.
-
-    Raises:
-        UnusableInput: it is none, or its size is not what it says.
-    """
+    """The array in an IDX file: (N, height, width), or (N,) where the name says labels."""
     match = _NAME.fullmatch(path.name)
     assert match is not None, "only files of that name are looked at"
     dimensions = _DIMENSIONS[match[3]]

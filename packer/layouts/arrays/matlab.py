@@ -36,9 +36,6 @@ def load_matlab(data: bytes, where: object) -> dict[str, Any]:
 
     A struct array becomes a list of dicts, a cell array a list, both in MATLAB's order; a text a
     str, or a list of them where it has several rows.
-
-    Raises:
-        UnusableInput: it is damaged, too large, or of another version.
     """
     if data[:4] == b"\x89HDF" or data[124:128] not in (b"\x00\x01IM", b"\x01\x00MI"):
         raise UnusableInput(f"{where} is not a MATLAB file of version 5.")

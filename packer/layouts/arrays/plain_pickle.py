@@ -97,15 +97,7 @@ class _Unpickler(pickle._Unpickler):
 
 
 def load_plain(data: bytes, name: str) -> dict[str, Any]:
-    """The dictionary in a pickle, also one of Python 2; texts stay bytes, arrays are uint8.
-
-    Args:
-        data: the pickle.
-        name: of its file.
-
-    Raises:
-        UnusableInput: it holds anything else, or asks for a call.
-    """
+    """The dictionary in a pickle, also one of Python 2; texts stay bytes, arrays are uint8."""
     try:
         content = _Unpickler(io.BytesIO(data), encoding="bytes").load()
         return {

@@ -12,13 +12,7 @@ _TEXTS = (".txt", ".xml", ".json")
 
 
 def refuse_labels(shape: Shape, where: object, names: Callable[[str], Iterable[str]]) -> None:
-    """Raise where a folder has a text for an image in another one, which would be ignored.
-
-    Args:
-        shape: the tree.
-        where: it lies, for errors.
-        names: of the files in a folder and below it.
-    """
+    """Raise where a folder has a text for an image in another one, which would be ignored."""
     for path in sorted(shape.images):
         above, _, name = path.rpartition("/")
         if plain(name) not in _LABELS or shape.below(path):

@@ -14,15 +14,12 @@ BESIDE = "."  # the folder of files that lie beside their images
 
 @dataclass(frozen=True)
 class Pairs:
-    """Folders that run parallel to a source.
+    """Folders that run parallel to a source."""
 
-    Attributes:
-        folders: name -> folder, relative to the source. The file at the path of an image, but for
-            its extension, is the image's member ``name.ext`` (``name``, if that is the extension).
-            Behind the name, a ``?`` says that an image may be without it. The source itself, ".",
-            has it beside the image, as ``STEM.name.ext``.
-    """
-
+    # name -> folder, relative to the source. The file at the path of an image, but for its
+    # extension, is the image's member ``name.ext`` (``name``, if that is the extension). Behind the
+    # name, a ``?`` says that an image may be without it. The source itself, ".", has it beside the
+    # image, as ``STEM.name.ext``
     folders: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -56,12 +53,7 @@ class Pairs:
         return next((name for name in required if name not in given), None)
 
     def elsewhere(self, tree: Tree, without_images: Container[str]) -> Iterator[Skipped]:
-        """The files of the parallel folders that lie where the source has no images.
-
-        Args:
-            tree: the source.
-            without_images: those of its folders that hold splits or classes; "." for itself.
-        """
+        """The files of the parallel folders that lie where the source has no images."""
         for parallel in self.elsewhere_only.values():
             for item in tree.files_below(parallel):
                 if isinstance(item, Skipped):

@@ -35,20 +35,13 @@ EMPTY_SPLIT = "it is the folder of a split and holds no images"
 
 @dataclass(frozen=True)
 class FolderSource:
-    """Class folders, or images without labels (`classes` is empty), on a disk or in an archive.
+    """Class folders, or images without labels (`classes` is empty), on a disk or in an archive."""
 
-    Attributes:
-        tree: the folder in which all others lie.
-        classes: class names in label order.
-        layout: what its folders mean.
-        pairs: further folders whose files belong to the images.
-        words: of the pictures beside images that are members, see `sidecars.members_named`.
-    """
-
-    tree: Tree = field(repr=False)
-    classes: tuple[str, ...]
-    layout: Layout = field(default_factory=Layout)
-    pairs: Pairs = field(default_factory=Pairs)
+    tree: Tree = field(repr=False)  # the folder in which all others lie
+    classes: tuple[str, ...]  # class names in label order
+    layout: Layout = field(default_factory=Layout)  # what its folders mean
+    pairs: Pairs = field(default_factory=Pairs)  # further folders whose files belong to the images
+    # of the pictures beside images that are members, see `sidecars.members_named`
     words: frozenset[str] = MAPS
 
     @classmethod
@@ -61,18 +54,7 @@ class FolderSource:
         kind: str | None = None,
         depth: int | None = None,
     ) -> "FolderSource":
-        """Tell class folders, split folders and a flat folder from each other.
-
-        Args:
-            tree: of the folder or archive.
-            classes: class names in label order; None: the sorted names of the class folders.
-            pairs: further folders whose files belong to the images.
-            kind, depth: see `layout.understand`.
-
-        Raises:
-            UnusableInput: it cannot be read, it may mean two things, or it has a class that
-                `classes` lacks.
-        """
+        """Tell class folders, split folders and a flat folder from each other."""
         pairs = pairs or Pairs()
         folders = pairs.elsewhere_only
         leave = [os.path.normpath(folder) for folder in folders.values()]
@@ -103,11 +85,7 @@ class FolderSource:
         return cls(tree.below(layout.top), order, layout, Pairs(below), words)
 
     def scan(self) -> Iterator[SourceSample | Skipped]:
-        """Go through the folders in ImageFolder's order.
-
-        Raises:
-            OSError: a folder cannot be listed.
-        """
+        """Go through the folders in ImageFolder's order."""
         yield from self.tree.refused
         number_of = {name: number for number, name in enumerate(self.classes)}
         first_folder: dict[str, str] = {}  # of each class
@@ -169,14 +147,7 @@ class FolderSource:
     def _beside(
         self, path: str, known: Container[str], what: str, *, files: bool = True
     ) -> Iterator[Skipped]:
-        """What lies in a folder beside those that mean something.
-
-        Args:
-            path: of the folder, relative to the root.
-            known: the folders that mean something; empty: all that the layout does not set aside.
-            what: lies there, for a person.
-            files: its own files mean nothing.
-        """
+        """What lies in a folder beside those that mean something."""
         level = self.tree.level(path)
         for name, reason in level.skipped.items():
             yield not_entered(inside(path, name), reason)

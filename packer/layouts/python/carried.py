@@ -29,14 +29,7 @@ class Carried:
         self._parcel: bytes | tuple[int, int] | None = None
 
     def pack_up(self, *, far: bool) -> None:
-        """Make it ready to be sent.
-
-        Args:
-            far: to other machines, too.
-
-        Raises:
-            UnusableInput: it does not pickle.
-        """
+        """Make it ready to be sent."""
         try:
             if far or sys.platform != "linux":
                 self._parcel = _pickle(self.parts, io.BytesIO()).getvalue()
@@ -73,11 +66,7 @@ class Sent:
 
     @property
     def parts(self) -> Mapping[str, Any]:
-        """A dataset for each split, made once in each process.
-
-        Raises:
-            UnusableInput: they cannot be made here.
-        """
+        """A dataset for each split, made once in each process."""
         try:
             return _made(self._parcel)
         except Exception as error:

@@ -38,21 +38,13 @@ _reading = threading.Lock()  # datasets are not made for several threads
 
 @dataclass(frozen=True)
 class DatasetSource:
-    """The items of a dataset, or of one for each split.
+    """The items of a dataset, or of one for each split."""
 
-    Attributes:
-        carried: a dataset for each split.
-        lengths: of each split.
-        fields: how an item is understood.
-        probed: what a few of the items tell.
-        identity: tells whether it is the same dataset; never the same if that cannot be told.
-    """
-
-    carried: Carried | Sent
-    lengths: Mapping[str, int]
-    fields: Fields
-    probed: Probed
-    identity: str
+    carried: Carried | Sent  # a dataset for each split
+    lengths: Mapping[str, int]  # of each split
+    fields: Fields  # how an item is understood
+    probed: Probed  # what a few of the items tell
+    identity: str  # tells whether it is the same dataset; never the same if that cannot be told
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -117,17 +109,7 @@ class DatasetSource:
 
 
 def read_item(dataset: Any, number: int, fields: Fields, draws: int | None) -> Item:
-    """What is stored for one item.
-
-    Args:
-        dataset: any.
-        number: of the item in it.
-        fields: how it is understood.
-        draws: where random generators begin; None: where they are.
-
-    Raises:
-        BadImage: it cannot be read, or not be stored.
-    """
+    """What is stored for one item."""
     with _reading, nullcontext() if draws is None else drawn(draws):
         try:
             value = dataset[number]
@@ -145,19 +127,7 @@ def read_item(dataset: Any, number: int, fields: Fields, draws: int | None) -> I
 def opened(
     dataset: Any, options: SourceOptions, policy: Policy, *, alone: bool, far: bool
 ) -> Iterator[Reading]:
-    """A dataset as what is to be packed; what is sent of it is freed at the end.
-
-    Args:
-        dataset: with a length and items by number; or a dict of such, by split.
-        options: the fields that are chosen.
-        policy: what is done with images.
-        alone: it is read in this process, and not sent to any.
-        far: it is sent to other machines, too.
-
-    Raises:
-        UnusableInput: it is not such a dataset, or cannot be sent.
-        NothingToPack: it is empty.
-    """
+    """A dataset as what is to be packed; what is sent of it is freed at the end."""
     if options.split_column:
         raise UnusableInput(f"The field {options.split_column!r} {_TOO_LATE}.")
     parts = parts_of(dataset, options.image_column or "image")
@@ -206,11 +176,7 @@ def opened(
 
 
 def _same(known: Iterable[Known]) -> tuple[str, ...]:
-    """The classes that all parts declare.
-
-    Raises:
-        UnusableInput: they declare others.
-    """
+    """The classes that all parts declare."""
     declared = {one.classes for one in known}
     if len(declared) > 1:
         raise UnusableInput(

@@ -13,9 +13,6 @@ def drawn(number: int | None) -> Iterator[None]:
     """Have the generators of Python, NumPy and torch that all share begin at `number` inside.
 
     Outside they go on where they were.
-
-    Args:
-        number: None: they go on inside, too.
     """
     torch = sys.modules.get("torch")
     pythons, numpys = random.getstate(), np.random.get_state()

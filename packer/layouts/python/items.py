@@ -22,39 +22,26 @@ _METADATA = re.compile(r"__.*__")  # of webdataset's: where a sample came from
 
 @dataclass(frozen=True)
 class Item:
-    """What is stored for an item.
+    """What is stored for an item."""
 
-    Attributes:
-        image: an image file's bytes, or pixels.
-        label: class number, -1 without one.
-        key: as the item gives it; None: it gives none.
-        split: "" for none.
-        members: by extension.
-    """
-
-    image: bytes | Image.Image
-    label: int
-    key: str | None
-    split: str
-    members: Mapping[str, bytes]
+    image: bytes | Image.Image  # an image file's bytes, or pixels
+    label: int  # class number, -1 without one
+    key: str | None  # as the item gives it; None: it gives none
+    split: str  # "" for none
+    members: Mapping[str, bytes]  # by extension
 
 
 @dataclass(frozen=True)
 class Fields:
-    """How an item is understood.
+    """How an item is understood."""
 
-    Attributes:
-        image: the field that holds the image.
-        label: the field that holds the label; None: the one of that name, if there is one.
-        split: the field that names the split; None: the one of that name, if there is one.
-        classes: class names in label order; empty: labels are numbers.
-        declared: the class names that the dataset's own numbers stand for; empty: `classes`.
-    """
-
-    image: str = "image"
+    image: str = "image"  # the field that holds the image
+    # the field that holds the label; None: the one of that name, if there is one
     label: str | None = None
+    # the field that names the split; None: the one of that name, if there is one
     split: str | None = None
-    classes: tuple[str, ...] = ()
+    classes: tuple[str, ...] = ()  # class names in label order; empty: labels are numbers
+    # the class names that the dataset's own numbers stand for; empty: `classes`
     declared: tuple[str, ...] = ()
 
     @cached_property
@@ -62,11 +49,7 @@ class Fields:
         return {name: number for number, name in enumerate(self.classes)}
 
     def item(self, value: Any) -> Item:
-        """What is stored for `value`: a dict of fields, a pair (image, label), or an image.
-
-        Raises:
-            BadImage: it is nothing of that, or one of its fields cannot be stored.
-        """
+        """What is stored for `value`: a dict of fields, a pair (image, label), or an image."""
         fields = self._fields(value)
         for name in filter(None, (self.image, self.label, self.split)):
             if name not in fields:
@@ -114,11 +97,7 @@ class Fields:
 
 
 def key_of(key: Any) -> str | None:
-    """A key as an item gives it, if it can be one.
-
-    Raises:
-        BadImage: it is not a text that could be a relative path.
-    """
+    """A key as an item gives it, if it can be one."""
     if key is None:
         return None
     if not isinstance(key, str):

@@ -14,35 +14,18 @@ _LIBRARIES = ("torch", "torchvision", "numpy", "datasets")
 
 @dataclass(frozen=True)
 class Known:
-    """A dataset, and what it tells of itself.
+    """A dataset, and what it tells of itself."""
 
-    Attributes:
-        dataset: as it is to be read: where its images are files, it gives these.
-        what: it is, for a person.
-        classes: names in label order.
-        image, label: the fields that are declared as such; "" for none.
-        fingerprint: of all that it holds, where it keeps one.
-    """
-
-    dataset: Any
-    what: str
-    classes: tuple[str, ...] = ()
-    image: str = ""
+    dataset: Any  # as it is to be read: where its images are files, it gives these
+    what: str  # it is, for a person
+    classes: tuple[str, ...] = ()  # names in label order
+    image: str = ""  # the fields that are declared as such; "" for none
     label: str = ""
-    fingerprint: str = ""
+    fingerprint: str = ""  # of all that it holds, where it keeps one
 
 
 def know(dataset: Any, image: str | None = None, label: str | None = None) -> Known:
-    """Ask a dataset for what is known of its kind.
-
-    Args:
-        dataset: anything with items.
-        image, label: fields that are chosen.
-
-    Raises:
-        UnusableInput: several fields are declared as images or as classes, and none is chosen; or
-            its items are not samples.
-    """
+    """Ask a dataset for what is known of its kind."""
     if way := _way_to_samples(dataset, image or "image"):
         raise UnusableInput(f"The items of {described(dataset)} are not samples: {way}.")
     kind = type(dataset)

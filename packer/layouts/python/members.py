@@ -35,10 +35,6 @@ def members_of(fields: Mapping[str, Any], image: bytes | Image.Image) -> dict[st
     A name that says its kind (``json``, ``caption.txt``, ``flow.npy``, ``mask.png``) is the
     member's; bytes are stored as they are. Other arrays become ``NAME.npy`` and other images
     ``NAME.png``. What JSON has (text, numbers, lists, ...) is gathered in ``json`` under its name.
-
-    Raises:
-        BadImage: a value is none of these, it may be a mask and its name does not tell, or two
-            would be one member.
     """
     members: dict[str, bytes] = {}
     gathered: dict[str, Any] = {}

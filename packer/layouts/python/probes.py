@@ -17,26 +17,16 @@ Read = Callable[[int, int | None], Item]
 
 @dataclass(frozen=True)
 class Probed:
-    """What a few items tell.
+    """What a few items tell."""
 
-    Attributes:
-        size: bytes that an item takes in the shards, on average.
-        digest: of these items.
-        drawn: they are not the same when they are read twice.
-        repeatable: they are, where the random generators begin at the same place.
-        keyed: they have keys.
-        labelled: they have labels.
-        members: what they have beside the image, by extension.
-        as_png: photographs among them are stored as PNG.
-    """
-
-    size: int
-    digest: str
-    drawn: bool
-    repeatable: bool
-    keyed: bool
-    labelled: bool
-    members: tuple[str, ...]
+    size: int  # bytes that an item takes in the shards, on average
+    digest: str  # of these items
+    drawn: bool  # they are not the same when they are read twice
+    repeatable: bool  # they are, where the random generators begin at the same place
+    keyed: bool  # they have keys
+    labelled: bool  # they have labels
+    members: tuple[str, ...]  # what they have beside the image, by extension
+    # photographs among them are stored as PNG
     as_png: bool = field(default=False, compare=False, repr=False)  # is no part of the identity
 
 
@@ -54,16 +44,7 @@ class _Look:
 
 
 def probe(read: Read, count: int, policy: Policy) -> Probed:
-    """Read items that lie evenly in the whole.
-
-    Args:
-        read: gives the item of a number, its draws begun at another number, or nowhere.
-        count: of items, at least one.
-        policy: what is done with images.
-
-    Raises:
-        UnusableInput: none of them can be packed.
-    """
+    """Read items that lie evenly in the whole."""
     numbers = sorted({n * (count - 1) // (_ITEMS - 1) for n in range(_ITEMS)})
     looks = [_look(read, number, None, policy) for number in numbers]
     sound = [look for look in looks if not look.reason]

@@ -22,16 +22,7 @@ _PNG_MODES = {"1", "L", "LA", "P", "RGB", "RGBA", "I;16"}
 
 
 def image_of(value: Any) -> bytes | Image.Image:
-    """An image file's bytes where the value has or names them, else the pixels.
-
-    Args:
-        value: a picture of Pillow's, which names its file while its pixels are those of the file;
-            uint8 array (height, width) or (height, width, 1 or 3), bytes
-            of an image file, a path, or ``{"bytes": ..., "path": ...}`` as Hugging Face has it.
-
-    Raises:
-        BadImage: it is something else, or names a file that cannot be read.
-    """
+    """An image file's bytes where the value has or names them, else the pixels."""
     if isinstance(value, Image.Image):
         return unchanged_file(value) or picture(value)
     if isinstance(value, (bytes, bytearray, memoryview)):
@@ -53,15 +44,7 @@ def image_of(value: Any) -> bytes | Image.Image:
 
 
 def label_of(value: Any, numbers: Mapping[str, int]) -> int:
-    """The class number of a label: a whole number, or a name; -1 without one.
-
-    Args:
-        value: the label.
-        numbers: of the classes' names.
-
-    Raises:
-        BadImage: it is neither, or there is no such class.
-    """
+    """The class number of a label: a whole number, or a name; -1 without one."""
     if value is None:
         return -1
     if isinstance(value, str):
@@ -139,11 +122,7 @@ def reopened(data: bytes, filename: Any, info: dict[Any, Any]) -> Image.Image:
 
 
 def picture(image: Image.Image) -> Image.Image:
-    """Return a picture, loaded, if PNG has its mode.
-
-    Raises:
-        BadImage: it is damaged, or PNG has no such mode.
-    """
+    """Return a picture, loaded, if PNG has its mode."""
     if image.mode not in _PNG_MODES:
         raise BadImage(
             f"its image is a picture of mode {image.mode}, which PNG has not: give "
@@ -169,11 +148,7 @@ def picture(image: Image.Image) -> Image.Image:
 
 
 def array_of(value: Any) -> NDArray[Any]:
-    """What an array or a tensor holds.
-
-    Raises:
-        BadImage: it cannot be had here.
-    """
+    """What an array or a tensor holds."""
     try:
         return np.asarray(value)
     except Exception as error:  # a tensor on a GPU, or with a gradient
@@ -181,15 +156,7 @@ def array_of(value: Any) -> NDArray[Any]:
 
 
 def picture_of(array: NDArray[Any], name: str = "image") -> Image.Image:
-    """The picture that an array of pixels is; nothing is guessed of another one.
-
-    Args:
-        array: of pixels.
-        name: of the field that holds it.
-
-    Raises:
-        BadImage: it is not (height, width) or (height, width, 1 or 3) of uint8.
-    """
+    """The picture that an array of pixels is; nothing is guessed of another one."""
     shape = array.shape
     if array.dtype == np.uint8 and (
         (len(shape) == 2 or (len(shape) == 3 and shape[2] in (1, 3))) and array.size

@@ -30,17 +30,12 @@ def _without_extension(name: str) -> str:
 
 @dataclass(frozen=True)
 class PartsSource:
-    """A source for each split, with the classes of all.
+    """A source for each split, with the classes of all."""
 
-    Attributes:
-        parts: (split, source), with the same classes in all sources that have labels by name.
-        classes: class names in label order.
-        boxes: how the members hold boxes.
-    """
-
+    # (split, source), with the same classes in all sources that have labels by name
     parts: tuple[tuple[str, Source], ...]
-    classes: tuple[str, ...]
-    boxes: Encodings = field(default_factory=dict)
+    classes: tuple[str, ...]  # class names in label order
+    boxes: Encodings = field(default_factory=dict)  # how the members hold boxes
 
     def scan(self) -> Iterator[SourceSample | Skipped]:
         """One split after the other; names and keys begin with the split's."""

@@ -38,21 +38,15 @@ _LOOKED_AT = 8  # samples that tell what a tar is
 
 @dataclass(frozen=True)
 class WebDatasetSource:
-    """A tar, or a folder of them.
+    """A tar, or a folder of them."""
 
-    Attributes:
-        folder: where the tars lie.
-        only: the one tar that is meant; "" for all in the folder.
-        classes: class names in label order; empty where labels are numbers alone.
-        splits: of the tars, where series of them are named as splits are (``train-000.tar``).
-        boxes: how the members hold boxes.
-    """
-
-    folder: Path
-    only: str = ""
+    folder: Path  # where the tars lie
+    only: str = ""  # the one tar that is meant; "" for all in the folder
+    # class names in label order; empty where labels are numbers alone
     classes: tuple[str, ...] = ()
+    # of the tars, where series of them are named as splits are (``train-000.tar``)
     splits: Mapping[str, str] = field(default_factory=dict)
-    boxes: Encodings = field(default_factory=dict)
+    boxes: Encodings = field(default_factory=dict)  # how the members hold boxes
 
     @classmethod
     def recognises(cls, path: Path) -> bool:
@@ -61,9 +55,6 @@ class WebDatasetSource:
         In class folders an image may have further members, too, but no ``cls``. Samples of one
         member each make a dataset if their tars are numbered; else the tars may be classes, which
         would be lost.
-
-        Raises:
-            UnusableInput: that tar is none or damaged, or the tars may be classes.
         """
         tars = [path]
         if path.is_dir():
@@ -84,11 +75,7 @@ class WebDatasetSource:
 
     @classmethod
     def open(cls, path: Path, classes: Sequence[str] | None = None) -> "WebDatasetSource":
-        """The tar at `path`, or those in it; what packer wrote has its classes beside it.
-
-        Raises:
-            UnusableInput: some of the tars are named as splits are, and others are not.
-        """
+        """The tar at `path`, or those in it; what packer wrote has its classes beside it."""
         if path.is_dir():
             known, boxes = packed(path)
             source = cls(path, "", tuple(classes or known), _splits_of_tars(path), boxes)
@@ -100,11 +87,7 @@ class WebDatasetSource:
         return replace(source, classes=_class_names(source.folder, tars))
 
     def scan(self) -> Iterator[SourceSample | Skipped]:
-        """Go through the tars in the order of their names.
-
-        Raises:
-            UnusableInput: a tar is damaged.
-        """
+        """Go through the tars in the order of their names."""
         number_of = {name: number for number, name in enumerate(self.classes)}
         if not self.only:
             yield from self._beside()
@@ -189,11 +172,7 @@ class WebDatasetSource:
     def _label(
         self, tar: str, mtime_ns: int, run: Sequence[Member], number_of: Mapping[str, int]
     ) -> int:
-        """The number of the class that a sample's ``cls`` tells; -1 if it has none.
-
-        Raises:
-            BadImage: it tells none.
-        """
+        """The number of the class that a sample's ``cls`` tells; -1 if it has none."""
         member = next((member for member in run if member.ext == "cls"), None)
         if member is None:
             return -1
