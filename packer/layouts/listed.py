@@ -17,8 +17,7 @@ from packer.layouts.lists import BadFile, Lists, Row
 from packer.samples.labels import class_order
 from packer.samples.records import Facts, Place, Reader, Skipped, SourceSample
 from packer.tables.names import Keys, path_inside
-from packer.trees.leftovers import unnamed
-from packer.trees.tree import Tree
+from packer.trees.tree import Tree, unnamed
 
 
 @dataclass(frozen=True)

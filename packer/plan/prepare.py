@@ -21,7 +21,7 @@ from packer.samples.objects import joined, of_items
 from packer.samples.places import Spool
 from packer.samples.records import Facts
 from packer.storage.source import LocalSource
-from packer.trees.files import NO_FILE
+from packer.trees.folder import NO_FILE
 from packer.words import option
 from reader.format import Manifest
 

@@ -16,9 +16,9 @@ from packer.tables.part import Part
 from packer.tables.places import Images, Looked, Places, look_up
 from packer.tables.several import is_number
 from packer.tables.table import Record, Table
-from packer.trees.likeness import is_named_as_image
 from packer.trees.meaning import SPLITS, splits_of
 from packer.trees.tree import Tree
+from packer.trees.walk import is_named_as_image
 from packer.words import option
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}

@@ -15,7 +15,7 @@ from packer.errors import BadImage, UnusableInput
 from packer.files.snapshot import Watched
 from packer.samples.records import Skipped
 from packer.tables.table import Record
-from packer.trees.likeness import is_named_as_image
+from packer.trees.walk import is_named_as_image
 
 MAX_RECORD = 16 << 20  # bytes; a longer one is not a line of a manifest
 _BOM = b"\xef\xbb\xbf"

@@ -15,11 +15,10 @@ import numpy as np
 
 from packer.errors import BadImage, Damaged
 from packer.tables.names import name_hash, path_inside
-from packer.trees.likeness import is_named_as_image
 from packer.trees.meaning import splits_of
 from packer.trees.shape import inside
 from packer.trees.tree import Tree
-from packer.trees.walk import names_an_image
+from packer.trees.walk import is_named_as_image, names_an_image
 
 
 class Images:

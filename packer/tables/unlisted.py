@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from packer.keys import Hashes
 from packer.samples.records import Skipped, SourceSample
 from packer.tables.places import Images
-from packer.trees.leftovers import unnamed
-from packer.trees.sample_of_files import sample_of_files
 from packer.trees.shape import inside
+from packer.trees.tree import sample_of_files, unnamed
 from packer.trees.walk import names_an_image
 
 _OBJECTS_ALONE = "_annotations.csv"  # Roboflow's, which does not name images without objects

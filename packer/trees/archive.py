@@ -25,12 +25,11 @@ from packer.samples.places import Files
 from packer.samples.records import Place, Skipped
 from packer.samples.zip_entries import copy_zip_entry, read_zip_beginning, zip_entries
 from packer.trees.compressed import beginning
-from packer.trees.files import NO_FILE
-from packer.trees.likeness import BEGINNING
+from packer.trees.folder import NO_FILE, FolderTree
 from packer.trees.shape import inside
 from packer.trees.tar_reader import is_tar, members
-from packer.trees.tree import FolderTree, Level, Tree
-from packer.trees.walk import not_entered, passed_over, skipped
+from packer.trees.tree import Level, Tree
+from packer.trees.walk import BEGINNING, not_entered, passed_over, skipped
 
 _NO_ARCHIVES = frozenset({".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet", ".npz", ".npy"})
 _CHUNK = 1 << 20
@@ -61,7 +60,7 @@ class _Unpacked:
 
     @cached_property
     def folder(self) -> Path:
-        """Its path; it is made when it is asked for."""
+        """Its path; made at the first use."""
         path = Path(tempfile.mkdtemp(prefix="packer-"))
         weakref.finalize(self, shutil.rmtree, path, True)
         return path
@@ -114,9 +113,8 @@ class ArchiveTree(Tree):
         """Return what the folder at `path` holds; nothing if there is no such folder."""
         at = self._at(path)
         if at not in self._levels:
-            names = self._folders[at].names if at in self._folders else ()
             over = self._passed_over.get(at, {})
-            self._levels[at] = Level.of(self._children.get(at, ()), names, over)
+            self._levels[at] = Level.of(self._children.get(at, ()), self.names(path), over)
         return self._levels[at]
 
     def has(self, path: str) -> bool:
@@ -129,8 +127,7 @@ class ArchiveTree(Tree):
 
     def names(self, path: str = "") -> list[str]:
         """Return the sorted names of the files in the folder at `path`, litter too."""
-        folder = self._folders.get(self._at(path))
-        return folder.names if folder else []
+        return self._folders.get(self._at(path), _Folder()).names
 
     def walk(self, path: str = "") -> Iterator[tuple[str, Level]]:
         """Yield the folder at `path` and all below it, sorted; nothing if there is none."""
@@ -233,7 +230,6 @@ class ArchiveTree(Tree):
 
 
 def _unpacking(path: Path, zipped: bool) -> str:
-    """Return the command that unpacks an archive into FOLDER."""
     source = shlex.quote(str(path))
     if zipped:
         return f"python -m zipfile -e {source} FOLDER"
@@ -258,7 +254,6 @@ def _tar_entries(path: Path) -> Iterator[tuple[str, tuple[int, ...]] | Skipped]:
 
 
 def _copy_span(descriptor: int, offset: int, size: int, path: Path) -> None:
-    """Copy a span of an archive to a file."""
     with path.open("wb") as file:
         for at in range(offset, offset + size, _CHUNK):
             file.write(read_span(descriptor, at, min(_CHUNK, offset + size - at)))

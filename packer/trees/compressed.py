@@ -15,13 +15,10 @@ from packer.trees.tar_reader import TAR_ERRORS, CheckedTarInfo
 
 UNPACKED = "it is an archive, and what it holds lies unpacked beside it"
 
-_UNPACK = {
-    b"\x1f\x8b": "gunzip -k",
-    b"BZh": "bunzip2 -k",
-    b"\xfd7zXZ": "unxz -k",
-    b"\x28\xb5\x2f\xfd": "zstd -d",
-}
+_GZIP, _BZIP2, _XZ = b"\x1f\x8b", b"BZh", b"\xfd7zXZ"
+_UNPACK = {_GZIP: "gunzip -k", _BZIP2: "bunzip2 -k", _XZ: "unxz -k", b"\x28\xb5\x2f\xfd": "zstd -d"}
 _MAGIC = max(map(len, _UNPACK))
+DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError)  # of what is compressed
 
 
 def beginning(path: Path) -> bytes:
@@ -34,29 +31,26 @@ def decompressed(file: BinaryIO) -> io.BufferedIOBase:
     """What a file holds that is compressed by gzip, bzip2 or xz."""
     begin = file.read(_MAGIC)
     file.seek(0)
-    if begin.startswith(b"\x1f\x8b"):
+    if begin.startswith(_GZIP):
         return gzip.GzipFile(fileobj=file, mode="rb")
-    return bz2.BZ2File(file) if begin.startswith(b"BZh") else lzma.LZMAFile(file)
-
-
-DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError)  # of what is compressed
+    return bz2.BZ2File(file) if begin.startswith(_BZIP2) else lzma.LZMAFile(file)
 
 
 def is_compressed_tar(path: Path) -> bool:
     """Whether a file is a tar that is compressed by gzip, bzip2 or xz, but for CIFAR's."""
-    if not beginning(path).startswith((b"\x1f\x8b", b"BZh", b"\xfd7zXZ")):
+    if not beginning(path).startswith((_GZIP, _BZIP2, _XZ)):
         return False
     try:
         with tarfile.open(path, "r:*", tarinfo=CheckedTarInfo) as tar:
             first = tar.next()
-    except (EOFError, *DAMAGED, *TAR_ERRORS):
+    except (*DAMAGED, *TAR_ERRORS):
         return False
     return first is not None and not first.name.removeprefix("./").startswith("cifar-10")
 
 
 def is_gzip(path: Path) -> bool:
     """Whether a file is compressed by gzip."""
-    return beginning(path).startswith(b"\x1f\x8b")
+    return beginning(path).startswith(_GZIP)
 
 
 def unpacks(path: Path) -> str | None:
@@ -81,7 +75,6 @@ def is_unpacked(path: str) -> bool:
 def _first_file(archive: Path) -> str | None:
     if archive.name.lower().endswith(".zip"):
         with zipfile.ZipFile(archive) as zipped:
-            names = (info.filename for info in zipped.infolist() if not info.is_dir())
-            return next(names, None)
+            return next((info.filename for info in zipped.infolist() if not info.is_dir()), None)
     with tarfile.open(archive, "r:*", tarinfo=CheckedTarInfo) as tar:
         return next((info.name for info in tar if info.isreg()), None)

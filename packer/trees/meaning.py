@@ -11,9 +11,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from packer.errors import UnusableInput
-from packer.trees.masks import OfOthers, certain_pair, masks, may_be_masks, told_of_masks
-from packer.trees.shape import IMAGES, Shape, enclosing, inside, plain
-from packer.words import listed, option
+from packer.trees.shape import (
+    IMAGES,
+    OfOthers,
+    Shape,
+    certain_pair,
+    enclosing,
+    inside,
+    masks,
+    may_be_masks,
+    plain,
+    told_of_masks,
+)
+from packer.words import are, listed, option
 
 ALL = -1  # as a depth: each folder that holds images is a class, wherever it lies
 FLAT = 0  # as a depth: folders mean nothing
@@ -32,13 +42,10 @@ class Layout:
     """What the folders of a tree mean."""
 
     top: str = ""  # the folder that holds all others and says nothing; "" if there is none
-    # the folder of each split, below the top; "" is the only one without splits
-    splits: Mapping[str, str] = field(default_factory=lambda: {"": ""})
+    splits: Mapping[str, str] = field(default_factory=lambda: {"": ""})  # -> folder below top
     depth: int = 1  # how many levels of folders below a split name a class; `ALL`, `FLAT`
-    # the folders where classes lie that hold no image and are named as none, below the top
-    aside: frozenset[str] = frozenset()
-    # folders of masks that belong to the images of the same paths: member -> folder
-    pairs: Mapping[str, str] = field(default_factory=dict)
+    aside: frozenset[str] = frozenset()  # folders without images beside the classes, below the top
+    pairs: Mapping[str, str] = field(default_factory=dict)  # member -> folder of masks
 
     @property
     def bases(self) -> list[str]:
@@ -46,7 +53,7 @@ class Layout:
         return [inside(self.top, folder) for folder in self.splits.values()]
 
     def class_of(self, folder: str) -> str | None:
-        """The class of the files in a folder."""
+        """Return the class of the files in a folder below a split's; None above the classes."""
         names = folder.split("/") if folder else []
         if self.depth == ALL:
             return folder or None
@@ -73,7 +80,12 @@ def understand(
     depth: int | None = None,
     stems: Callable[[str], frozenset[str]] | None = None,
 ) -> Layout:
-    """What the folders of a tree mean."""
+    """Return what the folders of a tree mean; raise UnusableInput where it may be two things.
+
+    Kind "folder" makes classes of whatever may be one, "flat" images without classes. Without a
+    `depth`, one level of folders names a class, where that is not doubtful. `stems` gives the paths
+    of the images below a folder, without extension; without it no masks are paired.
+    """
     top = _top(shape)
     if kind is None:
         for folder, images in masks(shape):
@@ -118,7 +130,6 @@ def splits_of(names: Sequence[str]) -> dict[str, str]:
 
 
 def _split_of(name: str) -> str:
-    """The split that a folder's name alone tells, "" for none."""
     word = _YEAR.sub("", name.lower())
     return _ALIASES.get(word, word if word in _BESIDE_SPLITS else "")
 
@@ -150,8 +161,8 @@ def _splits(shape: Shape, top: str, where: object, kind: str | None) -> dict[str
         if _is_a_train(shape, top, found):
             return {"": ""}
         raise UnusableInput(
-            f"{where}: of the folders in {top or 'it'}, {listed(found)} {_are(found)} named as "
-            f"splits are, and {listed(filled)} {_are(filled)} not. If all are classes, give "
+            f"{where}: of the folders in {top or 'it'}, {listed(found)} {are(len(found))} named as "
+            f"splits are, and {listed(filled)} {are(len(filled))} not. If all are classes, give "
             f"{option('kind', 'folder')}. If they are splits, pack what belongs to none apart: "
             f"move {listed(filled)} elsewhere."
         )
@@ -188,8 +199,8 @@ def refuse_doubtful_classes(shape: Shape, folder: str, where: object) -> None:
     splits = splits_of(names)
     if splits and not _is_a_train(shape, folder, splits):
         raise UnusableInput(
-            f"{where}: {listed(splits)} in {folder or 'it'} {_are(splits)} named as splits are, "
-            "where classes lie. Pack what is a split by itself, or give "
+            f"{where}: {listed(splits)} in {folder or 'it'} {are(len(splits))} named as splits "
+            "are, where classes lie. Pack what is a split by itself, or give "
             f"{option('kind', 'folder')} if all are classes."
         )
     nested = [
@@ -221,15 +232,8 @@ def _refuse_folders_of_images(shape: Shape, bases: Sequence[str], where: object)
     names = sorted({name for base in bases for name in shape.with_images(base)})
     alone = names if len(names) == 1 and _split_of(names[0]) else []
     if called := [name for name in names if plain(name) in IMAGES] or alone:
+        classes = "a class" if len(called) == 1 else "classes"
         raise UnusableInput(
-            f"{where}: {listed(called)} would be taken for {_classes(called)}. If that is right, "
+            f"{where}: {listed(called)} would be taken for {classes}. If that is right, "
             f"give {option('kind', 'folder')}; if folders mean nothing, {option('kind', 'flat')}."
         )
-
-
-def _classes(names: Sequence[str]) -> str:
-    return "a class" if len(names) == 1 else "classes"
-
-
-def _are(names: "Sequence[str] | Mapping[str, str]") -> str:
-    return "is" if len(names) == 1 else "are"

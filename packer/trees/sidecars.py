@@ -27,8 +27,7 @@ class Companions:
     """The pictures of a folder that continue another's stem: ``x.right.png`` beside ``x.jpg``."""
 
     owners: int = 0  # how many pictures continue no other's stem
-    # by the word in between, such as ``right``
-    counts: Counter[str] = field(default_factory=Counter)
+    counts: Counter[str] = field(default_factory=Counter)  # by the word between, such as "right"
     example: tuple[str, str] = ("", "")  # such a name, behind that of its owner; without extensions
 
     @classmethod
@@ -54,7 +53,10 @@ def members_named(
     chosen: frozenset[str] = frozenset(),
     unpack: str = "",
 ) -> frozenset[str]:
-    """Return the words whose pictures are members: those that every image of the source has."""
+    """Return the words whose pictures are members: those `chosen`, and those that all images have.
+
+    `unpack` is the command that makes a folder of an archive.
+    """
     owners, counts, example = 0, Counter[str](), ("", "")
     for one in found:
         owners += one.owners
@@ -71,7 +73,6 @@ def members_named(
 def _both_readings(
     words: Mapping[str, int], owners: int, example: tuple[str, str], where: object, unpack: str
 ) -> str:
-    """Return what was found, with the commands for either reading."""
     source, folder = shlex.quote(str(where)), "FOLDER" if unpack else shlex.quote(str(where))
     count = sum(words.values())
     text = (
@@ -110,7 +111,7 @@ def group(names: Iterable[str], words: Collection[str] = MAPS) -> Grouping:
 
     A file belongs to an image if its name is the image's stem, a dot and an extension: ``x.json``,
     ``x.tokens.npy``, ``x.mask.png``. Files that belong to no image count as samples of their own;
-    `likeness` tells whether they are.
+    `walk.not_an_image` decides whether they are.
     """
     names = sorted(names)
     images: dict[str, list[str]] = defaultdict(list)

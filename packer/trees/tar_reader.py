@@ -25,11 +25,8 @@ MAX_EXTENDED = 1 << 20  # a long name or PAX records; tarfile reads them whole
 _CHUNK = 1 << 20
 _MAX_DIGITS = 300  # in such records; a file's name may have as many
 _EXTENDED = {
-    tarfile.XHDTYPE,
-    tarfile.XGLTYPE,
-    tarfile.SOLARIS_XHDTYPE,
-    tarfile.GNUTYPE_LONGNAME,
-    tarfile.GNUTYPE_LONGLINK,
+    *(tarfile.XHDTYPE, tarfile.XGLTYPE, tarfile.SOLARIS_XHDTYPE),
+    *(tarfile.GNUTYPE_LONGNAME, tarfile.GNUTYPE_LONGLINK),
 }
 
 
@@ -39,7 +36,7 @@ class Member:
 
     name: str  # in `os.fsdecode` form, without a leading ``./``
     start: int  # where its headers begin
-    offset: int  # its data
+    offset: int  # of its data
     size: int
 
     @property
@@ -96,7 +93,7 @@ def is_tar(path: Path) -> bool:
 
 
 def members(path: Path, begin: int = 0, end: int | None = None) -> Iterator[Member | Skipped]:
-    """The regular files of a tar in their order; folders are passed over."""
+    """Yield the regular files of a tar, which may be the bytes from `begin` to `end` of a file."""
     try:
         with open(path, "rb") as file:
             end = os.fstat(file.fileno()).st_size if end is None else end
@@ -111,8 +108,7 @@ def members(path: Path, begin: int = 0, end: int | None = None) -> Iterator[Memb
                 name = info.name.removeprefix("./")
                 if info.isdir():
                     continue
-                reason = _refusal(info, name)
-                if reason:
+                if reason := _refusal(info, name):
                     yield Skipped(name, reason)
                 else:
                     yield Member(name, info.offset, info.offset_data, info.size)
@@ -140,9 +136,8 @@ def samples(files: Iterable[Member | Skipped]) -> Iterator[list[Member] | Skippe
             yield Skipped(file.name, "webdataset takes it for metadata")
             continue
         if not file.stem or file.stem.endswith("/") or not file.ext:
-            yield Skipped(
-                file.name, "its name has no stem or no extension, so it belongs to no sample"
-            )
+            reason = "its name has no stem or no extension, so it belongs to no sample"
+            yield Skipped(file.name, reason)
             continue
         if file.stem != stem and run:
             yield list(run.values())
@@ -159,7 +154,6 @@ def samples(files: Iterable[Member | Skipped]) -> Iterator[list[Member] | Skippe
 
 
 def _refusal(info: tarfile.TarInfo, name: str) -> str | None:
-    """Why a member is not a file that could be read in place."""
     if info.issym() or info.islnk():
         return f"it is a link to {info.linkname!r}"
     if info.issparse():
@@ -174,7 +168,7 @@ def _refusal(info: tarfile.TarInfo, name: str) -> str | None:
 
 
 def _check_end(path: Path, descriptor: int, offset: int, end: int) -> None:
-    """Tell the end of an archive, zeros or nothing, from a damaged header and from a tar behind."""
+    """Raise where an archive does not end, by zeros or nothing, at `offset`."""
     more = _first_data(descriptor, offset, end)
     if more is None:
         return

@@ -1,45 +1,34 @@
-"""The folders and files of a source, listed once for all who ask what they may be.
+"""The folders and files of a source: what every layout is read from.
 
-A `Tree` is a folder of this disk (`FolderTree`), or what an archive holds (`archive.tree`). Who
-reads a layout asks it alone, so that every layout is read from each of them.
+`folder.FolderTree` is a folder of this disk, `archive.ArchiveTree` what an archive holds.
 """
 
 import io
 import os
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from packer.errors import BadImage, Damaged, UnusableInput
-from packer.files.snapshot import Watched, read_file
+from packer.files.snapshot import Watched
+from packer.keys import Hashes, escape, hashes_of
+from packer.samples.labels import MAX_TEXT, class_of_file
 from packer.samples.places import Files
-from packer.samples.records import Place, Skipped
-from packer.trees.compressed import UNPACKED, is_unpacked
-from packer.trees.files import begin, measure
-from packer.trees.likeness import BEGINNING
-from packer.trees.shape import Shape, inside, lies_in
+from packer.samples.records import Place, Skipped, SourceSample
+from packer.trees.shape import Shape, enclosing, folders_above, inside
 from packer.trees.sidecars import Companions
-from packer.trees.walk import (
-    Identity,
-    folders_below,
-    identity,
-    is_litter,
-    look,
-    names_an_image,
-    not_an_image,
-    tells_of_file,
-    with_parents,
-)
+from packer.trees.walk import BEGINNING, is_litter, names_an_image, not_an_image, not_entered
 
 _EXAMPLES = 8  # names of each extension that are kept of a folder
-_KEPT = 20_000  # folders; of those beyond, only such without examples are kept
 _NONE: Mapping[str, Any] = {}
-MAX_TEXT = 1 << 26  # bytes of a file that is read whole
-MAX_LINE = 1 << 20  # characters
+_MAX_TEXT = 1 << 26  # bytes of a file that is read whole
+_MAX_LINE = 1 << 20  # characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,17 +115,17 @@ class Tree(ABC):
     def files_below(self, path: str) -> Iterator[tuple[str, list[str]] | Skipped]:
         """Yield a folder and all below it with the names of their files, and what is skipped."""
 
-    @abstractmethod
     def repeated(self, path: str) -> Iterator[Skipped]:
         """Yield the files of a folder that others of the same name replace."""
+        return iter(())
 
     @abstractmethod
     def measure(self, path: str) -> tuple[int, int]:
         """Return a file's bytes and when it was written (ns)."""
 
-    @abstractmethod
     def place(self, path: str) -> Place:
         """Return where the bytes of a file lie."""
+        return path
 
     @abstractmethod
     def read(self, path: str, size: int) -> tuple[bytes, int]:
@@ -197,9 +186,9 @@ class Tree(ABC):
         where = self.root / path
         try:
             with io.TextIOWrapper(self.watched(path).open(), "utf-8-sig", newline="\n") as file:
-                while line := file.readline(MAX_LINE):
-                    if len(line) == MAX_LINE:
-                        raise UnusableInput(f"{where} has a line of more than {MAX_LINE} bytes.")
+                while line := file.readline(_MAX_LINE):
+                    if len(line) == _MAX_LINE:
+                        raise UnusableInput(f"{where} has a line of more than {_MAX_LINE} bytes.")
                     if line := line.strip():
                         yield line
         except UnicodeDecodeError as error:
@@ -214,7 +203,7 @@ class Tree(ABC):
         except UnicodeDecodeError as error:
             raise UnusableInput(f"{self.root / path} is not text (UTF-8).") from error
 
-    def whole(self, path: str, most: int = MAX_TEXT) -> bytes:
+    def whole(self, path: str, most: int = _MAX_TEXT) -> bytes:
         """The bytes of a small file."""
         try:
             data, _ = self.read(path, most)
@@ -225,112 +214,94 @@ class Tree(ABC):
         return data
 
 
-class FolderTree(Tree):
-    """A folder of this disk; what it tells is read once, and only when it is asked."""
+def sample_of_files(
+    tree: Tree,
+    image: str,
+    members: Mapping[str, str],
+    *,
+    label: int,
+    split: str,
+    keep_extension: bool = False,
+) -> Iterator[SourceSample | Skipped]:
+    """Yield the sample of `image` and of the files `members` by extension, and what is skipped.
 
-    def __init__(self, root: Path) -> None:
-        self.root = root
-        self.files = Files(root)
-        self._levels: dict[str, Level] = {}
-        self._counts: dict[tuple[tuple[str, int], ...], Mapping[str, int]] = {}  # equal ones, once
-        self._parents: tuple[str, frozenset[Identity]] = "", frozenset()  # of the last folder
-
-    def below(self, folder: str) -> "FolderTree":
-        """Return the tree of a folder in this one, with what was listed of it."""
-        if not folder:
-            return self
-        tree = FolderTree(self.root / folder)
-        for path, level in self._levels.items():
-            if lies_in(path, folder):
-                tree._levels[path[len(folder) + 1 :]] = level
-        return tree
-
-    def level(self, path: str = "") -> Level:
-        """Return what the folder at `path` holds; nothing if there is no such folder."""
-        if path in self._levels:
-            return self._levels[path]
-        return self._look(path) if path or os.path.isdir(self.root) else Level()
-
-    def has(self, path: str) -> bool:
-        """Return whether there is a file at `path`, which may be any text, as in a table."""
-        return os.path.isfile(self.root / path)
-
-    def has_folder(self, path: str) -> bool:
-        """Return whether there is a folder at `path`."""
-        return os.path.isdir(self.root / path)
-
-    def names(self, path: str = "") -> list[str]:
-        """Return the sorted names of the files in the folder at `path`; listed anew."""
-        folder = self.root / path
-        return look(str(folder)).files if os.path.isdir(folder) else []
-
-    def walk(self, path: str = "") -> Iterator[tuple[str, Level]]:
-        """Yield the folder at `path` and all below it, sorted; nothing if there is none."""
-        folder = self.root / path
-        return (
-            self._walk(path, with_parents(folder))
-            if not path or os.path.isdir(folder)
-            else iter(())
-        )
-
-    def files_below(self, path: str) -> Iterator[tuple[str, list[str]] | Skipped]:
-        """Yield a folder and all below it with the names of their files."""
-        above = os.path.dirname(path)
-        if self._parents[0] != above or not self._parents[1]:
-            self._parents = above, with_parents(self.root / above)
-        return folders_below(self.root, path, self._parents[1])
-
-    def repeated(self, path: str) -> Iterator[Skipped]:
-        """Yield nothing: a name comes once in a folder."""
-        return iter(())
-
-    def measure(self, path: str) -> tuple[int, int]:
-        """Return a file's bytes and when it was written (ns)."""
-        return measure(self.root, path)
-
-    def place(self, path: str) -> Place:
-        """Return the path itself."""
-        return path
-
-    def read(self, path: str, size: int) -> tuple[bytes, int]:
-        """Return a file's bytes, one more than `size` at most, and when it was written (ns)."""
-        return read_file(f"{self.root}/{path}", size)
-
-    def begin(self, path: str, size: int = BEGINNING) -> bytes:
-        """Return a file's first bytes; so many tell whether it is an image."""
-        return begin(self.root, path, size)
-
-    def watched(self, path: str) -> Watched:
-        """Return a file that is read in parts."""
-        return Watched.of(self.root / path)
-
-    def ignored(self, path: str) -> Skipped | None:
-        """Return what to report of a file that is no image; None for one that is or may be."""
-        if is_unpacked(f"{self.root}/{path}"):
-            return Skipped(path, UNPACKED, ignored=True)
-        return super().ignored(path)
-
-    def _walk(self, path: str, above: frozenset[Identity]) -> Iterator[tuple[str, Level]]:
-        waiting = [(path, above)]
-        while waiting:
-            path, above = waiting.pop()
-            level = self._levels.get(path) or self._look(path, above)
-            if level.folders:
-                above |= {identity(self.root / path)}
-            yield path, level
-            waiting += [(inside(path, name), above) for name in reversed(level.folders)]
-
-    def _look(self, path: str, above: frozenset[Identity] | None = None) -> Level:
+    `label` is -1 where the member ``cls`` may hold it; `keep_extension` makes the image's extension
+    part of the key.
+    """
+    try:
+        size, mtime_ns = tree.measure_image(image)
+    except BadImage as error:
+        yield Skipped.of(image, error)
+        for path in members.values():
+            yield Skipped(path, f"it belongs to {image!r}, which is rejected", damaged=True)
+        return
+    found = {}
+    for ext, path in members.items():
         try:
-            found = look(inside(str(self.root), path), above)
-        except OSError as error:
-            if not path or not tells_of_file(error):
-                raise
-            return Level()  # the scan names it
-        level = Level.of(found.folders, found.files, found.skipped)
-        level = replace(
-            level, counts=self._counts.setdefault(tuple(level.counts.items()), level.counts)
-        )
-        if not level.examples or len(self._levels) < _KEPT:
-            self._levels[path] = level
-        return level
+            member_size, member_time = tree.measure(path)
+            if ext == "cls":
+                label = class_of_file(label, member_size, partial(tree.begin, path, MAX_TEXT))
+                continue
+        except BadImage as error:
+            yield Skipped.of(path, error)
+            continue
+        found[ext] = path
+        size += member_size
+        mtime_ns = max(mtime_ns, member_time)
+    stem = os.path.splitext(image)[0]
+    places = tree.places(image, map(tree.place, found.values()))
+    derived = all(path == f"{stem}.{ext}" for ext, path in found.items())
+    yield SourceSample(
+        name=image,
+        key=escape(image if keep_extension else stem),
+        label=label,
+        size=size,
+        mtime_ns=mtime_ns,
+        members=tuple(found),
+        split=split,
+        places=places[:0] if derived and places[:1] == (None,) else places,
+    )
+
+
+def unnamed(
+    tree: Tree, known: Hashes, passed: Mapping[str, str]
+) -> Iterator[tuple[str, list[str]] | Skipped]:
+    """Yield each folder with its files whose hashes are not in `known`, which is sorted.
+
+    The folders among `passed`, with a ``/`` behind them, are skipped for the reason that they have.
+    """
+    folders = {path[:-1] for path in passed if path.endswith("/")}
+    for folder, level in tree.walk():
+        if (found := enclosing(folder, folders)) is not None:
+            if folder == found:
+                yield Skipped(f"{found}/", passed[f"{found}/"], ignored=True)
+            continue
+        for name, reason in level.skipped.items():
+            yield not_entered(inside(folder, name), reason)
+        paths = [inside(folder, name) for name in tree.names(folder)]
+        hashes = hashes_of(map(os.fsencode, paths))
+        named = np.zeros(len(paths), bool)
+        if len(known):
+            named = known[np.searchsorted(known, hashes).clip(max=len(known) - 1)] == hashes
+        yield folder, [path for path, is_named in zip(paths, named, strict=True) if not is_named]
+
+
+def aside(
+    tree: Tree, folders: Collection[str], reason: str, is_meant: Callable[[str], bool]
+) -> dict[str, str]:
+    """Return the highest folders of images that hold none of `folders`, with ``/`` -> reason.
+
+    Only those that are known to be none of them, by `is_meant`: images in others may be data.
+    """
+    known = set(folders)
+    above = {path for folder in known for path in (folder, *folders_above(folder))}
+    shape = tree.shape
+    return {
+        f"{path}/": reason
+        for path in shape.images
+        if path not in above
+        and os.path.dirname(path) in above
+        and shape.below(path)
+        and is_meant(path)
+        and enclosing(path, known) is None
+    }

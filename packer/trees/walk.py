@@ -1,4 +1,10 @@
-"""Walking folders: sorted, through symbolic links, but never round a loop of them."""
+"""Walking folders, and which files are meant to be images, by name or first bytes.
+
+Folders are walked sorted and through symbolic links, but never round a loop of them. Files that
+are no images, such as notes, are ignored and named. Those that are meant to be images and cannot
+be packed have to be rejected, or images would be lost without an error; so do files that may hold
+labels or images and that nothing reads.
+"""
 
 import errno
 import os
@@ -8,17 +14,13 @@ from pathlib import Path
 
 from packer.errors import BadImage
 from packer.samples.records import Skipped
-from packer.trees.likeness import (
-    MAY_BE_DATA,
-    NOT_AN_IMAGE,
-    begins_as_image,
-    is_named_as_data,
-    is_named_as_image,
-)
+from reader.format.members import PICTURES
 
 HIDDEN = "it is a hidden folder"
 JUNK = "it belongs to the operating system or another program"
 LOOP = "it is a symbolic link back to a folder that holds it (a loop)"
+_NOT_AN_IMAGE = "it is not an image, by its name and its first bytes"
+_MAY_BE_DATA = "it may hold labels or images, and nothing here reads it"
 
 Identity = tuple[int, int]
 
@@ -38,66 +40,86 @@ _LITTER_FOLDERS = {
     *(".snapshot", ".thumbnails", "lost+found", ".nv-meta"),
 }
 
+_OTHER_IMAGES = frozenset(  # which cannot be packed
+    {"avif", "heic", "heif", "jxl", "jp2", "j2k", "jpx", "jls", "svg", "psd", "tga", "exr", "hdr"}
+    | {"pfm", "pam", "pcx", "qoi", "dds", "ico", "dng", "cr2", "cr3", "nef", "arw", "orf", "rw2"}
+)
+_DATA = frozenset(  # arrays, tables, and archives
+    {"npy", "npz", "mat", "h5", "hdf5", "pkl", "pickle", "parquet", "arrow", "feather", "tfrecord"}
+    | {"tfrecords", "lmdb", "mdb", "beton", "mds", "rec", "sqlite", "tar", "zip", "tgz", "gz"}
+    | {"bz2", "xz", "zst", "7z", "rar", "nii", "dcm"}
+)
+_BEGINNINGS = (
+    *(b"\xff\xd8", b"\x89PNG", b"GIF8", b"BM", b"II*\0", b"MM\0*", b"II+\0", b"MM\0+"),
+    *(b"P%c%c" % (kind, space) for kind in b"123456f" for space in b" \t\n\v\f\r"),
+)
+BEGINNING = 12  # bytes that tell
+
+
+def is_named_as_image(name: str) -> bool:
+    """Return whether a name ends as that of an image."""
+    ext = name.rpartition(".")[2].lower()
+    return ext in PICTURES or ext in _OTHER_IMAGES
+
 
 def is_litter(name: str) -> bool:
-    """Whether a file is a system's own: ``._x`` is what macOS leaves of ``x``, ``.nfs1`` NFS."""
+    """Return whether a file is a system's own: macOS leaves ``._x`` of ``x``, NFS ``.nfs1``."""
     return name.lower() in _LITTER or name.startswith(("._", ".nfs"))
 
 
 def is_litter_folder(name: str) -> bool:
-    """Whether a folder holds nothing of a dataset's own."""
+    """Return whether a folder holds nothing of a dataset's own."""
     return name.lower() in _LITTER_FOLDERS or name.startswith(".Trash-")
 
 
 def names_an_image(name: str) -> bool:
-    """Whether a file is named as an image is, and is none of the operating system's."""
+    """Return whether a file is named as an image is, and is not litter."""
     return is_named_as_image(name) and not is_litter(name)
 
 
 def tells_of_file(error: OSError) -> bool:
-    """Whether an error tells something of the file or folder itself.
+    """Return whether an error is the file's own, and not the disk's, which may pass.
 
-    Any other is the disk's or the machine's and may pass: if the file were skipped for it, the
-    next run would find another source.
+    If a file were skipped for an error that passes, the next run would find another source.
     """
     return error.errno in _FACTS
 
 
 def skipped(path: str, reason: str) -> Skipped:
-    """`path` with the reason, unless it is litter, which needs none."""
+    """Return `path` with the reason, unless it is litter, which needs none."""
     if is_litter(os.path.basename(path)):
         return Skipped(path, "it belongs to the operating system", ignored=True)
     return Skipped(path, reason)
 
 
 def not_an_image(path: str, begin: Callable[[], bytes]) -> Skipped | None:
-    """What to report of a file that is not meant to be an image; None for one that is or may be."""
+    """Return what to report of a file that is not meant as an image; `begin` reads `BEGINNING`."""
     name = os.path.basename(path)
     if is_litter(name):
         return skipped(path, "")
     if is_named_as_image(name):
         return None
-    if is_named_as_data(name):
-        return Skipped(path, MAY_BE_DATA)
+    if name.rpartition(".")[2].lower() in _DATA:
+        return Skipped(path, _MAY_BE_DATA)
     try:
-        is_image = begins_as_image(begin())
+        data = begin()
     except BadImage:
         return None
-    return None if is_image else Skipped(path, NOT_AN_IMAGE, ignored=True)
+    is_image = data.startswith(_BEGINNINGS) or (data[:4] == b"RIFF" and data[8:12] == b"WEBP")
+    return None if is_image else Skipped(path, _NOT_AN_IMAGE, ignored=True)
 
 
 @dataclass
 class Inside:
     """The sorted names of what a folder holds."""
 
-    # and links to folders, but none that is hidden or leads back
-    folders: list[str] = field(default_factory=list)
+    folders: list[str] = field(default_factory=list)  # no hidden ones, and no link that leads back
     skipped: dict[str, str] = field(default_factory=dict)  # the other folders, with the reason
-    files: list[str] = field(default_factory=list)  # whatever is not a folder
+    files: list[str] = field(default_factory=list)
 
 
 def passed_over(path: str) -> tuple[str, str] | None:
-    """The first folder on the way to a file that is passed over, and the reason."""
+    """Return the first folder on the way to a file that is not entered, and the reason."""
     folders = path.split("/")[:-1]
     for number, name in enumerate(folders, 1):
         if is_litter_folder(name):
@@ -108,16 +130,16 @@ def passed_over(path: str) -> tuple[str, str] | None:
 
 
 def not_entered(path: str, reason: str) -> Skipped:
-    """What to report of a folder that is passed over."""
+    """Return what to report of a folder that is not entered."""
     return Skipped(path, reason, ignored=reason == JUNK, damaged=reason == LOOP)
 
 
 def look(folder: str, above: frozenset[Identity] | None = None) -> Inside:
-    """List what a folder holds."""
+    """List a folder; `above`: the folders that hold it, None to look them up for a link."""
     found = Inside()
     with os.scandir(folder) as entries:
         for entry in sorted(entries, key=lambda entry: entry.name):
-            if not is_folder(entry):
+            if not _is_folder(entry):
                 found.files.append(entry.name)
             elif entry.is_symlink() and _leads_back(entry, folder, above):
                 found.skipped[entry.name] = LOOP
@@ -130,6 +152,13 @@ def look(folder: str, above: frozenset[Identity] | None = None) -> Inside:
     return found
 
 
+def _is_folder(entry: "os.DirEntry[str]") -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:
+        return False  # a link to itself; the file's own stat names the reason
+
+
 def _leads_back(link: "os.DirEntry[str]", folder: str, above: frozenset[Identity] | None) -> bool:
     if above is None:
         above = with_parents(Path(folder))
@@ -139,7 +168,7 @@ def _leads_back(link: "os.DirEntry[str]", folder: str, above: frozenset[Identity
 def folders_below(
     root: Path, path: str, above: frozenset[Identity]
 ) -> Iterator[tuple[str, list[str]] | Skipped]:
-    """`path` and all folders below it, relative to `root`, each with the names of its files."""
+    """Yield `path` and all folders below it, relative to `root`, each with its files' names."""
     folder = f"{root}/{path}"
     try:
         found = look(folder, above)
@@ -157,21 +186,13 @@ def folders_below(
         yield from folders_below(root, f"{path}/{name}", above)
 
 
-def is_folder(entry: "os.DirEntry[str]") -> bool:
-    """Whether an entry is a folder, or a link to one."""
-    try:
-        return entry.is_dir()
-    except OSError:
-        return False  # a link to itself; the file's own stat names the reason
-
-
 def identity(folder: "str | os.PathLike[str]") -> Identity:
-    """What tells one folder from all others, whatever its path."""
+    """Return what tells one folder from all others, whatever its path."""
     status = os.stat(folder)
     return status.st_dev, status.st_ino
 
 
 def with_parents(folder: Path) -> frozenset[Identity]:
-    """The identities of a folder and all that hold it."""
+    """Return the identities of a folder and all that hold it."""
     resolved = folder.resolve()
     return frozenset(map(identity, (resolved, *resolved.parents)))

@@ -33,9 +33,9 @@ from packer.samples.labels import class_order
 from packer.samples.objects import Objects, in_json
 from packer.samples.records import Facts, Place, Reader, Skipped, SourceSample
 from packer.tables.names import Keys, path_inside
-from packer.trees.leftovers import aside
+from packer.trees.folder import FolderTree
 from packer.trees.meaning import splits_of
-from packer.trees.tree import FolderTree, Tree
+from packer.trees.tree import Tree, aside
 
 PICTURE = "panoptic.png"
 

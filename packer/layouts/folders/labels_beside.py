@@ -3,8 +3,7 @@
 import os
 from collections.abc import Callable, Iterable
 
-from packer.trees.masks import OfOthers
-from packer.trees.shape import IMAGES, Shape, inside, plain
+from packer.trees.shape import IMAGES, OfOthers, Shape, inside, plain
 from packer.words import option
 
 _LABELS = frozenset({"labels", "annotations", "annotation", "annots", "xmls", "bboxes", "label2"})

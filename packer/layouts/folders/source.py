@@ -19,12 +19,10 @@ from packer.layouts.folders.labels_beside import refuse_labels
 from packer.layouts.folders.pairs import BESIDE, Pairs, unused
 from packer.samples.labels import class_order
 from packer.samples.records import EmptyClass, Facts, Reader, Skipped, SourceSample
-from packer.trees.masks import OfOthers
 from packer.trees.meaning import FLAT, Layout, understand
-from packer.trees.sample_of_files import sample_of_files
-from packer.trees.shape import folders_above, inside, lies_in
+from packer.trees.shape import OfOthers, folders_above, inside, lies_in
 from packer.trees.sidecars import MAPS, SHARED, group, members_named
-from packer.trees.tree import Tree
+from packer.trees.tree import Tree, sample_of_files
 from packer.trees.walk import names_an_image, not_entered
 from packer.words import option
 

@@ -17,8 +17,7 @@ from packer.layouts.lists import BadFile, Lists, Row
 from packer.samples.labels import class_order
 from packer.samples.objects import Objects, in_json
 from packer.samples.records import Skipped
-from packer.trees.leftovers import aside
-from packer.trees.tree import Tree
+from packer.trees.tree import Tree, aside
 
 _SPLITS = {"training": "train", "testing": "test"}
 _MASKS = {"mask.png": "semantic", "instances.png": "instance"}

@@ -18,7 +18,6 @@ from packer.layouts.interpretation import Place, Reading
 from packer.layouts.listed import by_lists
 from packer.layouts.lists import Lists, Row
 from packer.samples.records import Skipped
-from packer.trees.masks import certain_pair, masks
 from packer.trees.meaning import (
     FLAT,
     Layout,
@@ -26,7 +25,7 @@ from packer.trees.meaning import (
     splits_of,
     understand,
 )
-from packer.trees.shape import enclosing, inside, lies_in
+from packer.trees.shape import certain_pair, enclosing, inside, lies_in, masks
 from packer.trees.tree import Tree
 from packer.words import listed, option
 

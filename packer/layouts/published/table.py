@@ -15,7 +15,8 @@ from packer.tables.find import TEXTS, find, open_table, plain_part
 from packer.tables.places import Images
 from packer.tables.source import TableSource
 from packer.tables.table import Table
-from packer.trees.tree import FolderTree, Tree
+from packer.trees.folder import FolderTree
+from packer.trees.tree import Tree
 
 
 def recognise(place: Place) -> Reading | None:

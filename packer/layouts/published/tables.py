@@ -25,10 +25,10 @@ from packer.tables.places import Images
 from packer.tables.source import TableSource
 from packer.tables.table import Record, Table
 from packer.tables.unlisted import Unlisted
-from packer.trees.masks import masks, told_of_masks
+from packer.trees.folder import FolderTree
 from packer.trees.meaning import Layout, splits_of, understand
-from packer.trees.shape import enclosing, inside
-from packer.trees.tree import FolderTree, Tree
+from packer.trees.shape import enclosing, inside, masks, told_of_masks
+from packer.trees.tree import Tree
 from packer.words import option
 
 _MOST = 8  # tables of one kind in a folder; more are files that belong to images

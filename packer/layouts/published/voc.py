@@ -11,8 +11,9 @@ from functools import partial
 
 from packer.layouts.interpretation import Place, Reading
 from packer.layouts.voc import MASKS, Part, Voc, has_annotations
+from packer.trees.folder import FolderTree
 from packer.trees.shape import inside
-from packer.trees.tree import FolderTree, Tree
+from packer.trees.tree import Tree
 
 _IMAGES, _XML, _SETS = "JPEGImages", "Annotations", "ImageSets"
 _TASKS = ("Main", "Segmentation", "Layout")

@@ -15,8 +15,8 @@ from packer.layouts.listed import ListedSource
 from packer.layouts.lists import Row
 from packer.layouts.yolo.find import DATA_FILES, Found, by_data_file, by_folders
 from packer.layouts.yolo.yolo import label_of
+from packer.trees.folder import FolderTree
 from packer.trees.shape import inside
-from packer.trees.tree import FolderTree
 from packer.words import option
 
 _KIND = "yolo"

@@ -21,10 +21,10 @@ from packer.samples.labels import class_number
 from packer.samples.objects import Encodings
 from packer.samples.places import Files
 from packer.samples.records import Facts, Skipped, SourceSample
+from packer.trees.folder import FolderTree
 from packer.trees.meaning import SPLITS, splits_of
 from packer.trees.sidecars import EXTENSION
 from packer.trees.tar_reader import Member, image_of, members, samples
-from packer.trees.tree import FolderTree
 from packer.trees.walk import is_litter, look, not_entered, with_parents
 from reader.format import FormatError, Manifest, manifest
 

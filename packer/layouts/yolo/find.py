@@ -13,10 +13,10 @@ from packer.layouts.yolo.paths import Prefix, folder_at, prefix_of
 from packer.layouts.yolo.yolo import Part, Yolo, kind_at, labels_of
 from packer.samples.objects import YOLO
 from packer.samples.records import Skipped
-from packer.trees.leftovers import aside
+from packer.trees.folder import FolderTree
 from packer.trees.meaning import splits_of
 from packer.trees.shape import inside
-from packer.trees.tree import FolderTree, Tree
+from packer.trees.tree import Tree, aside
 
 DATA_FILES = (".yaml", ".yml", ".data")
 _READ_OTHERS = (

@@ -11,7 +11,7 @@ from packer.layouts.folders.source import FolderSource
 from packer.plan.work import ShardJob
 from packer.samples.records import SourceSample
 from packer.shards.jobs import pack_shard, run_jobs
-from packer.trees.tree import FolderTree
+from packer.trees.folder import FolderTree
 from reader.format import Index
 
 AS_THEY_ARE = Policy(tiled=False)

@@ -12,7 +12,7 @@ from packer.errors import BadImage, UnusableInput
 from packer.layouts.folders.pairs import Pairs
 from packer.layouts.folders.source import FolderSource
 from packer.samples.records import Content, EmptyClass, Skipped, SourceSample
-from packer.trees.tree import FolderTree
+from packer.trees.folder import FolderTree
 
 MakeFiles = Callable[..., Path]
 

@@ -1,0 +1,142 @@
+"""A folder of this disk as a tree."""
+
+import errno
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from packer.errors import BadImage, Damaged, naming
+from packer.files.snapshot import Watched, cannot_be_read, read_file
+from packer.samples.places import Files
+from packer.samples.records import Skipped
+from packer.trees.compressed import UNPACKED, is_unpacked
+from packer.trees.shape import inside, lies_in
+from packer.trees.tree import Level, Tree
+from packer.trees.walk import (
+    BEGINNING,
+    Identity,
+    folders_below,
+    identity,
+    look,
+    tells_of_file,
+    with_parents,
+)
+
+NO_FILE = f"it cannot be read: {os.strerror(errno.ENOENT)}"
+_MAX_KEPT = 20_000  # folders; of those beyond, only such without examples are kept
+
+
+class FolderTree(Tree):
+    """A folder of this disk; what it tells is read once, and only when it is asked."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.files = Files(root)
+        self._levels: dict[str, Level] = {}
+        self._counts: dict[tuple[tuple[str, int], ...], Mapping[str, int]] = {}  # equal ones, once
+        self._parents: tuple[str, frozenset[Identity]] = "", frozenset()  # of the last folder
+
+    def below(self, folder: str) -> "FolderTree":
+        """Return the tree of a folder in this one, with what was listed of it."""
+        if not folder:
+            return self
+        tree = FolderTree(self.root / folder)
+        for path, level in self._levels.items():
+            if lies_in(path, folder):
+                tree._levels[path[len(folder) + 1 :]] = level
+        return tree
+
+    def level(self, path: str = "") -> Level:
+        """Return what the folder at `path` holds; nothing if there is no such folder."""
+        if path in self._levels:
+            return self._levels[path]
+        return self._look(path) if path or os.path.isdir(self.root) else Level()
+
+    def has(self, path: str) -> bool:
+        """Return whether there is a file at `path`, which may be any text, as in a table."""
+        return os.path.isfile(self.root / path)
+
+    def has_folder(self, path: str) -> bool:
+        """Return whether there is a folder at `path`."""
+        return os.path.isdir(self.root / path)
+
+    def names(self, path: str = "") -> list[str]:
+        """Return the sorted names of the files in the folder at `path`; listed anew."""
+        folder = self.root / path
+        return look(str(folder)).files if os.path.isdir(folder) else []
+
+    def walk(self, path: str = "") -> Iterator[tuple[str, Level]]:
+        """Yield the folder at `path` and all below it, sorted; nothing if there is none."""
+        if path and not os.path.isdir(self.root / path):
+            return
+        waiting = [(path, with_parents(self.root / path))]
+        while waiting:
+            path, above = waiting.pop()
+            level = self._levels.get(path) or self._look(path, above)
+            if level.folders:
+                above |= {identity(self.root / path)}
+            yield path, level
+            waiting += [(inside(path, name), above) for name in reversed(level.folders)]
+
+    def files_below(self, path: str) -> Iterator[tuple[str, list[str]] | Skipped]:
+        """Yield a folder and all below it with the names of their files."""
+        above = os.path.dirname(path)
+        if self._parents[0] != above or not self._parents[1]:
+            self._parents = above, with_parents(self.root / above)
+        return folders_below(self.root, path, self._parents[1])
+
+    def measure(self, path: str) -> tuple[int, int]:
+        """Return a file's bytes and when it was written (ns)."""
+        try:
+            status = os.stat(f"{self.root}/{path}")
+        except OSError as error:
+            if not tells_of_file(error):
+                raise
+            reason = cannot_be_read(error)
+            if os.path.islink(self.root / path):
+                reason = f"it is a symbolic link that leads nowhere: {error.strerror}"
+            raise Damaged(reason) from error
+        if not stat.S_ISREG(status.st_mode):
+            raise Damaged("it is not a regular file")
+        return status.st_size, status.st_mtime_ns
+
+    def read(self, path: str, size: int) -> tuple[bytes, int]:
+        """Return a file's bytes, one more than `size` at most, and when it was written (ns)."""
+        return read_file(f"{self.root}/{path}", size)
+
+    def begin(self, path: str, size: int = BEGINNING) -> bytes:
+        """Return a file's first bytes; so many tell whether it is an image."""
+        self.measure(path)
+        try:
+            with naming(self.root / path), open(self.root / path, "rb") as file:
+                return file.read(size)
+        except OSError as error:
+            if not tells_of_file(error):
+                raise
+            raise BadImage(cannot_be_read(error)) from error
+
+    def watched(self, path: str) -> Watched:
+        """Return a file that is read in parts."""
+        return Watched.of(self.root / path)
+
+    def ignored(self, path: str) -> Skipped | None:
+        """Return what to report of a file that is no image; None for one that is or may be."""
+        if is_unpacked(f"{self.root}/{path}"):
+            return Skipped(path, UNPACKED, ignored=True)
+        return super().ignored(path)
+
+    def _look(self, path: str, above: frozenset[Identity] | None = None) -> Level:
+        try:
+            found = look(inside(str(self.root), path), above)
+        except OSError as error:
+            if not path or not tells_of_file(error):
+                raise
+            return Level()  # the scan names it
+        level = Level.of(found.folders, found.files, found.skipped)
+        counts = self._counts.setdefault(tuple(level.counts.items()), level.counts)
+        level = replace(level, counts=counts)
+        if not level.examples or len(self._levels) < _MAX_KEPT:
+            self._levels[path] = level
+        return level
