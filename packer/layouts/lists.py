@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from packer.errors import BadImage, Damaged, UnusableInput
-from packer.samples.objects import Encodings, Objects, in_json
+from packer.samples.labels import Encodings, Objects, in_json
 from packer.samples.records import Skipped
 from packer.trees.tree import Tree
 

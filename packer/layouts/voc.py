@@ -19,8 +19,7 @@ from xml.etree.ElementTree import Element, ParseError, fromstring
 from packer.errors import BadImage, first_of
 from packer.layouts.listed import ListedSource
 from packer.layouts.lists import BadFile, Lists, Row
-from packer.samples.labels import class_order
-from packer.samples.objects import Objects, in_json
+from packer.samples.labels import Objects, class_order, in_json
 from packer.samples.records import Skipped
 from packer.trees.shape import inside
 from packer.trees.tree import Tree

@@ -17,7 +17,7 @@ from packer.plan.scan import scan
 from packer.plan.source_summary import doubts, remarks, summary
 from packer.plan.work import Origin, Work
 from packer.progress import Progress
-from packer.samples.objects import joined, of_items
+from packer.samples.labels import joined, of_items
 from packer.samples.places import Spool
 from packer.samples.records import Facts
 from packer.storage.source import LocalSource

@@ -25,7 +25,7 @@ from packer.run.report import PackReport, PartReport, manifest_of, report, witho
 from packer.run.run import Run
 from packer.run.up_to_date import already_packed, packed_from, read, refuse_other_options
 from packer.run.write_missing import all_rejected, may_be_misread, refusal, write_missing
-from packer.samples.objects import of_items
+from packer.samples.labels import of_items
 from packer.shards.builder import Rejections
 from packer.shards.executors import connected
 from packer.shards.shard_writer import index_of, remove_shard

@@ -23,7 +23,7 @@ from packer.progress import Progress
 from packer.run.destination import Destination
 from packer.run.report import PackReport, manifest_of, report, without_labels
 from packer.run.run import Run
-from packer.samples.objects import joined, of_items
+from packer.samples.labels import joined, of_items
 from packer.samples.records import Content, SourceSample
 from packer.shards.builder import ShardStream
 from packer.shards.jobs import tell_of_compiling

@@ -1,6 +1,6 @@
 """The waist: a sample is places of bytes, whatever it was read from.
 
 `records` is what a scan yields, `table` holds it in columns, `places` reads it, `cells` and
-`zip_entries` where it lies in Arrow's files and in zips. `labels` checks class numbers and names,
-`objects` checks boxes and writes them by `as_json`.
+`zip_entries` where it lies in Arrow's files and in zips. `labels` checks classes and boxes, and
+writes their JSON.
 """

@@ -1,19 +1,37 @@
-"""Class numbers and class names, checked."""
+"""The labels of samples: class numbers and names, objects and their boxes, and their JSON.
 
-from collections.abc import Callable, Iterable, Sequence
+`Objects` is the form that every layout's annotations take. `BoxEncoding` is what dataset.json
+records of it, so that readers need not guess. Pure.
+"""
 
-from packer.errors import BadImage, UnusableInput
+import base64
+import datetime
+import decimal
+import json
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+from packer.errors import BadImage, UnusableInput, first_of
+from packer.options.declared import PYTHON, SourceOptions
 from packer.words import listed
+from reader.format import BoxEncoding, Manifest
 
 MAX_TEXT = 20  # bytes of a .cls file
 MAX_CLASSES = 1_000_000  # each has a name in dataset.json; a larger number is an identifier
 _NAMED = 20  # classes in an error
 
+Encodings = Mapping[str, BoxEncoding]
+"""How members hold boxes, by extension."""
+
+YOLO: Encodings = {"txt": BoxEncoding("cxcywh", normalized=True, labels="labels")}
+
 
 def class_order(
     source: object, found: Iterable[str], classes: Sequence[str] | None
 ) -> tuple[str, ...]:
-    """The class names in label order: those given, else those found, sorted."""
+    """Return the class names in label order: `classes`, which must have all, or those found."""
     found = sorted(set(found))
     if classes is None:
         return tuple(found)
@@ -25,7 +43,7 @@ def class_order(
 
 
 def class_of_file(label: int, size: int, read: Callable[[], bytes]) -> int:
-    """The class number of a sample that has a ``.cls`` file."""
+    """Return the class number that a ``.cls`` file holds; `label` is that of its folder or -1."""
     if label >= 0:
         raise BadImage("the class is that of the folder; a .cls file has no say in it")
     if size > MAX_TEXT:
@@ -34,10 +52,122 @@ def class_of_file(label: int, size: int, read: Callable[[], bytes]) -> int:
 
 
 def class_number(data: bytes) -> int:
-    """The class number that a ``.cls`` file holds."""
+    """Return the class number that the bytes of a ``.cls`` file hold."""
     text = data[:MAX_TEXT].strip()
     if not text.isdigit():
         raise BadImage("it holds no class number: a .cls file is a decimal number")
     if int(text) >= MAX_CLASSES:
         raise BadImage(f"its class number is {int(text)}; {MAX_CLASSES - 1} is the largest")
     return int(text)
+
+
+def in_json(format: str, *, labels: bool = True) -> Encodings:
+    """Return how `Objects.json` holds boxes; `labels`: the objects have categories."""
+    return {"json": BoxEncoding(format, labels="categories" if labels else None)}
+
+
+@dataclass(frozen=True)
+class Objects:
+    """The annotated objects of one image; each list has one entry for each object."""
+
+    boxes: Sequence[Any] | None  # four numbers each; None: these objects have none
+    format: str = "xywh"  # of the boxes, "xyxy", "xywh" or "cxcywh"
+    categories: Sequence[Any] | None = None  # their classes; None: they have none
+    fields: Mapping[str, Any] = field(default_factory=dict)  # what else is said of them
+    image: Mapping[str, Any] = field(default_factory=dict)  # what is said of the image
+    names: Sequence[str] = ()  # of the objects, for errors; none: "it"
+
+    def __post_init__(self) -> None:
+        boxes = self.boxes or ()
+        named = zip(self.names or ["it"] * len(boxes), boxes, strict=True)
+        if faults := [f"{name} {fault}" for name, box in named if (fault := self._fault(box))]:
+            raise BadImage(first_of(faults))
+
+    def numbered(self, class_of: Mapping[str, int]) -> "Objects":
+        """Return the same with class numbers for the names that are the categories."""
+        return replace(self, categories=[class_of[name] for name in self.categories or ()])
+
+    def as_xywh(self) -> "Objects":
+        """Return the same with boxes of x, y, width and height."""
+        if self.format == "xywh":
+            return self
+        boxes: list[list[float]] = []
+        for x, y, third, fourth in self.boxes or ():
+            if self.format == "xyxy":
+                third, fourth = third - x, fourth - y
+            else:
+                x, y = x - third / 2, y - fourth / 2
+            boxes.append([x, y, third, fourth])
+        return replace(self, boxes=None if self.boxes is None else boxes, format="xywh")
+
+    def json(self) -> bytes:
+        """Return the member ``json``."""
+        found = dict(self.image)
+        if self.boxes is not None:
+            found["boxes"] = self.boxes
+        if self.categories is not None:
+            found["categories"] = self.categories
+        return to_json({**found, **self.fields})
+
+    def _fault(self, box: Any) -> str:
+        if not isinstance(box, list) or len(box) != 4 or not all(map(_is_coordinate, box)):
+            return f"has no box of four numbers: {box!r:.200}"
+        x, y, third, fourth = box
+        if (third < x or fourth < y) if self.format == "xyxy" else min(third, fourth) < 0:
+            return f"has a box that ends before it begins, if it is {self.format}: {box}"
+        return ""
+
+
+def _is_coordinate(value: object) -> bool:
+    try:
+        return type(value) in (int, float) and math.isfinite(value)  # type: ignore[arg-type]
+    except OverflowError:
+        return False
+
+
+def of_items(options: SourceOptions) -> Encodings:
+    """Return what is known of the boxes of Python's items."""
+    if options.kind == PYTHON and options.box_format:
+        return {"json": BoxEncoding(options.box_format, normalized=None)}
+    return {}
+
+
+def joined(base: Manifest | None, found: Encodings, where: object = "dataset.json") -> Encodings:
+    """Return how members hold boxes once those of `found` have been added to a dataset."""
+    known = base.boxes if base else {}
+    for ext in found.keys() & known.keys():
+        if known[ext] != found[ext]:
+            raise UnusableInput(
+                f"{where} records the boxes of .{ext} as {asdict(known[ext])}, and those to be "
+                f"added are {asdict(found[ext])}. Pack them into another destination."
+            )
+    new = {ext: one for ext, one in found.items() if base is None or ext not in base.fields}
+    return {**new, **known}
+
+
+def to_json(fields: Any) -> bytes:
+    """Return the JSON of a sample (RFC 8259, ASCII): NaN, infinities as null, bytes as base64."""
+    try:
+        try:
+            text = json.dumps(fields, separators=(",", ":"), allow_nan=False)
+        except (TypeError, ValueError):
+            text = json.dumps(_plain(fields), separators=(",", ":"))
+    except RecursionError as error:
+        raise BadImage("it is nested too deeply") from error
+    return text.encode()
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode()
+    if isinstance(value, (datetime.date, datetime.time)):
+        return value.isoformat()
+    if isinstance(value, (decimal.Decimal, datetime.timedelta)):
+        return str(value)
+    return value

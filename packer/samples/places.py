@@ -8,7 +8,8 @@ The place of an image or a member is one of these:
     [file, offset, size, packed, crc32]   a file in a zip; offset is that of its local header,
                            packed how many bytes it is deflated to, -1: it is stored
     [bytes, *files]        what the scan has made, of these files
-    [offset, size, *files] the same, once it lies in the spool
+    [bytes, *shape]        pixels of an image that it has made, by height, width and channels
+    [offset, size, ...]    one of these, once it lies in the spool
 """
 
 import os
@@ -19,6 +20,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any
 
+import numpy as np
 import xxhash
 
 from packer.errors import Unreadable, cannot_write
@@ -39,8 +41,15 @@ def places_of(sample: SourceSample) -> Sequence[Place]:
 
 
 def _is_made(place: Sequence[Any]) -> bool:
-    """Return whether the scan has made what lies there."""
     return not isinstance(place[0], str)
+
+
+def _shape(place: Place) -> list[int]:
+    """Return the shape of pixels that the scan has made; empty for the bytes of a file."""
+    if place is None or isinstance(place, str) or not _is_made(place):
+        return []
+    shape = place[1:] if isinstance(place[0], bytes) else place[2:]
+    return [side for side in shape if isinstance(side, int)]
 
 
 class Spool:
@@ -131,10 +140,11 @@ class Files:
         return found
 
     def read(self, sample: SourceSample) -> Content:
-        """Return the sample's image and members."""
+        """Return the sample's image and members; they must be as they were scanned."""
         parts: list[bytes] = []
         newest, has_made = 0, False
-        for place in places_of(sample):
+        places = places_of(sample)
+        for place in places:
             written = 0
             if place is None or isinstance(place, str):
                 path = f"{self.root}/{sample.name if place is None else place}"
@@ -145,12 +155,15 @@ class Files:
                 data, written = self.packed(place, sample.mtime_ns), sample.mtime_ns
             newest = max(newest, written)
             parts.append(data)
-        content = Content(parts[0], dict(zip(sample.members, parts[1:], strict=True)))
         # What the scan has made may come from files that are newer than those that are read here.
         is_same = newest <= sample.mtime_ns if has_made else newest == sample.mtime_ns
-        if not is_same or content.size != sample.size:
+        if not is_same or sum(map(len, parts)) != sample.size:
             raise Unreadable(CHANGED)
-        return content
+        image, shape = parts[0], _shape(places[0])
+        return Content(
+            np.frombuffer(image, np.uint8).reshape(shape) if shape else image,
+            dict(zip(sample.members, parts[1:], strict=True)),
+        )
 
     def packed(self, place: Sequence[Any], mtime_ns: int) -> bytes:
         """Return what lies at a place in an archive, which was last written at `mtime_ns`."""
@@ -165,7 +178,7 @@ class Files:
                 return read_zip_entry(descriptor, offset, size, *more)
             return read_span(descriptor, offset, size)
 
-    def _made(self, at: bytes | int, size: Any = 0, *_: str) -> bytes:
+    def _made(self, at: bytes | int, size: Any = 0, *_: Any) -> bytes:
         if isinstance(at, bytes):
             return at
         assert self.spool is not None, "the scan has written it"

@@ -74,12 +74,6 @@ class Content:
     members: Mapping[str, bytes] = field(default_factory=dict)
     sample: SourceSample | None = None  # as it is now known to be; None: as it was scanned
 
-    @property
-    def size(self) -> int:
-        """Bytes of an image file and the members."""
-        assert isinstance(self.image, bytes)
-        return len(self.image) + sum(map(len, self.members.values()))
-
 
 class Reader(Protocol):
     """Reads samples; it is sent to the packing processes, so it must pickle and stay small."""
@@ -108,15 +102,6 @@ class Facts:
     root: Path | None = None  # folder in which its files lie; None: they lie where the source does
     # how members hold boxes, by extension
     boxes: Mapping[str, BoxEncoding] = field(default_factory=dict)
-
-
-class Plain:
-    """A source that has nothing to say beside its samples."""
-
-    @property
-    def facts(self) -> Facts:
-        """Nothing."""
-        return Facts()
 
 
 class Source(Protocol):

@@ -19,8 +19,7 @@ from packer.images.probe import extension_of
 from packer.keys import escape
 from packer.options.declared import SourceOptions
 from packer.options.kinds import SPLIT_NAME
-from packer.samples.as_json import to_json
-from packer.samples.labels import class_order
+from packer.samples.labels import class_order, to_json
 from packer.samples.places import Files
 from packer.samples.records import Facts, Skipped, SourceSample
 from packer.tables.classes import Labels, label_text

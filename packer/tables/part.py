@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from packer.errors import BadImage
-from packer.samples.as_json import to_json
-from packer.samples.objects import Objects
+from packer.samples.labels import Objects, to_json
 from packer.tables.classes import label_text
 from packer.tables.columns import RUN_LENGTHS, Columns, split_text
 from packer.tables.places import Places

@@ -12,8 +12,7 @@ import numpy as np
 
 from packer.errors import BadImage, Damaged, UnusableInput
 from packer.options.declared import SourceOptions
-from packer.samples.labels import class_order
-from packer.samples.objects import in_json
+from packer.samples.labels import class_order, in_json
 from packer.samples.records import Facts, Place, Reader, Skipped, SourceSample
 from packer.tables.classes import Labels
 from packer.tables.columns import NONE

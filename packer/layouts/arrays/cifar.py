@@ -2,7 +2,7 @@
 
 Both versions give the same dataset: the pixels, the fine label, and for CIFAR-100 the coarse one
 as the member ``coarse.cls``. A sample is named by its batch and its row there. The formats are
-those of https://www.cs.toronto.edu/~kriz/cifar.html. All of it, under 200 MB, is held in memory.
+those of https://www.cs.toronto.edu/~kriz/cifar.html. The scan holds all of it, under 200 MB.
 """
 
 import os
@@ -16,11 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from packer.errors import UnusableInput
-from packer.files.snapshot import changed
-from packer.layouts.arrays.held import held
 from packer.layouts.arrays.plain_pickle import load_plain
 from packer.samples.labels import class_order
-from packer.samples.records import Content, Plain, Skipped, SourceSample
+from packer.samples.places import Files
+from packer.samples.records import Facts, Skipped, SourceSample
 from packer.trees.tar_reader import TAR_ERRORS, CheckedTarInfo
 from packer.trees.walk import skipped
 
@@ -64,11 +63,13 @@ _IGNORED = {"readme.html", "coarse_label_names.txt", "file.txt~"}
 
 
 @dataclass(frozen=True)
-class CifarSource(Plain):
+class CifarSource:
     """One of the four archives, or the folder that it holds."""
 
     path: Path  # of the archive or folder
     classes: tuple[str, ...]  # class names in label order
+
+    facts = Facts()
 
     @classmethod
     def recognises(cls, path: Path) -> bool:
@@ -86,47 +87,37 @@ class CifarSource(Plain):
     @classmethod
     def open(cls, path: Path, classes: Sequence[str] | None = None) -> "CifarSource":
         """Read the class names."""
-        names = _loaded(path, _newest_ns(path)).classes
+        names = _loaded(path).classes
         return cls(path, tuple(names) if classes is None else class_order(path, names, classes))
 
     @property
-    def files(self) -> "CifarSource":
-        """What reads the samples: itself."""
-        return self
+    def files(self) -> Files:
+        """What reads the samples."""
+        return Files(self.path)
 
     def scan(self) -> Iterator[SourceSample | Skipped]:
         """The batches in their order."""
         mtime_ns = _newest_ns(self.path)
-        data = _loaded(self.path, mtime_ns)
+        data = _loaded(self.path)
         numbers = [self.classes.index(name) for name in data.classes]
         for name in data.others:
             documentation = name in _IGNORED
             reason = "it is documentation" if documentation else "it is not a part of CIFAR"
             yield Skipped(name, reason, ignored=True) if documentation else skipped(name, reason)
-        for batch, (_, labels, coarse) in data.batches.items():
+        for batch, (pixels, labels, coarse) in data.batches.items():
             for row, label in enumerate(labels.tolist()):
+                image = pixels[row].reshape(3, _SIDE, _SIDE).transpose(1, 2, 0).tobytes()
+                members = [] if coarse is None else [b"%d" % coarse[row]]
                 yield SourceSample(
                     name=f"{batch}/{row:05d}",
                     key=f"{batch}/{row:05d}",
                     label=numbers[label],
-                    size=_PIXELS + (0 if coarse is None else len(str(coarse[row]))),
+                    size=_PIXELS + sum(map(len, members)),
                     mtime_ns=mtime_ns,
-                    members=() if coarse is None else ("coarse.cls",),
+                    members=("coarse.cls",) if members else (),
                     split=data.splits[batch],
+                    places=[[image, _SIDE, _SIDE, 3], *([member] for member in members)],
                 )
-
-    def member_files(self, sample: SourceSample) -> Sequence[str]:
-        """None: the members come with the pixels."""
-        return ()
-
-    def read(self, sample: SourceSample) -> Content:
-        """The sample's pixels, (32, 32, 3), and its coarse label if there is one."""
-        batch, _, row_text = sample.name.rpartition("/")
-        pixels, _, coarse = _loaded(self.path, sample.mtime_ns).batches[batch]
-        row = int(row_text)
-        image = pixels[row].reshape(3, _SIDE, _SIDE).transpose(1, 2, 0)
-        members = {} if coarse is None else {"coarse.cls": b"%d" % coarse[row]}
-        return Content(np.ascontiguousarray(image), members)
 
 
 @dataclass(frozen=True)
@@ -134,17 +125,13 @@ class _Data:
     """All of CIFAR."""
 
     classes: list[str]
-    # name -> pixels (N, 3072) channel by channel, labels, coarse labels
-    batches: dict[str, _Columns]
+    batches: dict[str, _Columns]  # pixels (N, 3072) channel by channel, labels, coarse labels
     splits: dict[str, str]  # of each batch
     others: list[str]  # the files that are neither batches nor class names
 
 
-@held
-def _loaded(path: Path, mtime_ns: int) -> _Data:
-    """Read and check everything, if it was last written at `mtime_ns`."""
-    if _newest_ns(path) != mtime_ns:
-        raise changed(path)
+def _loaded(path: Path) -> _Data:
+    """Read and check everything."""
     files, others = _read_folder(path) if path.is_dir() else _read_archive(path)
     version = max(_VERSIONS, key=lambda version: len(version.files & files.keys()))
     if missing := sorted(version.files - files.keys()):

@@ -19,10 +19,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from packer.errors import UnusableInput
-from packer.files.snapshot import unchanged
-from packer.layouts.arrays.held import held
 from packer.samples.labels import MAX_CLASSES
-from packer.samples.records import Content, Plain, Skipped, SourceSample
+from packer.samples.places import Files
+from packer.samples.records import Facts, Skipped, SourceSample
 from packer.trees.walk import skipped
 
 _NAME = re.compile(r"(.*?)(train|t10k|test)-(images|labels)[-.]idx[13]-ubyte(\.gz)?")
@@ -34,11 +33,13 @@ MAX_SIDE = 1 << 14
 
 
 @dataclass(frozen=True)
-class IdxSource(Plain):
+class IdxSource:
     """A folder of IDX files."""
 
     path: Path  # the folder
     classes: tuple[str, ...] = ()  # class names in label order; empty: the labels are numbers alone
+
+    facts = Facts()
 
     @classmethod
     def recognises(cls, path: Path) -> bool:
@@ -48,7 +49,7 @@ class IdxSource(Plain):
 
     @classmethod
     def open(cls, path: Path, classes: Sequence[str] | None = None) -> "IdxSource":
-        """Tell that there is one dataset."""
+        """Return the source; raise UnusableInput where there are several datasets."""
         sets = {match[1] for match in map(_NAME.fullmatch, os.listdir(path)) if match}
         if len(sets) > 1:
             raise UnusableInput(
@@ -58,9 +59,9 @@ class IdxSource(Plain):
         return cls(path, tuple(classes or ()))
 
     @property
-    def files(self) -> "IdxSource":
-        """What reads the samples: itself."""
-        return self
+    def files(self) -> Files:
+        """What reads the samples."""
+        return Files(self.path)
 
     def scan(self) -> Iterator[SourceSample | Skipped]:
         """The splits, train first."""
@@ -81,19 +82,10 @@ class IdxSource(Plain):
                     raise UnusableInput(f"{self.path}: the file of {split} {what} is missing.")
             yield from self._split(split, files[split, "images"], files[split, "labels"])
 
-    def member_files(self, sample: SourceSample) -> Sequence[str]:
-        """None: the members come with the pixels."""
-        return ()
-
-    def read(self, sample: SourceSample) -> Content:
-        """The sample's pixels, (height, width, 1)."""
-        row = int(sample.name.rpartition("/")[2])
-        return Content(_loaded(self.path / str(sample.places[0]), sample.mtime_ns)[row][:, :, None])
-
     def _split(self, split: str, images: str, labels: str) -> Iterator[SourceSample]:
         mtime_ns = os.stat(self.path / images).st_mtime_ns
         numbers = _load(self.path / labels)
-        pixels = _loaded(self.path / images, mtime_ns)
+        pixels = _load(self.path / images)
         if len(numbers) != len(pixels):
             raise UnusableInput(
                 f"{self.path}: {images} has {len(pixels)} images, {labels} {len(numbers)} labels."
@@ -112,7 +104,7 @@ class IdxSource(Plain):
                 size=pixels[row].size,
                 mtime_ns=mtime_ns,
                 split=split,
-                places=(images,),
+                places=[[pixels[row].tobytes(), *pixels[row].shape, 1]],
             )
 
 
@@ -143,10 +135,3 @@ def _load(path: Path) -> NDArray[np.uint8]:
         longer = "more" if len(data) > size else f"{len(data)}"
         raise UnusableInput(f"{path} says that it holds {size} bytes, and has {longer}.")
     return np.frombuffer(data, np.uint8).reshape(shape)
-
-
-@held
-def _loaded(path: Path, mtime_ns: int) -> NDArray[np.uint8]:
-    """The array in a file that was last written at `mtime_ns`."""
-    with unchanged(path, mtime_ns):
-        return _load(path)

@@ -29,8 +29,7 @@ from packer.layouts.coco.json_stream import parsed
 from packer.layouts.listed import others
 from packer.layouts.lists import Lists
 from packer.options.declared import SourceOptions
-from packer.samples.labels import class_order
-from packer.samples.objects import Objects, in_json
+from packer.samples.labels import Objects, class_order, in_json
 from packer.samples.records import Facts, Place, Reader, Skipped, SourceSample
 from packer.tables.names import Keys, path_inside
 from packer.trees.folder import FolderTree

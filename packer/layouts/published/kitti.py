@@ -14,8 +14,7 @@ from packer.errors import BadImage, UnusableInput
 from packer.layouts.interpretation import Place, Reading
 from packer.layouts.listed import ListedSource
 from packer.layouts.lists import BadFile, Lists, Row
-from packer.samples.labels import class_order
-from packer.samples.objects import Objects, in_json
+from packer.samples.labels import Objects, class_order, in_json
 from packer.samples.records import Skipped
 from packer.trees.tree import Tree, aside
 

@@ -55,4 +55,4 @@ def _open_parts(
     for split, part in parts.items():
         if part.classes and part.classes != names:
             parts[split] = read(paths[split]).open(names)
-    return PartsSource(tuple(parts.items()), names, boxes)
+    return PartsSource(src, tuple(parts.items()), names, boxes)

@@ -3,15 +3,17 @@
 import io
 import os
 import sys
+import threading
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import IO, Any, TypeVar
 
 from PIL import ImageFile
 
 from packer.errors import UnusableInput, said
-from packer.layouts.arrays.held import held
 from packer.layouts.python.values import reopened, unchanged_file
 
+_making = threading.Lock()
 F = TypeVar("F", bound=IO[bytes])
 
 
@@ -68,7 +70,8 @@ class Sent:
     def parts(self) -> Mapping[str, Any]:
         """A dataset for each split, made once in each process."""
         try:
-            return _made(self._parcel)
+            with _making:
+                return _made(self._parcel)
         except Exception as error:
             raise UnusableInput(
                 f"What is to be packed, {self._what}, cannot be made again in a packing process: "
@@ -80,7 +83,7 @@ class Sent:
         return Sent, (self._parcel, self._what)
 
 
-@held
+@lru_cache(maxsize=1)  # a process makes them once, and not for every sample
 def _made(parcel: bytes | tuple[int, int]) -> Any:
     import cloudpickle
 

@@ -23,7 +23,7 @@ from packer.layouts.python.values import (
     picture,
     picture_of,
 )
-from packer.samples.as_json import to_json
+from packer.samples.labels import to_json
 from packer.trees.sidecars import EXTENSION
 from reader.format.members import kind_of, picture_format
 from reader.format.pictures import opened

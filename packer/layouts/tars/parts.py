@@ -1,13 +1,16 @@
 """A dataset whose splits lie apart: ``train.tar`` beside ``val.tar``, or folders of tars."""
 
-from collections.abc import Iterator, Mapping, Sequence
+import os
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from packer.layouts.tars.source import is_index
-from packer.samples.objects import Encodings
-from packer.samples.records import Content, Facts, Reader, Skipped, Source, SourceSample
+from packer.samples.labels import Encodings
+from packer.samples.places import Files, places_of
+from packer.samples.records import Facts, Place, Skipped, Source, SourceSample
 from packer.trees.meaning import SPLITS
+from packer.trees.shape import inside
 from packer.trees.walk import look, with_parents
 
 _ARCHIVES = (".tar", ".zip")
@@ -18,8 +21,8 @@ def split_parts(folder: Path) -> dict[str, Path]:
 
     Folders that are passed over, such as hidden ones, are none of them.
     """
-    inside = look(str(folder), with_parents(folder))
-    names = sorted(name for name in (*inside.folders, *inside.files) if not is_index(name))
+    found = look(str(folder), with_parents(folder))
+    names = sorted(name for name in (*found.folders, *found.files) if not is_index(name))
     parts = {_without_extension(name): folder / name for name in names}
     return parts if len(parts) == len(names) and SPLITS.issuperset(parts) else {}
 
@@ -32,20 +35,21 @@ def _without_extension(name: str) -> str:
 class PartsSource:
     """A source for each split, with the classes of all."""
 
-    # (split, source), with the same classes in all sources that have labels by name
-    parts: tuple[tuple[str, Source], ...]
+    folder: Path  # in which the parts lie
+    parts: tuple[tuple[str, Source], ...]  # by split; all with the same classes by name
     classes: tuple[str, ...]  # class names in label order
     boxes: Encodings = field(default_factory=dict)  # how the members hold boxes
 
     def scan(self) -> Iterator[SourceSample | Skipped]:
         """One split after the other; names and keys begin with the split's."""
         for split, source in self.parts:
+            assert isinstance(source.files, Files), "it lies on the disk"
+            prefix = os.path.relpath(source.files.root, self.folder)
             for record in source.scan():
-                name = f"{split}/{record.name}"
                 if isinstance(record, Skipped):
-                    yield replace(record, name=name)
+                    yield replace(record, name=f"{split}/{record.name}")
                 else:
-                    yield replace(record, name=name, key=f"{split}/{record.key}", split=split)
+                    yield _moved(record, split, "" if prefix == "." else prefix)
 
     @property
     def facts(self) -> Facts:
@@ -57,29 +61,19 @@ class PartsSource:
             yield from part.facts.unlabelled()
 
     @property
-    def files(self) -> "PartFiles":
+    def files(self) -> Files:
         """What reads the samples."""
-        return PartFiles({split: source.files for split, source in self.parts})
+        return Files(self.folder)
 
 
-@dataclass(frozen=True)
-class PartFiles:
-    """What reads the samples of each split."""
-
-    parts: Mapping[str, Reader]
-
-    def member_files(self, sample: SourceSample) -> Sequence[str]:
-        """Return those of the sample's split, below it."""
-        split, inside = _inside(sample)
-        return [f"{split}/{file}" for file in self.parts[split].member_files(inside)]
-
-    def read(self, sample: SourceSample) -> Content:
-        """Return what the sample's split has for it."""
-        split, inside = _inside(sample)
-        return self.parts[split].read(inside)
-
-
-def _inside(sample: SourceSample) -> tuple[str, SourceSample]:
-    """The part that a sample comes from, and the sample as that knows it."""
-    split, _, name = sample.name.partition("/")
-    return split, replace(sample, name=name, key=sample.key.removeprefix(f"{split}/"))
+def _moved(sample: SourceSample, split: str, prefix: str) -> SourceSample:
+    """Return the sample of a part whose files lie at `prefix` in the folder of all parts."""
+    places: list[Place] = []
+    for place in sample.places if prefix == split else places_of(sample):
+        if isinstance(place, str) or (place is None and prefix != split):
+            place = inside(prefix, place or sample.name)
+        elif place is not None and isinstance(place[0], str):
+            place = [inside(prefix, place[0]), *place[1:]]
+        places.append(place)
+    name, key = f"{split}/{sample.name}", f"{split}/{sample.key}"
+    return replace(sample, name=name, key=key, split=split, places=places)

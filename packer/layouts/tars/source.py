@@ -17,8 +17,7 @@ from packer.errors import BadImage, Damaged, UnusableInput
 from packer.files.snapshot import read_span, unchanged
 from packer.keys import escape, unescape
 from packer.layouts.tars.shard_lists import told_splits
-from packer.samples.labels import class_number
-from packer.samples.objects import Encodings
+from packer.samples.labels import Encodings, class_number
 from packer.samples.places import Files
 from packer.samples.records import Facts, Skipped, SourceSample
 from packer.trees.folder import FolderTree

@@ -11,7 +11,7 @@ from packer.layouts.yolo.data_file import DataFile, of_lines, of_yaml
 from packer.layouts.yolo.lines import BOX, OUTLINE
 from packer.layouts.yolo.paths import Prefix, folder_at, prefix_of
 from packer.layouts.yolo.yolo import Part, Yolo, kind_at, labels_of
-from packer.samples.objects import YOLO
+from packer.samples.labels import YOLO
 from packer.samples.records import Skipped
 from packer.trees.folder import FolderTree
 from packer.trees.meaning import splits_of

@@ -14,7 +14,7 @@ import packer
 from packer.errors import BadImage, UnusableInput
 from packer.options.declared import PackOptions
 from packer.run.pack import pack
-from packer.samples.objects import Objects
+from packer.samples.labels import Objects
 from reader.format import BoxEncoding, Manifest
 
 XYWH = BoxEncoding("xywh", labels="categories")
