@@ -37,7 +37,6 @@ def cell(path: Path, mtime_ns: int, group: int, row: int, column: str) -> bytes:
 
 @lru_cache(maxsize=4)
 def _column(path: Path, mtime_ns: int, group: int, column: str) -> pa.ChunkedArray | BadImage:
-    """A column of a row group, which the scan has found to fit, or why it cannot be read."""
     try:
         with opened(path) as file:
             return file.read_row_group(group, columns=[column], use_threads=False).column(column)
@@ -75,7 +74,7 @@ class Stream:
 
     @property
     def metadata(self) -> Any:
-        """What tells of each batch, by ``row_group``."""
+        """The size of each batch, by ``row_group``."""
         return SimpleNamespace(row_group=self._sizes)
 
     def _sizes(self, group: int) -> Any:

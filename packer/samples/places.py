@@ -8,7 +8,7 @@ The place of an image or a member is one of these:
     [file, offset, size, packed, crc32]   a file in a zip; offset is that of its local header,
                            packed how many bytes it is deflated to, -1: it is stored
     [bytes, *files]        what the scan has made, of these files
-    [bytes, *shape]        pixels of an image that it has made, by height, width and channels
+    [bytes, shape]         the same: pixels, [height, width, channels] of uint8
     [offset, size, ...]    one of these, once it lies in the spool
 """
 
@@ -17,7 +17,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Any
 
 import numpy as np
@@ -44,14 +43,6 @@ def _is_made(place: Sequence[Any]) -> bool:
     return not isinstance(place[0], str)
 
 
-def _shape(place: Place) -> list[int]:
-    """Return the shape of pixels that the scan has made; empty for the bytes of a file."""
-    if place is None or isinstance(place, str) or not _is_made(place):
-        return []
-    shape = place[1:] if isinstance(place[0], bytes) else place[2:]
-    return [side for side in shape if isinstance(side, int)]
-
-
 class Spool:
     """A file of what a scan makes for samples, written once for all who pack.
 
@@ -70,12 +61,7 @@ class Spool:
     def __enter__(self) -> "Spool":
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._file is not None:
             self._file.close()
             with suppress(OSError):
@@ -159,11 +145,10 @@ class Files:
         is_same = newest <= sample.mtime_ns if has_made else newest == sample.mtime_ns
         if not is_same or sum(map(len, parts)) != sample.size:
             raise Unreadable(CHANGED)
-        image, shape = parts[0], _shape(places[0])
-        return Content(
-            np.frombuffer(image, np.uint8).reshape(shape) if shape else image,
-            dict(zip(sample.members, parts[1:], strict=True)),
-        )
+        image: Any = parts[0]
+        if isinstance(places[0], list) and isinstance(shape := places[0][-1], list):
+            image = np.frombuffer(image, np.uint8).reshape(shape)
+        return Content(image, dict(zip(sample.members, parts[1:], strict=True)))
 
     def packed(self, place: Sequence[Any], mtime_ns: int) -> bytes:
         """Return what lies at a place in an archive, which was last written at `mtime_ns`."""

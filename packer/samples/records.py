@@ -24,17 +24,13 @@ class SourceSample:
     key: str  # its name in the archive, unique in the source
     label: int  # class number, -1 without labels
     size: int  # bytes of the image and its members
-    # when the newest of its files was written; tells what changes while it is packed, and what is
-    # mended before it is packed again. 0: nothing tells that
-    mtime_ns: int
-    # extensions of its further members, in the order in which they are stored
-    members: tuple[str, ...] = ()
+    mtime_ns: int  # when the newest of its files was written, to notice changes; 0: not known
+    members: tuple[str, ...] = ()  # extensions of further members, in the order of storage
     split: str = ""  # the part of the dataset that the source puts it into, "" for none
-    # of the image, then of each member; empty: the image is the file of this name, and each member
-    # the file beside it that has its stem
+    # Of the image, then of each member. Empty: the file of this name, and those of its stem.
     places: Sequence[Place] = ()
-    # samples of one number lie together and are cheap to read one after the other only (a row group
-    # of a Parquet file); -1 where any order will do
+    # Samples of one number are cheap to read only one after the other (a Parquet row group); -1:
+    # any order will do.
     block: int = -1
 
 
@@ -44,15 +40,12 @@ class Skipped:
 
     name: str
     reason: str
-    # nothing of value is missing without it (the operating system's own litter, a copy of another
-    # file), so that it is reported and no error
-    ignored: bool = False
-    # the file is damaged or missing, and the dataset is what it was read as without it
-    damaged: bool = False
+    ignored: bool = False  # no error: nothing of value is missing without it, as litter or a copy
+    damaged: bool = False  # or missing; without it the dataset is what it was read as
 
     @classmethod
     def of(cls, name: str, error: BadImage) -> "Skipped":
-        """What is skipped for an error."""
+        """Return what is skipped for an error."""
         return cls(name, str(error), damaged=isinstance(error, Damaged))
 
 
@@ -60,48 +53,42 @@ class Skipped:
 class EmptyClass(Skipped):
     """A class folder from which no sample came."""
 
-    class_name: str = ""  # that it would have had
+    class_name: str = ""
 
 
 @dataclass(frozen=True)
 class Content:
     """What a source holds for one sample."""
 
-    # an image file's bytes, or pixels as a uint8 array (height, width, channels), or a picture of
-    # Pillow's
-    image: "bytes | NDArray[Any] | Image"
-    # the bytes of each further member by extension, as `SourceSample.members` says
-    members: Mapping[str, bytes] = field(default_factory=dict)
-    sample: SourceSample | None = None  # as it is now known to be; None: as it was scanned
+    image: "bytes | NDArray[Any] | Image"  # of a file; or uint8 (height, width, channels)
+    members: Mapping[str, bytes] = field(default_factory=dict)  # further ones, by extension
+    sample: SourceSample | None = None  # as it is known now; None: as it was scanned
 
 
 class Reader(Protocol):
     """Reads samples; it is sent to the packing processes, so it must pickle and stay small."""
 
     def member_files(self, sample: SourceSample) -> Sequence[str]:
-        """Files of the source that hold the sample's members, and no other sample."""
+        """Return the files of the source that hold the sample's members, and no other sample."""
 
     def read(self, sample: SourceSample) -> Content:
-        """The sample's image and members; raises BadImage where they are not there as scanned."""
+        """Return the sample's image and members; raise BadImage unless they are as scanned."""
 
 
 @dataclass(frozen=True)
 class Facts:
     """What a source says of itself beside its samples."""
 
-    # the options that it understands beside those of all sources
-    heeds: frozenset[str] = frozenset()
+    heeds: frozenset[str] = frozenset()  # options that it has beside those of all sources
     remarks: tuple[str, ...] = ()  # sentences for a person
-    # gives such sentences where no sample has a label
-    unlabelled: Callable[[], Iterable[str]] = tuple
+    unlabelled: Callable[[], Iterable[str]] = tuple  # such sentences if no sample has a label
     is_late: bool = False  # labels, keys and members are known only when an item is read
-    is_keyed: bool = False  # what a few of such items have
+    is_keyed: bool = False  # a few of such items are; likewise the next two
     is_labelled: bool = False
     members: tuple[str, ...] = ()
     identity: str = ""  # tells whether it is the same source, where the samples do not
     root: Path | None = None  # folder in which its files lie; None: they lie where the source does
-    # how members hold boxes, by extension
-    boxes: Mapping[str, BoxEncoding] = field(default_factory=dict)
+    boxes: Mapping[str, BoxEncoding] = field(default_factory=dict)  # how members hold them, by ext
 
 
 class Source(Protocol):

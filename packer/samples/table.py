@@ -16,8 +16,8 @@ from packer.samples.records import Place, Skipped, SourceSample
 _TEXTS = 3  # name, key and places
 _encode = json.JSONEncoder(separators=(",", ":")).encode
 _AT_A_TIME = 1 << 16  # samples whose texts are taken: each is an object for a moment
-_COLUMNS: Any = {"_text": "B", "_bounds": "Q", "_kinds": "I"}
-_COLUMNS |= dict.fromkeys(("_labels", "_sizes", "_mtimes", "_blocks"), "q")
+_NUMBERS = ("_labels", "_sizes", "_mtimes", "_blocks")
+_COLUMNS: Any = {"_text": "B", "_bounds": "Q", "_kinds": "I", **dict.fromkeys(_NUMBERS, "q")}
 
 _Kind = tuple[str, tuple[str, ...]]  # a split and the extensions of the further members
 
@@ -111,13 +111,8 @@ class Listing:
                 starts, ends = (bounds[_TEXTS * at].tolist() for at in (few, few + 1))
                 taken._text += b"".join(map(text.__getitem__, map(slice, starts, ends)))
         taken._bounds.frombytes(np.cumsum(lengths).tobytes())
-        for column, ours in (
-            (taken._labels, self._labels),
-            (taken._sizes, self._sizes),
-            (taken._mtimes, self._mtimes),
-            (taken._blocks, self._blocks),
-        ):
-            column.frombytes(_int64(ours)[chosen].tobytes())
+        for name in _NUMBERS:
+            getattr(taken, name).frombytes(_int64(getattr(self, name))[chosen].tobytes())
         taken._kind_list = [self._kind_list[kind] for kind in kinds[order]]
         taken._known_kinds = {kind: number for number, kind in enumerate(taken._kind_list)}
         taken._kinds.frombytes(np.argsort(order)[places].astype(np.uint32).tobytes())
@@ -175,19 +170,16 @@ class Listing:
         """Bytes of the longest member name that each sample may have."""
         bounds = np.frombuffer(self._bounds, dtype=np.uint64).astype(np.int64)
         keys = bounds[2::_TEXTS] - bounds[1::_TEXTS]
-        longest = [
-            max(len(ext.encode()) for ext in ("webp", *members)) for _, members in self._kind_list
-        ]
+        kinds = (("webp", *members) for _, members in self._kind_list)
+        longest = [max(len(ext.encode()) for ext in extensions) for extensions in kinds]
         return keys + len(".") + self._of_kind(longest)
 
     @property
     def key_hashes(self) -> NDArray[np.uint64]:
         """A hash of each sample's key (xxh3-64)."""
         bounds, text = self._bounds, memoryview(self._text)
-        keys = (
-            text[bounds[first + 1] : bounds[first + 2]]
-            for first in range(0, _TEXTS * len(self), _TEXTS)
-        )
+        ats = range(1, _TEXTS * len(self), _TEXTS)
+        keys = (text[bounds[at] : bounds[at + 1]] for at in ats)
         return np.array(array("Q", map(xxhash.xxh3_64_intdigest, keys)), np.uint64)
 
     @property
@@ -232,7 +224,6 @@ class Listing:
         return np.frombuffer(self._kinds, np.uint32) if len(self) else np.empty(0, np.uint32)
 
     def _of_kind(self, values: Sequence[Any]) -> NDArray[Any]:
-        """For each sample, what `values` has for its kind."""
         return np.array(values or [0])[self._kind_numbers]
 
 

@@ -16,9 +16,7 @@ from packer.files.snapshot import read_span
 from packer.keys import MAX_NAME
 from packer.samples.records import Skipped
 
-Entry = tuple[
-    int, int, int, int
-]  # offset of the local header, bytes, deflated to (-1: stored), CRC
+Entry = tuple[int, int, int, int]  # offset of its header, bytes, deflated to (-1: stored), CRC
 
 _LOCAL_HEADER = struct.Struct("<4s22xHH")
 _MAGIC = b"PK\x03\x04"
@@ -31,7 +29,7 @@ _LOOKED_AT = 1024  # deflated bytes, for the first few of a file
 
 
 def zip_entries(path: Path) -> Iterator[tuple[str, Entry] | Skipped]:
-    """The files of a zip in the order of its table of contents; folders are passed over."""
+    """Yield the files of a zip in the order of their bytes."""
     try:
         with zipfile.ZipFile(path) as archive:
             infos = sorted(archive.infolist(), key=lambda info: info.header_offset)
@@ -43,8 +41,7 @@ def zip_entries(path: Path) -> Iterator[tuple[str, Entry] | Skipped]:
         name = info.filename.replace("\\", "/")  # as some programs for Windows write it
         if name.endswith("/"):
             continue
-        reason = _refusal(info, name, following)
-        if reason:
+        if reason := _refusal(info, name, following):
             yield Skipped(name, reason)
             continue
         packed = -1 if info.compress_type == zipfile.ZIP_STORED else info.compress_size
@@ -119,7 +116,6 @@ def _inflated(packed: bytes, size: int) -> bytes:
 
 
 def _refusal(info: zipfile.ZipInfo, name: str, following: int) -> str | None:
-    """Why a file of a zip cannot be read in place; `following`: where the next one begins."""
     if not name:
         return "it has no name"
     if (length := len(name.encode())) > MAX_NAME:

@@ -116,7 +116,7 @@ class CifarSource:
                     mtime_ns=mtime_ns,
                     members=("coarse.cls",) if members else (),
                     split=data.splits[batch],
-                    places=[[image, _SIDE, _SIDE, 3], *([member] for member in members)],
+                    places=[[image, [_SIDE, _SIDE, 3]], *([member] for member in members)],
                 )
 
 

@@ -104,7 +104,7 @@ class IdxSource:
                 size=pixels[row].size,
                 mtime_ns=mtime_ns,
                 split=split,
-                places=[[pixels[row].tobytes(), *pixels[row].shape, 1]],
+                places=[[pixels[row].tobytes(), [*pixels[row].shape, 1]]],
             )
 
 

@@ -1,1 +1,1 @@
-"""Folders of images: `source` reads them, `pairs` and `labels_beside` find what belongs to one."""
+"""Folders of images: `source` reads them, `pairs` finds the files elsewhere that belong to one."""

@@ -1,25 +1,34 @@
-"""Parallel folders: files elsewhere that belong to the images of the same path (masks, texts)."""
+"""Parallel folders: files elsewhere that belong to the images of the same path (masks, texts).
+
+Labels in such folders, as YOLO and VOC have them, are never lost: without `Pairs` they are refused.
+"""
 
 import os
 from collections import defaultdict
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from packer.samples.records import Skipped
+from packer.trees.shape import IMAGES, OfOthers, Shape, inside, plain
 from packer.trees.tree import Tree
 from packer.trees.walk import is_litter, skipped, tells_of_file
+from packer.words import option
 
 BESIDE = "."  # the folder of files that lie beside their images
+_CLASS_NAMES = "classes.txt"  # LabelImg and others write it beside their label files
+_LABELS = frozenset({"labels", "annotations", "annotation", "annots", "xmls", "bboxes", "label2"})
+_TEXTS = (".txt", ".xml", ".json")
 
 
 @dataclass(frozen=True)
 class Pairs:
-    """Folders that run parallel to a source."""
+    """Folders that run parallel to a source: name -> folder, relative to the source.
 
-    # name -> folder, relative to the source. The file at the path of an image, but for its
-    # extension, is the image's member ``name.ext`` (``name``, if that is the extension). Behind the
-    # name, a ``?`` says that an image may be without it. The source itself, ".", has it beside the
-    # image, as ``STEM.name.ext``
+    The file at the path of an image, but for its extension, is the image's member ``name.ext``
+    (``name``, if that is the extension). With ``?`` behind the name, an image may lack it. The
+    source itself, ".", has it beside the image, as ``STEM.name.ext``.
+    """
+
     folders: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -38,12 +47,12 @@ class Pairs:
         found: dict[str, dict[str, str]] = defaultdict(dict)
         for written, parallel in self.elsewhere_only.items():
             name = written.removesuffix("?")
-            inside = os.path.join(parallel, folder)
-            for file in _files(tree, inside):
+            path = os.path.join(parallel, folder)
+            for file in _files(tree, path):
                 stem, ext = os.path.splitext(file)
                 ext = ext[1:].lower()
                 member = name if ext == name else f"{name}.{ext}"
-                found[stem][member] = os.path.join(inside, file)
+                found[stem][member] = os.path.join(path, file)
         return found
 
     def missing(self, members: Mapping[str, str]) -> str | None:
@@ -53,19 +62,16 @@ class Pairs:
         return next((name for name in required if name not in given), None)
 
     def elsewhere(self, tree: Tree, without_images: Container[str]) -> Iterator[Skipped]:
-        """The files of the parallel folders that lie where the source has no images."""
+        """Yield the files of the parallel folders at paths `without_images` in the source."""
         for parallel in self.elsewhere_only.values():
             for item in tree.files_below(parallel):
                 if isinstance(item, Skipped):
                     yield item
                     continue
                 folder, files = item
-                inside = os.path.relpath(folder, parallel)
-                if inside in without_images or not tree.has_folder(inside):
+                path = os.path.relpath(folder, parallel)
+                if path in without_images or not tree.has_folder(path):
                     yield from (unused(f"{folder}/{file}") for file in files)
-
-
-_CLASS_NAMES = "classes.txt"  # LabelImg and others write it beside their label files
 
 
 def unused(path: str) -> Skipped:
@@ -84,3 +90,27 @@ def _files(tree: Tree, folder: str) -> list[str]:
         if not tells_of_file(error):
             raise
         return []  # the images then lack what should be there, and are named for it
+
+
+def refuse_labels(shape: Shape, where: object, names: Callable[[str], Iterable[str]]) -> None:
+    """Raise where a folder has a text for an image in another one, which would be ignored.
+
+    `names` gives the names of the files in a folder and below it.
+    """
+    for path in sorted(shape.images):
+        above, _, name = path.rpartition("/")
+        if plain(name) not in _LABELS or shape.below(path):
+            continue
+        if not (siblings := shape.with_images(above)):
+            continue
+        texts = [os.path.splitext(file) for file in names(path) if file.endswith(_TEXTS)]
+        siblings.sort(key=lambda sibling: plain(sibling) not in IMAGES)
+        images = inside(above, siblings[0])
+        stems = {os.path.splitext(file)[0] for file in names(images)} if texts else set()
+        if found := next((ext[1:] for stem, ext in texts if stem in stems), None):
+            raise OfOthers(
+                f"{where}: {path} has labels of the images in {images}, one file for an image. "
+                f"Type: packer pack {where}/{images} DST --pair '{found}?={where}/{path}'. For "
+                f"the images without them, give {option('kind', 'flat')} or "
+                f"{option('kind', 'folder')}."
+            )

@@ -15,8 +15,7 @@ from functools import partial
 
 from packer.errors import UnusableInput
 from packer.keys import clashing
-from packer.layouts.folders.labels_beside import refuse_labels
-from packer.layouts.folders.pairs import BESIDE, Pairs, unused
+from packer.layouts.folders.pairs import BESIDE, Pairs, refuse_labels, unused
 from packer.samples.labels import class_order
 from packer.samples.records import EmptyClass, Facts, Reader, Skipped, SourceSample
 from packer.trees.meaning import FLAT, Layout, understand
@@ -39,8 +38,7 @@ class FolderSource:
     classes: tuple[str, ...]  # class names in label order
     layout: Layout = field(default_factory=Layout)  # what its folders mean
     pairs: Pairs = field(default_factory=Pairs)  # further folders whose files belong to the images
-    # of the pictures beside images that are members, see `sidecars.members_named`
-    words: frozenset[str] = MAPS
+    words: frozenset[str] = MAPS  # of pictures that are members, see `sidecars.members_named`
 
     @classmethod
     def open(
@@ -142,10 +140,17 @@ class FolderSource:
         """What reads the samples."""
         return self.tree.files
 
+    @property
+    def _paired(self) -> list[str]:
+        return [os.path.normpath(folder) for folder in self.pairs.elsewhere_only.values()]
+
     def _beside(
         self, path: str, known: Container[str], what: str, *, files: bool = True
     ) -> Iterator[Skipped]:
-        """What lies in a folder beside those that mean something."""
+        """Yield what lies in a folder beside the `known` ones, or those that the layout names.
+
+        `what` names these in the reason; `files` says whether the folder's own files are strays.
+        """
         level = self.tree.level(path)
         for name, reason in level.skipped.items():
             yield not_entered(inside(path, name), reason)
@@ -160,29 +165,19 @@ class FolderSource:
             for item in self.tree.files_below(below):
                 if isinstance(item, Skipped):
                     yield item
-                elif not self._in_pair(item[0]):
+                elif not any(lies_in(item[0], folder) for folder in self._paired):
                     strays += [f"{item[0]}/{name}" for name in item[1]]
         reason = f"it lies beside {what} and belongs to none of them"
         for stray in strays:
             yield self.tree.ignored(stray) or Skipped(stray, reason)
 
     def _is_aside(self, path: str) -> bool:
-        """Whether a folder where classes lie is none."""
-        pairs = map(os.path.normpath, self.pairs.elsewhere_only.values())
-        return path in self.layout.aside or any(lies_in(folder, path) for folder in pairs)
-
-    def _in_pair(self, path: str) -> bool:
-        pairs = map(os.path.normpath, self.pairs.elsewhere_only.values())
-        return any(lies_in(path, folder) for folder in pairs)
+        return path in self.layout.aside or any(lies_in(folder, path) for folder in self._paired)
 
     def _class(
-        self,
-        path: str,
-        base: str,
-        split: str,
-        number_of: Mapping[str, int],
+        self, path: str, base: str, split: str, number_of: Mapping[str, int]
     ) -> Iterator[SourceSample | Skipped | str]:
-        """What lies below a folder of classes, with the name of each class that begins."""
+        """Yield what lies below a folder of classes, with the name of each class that begins."""
         folders: list[tuple[str, str, list[str]]] = []
         for item in self.tree.files_below(path):
             if isinstance(item, Skipped):
@@ -253,7 +248,7 @@ def to_be_unpacked(tree: Tree) -> UnusableInput:
 
 
 def _words(tree: Tree, aside: Sequence[str], chosen: frozenset[str]) -> frozenset[str]:
-    """The words of pictures that are members, in the whole tree but for the folders `aside`."""
+    """Return the words of pictures that are members, in the tree but for the folders `aside`."""
     levels = (
         level.companions
         for folder, level in tree.walk()

@@ -1,1 +1,1 @@
-"""Tars of samples: `source` reads them, `shard_lists` tells their splits, `parts` joins splits."""
+"""Tars of samples: `source` reads them, `parts` knows and joins the splits of several."""

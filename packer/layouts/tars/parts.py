@@ -1,19 +1,34 @@
-"""A dataset whose splits lie apart: ``train.tar`` beside ``val.tar``, or folders of tars."""
+"""Splits that lie apart: ``train.tar`` beside ``val.tar``, folders of tars, or lists of shards.
 
+timm lists shards in ``_info.json``, Energon in ``.nv-meta/split.yaml``; other files beside tars
+only count what these hold.
+"""
+
+import json
 import os
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
-from packer.layouts.tars.source import is_index
+from packer.files.braces import expanded
 from packer.samples.labels import Encodings
 from packer.samples.places import Files, places_of
 from packer.samples.records import Facts, Place, Skipped, Source, SourceSample
 from packer.trees.meaning import SPLITS
 from packer.trees.shape import inside
-from packer.trees.walk import look, with_parents
+from packer.trees.walk import is_litter, look, with_parents
 
-_ARCHIVES = (".tar", ".zip")
+_INDEXES = (".safetensors", ".idx", ".index", "_stats.json", "dataset.json", "info.json")
+_ENERGON = ".nv-meta/split.yaml"
+_TIMM = ("_info.json", "info.json")
+_MAX_BYTES = 1 << 24  # of such a list
+
+
+def is_index(name: str) -> bool:
+    """Return whether a file beside tars only repeats what they hold."""
+    return is_litter(name) or name.endswith(_INDEXES)
 
 
 def split_parts(folder: Path) -> dict[str, Path]:
@@ -23,12 +38,8 @@ def split_parts(folder: Path) -> dict[str, Path]:
     """
     found = look(str(folder), with_parents(folder))
     names = sorted(name for name in (*found.folders, *found.files) if not is_index(name))
-    parts = {_without_extension(name): folder / name for name in names}
+    parts = {re.sub(r"\.(tar|zip)\Z", "", name): folder / name for name in names}
     return parts if len(parts) == len(names) and SPLITS.issuperset(parts) else {}
-
-
-def _without_extension(name: str) -> str:
-    return name[:-4] if name.endswith(_ARCHIVES) else name
 
 
 @dataclass(frozen=True)
@@ -77,3 +88,49 @@ def _moved(sample: SourceSample, split: str, prefix: str) -> SourceSample:
         places.append(place)
     name, key = f"{split}/{sample.name}", f"{split}/{sample.key}"
     return replace(sample, name=name, key=key, split=split, places=places)
+
+
+def listed_splits(folder: Path) -> dict[str, str]:
+    """Return the split of each shard by its name, from a list beside them; empty without one."""
+    for path in (folder / _ENERGON, folder.parent / _ENERGON, *(folder / name for name in _TIMM)):
+        try:
+            with path.open("rb") as file:
+                text = file.read(_MAX_BYTES).decode()
+        except (OSError, UnicodeDecodeError):
+            continue
+        if parts := _parts(text):
+            return {
+                name.rpartition("/")[2]: split
+                for split, patterns in parts.items()
+                for pattern in patterns
+                for name in expanded(pattern)
+            }
+    return {}
+
+
+def _parts(text: str) -> Mapping[str, list[str]]:
+    try:
+        content = json.loads(text)
+    except ValueError:
+        return _of_yaml(text)
+    splits = content.get("split_parts", content.get("splits")) if type(content) is dict else None
+    found = {}
+    for split, listed in splits.items() if type(splits) is dict else ():
+        names: Any = listed.get("filenames") if type(listed) is dict else listed
+        if type(names) is list and all(type(name) is str for name in names):
+            found[split] = names
+    return found
+
+
+def _of_yaml(text: str) -> dict[str, list[str]]:
+    """``split_parts`` of what Energon writes: the splits, with a list of patterns below each."""
+    found: dict[str, list[str]] = {}
+    split, is_below = "", False
+    for line in text.splitlines():
+        if not line.startswith((" ", "-")):
+            is_below = line.rstrip() == "split_parts:"
+        elif is_below and (match := re.fullmatch(r"\s+(\w+):\s*(\[\])?\s*", line)):
+            split = match[1]
+        elif is_below and split and (match := re.fullmatch(r"\s*-\s+['\"]?(.+?)['\"]?\s*", line)):
+            found.setdefault(split, []).append(match[1])
+    return found

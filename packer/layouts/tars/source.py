@@ -16,7 +16,7 @@ from pathlib import Path
 from packer.errors import BadImage, Damaged, UnusableInput
 from packer.files.snapshot import read_span, unchanged
 from packer.keys import escape, unescape
-from packer.layouts.tars.shard_lists import told_splits
+from packer.layouts.tars.parts import is_index, listed_splits
 from packer.samples.labels import Encodings, class_number
 from packer.samples.places import Files
 from packer.samples.records import Facts, Skipped, SourceSample
@@ -27,7 +27,6 @@ from packer.trees.tar_reader import Member, image_of, members, samples
 from packer.trees.walk import is_litter, look, not_entered, with_parents
 from reader.format import FormatError, Manifest, manifest
 
-_INDEXES = (".safetensors", ".idx", ".index", "_stats.json", "dataset.json", "info.json")
 _REPEATS = (".parquet", ".json", ".csv", ".tsv", ".txt", ".jsonl")
 MAX_NAMES = 100_000  # of classes, where cls holds names
 MAX_CLASS_NAME = 1000  # bytes
@@ -41,11 +40,9 @@ class WebDatasetSource:
 
     folder: Path  # where the tars lie
     only: str = ""  # the one tar that is meant; "" for all in the folder
-    # class names in label order; empty where labels are numbers alone
-    classes: tuple[str, ...] = ()
-    # of the tars, where series of them are named as splits are (``train-000.tar``)
-    splits: Mapping[str, str] = field(default_factory=dict)
-    boxes: Encodings = field(default_factory=dict)  # how the members hold boxes
+    classes: tuple[str, ...] = ()  # empty where labels are only numbers
+    splits: Mapping[str, str] = field(default_factory=dict)  # of each tar, such as train-000.tar
+    boxes: Encodings = field(default_factory=dict)
 
     @classmethod
     def recognises(cls, path: Path) -> bool:
@@ -114,7 +111,6 @@ class WebDatasetSource:
         return Files(self.folder)
 
     def _beside(self) -> Iterator[Skipped]:
-        """What lies beside the tars."""
         level = look(str(self.folder), with_parents(self.folder))
         for name, reason in level.skipped.items():
             yield not_entered(f"{name}/", reason)
@@ -171,7 +167,7 @@ class WebDatasetSource:
     def _label(
         self, tar: str, mtime_ns: int, run: Sequence[Member], number_of: Mapping[str, int]
     ) -> int:
-        """The number of the class that a sample's ``cls`` tells; -1 if it has none."""
+        """Return the class number by a sample's ``cls``; -1 without one."""
         member = next((member for member in run if member.ext == "cls"), None)
         if member is None:
             return -1
@@ -194,11 +190,6 @@ class WebDatasetSource:
         return number
 
 
-def is_index(name: str) -> bool:
-    """Whether a file beside tars only tells what they hold."""
-    return is_litter(name) or name.endswith(_INDEXES)
-
-
 def packed(folder: Path) -> tuple[tuple[str, ...], Encodings]:
     """The classes of a dataset that packer wrote, and how it holds boxes; empty if another's."""
     with contextlib.suppress(FormatError):
@@ -211,13 +202,13 @@ def packed(folder: Path) -> tuple[tuple[str, ...], Encodings]:
 def _splits_of_tars(folder: Path) -> dict[str, str]:
     """The split of each tar in `folder`, told from its name without its number."""
     tars = _tars(folder)
-    if told := told_splits(folder):
-        if missing := [name for name in tars if name not in told]:
+    if found := listed_splits(folder):
+        if missing := [name for name in tars if name not in found]:
             raise UnusableInput(
                 f"{folder}: the list of splits beside the tars lacks {missing[0]}. Mend the list, "
                 "or move it elsewhere."
             )
-        return {name: told[name] for name in tars}
+        return {name: found[name] for name in tars}
     series = {name: re.sub(r"[-_.]?\d+(-of-\d+)?$", "", name.removesuffix(".tar")) for name in tars}
     splits = splits_of(sorted(set(series.values())))
     others = [name for name, stem in series.items() if stem not in splits]
