@@ -25,13 +25,12 @@ class Carried:
     """
 
     def __init__(self, parts: Mapping[str, Any], what: str) -> None:
-        """`what` they are, for a person."""
         self.parts = parts
         self._what = what
         self._parcel: bytes | tuple[int, int] | None = None
 
     def pack_up(self, *, far: bool) -> None:
-        """Make it ready to be sent."""
+        """Make it ready to be sent, `far` to other machines; raise where it does not pickle."""
         try:
             if far or sys.platform != "linux":
                 self._parcel = _pickle(self.parts, io.BytesIO()).getvalue()
@@ -109,7 +108,7 @@ def _pickle(parts: Mapping[str, Any], file: F) -> F:
 
 
 def _culprit(parts: Mapping[str, Any]) -> str:
-    """Which attribute it is that does not pickle, to begin a sentence."""
+    """Return which attribute does not pickle, to begin a sentence."""
     import cloudpickle
 
     for part in parts.values():

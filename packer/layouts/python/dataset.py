@@ -5,8 +5,10 @@ members. Until then all items are alike, of the size that a few of them have on 
 """
 
 import os
+import random
+import sys
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
@@ -19,9 +21,8 @@ from packer.images.encode import AS_PNG, Policy
 from packer.keys import escape
 from packer.layouts.interpretation import Reading
 from packer.layouts.python.carried import Carried, Sent
-from packer.layouts.python.draws import drawn
 from packer.layouts.python.items import Fields, Item
-from packer.layouts.python.known import Known, is_map_style, know, parts_of
+from packer.layouts.python.known import is_map_style, know, parts_of
 from packer.layouts.python.probes import Probed, Read, probe
 from packer.layouts.python.values import described
 from packer.options.declared import PYTHON, SourceOptions
@@ -42,9 +43,9 @@ class DatasetSource:
 
     carried: Carried | Sent  # a dataset for each split
     lengths: Mapping[str, int]  # of each split
-    fields: Fields  # how an item is understood
-    probed: Probed  # what a few of the items tell
-    identity: str  # tells whether it is the same dataset; never the same if that cannot be told
+    fields: Fields
+    probed: Probed
+    identity: str  # of the same dataset the same; never the same where that is not known
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -53,7 +54,7 @@ class DatasetSource:
 
     @property
     def facts(self) -> Facts:
-        """What a few of the items tell."""
+        """Return what a few of the items have."""
         return Facts(
             remarks=tuple(self._remarks()),
             is_late=True,
@@ -83,21 +84,18 @@ class DatasetSource:
     def read(self, sample: SourceSample) -> Content:
         """The item, with the label and the key that it has."""
         split, _, number = sample.name.rpartition("/")
-        draws = None
-        if self.probed.drawn:
-            draws = xxhash.xxh3_64_intdigest(sample.name.encode())
+        seed = xxhash.xxh3_64_intdigest(sample.name.encode())
+        draws = seed if self.probed.drawn else None
         item = read_item(self.carried.parts[split], int(number), self.fields, draws)
-        key = sample.key if item.key is None else escape(item.key)
         if (item.key is None) is self.probed.keyed:
             raise BadImage("it has a key or none, unlike others: give all of them one, or none")
-        if item.key is not None and split:
-            key = f"{split}/{key}"
-        name = sample.name if item.key is None else item.key
+        name, key = sample.name, sample.key
+        if item.key is not None:
+            name, key = item.key, f"{split}/{escape(item.key)}" if split else escape(item.key)
         known = replace(sample, name=name, key=key, label=item.label, members=tuple(item.members))
         return Content(item.image, item.members, known)
 
     def _remarks(self) -> Iterator[str]:
-        """What a person should know of the items."""
         if self.probed.as_png:
             yield AS_PNG
         if not self.probed.drawn:
@@ -108,8 +106,31 @@ class DatasetSource:
         yield f"Items differ when they are read twice: each is stored as drawn once, {then}."
 
 
+@contextmanager
+def drawn(number: int | None) -> Iterator[None]:
+    """Have the random generators of Python, NumPy and torch begin at `number` inside; None: go on.
+
+    Outside they go on where they were.
+    """
+    torch = sys.modules.get("torch")
+    pythons, numpys = random.getstate(), np.random.get_state()
+    torchs = None if torch is None else torch.get_rng_state()
+    try:
+        if number is not None:
+            random.seed(number)
+            np.random.seed(number % 2**32)
+            if torch is not None:
+                torch.default_generator.manual_seed(number % 2**63)
+        yield
+    finally:
+        random.setstate(pythons)
+        np.random.set_state(numpys)
+        if torch is not None and torchs is not None:
+            torch.set_rng_state(torchs)
+
+
 def read_item(dataset: Any, number: int, fields: Fields, draws: int | None) -> Item:
-    """What is stored for one item."""
+    """Return what is stored for one item; `draws`: where random generators begin, None: go on."""
     with _reading, nullcontext() if draws is None else drawn(draws):
         try:
             value = dataset[number]
@@ -127,7 +148,10 @@ def read_item(dataset: Any, number: int, fields: Fields, draws: int | None) -> I
 def opened(
     dataset: Any, options: SourceOptions, policy: Policy, *, alone: bool, far: bool
 ) -> Iterator[Reading]:
-    """A dataset as what is to be packed; what is sent of it is freed at the end."""
+    """Yield a dataset, or a dict of such by split, as a source; free what is sent at the end.
+
+    `alone`: it is read in this process; `far`: it is sent to other machines, too.
+    """
     if options.split_column:
         raise UnusableInput(f"The field {options.split_column!r} {_TOO_LATE}.")
     parts = parts_of(dataset, options.image_column or "image")
@@ -139,15 +163,17 @@ def opened(
                 f"What is given for the split {split!r}, {described(part)}, has not a length and "
                 'items by number. Of what is read in turn, each item names its "split".'
             )
-    known = {
-        split: know(part, options.image_column, options.label_column)
-        for split, part in parts.items()
-    }
+    fields = options.image_column, options.label_column
+    known = {split: know(part, *fields) for split, part in parts.items()}
     what = ", ".join(dict.fromkeys(one.what for one in known.values()))
     lengths = {split: len(one.dataset) for split, one in known.items()}
     if not sum(lengths.values()):
         raise NothingToPack(f"What is to be packed, {what}, has no items.", [])
-    declared = _same(known.values())
+    declared, *others = {one.classes for one in known.values()}
+    if others:
+        raise UnusableInput(
+            "The splits have different classes: give those of all as classes=[...]."
+        )
     carried = Carried({split: one.dataset for split, one in known.items()}, what)
     first = next(iter(known.values()))
 
@@ -161,8 +187,8 @@ def opened(
         )
         with drawn(None):  # the caller's own draws go on as if nothing had been read
             probed = probe(*_by_number(carried.parts, lengths, fields), policy)
-        told = (what, lengths, fields, probed, [one.fingerprint for one in known.values()])
-        identity = xxhash.xxh3_128_hexdigest(repr(told).encode("utf-8", "surrogatepass"))
+        facts = (what, lengths, fields, probed, [one.fingerprint for one in known.values()])
+        identity = xxhash.xxh3_128_hexdigest(repr(facts).encode("utf-8", "surrogatepass"))
         if not probed.repeatable:
             identity = os.urandom(16).hex()
         return DatasetSource(carried, lengths, fields, probed, identity)
@@ -175,20 +201,10 @@ def opened(
         carried.put_down()
 
 
-def _same(known: Iterable[Known]) -> tuple[str, ...]:
-    """The classes that all parts declare."""
-    declared = {one.classes for one in known}
-    if len(declared) > 1:
-        raise UnusableInput(
-            "The splits have different classes: give those of all as classes=[...]."
-        )
-    return declared.pop()
-
-
 def _by_number(
     parts: Mapping[str, Any], lengths: Mapping[str, int], fields: Fields
 ) -> tuple[Read, int]:
-    """What reads the items of all parts, counted through, and their number."""
+    """Return what reads the items of all parts, counted through, and their number."""
     ends = np.cumsum(list(lengths.values()))
 
     def read(number: int, draws: int | None) -> Item:

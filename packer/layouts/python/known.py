@@ -17,15 +17,15 @@ class Known:
     """A dataset, and what it tells of itself."""
 
     dataset: Any  # as it is to be read: where its images are files, it gives these
-    what: str  # it is, for a person
-    classes: tuple[str, ...] = ()  # names in label order
-    image: str = ""  # the fields that are declared as such; "" for none
-    label: str = ""
+    what: str  # for a person
+    classes: tuple[str, ...] = ()
+    image: str = ""  # the field that is declared as such
+    label: str = ""  # likewise
     fingerprint: str = ""  # of all that it holds, where it keeps one
 
 
 def know(dataset: Any, image: str | None = None, label: str | None = None) -> Known:
-    """Ask a dataset for what is known of its kind."""
+    """Return what is known of a dataset; `image` and `label` are the chosen fields."""
     if way := _way_to_samples(dataset, image or "image"):
         raise UnusableInput(f"The items of {described(dataset)} are not samples: {way}.")
     kind = type(dataset)
@@ -33,17 +33,12 @@ def know(dataset: Any, image: str | None = None, label: str | None = None) -> Kn
     what = f"{library}'s {kind.__name__}" if library in _LIBRARIES else described(dataset)
     known = Known(dataset, what, _classes(getattr(dataset, "classes", None)))
     if _is(dataset, "datasets", "Dataset") or _is(dataset, "datasets", "IterableDataset"):
-        return _of_hugging_face(
-            replace(known, what=f"Hugging Face's {kind.__name__}"), image, label
-        )
+        known = replace(known, what=f"Hugging Face's {kind.__name__}")
+        return _of_hugging_face(known, image, label)
     if _is(dataset, "torch.utils.data", "Subset"):
         inner = know(dataset.dataset, image, label)
-        return replace(
-            inner,
-            dataset=type(dataset)(inner.dataset, dataset.indices),
-            what=f"a part of {inner.what}",
-            fingerprint="",
-        )
+        part, what = type(dataset)(inner.dataset, dataset.indices), f"a part of {inner.what}"
+        return replace(inner, dataset=part, what=what, fingerprint="")
     if _gives_files(dataset):
         return replace(known, dataset=list(dataset.samples), what=f"the files of {what}")
     return known
@@ -61,13 +56,11 @@ def _way_to_samples(dataset: Any, image: str) -> str:
 
 
 def _is(dataset: Any, module: str, name: str) -> bool:
-    """Whether it is of a class, whose module is imported then."""
     kind = getattr(sys.modules.get(module), name, None)
     return kind is not None and isinstance(dataset, kind)
 
 
 def _classes(names: Any) -> tuple[str, ...]:
-    """The class names, if that is what it is: a list of different texts."""
     if not isinstance(names, Sequence) or isinstance(names, str):
         return ()
     different = all(isinstance(name, str) for name in names) and len(set(names)) == len(names)
@@ -85,7 +78,7 @@ def _gives_files(dataset: Any) -> bool:
 
 
 def _of_hugging_face(known: Known, image: str | None, label: str | None) -> Known:
-    """With its features, and images undecoded: their bytes are kept."""
+    """Return it with its features, and images undecoded: their bytes are kept."""
     dataset, features = known.dataset, known.dataset.features or {}
     kinds = {name: type(feature).__name__ for name, feature in features.items()}
     images = [name for name, kind in kinds.items() if kind == "Image"]
@@ -99,18 +92,11 @@ def _of_hugging_face(known: Known, image: str | None, label: str | None) -> Know
         feature = features[name]
         if made is None and feature.decode and feature.mode is None:
             dataset = dataset.cast_column(name, type(feature)(decode=False))
-    return replace(
-        known,
-        dataset=dataset,
-        classes=_classes(names),
-        image=image,
-        label=label,
-        fingerprint=getattr(known.dataset, "_fingerprint", ""),
-    )
+    fingerprint = getattr(known.dataset, "_fingerprint", "")
+    return Known(dataset, known.what, _classes(names), image, label, fingerprint)
 
 
 def _one(names: Sequence[str], usual: str, what: str, option: str) -> str | None:
-    """The only one, or the one that is called as usual."""
     if len(names) > 1 and usual not in names:
         raise UnusableInput(
             f"The dataset declares several {what}: {', '.join(map(repr, names))}. Say which one it "

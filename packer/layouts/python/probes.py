@@ -20,14 +20,13 @@ class Probed:
     """What a few items tell."""
 
     size: int  # bytes that an item takes in the shards, on average
-    digest: str  # of these items
+    digest: str
     drawn: bool  # they are not the same when they are read twice
     repeatable: bool  # they are, where the random generators begin at the same place
-    keyed: bool  # they have keys
-    labelled: bool  # they have labels
-    members: tuple[str, ...]  # what they have beside the image, by extension
-    # photographs among them are stored as PNG
-    as_png: bool = field(default=False, compare=False, repr=False)  # is no part of the identity
+    keyed: bool
+    labelled: bool
+    members: tuple[str, ...]  # extensions
+    as_png: bool = field(default=False, compare=False, repr=False)  # photographs; no identity
 
 
 @dataclass(frozen=True)
@@ -44,7 +43,7 @@ class _Look:
 
 
 def probe(read: Read, count: int, policy: Policy) -> Probed:
-    """Read items that lie evenly in the whole."""
+    """Read items that lie evenly in the whole; raise UnusableInput if none can be packed."""
     numbers = sorted({n * (count - 1) // (_ITEMS - 1) for n in range(_ITEMS)})
     looks = [_look(read, number, None, policy) for number in numbers]
     sound = [look for look in looks if not look.reason]
@@ -53,9 +52,9 @@ def probe(read: Read, count: int, policy: Policy) -> Probed:
             f"None of the {len(looks)} items that were tried can be packed. Of item {numbers[0]}: "
             f"{looks[0].reason}."
         )
-    drawn, repeatable = False, True
-    for number, look in list(zip(numbers, looks, strict=True))[::_EVERY]:
-        drawn = drawn or _look(read, number, None, policy) != look
+    twice = list(zip(numbers, looks, strict=True))[::_EVERY]
+    drawn = any(_look(read, number, None, policy) != look for number, look in twice)
+    repeatable = True
     if drawn:
         looks, again = ([_look(read, n, n, policy) for n in numbers] for _ in range(2))
         repeatable = looks == again
@@ -94,8 +93,8 @@ def _look(read: Read, number: int, draws: int | None, policy: Policy) -> _Look:
 def _digest(item: Item) -> bytes:
     image = item.image
     state = xxhash.xxh3_128(image if isinstance(image, bytes) else image.tobytes())
-    told = (item.label, item.key, item.split, "" if isinstance(image, bytes) else image.size)
-    state.update(repr(told).encode("utf-8", "surrogatepass"))
+    rest = (item.label, item.key, item.split, "" if isinstance(image, bytes) else image.size)
+    state.update(repr(rest).encode("utf-8", "surrogatepass"))
     for ext, data in item.members.items():
         state.update(ext.encode())
         state.update(data)

@@ -22,7 +22,11 @@ _PNG_MODES = {"1", "L", "LA", "P", "RGB", "RGBA", "I;16"}
 
 
 def image_of(value: Any) -> bytes | Image.Image:
-    """An image file's bytes where the value has or names them, else the pixels."""
+    """Return an image file's bytes where the value has or names them, else the pixels.
+
+    A value is a picture of Pillow's, a uint8 array (height, width) or (height, width, 1 or 3), the
+    bytes of an image file, a path, or ``{"bytes": ..., "path": ...}`` as Hugging Face has it.
+    """
     if isinstance(value, Image.Image):
         return unchanged_file(value) or picture(value)
     if isinstance(value, (bytes, bytearray, memoryview)):
@@ -44,7 +48,7 @@ def image_of(value: Any) -> bytes | Image.Image:
 
 
 def label_of(value: Any, numbers: Mapping[str, int]) -> int:
-    """The class number of a label: a whole number, or a name; -1 without one."""
+    """Return the class number of a label, a number or a name in `numbers`; -1 without one."""
     if value is None:
         return -1
     if isinstance(value, str):
@@ -148,7 +152,7 @@ def picture(image: Image.Image) -> Image.Image:
 
 
 def array_of(value: Any) -> NDArray[Any]:
-    """What an array or a tensor holds."""
+    """Return an array or a tensor as NumPy's; raise BadImage where it cannot be had here."""
     try:
         return np.asarray(value)
     except Exception as error:  # a tensor on a GPU, or with a gradient
@@ -156,7 +160,7 @@ def array_of(value: Any) -> NDArray[Any]:
 
 
 def picture_of(array: NDArray[Any], name: str = "image") -> Image.Image:
-    """The picture that an array of pixels is; nothing is guessed of another one."""
+    """Return the picture of uint8 pixels; refuse any other array with what to do."""
     shape = array.shape
     if array.dtype == np.uint8 and (
         (len(shape) == 2 or (len(shape) == 3 and shape[2] in (1, 3))) and array.size

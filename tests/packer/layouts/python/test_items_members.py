@@ -10,7 +10,7 @@ from PIL import Image
 
 from packer.errors import BadImage
 from packer.images.encode import png
-from packer.layouts.python.members import members_of
+from packer.layouts.python.items import members_of
 from reader.format.members import DECODERS
 
 MASK = Image.fromarray(np.arange(20, dtype=np.uint8).reshape(4, 5))
