@@ -10,6 +10,7 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from stat import S_ISLNK
+from typing import Any
 
 from packer.errors import BadImage, UnusableInput
 from packer.files.snapshot import read_span
@@ -72,10 +73,7 @@ def copy_zip_entry(
         for at in range(begin, end, _CHUNK):
             data = read_span(descriptor, at, min(_CHUNK, end - at))
             if packed >= 0:
-                try:
-                    data = inflater.decompress(data, size + 1 - written)
-                except zlib.error as error:
-                    raise BadImage(f"the zip is damaged: {error}") from error
+                data = _decompressed(inflater, data, size + 1 - written)
             file.write(data)
             checksum, written = zlib.crc32(data, checksum), written + len(data)
             if written > size:
@@ -90,10 +88,7 @@ def read_zip_beginning(descriptor: int, offset: int, whole: int, packed: int, si
     if packed < 0:
         return read_span(descriptor, begin, min(size, whole))
     data = read_span(descriptor, begin, min(max(_LOOKED_AT, size), packed))
-    try:
-        return zlib.decompressobj(-zlib.MAX_WBITS).decompress(data, size)
-    except zlib.error as error:
-        raise BadImage(f"the zip is damaged: {error}") from error
+    return _decompressed(zlib.decompressobj(-zlib.MAX_WBITS), data, size)
 
 
 def _data_offset(descriptor: int, offset: int) -> int:
@@ -104,12 +99,16 @@ def _data_offset(descriptor: int, offset: int) -> int:
     return int(offset + _LOCAL_HEADER.size + name + extra)
 
 
-def _inflated(packed: bytes, size: int) -> bytes:
-    inflater = zlib.decompressobj(-zlib.MAX_WBITS)
+def _decompressed(inflater: Any, data: bytes, most: int) -> bytes:
     try:
-        data = inflater.decompress(packed, size + 1)
+        return bytes(inflater.decompress(data, most))
     except zlib.error as error:
         raise BadImage(f"the zip is damaged: {error}") from error
+
+
+def _inflated(packed: bytes, size: int) -> bytes:
+    inflater = zlib.decompressobj(-zlib.MAX_WBITS)
+    data = _decompressed(inflater, packed, size + 1)
     if len(data) != size or not inflater.eof:
         raise BadImage(f"the zip says that it has {size} bytes, and that is not true")
     return data

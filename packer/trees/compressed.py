@@ -18,6 +18,7 @@ UNPACKED = "it is an archive, and what it holds lies unpacked beside it"
 _GZIP, _BZIP2, _XZ = b"\x1f\x8b", b"BZh", b"\xfd7zXZ"
 _UNPACK = {_GZIP: "gunzip -k", _BZIP2: "bunzip2 -k", _XZ: "unxz -k", b"\x28\xb5\x2f\xfd": "zstd -d"}
 _MAGIC = max(map(len, _UNPACK))
+_CIFAR = "cifar-10"
 DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error, lzma.LZMAError)  # of what is compressed
 
 
@@ -37,15 +38,24 @@ def decompressed(file: BinaryIO) -> io.BufferedIOBase:
 
 
 def is_compressed_tar(path: Path) -> bool:
-    """Whether a file is a tar that is compressed by gzip, bzip2 or xz, but for CIFAR's."""
-    if not beginning(path).startswith((_GZIP, _BZIP2, _XZ)):
-        return False
+    """Return whether a file is a tar that is compressed by gzip, bzip2 or xz, but for CIFAR's."""
+    is_packed = beginning(path).startswith((_GZIP, _BZIP2, _XZ))
+    name = _first_name(path) if is_packed else None
+    return name is not None and not name.startswith(_CIFAR)
+
+
+def is_cifar(path: Path) -> bool:
+    """Return whether a file is one of CIFAR's gzipped tars."""
+    return is_gzip(path) and (_first_name(path) or "").startswith(_CIFAR)
+
+
+def _first_name(path: Path) -> str | None:
     try:
         with tarfile.open(path, "r:*", tarinfo=CheckedTarInfo) as tar:
             first = tar.next()
     except (*DAMAGED, *TAR_ERRORS):
-        return False
-    return first is not None and not first.name.removeprefix("./").startswith("cifar-10")
+        return None
+    return None if first is None else first.name.removeprefix("./")
 
 
 def is_gzip(path: Path) -> bool:

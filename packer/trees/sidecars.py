@@ -8,7 +8,7 @@ import os
 import re
 import shlex
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from packer.errors import UnusableInput
@@ -88,22 +88,16 @@ def _both_readings(
 
 def _word(stem: str, stems: Collection[str]) -> str | None:
     """Return what follows the longest of `stems` that this one continues; None if it does not."""
-    end = len(stem)
-    while (end := stem.rfind(".", 0, end)) > 0:
-        if stem[:end] in stems:
-            word = stem[end + 1 :].lower()
-            return word if EXTENSION.fullmatch(word) and _LETTER.search(word) else None
-    return None
+    word = next((rest for start, rest in _divided(stem) if start in stems), "")
+    return word if EXTENSION.fullmatch(word) and _LETTER.search(word) else None
 
 
 @dataclass(frozen=True)
 class Grouping:
     """The files of one folder."""
 
-    # the files that are samples, sorted, each with its members: extension -> file
-    samples: dict[str, dict[str, str]]
-    # the files that share an image's stem and cannot be its members, with the reason
-    refused: dict[str, str]
+    samples: dict[str, dict[str, str]]  # sorted, each with its members: extension -> file
+    refused: dict[str, str]  # files of an image's stem that cannot be its members, with the reason
 
 
 def group(names: Iterable[str], words: Collection[str] = MAPS) -> Grouping:
@@ -115,13 +109,10 @@ def group(names: Iterable[str], words: Collection[str] = MAPS) -> Grouping:
     """
     names = sorted(names)
     images: dict[str, list[str]] = defaultdict(list)
-    rest = []
+    rest: list[str] = []
     for name in names:
         stem, ext = os.path.splitext(name)
-        if ext[1:].lower() in PICTURES:
-            images[stem].append(name)
-        else:
-            rest.append(name)
+        (images[stem] if ext[1:].lower() in PICTURES else rest).append(name)
     for stem in [stem for stem in images if _word(stem, images) in words]:
         rest += images.pop(stem)
     owners: dict[str, dict[str, str]] = {name: {} for name in names}
@@ -143,10 +134,13 @@ def group(names: Iterable[str], words: Collection[str] = MAPS) -> Grouping:
 
 
 def _owner(name: str, images: dict[str, list[str]]) -> tuple[str, str]:
-    """The longest stem of an image that `name` continues with an extension, and that; or empty."""
+    """Return the longest stem of an image that `name` continues with an extension, and that."""
+    found = (part for part in _divided(name) if part[0] in images and EXTENSION.fullmatch(part[1]))
+    return next(found, ("", ""))
+
+
+def _divided(name: str) -> Iterator[tuple[str, str]]:
+    """Yield what lies before and behind each dot, the last one first."""
     end = len(name)
     while (end := name.rfind(".", 0, end)) > 0:
-        ext = name[end + 1 :].lower()
-        if name[:end] in images and EXTENSION.fullmatch(ext):
-            return name[:end], ext
-    return "", ""
+        yield name[:end], name[end + 1 :].lower()

@@ -9,6 +9,7 @@ import os
 import tarfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from packer.layouts.arrays.plain_pickle import load_plain
 from packer.samples.labels import class_order
 from packer.samples.places import Files
 from packer.samples.records import Facts, Skipped, SourceSample
+from packer.trees.compressed import is_cifar
 from packer.trees.tar_reader import TAR_ERRORS, CheckedTarInfo
 from packer.trees.walk import skipped
 
@@ -32,8 +34,6 @@ _Columns = tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64] | None]
 
 @dataclass(frozen=True)
 class _Version:
-    """One of the published forms."""
-
     batches: Mapping[str, str]  # file -> split
     names: str  # file of the class names
 
@@ -43,8 +43,7 @@ class _Version:
 
     @property
     def coarse(self) -> bool:
-        """Whether there are coarse labels: it is CIFAR-100."""
-        return len(self.batches) == 2
+        return len(self.batches) == 2  # CIFAR-100
 
     @property
     def files(self) -> set[str]:
@@ -66,8 +65,8 @@ _IGNORED = {"readme.html", "coarse_label_names.txt", "file.txt~"}
 class CifarSource:
     """One of the four archives, or the folder that it holds."""
 
-    path: Path  # of the archive or folder
-    classes: tuple[str, ...]  # class names in label order
+    path: Path
+    classes: tuple[str, ...]
 
     facts = Facts()
 
@@ -75,19 +74,14 @@ class CifarSource:
     def recognises(cls, path: Path) -> bool:
         """Whether a folder or a gzipped tar is CIFAR: it has a file of class names and a batch."""
         if path.is_dir():
-            there = set(os.listdir(path))
-            return any(v.names in there and not there.isdisjoint(v.batches) for v in _VERSIONS)
-        try:
-            with tarfile.open(path, "r:gz", tarinfo=CheckedTarInfo) as archive:
-                first = archive.next()
-                return first is not None and first.name.removeprefix("./").startswith("cifar-10")
-        except (OSError, EOFError, *TAR_ERRORS):
-            return False
+            names = set(os.listdir(path))
+            return any(v.names in names and not names.isdisjoint(v.batches) for v in _VERSIONS)
+        return path.is_file() and is_cifar(path)
 
     @classmethod
     def open(cls, path: Path, classes: Sequence[str] | None = None) -> "CifarSource":
         """Read the class names."""
-        names = _loaded(path).classes
+        names = _loaded(path, _newest_ns(path)).classes
         return cls(path, tuple(names) if classes is None else class_order(path, names, classes))
 
     @property
@@ -98,12 +92,13 @@ class CifarSource:
     def scan(self) -> Iterator[SourceSample | Skipped]:
         """The batches in their order."""
         mtime_ns = _newest_ns(self.path)
-        data = _loaded(self.path)
+        data = _loaded(self.path, mtime_ns)
         numbers = [self.classes.index(name) for name in data.classes]
         for name in data.others:
-            documentation = name in _IGNORED
-            reason = "it is documentation" if documentation else "it is not a part of CIFAR"
-            yield Skipped(name, reason, ignored=True) if documentation else skipped(name, reason)
+            if name in _IGNORED:
+                yield Skipped(name, "it is documentation", ignored=True)
+            else:
+                yield skipped(name, "it is not a part of CIFAR")
         for batch, (pixels, labels, coarse) in data.batches.items():
             for row, label in enumerate(labels.tolist()):
                 image = pixels[row].reshape(3, _SIDE, _SIDE).transpose(1, 2, 0).tobytes()
@@ -122,16 +117,15 @@ class CifarSource:
 
 @dataclass(frozen=True)
 class _Data:
-    """All of CIFAR."""
-
     classes: list[str]
     batches: dict[str, _Columns]  # pixels (N, 3072) channel by channel, labels, coarse labels
     splits: dict[str, str]  # of each batch
-    others: list[str]  # the files that are neither batches nor class names
+    others: list[str]  # files
 
 
-def _loaded(path: Path) -> _Data:
-    """Read and check everything."""
+@lru_cache(maxsize=1)
+def _loaded(path: Path, mtime_ns: int) -> _Data:
+    """Read and check everything; `mtime_ns` is when it was last written."""
     files, others = _read_folder(path) if path.is_dir() else _read_archive(path)
     version = max(_VERSIONS, key=lambda version: len(version.files & files.keys()))
     if missing := sorted(version.files - files.keys()):
@@ -162,27 +156,27 @@ def _wanted(name: str) -> bool:
     return any(name in version.files for version in _VERSIONS)
 
 
+def _check_size(path: Path, name: str, size: int) -> None:
+    if size > MAX_FILE:
+        raise UnusableInput(f"{path}: {name} has {size} bytes; {MAX_FILE} are the most.")
+
+
 def _read_folder(path: Path) -> tuple[dict[str, bytes], list[str]]:
     names = sorted(os.listdir(path))
     for name in filter(_wanted, names):
-        if (size := os.stat(path / name).st_size) > MAX_FILE:
-            raise UnusableInput(f"{path}: {name} has {size} bytes; {MAX_FILE} are the most.")
+        _check_size(path, name, os.stat(path / name).st_size)
     files = {name: (path / name).read_bytes() for name in names if _wanted(name)}
     return files, [name for name in names if name not in files]
 
 
 def _read_archive(path: Path) -> tuple[dict[str, bytes], list[str]]:
-    """The files that are wanted, none of which may be larger than CIFAR has them."""
     files: dict[str, bytes] = {}
     others = []
     try:
         with tarfile.open(path, "r:gz", tarinfo=CheckedTarInfo) as archive:
             for info in archive:
                 name = os.path.basename(info.name)
-                if info.size > MAX_FILE:
-                    raise UnusableInput(
-                        f"{path}: {name} has {info.size} bytes; {MAX_FILE} are the most."
-                    )
+                _check_size(path, name, info.size)
                 if info.isreg() and _wanted(name) and name not in files:
                     content = archive.extractfile(info)
                     assert content is not None, "it is a regular file"
@@ -196,9 +190,8 @@ def _read_archive(path: Path) -> tuple[dict[str, bytes], list[str]]:
 
 def _class_names(data: bytes, version: _Version, path: Path) -> list[str]:
     if version.binary:
-        return [
-            line.strip() for line in data.decode("utf-8", "replace").split("\n") if line.strip()
-        ]
+        lines = map(str.strip, data.decode("utf-8", "replace").split("\n"))
+        return list(filter(None, lines))
     content = load_plain(data, f"{path}: {version.names}")
     names = content.get("fine_label_names" if version.coarse else "label_names")
     if not isinstance(names, list) or not all(isinstance(name, bytes | str) for name in names):

@@ -36,8 +36,8 @@ MAX_SIDE = 1 << 14
 class IdxSource:
     """A folder of IDX files."""
 
-    path: Path  # the folder
-    classes: tuple[str, ...] = ()  # class names in label order; empty: the labels are numbers alone
+    path: Path
+    classes: tuple[str, ...] = ()  # empty: the labels are only numbers
 
     facts = Facts()
 
@@ -67,8 +67,7 @@ class IdxSource:
         """The splits, train first."""
         files: dict[tuple[str, str], str] = {}  # split and what it holds -> file
         for name in sorted(os.listdir(self.path)):
-            match = _NAME.fullmatch(name)
-            if not match:
+            if not (match := _NAME.fullmatch(name)):
                 yield skipped(name, "it is not an IDX file")
                 continue
             part = (_SPLITS[match[2]], match[3])

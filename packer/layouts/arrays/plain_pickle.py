@@ -16,8 +16,6 @@ from packer.errors import UnusableInput
 
 
 class _Array:
-    """What a pickle says of an array."""
-
     def __init__(self, *_: object) -> None:
         self.array: NDArray[np.uint8] | None = None
 
@@ -31,8 +29,6 @@ class _Array:
 
 
 class _DType:
-    """What a pickle says of a dtype."""
-
     def __init__(self, name: object = "", *_: object) -> None:
         self.name = name
 
@@ -50,7 +46,7 @@ class _Dict(dict[object, Any]):
 
 
 def _encode(text: str, encoding: str) -> bytes:
-    """How Python 3 writes bytes for Python 2."""
+    """Return bytes as Python 3 writes them for Python 2."""
     if encoding != "latin1":
         raise pickle.UnpicklingError(f"it has a text in {encoding!r}")
     return text.encode("latin1")

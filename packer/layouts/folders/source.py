@@ -34,10 +34,10 @@ EMPTY_SPLIT = "it is the folder of a split and holds no images"
 class FolderSource:
     """Class folders, or images without labels (`classes` is empty), on a disk or in an archive."""
 
-    tree: Tree = field(repr=False)  # the folder in which all others lie
-    classes: tuple[str, ...]  # class names in label order
-    layout: Layout = field(default_factory=Layout)  # what its folders mean
-    pairs: Pairs = field(default_factory=Pairs)  # further folders whose files belong to the images
+    tree: Tree = field(repr=False)
+    classes: tuple[str, ...]
+    layout: Layout = field(default_factory=Layout)
+    pairs: Pairs = field(default_factory=Pairs)
     words: frozenset[str] = MAPS  # of pictures that are members, see `sidecars.members_named`
 
     @classmethod
@@ -90,7 +90,8 @@ class FolderSource:
         not_flat = set()  # folders that hold others; "." for the root
         bases = set(self.layout.splits.values())
         above = {folder for base in bases for folder in folders_above(base)}
-        up = [os.path.join(*[os.pardir] * (1 + n)) for n in range(_levels(self.layout.top))]
+        levels = len(list(folders_above(self.layout.top)))
+        up = [os.path.join(*[os.pardir] * (1 + level)) for level in range(levels)]
         what = "the folder of all images" if "" in bases else "the folders of the splits"
         for folder in [*reversed(up), *sorted(above)]:
             yield from self._beside(folder, above | bases | set(up) | {"."}, what)
@@ -211,27 +212,22 @@ class FolderSource:
                 yield from (Skipped(path, SHARED) for path in parallel.pop(stem).values())
         whole = clashing(grouping.samples)
         for name, beside in grouping.samples.items():
-            if no_image := self.tree.ignored(prefix + name):
+            path = prefix + name
+            if no_image := self.tree.ignored(path):
                 yield no_image
                 continue
             members = parallel.pop(os.path.splitext(name)[0], {})
-            for ext, path in beside.items():
-                if members.setdefault(ext, prefix + path) != prefix + path:
-                    yield Skipped(prefix + path, f"{members[ext]!r} takes its place as .{ext}")
+            for ext, file in beside.items():
+                if members.setdefault(ext, prefix + file) != prefix + file:
+                    yield Skipped(prefix + file, f"{members[ext]!r} takes its place as .{ext}")
             if missing := self.pairs.missing(members):
                 lacks = f"it has no {missing} in {self.pairs.folders[missing]}"
-                yield Skipped(prefix + name, lacks)
-                yield from (
-                    Skipped(path, f"its image is rejected: {lacks}") for path in members.values()
-                )
+                yield Skipped(path, lacks)
+                for file in members.values():
+                    yield Skipped(file, f"its image is rejected: {lacks}")
                 continue
             yield from sample_of_files(
-                self.tree,
-                prefix + name,
-                members,
-                label=label,
-                split=split,
-                keep_extension=name in whole,
+                self.tree, path, members, label=label, split=split, keep_extension=name in whole
             )
         for paired in parallel.values():
             yield from map(unused, paired.values())
@@ -258,12 +254,7 @@ def _words(tree: Tree, aside: Sequence[str], chosen: frozenset[str]) -> frozense
     return members_named(levels, tree.root, chosen=chosen, unpack=unpack)
 
 
-def _levels(path: str) -> int:
-    return path.count("/") + bool(path)
-
-
 def _names(tree: Tree, path: str) -> Iterator[str]:
-    """The names of the files in a folder and below it."""
     for folder, _ in tree.walk(path):
         yield from tree.names(folder)
 

@@ -38,7 +38,7 @@ _LOOKED_AT = 8  # samples that tell what a tar is
 class WebDatasetSource:
     """A tar, or a folder of them."""
 
-    folder: Path  # where the tars lie
+    folder: Path
     only: str = ""  # the one tar that is meant; "" for all in the folder
     classes: tuple[str, ...] = ()  # empty where labels are only numbers
     splits: Mapping[str, str] = field(default_factory=dict)  # of each tar, such as train-000.tar
@@ -171,10 +171,8 @@ class WebDatasetSource:
         member = next((member for member in run if member.ext == "cls"), None)
         if member is None:
             return -1
-        if member.size > MAX_CLASS_NAME:
-            raise BadImage(
-                f"its .cls has {member.size} bytes, too many for a class ({MAX_CLASS_NAME})"
-            )
+        if (size := member.size) > MAX_CLASS_NAME:
+            raise BadImage(f"its .cls has {size} bytes, too many for a class ({MAX_CLASS_NAME})")
         with unchanged(self.folder / tar, mtime_ns) as descriptor:
             data = read_span(descriptor, member.offset, member.size)
         name = _text(data)
@@ -200,7 +198,7 @@ def packed(folder: Path) -> tuple[tuple[str, ...], Encodings]:
 
 
 def _splits_of_tars(folder: Path) -> dict[str, str]:
-    """The split of each tar in `folder`, told from its name without its number."""
+    """Return the split of each tar in `folder`, by a list beside it or its name."""
     tars = _tars(folder)
     if found := listed_splits(folder):
         if missing := [name for name in tars if name not in found]:
@@ -223,7 +221,6 @@ def _splits_of_tars(folder: Path) -> dict[str, str]:
 
 
 def _tars(folder: Path) -> list[str]:
-    """The sorted names of the tars in a folder."""
     names = (name for name in os.listdir(folder) if name.endswith(".tar") and not is_litter(name))
     return sorted(name for name in names if not (folder / name).is_dir())
 
