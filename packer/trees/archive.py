@@ -37,8 +37,6 @@ _OF_ENTRY = 4  # numbers: offset, size, packed, crc32
 
 
 class _Folder:
-    """The files of one folder of an archive, by their sorted names."""
-
     def __init__(self) -> None:
         self.names: list[str] = []
         self.numbers: array[int] = array("q")
@@ -56,8 +54,6 @@ class _Folder:
 
 
 class _Unpacked:
-    """A folder of what is unpacked, for as long as a tree of the archive is used."""
-
     @cached_property
     def folder(self) -> Path:
         """Its path; made at the first use."""
@@ -237,7 +233,6 @@ def _unpacking(path: Path, zipped: bool) -> str:
 
 
 def _tar_entries(path: Path) -> Iterator[tuple[str, tuple[int, ...]] | Skipped]:
-    """The files of a tar and of the tars in it, which count as folders."""
     for item in members(path):
         if isinstance(item, Skipped):
             yield item

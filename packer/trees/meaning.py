@@ -150,7 +150,6 @@ def _top(shape: Shape) -> str:
 
 
 def _splits(shape: Shape, top: str, where: object, kind: str | None) -> dict[str, str]:
-    """The folder of each split, below the top."""
     names = shape.folders(top)
     found = splits_of(names)
     beside = [name for name in names if name not in found]
@@ -228,7 +227,6 @@ def refuse_doubtful_classes(shape: Shape, folder: str, where: object) -> None:
 
 
 def _refuse_folders_of_images(shape: Shape, bases: Sequence[str], where: object) -> None:
-    """Raise where a folder that is called images, or the only one as a split, would be a class."""
     names = sorted({name for base in bases for name in shape.with_images(base)})
     alone = names if len(names) == 1 and _split_of(names[0]) else []
     if called := [name for name in names if plain(name) in IMAGES] or alone:

@@ -139,8 +139,6 @@ def may_be_masks(name: str) -> bool:
 
 
 class _Siblings:
-    """The names of the folders in a folder, by what they say."""
-
     def __init__(self, names: Collection[str]) -> None:
         self._images: list[str] = []
         self._by_rest: dict[str, list[str]] = {}

@@ -200,7 +200,6 @@ def _class_names(data: bytes, version: _Version, path: Path) -> list[str]:
 
 
 def _read_binary(data: bytes, coarse: bool, name: str) -> _Columns:
-    """Rows of the labels, a byte each and the coarse one first, and the pixels."""
     labels = 2 if coarse else 1
     if not data or len(data) % (labels + _PIXELS):
         raise UnusableInput(f"{name} is cut short: its rows have {labels + _PIXELS} bytes each.")

@@ -48,7 +48,6 @@ def load_matlab(data: bytes, where: object) -> dict[str, Any]:
 
 
 def _elements(data: bytes, order: Order) -> Iterator[tuple[int, bytes]]:
-    """The elements that follow each other in `data`: kind and bytes."""
     at = 0
     while at + 8 <= len(data):
         kind, size = struct.unpack_from(f"{order}II", data, at)
@@ -110,7 +109,6 @@ def _array(kind: int, body: bytes, order: Order) -> "np.ndarray[Any, Any]":
 
 
 def _text(codes: "np.ndarray[Any, Any]", shape: list[int]) -> "str | list[str]":
-    """A text; its letters lie column by column where there are several rows."""
     if codes.dtype.itemsize == 1 and codes.size != np.prod(shape, dtype=np.int64):
         return codes.tobytes().decode("utf-8")
     rows = codes.reshape(shape, order="F") if codes.size else codes.reshape(0, 0)

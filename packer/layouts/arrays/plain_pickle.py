@@ -37,8 +37,6 @@ class _DType:
 
 
 class _Dict(dict[object, Any]):
-    """Takes texts as keys: hashing a tuple of tuples may take forever."""
-
     def __setitem__(self, key: object, value: Any) -> None:
         if type(key) not in (bytes, str):
             raise pickle.UnpicklingError(f"a key is not text, but of {type(key)}")

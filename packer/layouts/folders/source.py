@@ -244,7 +244,6 @@ def to_be_unpacked(tree: Tree) -> UnusableInput:
 
 
 def _words(tree: Tree, aside: Sequence[str], chosen: frozenset[str]) -> frozenset[str]:
-    """Return the words of pictures that are members, in the tree but for the folders `aside`."""
     levels = (
         level.companions
         for folder, level in tree.walk()

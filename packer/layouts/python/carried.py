@@ -108,7 +108,6 @@ def _pickle(parts: Mapping[str, Any], file: F) -> F:
 
 
 def _culprit(parts: Mapping[str, Any]) -> str:
-    """Return which attribute does not pickle, to begin a sentence."""
     import cloudpickle
 
     for part in parts.values():

@@ -151,7 +151,6 @@ def _add(to: dict[str, Any], more: Mapping[str, Any]) -> None:
 
 
 def _member(name: str, value: Any, beside: bytes | Image.Image) -> tuple[str, bytes] | None:
-    """Return the member that a field becomes; None for what goes into the sample's JSON."""
     kind = kind_of(name)
     if name == "cls":
         raise BadImage("its field 'cls' is the class number: call it 'label'")
@@ -187,7 +186,6 @@ def _member(name: str, value: Any, beside: bytes | Image.Image) -> tuple[str, by
 
 
 def _is_of_size(array: NDArray[Any], image: bytes | Image.Image) -> bool:
-    """Return whether an array has one number for each pixel, as stored or upright."""
     if array.ndim != 2:
         return False
     try:

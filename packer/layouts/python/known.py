@@ -45,7 +45,6 @@ def know(dataset: Any, image: str | None = None, label: str | None = None) -> Kn
 
 
 def _way_to_samples(dataset: Any, image: str) -> str:
-    """What to give in place of something whose items are columns or batches; empty for others."""
     if _is(dataset, "pandas", "DataFrame"):
         return 'give frame.to_dict("records")'
     if _is(dataset, "torch.utils.data", "DataLoader"):
@@ -78,7 +77,6 @@ def _gives_files(dataset: Any) -> bool:
 
 
 def _of_hugging_face(known: Known, image: str | None, label: str | None) -> Known:
-    """Return it with its features, and images undecoded: their bytes are kept."""
     dataset, features = known.dataset, known.dataset.features or {}
     kinds = {name: type(feature).__name__ for name, feature in features.items()}
     images = [name for name, kind in kinds.items() if kind == "Image"]

@@ -31,8 +31,6 @@ class Probed:
 
 @dataclass(frozen=True)
 class _Look:
-    """What one item tells; if it cannot be packed, the reason."""
-
     digest: bytes
     size: int = 0
     keyed: bool = False

@@ -78,7 +78,6 @@ class PartsSource:
 
 
 def _moved(sample: SourceSample, split: str, prefix: str) -> SourceSample:
-    """Return the sample of a part whose files lie at `prefix` in the folder of all parts."""
     places: list[Place] = []
     for place in sample.places if prefix == split else places_of(sample):
         if isinstance(place, str) or (place is None and prefix != split):

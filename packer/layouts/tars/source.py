@@ -167,7 +167,6 @@ class WebDatasetSource:
     def _label(
         self, tar: str, mtime_ns: int, run: Sequence[Member], number_of: Mapping[str, int]
     ) -> int:
-        """Return the class number by a sample's ``cls``; -1 without one."""
         member = next((member for member in run if member.ext == "cls"), None)
         if member is None:
             return -1
@@ -198,7 +197,6 @@ def packed(folder: Path) -> tuple[tuple[str, ...], Encodings]:
 
 
 def _splits_of_tars(folder: Path) -> dict[str, str]:
-    """Return the split of each tar in `folder`, by a list beside it or its name."""
     tars = _tars(folder)
     if found := listed_splits(folder):
         if missing := [name for name in tars if name not in found]:
@@ -226,7 +224,6 @@ def _tars(folder: Path) -> list[str]:
 
 
 def _class_names(folder: Path, tars: Sequence[str]) -> tuple[str, ...]:
-    """The sorted names of classes that ``cls`` holds; none if it holds numbers."""
     names: set[str] = set()
     looked_at = 0
     for tar in tars:
@@ -255,7 +252,6 @@ def _runs(tar: Path) -> Iterator[list[Member]]:
 
 
 def _are_numbered(tars: Sequence[Path]) -> bool:
-    """Whether these are all of a series, such as shard-00000.tar to shard-00099.tar."""
     numbers = [int(found[1]) for tar in tars if (found := re.search(r"(\d{3,})$", tar.stem))]
     counted = [list(range(first, first + len(tars))) for first in (0, 1)]
     return sorted(numbers) in counted
