@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,16 @@ from packer.layouts.interpretation import Reading
 from packer.layouts.python.dataset import opened
 from packer.layouts.python.known import is_map_style, know
 from packer.layouts.python.values import described
-from packer.options.chosen import WITHOUT_TILER, checked, chosen
+from packer.options.chosen import (
+    WITHOUT_TILER,
+    checked,
+    chosen,
+    path_of,
+    place_of,
+    python_call,
+)
 from packer.options.declared import PYTHON, PackOptions
 from packer.progress import Progress
-from packer.python_call import path_of, place_of, python_call
 from packer.run.destination import Destination
 from packer.run.open_source import locate
 from packer.run.pack import pack as run
@@ -148,7 +155,6 @@ def _pack(
     asked: Mapping[str, Any],
     executor: Any,
 ) -> PackReport:
-    """Pack what can be read in any order, wherever that is done."""
     show = Progress(quiet=not asked["progress"])
     if options.jpeg != "tiled" and not asked.keys() & {"jpeg", "raw"}:
         show.note(f"packer: {WITHOUT_TILER}")
@@ -168,11 +174,11 @@ def _pack(
 
 
 def _in_turn(items: Any, to: Destination, asked: Mapping[str, Any]) -> PackReport:
-    """Pack what can only be read from its beginning to its end, in this process."""
-    known = know(items, asked.get("image_column"), asked.get("label_column"))
-    fields = {"image_column": known.image, "label_column": known.label}
-    given = {name: field for name, field in fields.items() if field} | {"shuffle": False}
-    options = chosen(None, {**asked, **given, "kind": PYTHON})
+    options = chosen(None, {**asked, "shuffle": False, "kind": PYTHON})
+    image, label, _ = options.source.columns
+    known = know(items, image, label)
+    source = options.source.with_columns(image=known.image or image, label=known.label or label)
+    options = replace(options, source=source)
     request = Request(
         classes=asked.get("classes", known.classes),
         declared=known.classes,

@@ -1,4 +1,4 @@
-"""What can go wrong in packing, and how it is told; the root is shared with the reader.
+"""What can go wrong in packing, and in which words; the root is shared with the reader.
 
 ::
 
@@ -40,7 +40,7 @@ class NothingToPack(UnusableInput):
 
     def __init__(self, message: str, files: list[tuple[str, str]]) -> None:
         self.files = files
-        super().__init__("\n  ".join([message, *told(files)]))
+        super().__init__("\n  ".join([message, *summary(files)]))
 
 
 class Rejected(ShardfeedError):
@@ -61,15 +61,6 @@ class Rejected(ShardfeedError):
         damaged: bool = True,
         noun: str = "file",
     ) -> None:
-        """What is proposed depends on what the files are.
-
-        Args:
-            files: (name, reason) of each.
-            written: shards may have been finished before.
-            damaged: they are damaged, and few; else the source may be something else than it was
-                read as, and who goes on without them may pack the wrong thing.
-            noun: what they are.
-        """
         self.files, self.noun = files, noun
         count, them = f"{len(files)} {noun}s were", "them"
         if len(files) == 1:
@@ -126,13 +117,7 @@ AGAIN = "Finished shards are kept: once the cause is gone, pack again to go on."
 
 
 def cannot_write(path: Path, error: OSError, *, kept: bool = True) -> PackingFailed:
-    """The error for a file of the dataset that could not be written.
-
-    Args:
-        path: of the file.
-        error: what writing it raised.
-        kept: another run goes on from the finished shards; else it begins anew.
-    """
+    """The error for a file of the dataset that could not be written."""
     then = AGAIN if kept else "Nothing was committed: once the cause is gone, begin again."
     return PackingFailed(f"{path} cannot be written: {error.strerror}. {then}")
 
@@ -177,13 +162,12 @@ def pattern_of(reason: str) -> str:
     return _VARYING.sub("...", reason)
 
 
-def told(files: Iterable[tuple[str, str]], what: str = "", *, noun: str = "file") -> Iterator[str]:
-    """Lines that name the files: each of a few, else how many there are of a reason and examples.
+def summary(
+    files: Iterable[tuple[str, str]], what: str = "", *, noun: str = "file"
+) -> Iterator[str]:
+    """Yield lines that name files: each of a few, otherwise a count for each reason, and examples.
 
-    Args:
-        files: (name, reason) of each.
-        what: became of them; begins each line that is not an example.
-        noun: what they are.
+    `what` became of them begins each line that is not an example.
     """
     groups: dict[str, list[tuple[str, str]]] = {}
     for name, reason in files:

@@ -73,17 +73,6 @@ def map_unordered(
 
     With one process all is done in this one, in order, unless there is `died`. Otherwise `advance`
     is called now and then with how much more was done in all processes together.
-
-    Args:
-        function: may be called anywhere.
-        items: are taken as they are needed.
-        processes: how many.
-        advance: see above.
-        place: names an item to a person.
-        died: returns the result of an item at which a fault ended the process; the others go on.
-
-    Raises:
-        ProcessDied: a process was killed, or there was no memory for it.
     """
     if processes == 1 and died is None:
         for item in items:
@@ -235,7 +224,6 @@ class _Process(threading.Thread):
         return result
 
     def _pipes(self) -> tuple[BinaryIO, BinaryIO]:
-        """Return the pipes to and from the process, which is started where there is none."""
         if self._popen is None:
             command = [sys.executable, "-c", _START, *sys.path]
             try:
@@ -247,7 +235,6 @@ class _Process(threading.Thread):
         return cast(BinaryIO, self._popen.stdin), cast(BinaryIO, self._popen.stdout)
 
     def _let_go(self) -> int:
-        """Close the pipes and wait for the end, which that brings about; the exit status."""
         popen, self._popen = self._popen, None
         if popen is None:
             return 0
@@ -274,7 +261,6 @@ def _remedy() -> str:
 
 
 def _cause(code: int) -> str:
-    """Return what an exit status tells of a process's end."""
     if code >= 0:
         return f"exit status {code}"
     hint = ", as the system does when memory runs out" if code == -signal.SIGKILL else ""
@@ -326,7 +312,6 @@ def serve() -> None:
 
 
 def _die_with_parent(lifeline: int) -> None:
-    """Wait for nothing but the end of the parent, which holds the pipe's other end."""
     poll = select.poll()
     poll.register(lifeline, 0)
     poll.poll()

@@ -39,12 +39,7 @@ def flag(name: str) -> str:
 
 
 def option(name: str, value: Any = None) -> str:
-    """An option with its value, as the caller writes it.
-
-    Args:
-        name: of the Python argument.
-        value: None: only the name; True: a flag that is set; a `Placeholder` is not quoted.
-    """
+    """An option with its value, as the caller writes it."""
     is_text = isinstance(value, (str, os.PathLike)) and not isinstance(value, Placeholder)
     if not _in_python.get():
         text = shlex.quote(os.fspath(value)) if is_text else str(value)

@@ -7,10 +7,9 @@ from types import TracebackType
 from typing import Any
 
 from packer.errors import UnusableInput
-from packer.options.chosen import checked, chosen
+from packer.options.chosen import checked, chosen, path_of, place_of, python_call
 from packer.options.declared import PYTHON
 from packer.progress import Progress
-from packer.python_call import path_of, place_of, python_call
 from packer.run.report import PackReport
 from packer.run.session import Request, Session
 from packer.run.store_destination import destination

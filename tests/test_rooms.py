@@ -36,7 +36,7 @@ FLOORS = {
     "packer": [
         {"words"},
         {"errors", "keys", "progress"},
-        {"files", "processes", "python_call"},
+        {"files", "processes"},
         {"images"},
         {"options"},
         {"samples"},

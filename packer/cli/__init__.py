@@ -1,9 +1,9 @@
-"""One module a command: its options, and what it prints. Only here does packer print.
+"""The commands: their options, and what they print. Only here does packer print.
 
 A command returns its exit code; imports that cost time wait until it runs, so that ``--help`` is
 instant. `main` turns errors into sentences and exit codes; the sentences are in `packer.errors`.
 `params` has options that several commands share, and makes click's of those in `packer.options`;
 `output` prints, as ``--json`` and ``--quiet`` say, and names files, `pack_output` is what `pack`
-reports, `explain` what it understands; `bench`, `export`, `extract`, `index`, `info`, `pack`,
-`plan`, `repair`, `report` and `verify` are the commands.
+reports. `bench`, `info`, `pack`, `plan` and `report` are commands; `check` has verify and repair,
+`convert` index, export and extract.
 """

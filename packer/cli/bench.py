@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from packer.cli import params as options
-from packer.cli.output import print_json, say
+from packer.cli.output import Output, say
 from packer.inspect.bench import Point, measure
 from packer.words import many
 from reader.system import usable_cores
@@ -21,7 +21,6 @@ _WIDTH = 88  # characters of the sentence beneath a plot
 
 
 def _workers(text: str) -> list[int]:
-    """``8``: a sweep by powers of two up to it; ``1,4,6``: these numbers, rising."""
     try:
         numbers = [int(part) for part in text.split(",")]
     except ValueError:
@@ -79,11 +78,8 @@ def bench(
             say(line if points[1:] else f"{_HEADER}\n{line}", err=False, lines=True)
     if plot is not None:
         _draw(points, plot)
-    if as_json:
-        found = [point.content() for point in points]
-        print_json({"points": found, "verdict": verdict(points)})
-    else:
-        say(verdict(points), err=False)
+    found, sentence = [point.content() for point in points], verdict(points)
+    Output(as_json).report({"points": found, "verdict": sentence}, sentence)
     return 0
 
 
@@ -109,7 +105,6 @@ def verdict(points: list[Point]) -> str:
 
 
 def _check(path: Path) -> None:
-    """See that a plot can be drawn and written, before anything is measured."""
     if find_spec("matplotlib") is None:
         raise click.UsageError("--plot needs matplotlib: pip install 'shardfeed[report]'.")
     if path.suffix.lower() not in _SUFFIXES:
@@ -119,7 +114,6 @@ def _check(path: Path) -> None:
 
 
 def _draw(points: list[Point], path: Path) -> None:
-    """Draw what was measured, what as many workers would give of the first rate, and the limit."""
     from matplotlib.figure import Figure  # an extra
 
     workers = [point.workers for point in points]

@@ -62,7 +62,6 @@ def _lines(found: "Info") -> Iterator[str]:
 
 
 def _rejected(found: "Info") -> Iterator[str]:
-    """How many files each reason has cost, with examples."""
     names: dict[str, list[str]] = {}
     for name, reason in found.rejected_files:
         names.setdefault(pattern_of(reason), []).append(name)
@@ -76,7 +75,6 @@ def _rejected(found: "Info") -> Iterator[str]:
 
 
 def _classes(found: "Info") -> Iterator[str]:
-    """How many samples each class has, where these are the samples' own."""
     title = many(len(found.classes), "class")
     if found.samples and found.classes and not any(found.classes.values()):
         names = ", ".join(list(found.classes)[:_MOST_CLASSES])

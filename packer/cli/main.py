@@ -10,16 +10,13 @@ import signal
 import click
 
 from packer.cli.bench import bench
-from packer.cli.export import export
-from packer.cli.extract import extract
-from packer.cli.index import index
+from packer.cli.check import repair, verify
+from packer.cli.convert import export, extract, index
 from packer.cli.info import info
 from packer.cli.output import say
 from packer.cli.pack import pack
 from packer.cli.plan import plan
-from packer.cli.repair import repair
 from packer.cli.report import report
-from packer.cli.verify import verify
 
 
 class _Commands(click.Group):
@@ -28,12 +25,8 @@ class _Commands(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """What click does, with the whole first sentence of each command."""
         with formatter.section("Commands"):
-            formatter.write_dl(
-                [
-                    (name, self.commands[name].get_short_help_str(limit=formatter.width * 9))
-                    for name in self.list_commands(ctx)
-                ]
-            )
+            names, limit = self.list_commands(ctx), formatter.width * 9
+            formatter.write_dl([(n, self.commands[n].get_short_help_str(limit)) for n in names])
 
     def invoke(self, ctx: click.Context) -> None:
         signal.signal(signal.SIGTERM, _terminate)
@@ -68,7 +61,6 @@ def _hang_up(*_: object) -> None:
 
 
 def _sentence(error: Exception) -> str | None:
-    """The message of an error that is not a mistake in this program; None if it is one."""
     from reader.format import ShardfeedError
     from reader.format.files import reason_of
 

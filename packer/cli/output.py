@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from packer.errors import told
+from packer.errors import summary
 from packer.progress import silence
 from packer.words import bounded, listed
 
@@ -48,9 +48,6 @@ def say(text: str, err: bool = True, lines: bool = False, is_json: bool = False)
 
     Names come from strangers: what is not a printable character, such as a terminal's escape
     sequence, a line's end or a byte that is not UTF-8, is shown as an escape.
-
-    Raises:
-        OSError: the report cannot be written; with `err`, there is nobody left to tell.
     """
     text = text if is_json else bounded(text)
     parts = text.split("\n") if lines else [text]
@@ -75,7 +72,7 @@ def _shown(character: str) -> str:
 
 def name_files(what: str, files: Iterable[tuple[str, str]]) -> None:
     """Say what became of files, with their reasons: of many with one reason the number."""
-    for line in told(files, f"{what}: "):
+    for line in summary(files, f"{what}: "):
         say(line)
 
 

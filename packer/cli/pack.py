@@ -4,7 +4,7 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import redirect_stdout
 from functools import partial
 from pathlib import Path
@@ -13,14 +13,18 @@ from typing import Any
 import click
 
 from packer.cli import params as options
-from packer.cli.explain import say_explained
 from packer.cli.output import Output, name_files, say
-from packer.cli.pack_output import json_of_errors, say_part, say_plan, say_report
+from packer.cli.pack_output import (
+    json_of_errors,
+    say_explained,
+    say_part,
+    say_plan,
+    say_report,
+)
 from packer.options.declared import OPTIONS
 
 
 def _pack_options(command: Callable[..., int]) -> Callable[..., int]:
-    """Give a command all options of packing."""
     for name, one in reversed(OPTIONS.items()):
         if one.section:
             command = options.declared(name)(command)
@@ -48,7 +52,6 @@ class _Pack(options.Sectioned):
             raise
 
     def _completed(self, ctx: click.Context, dst: Path | str, proposed: re.Match[str]) -> str:
-        """Return a command with DST, and with the options given that it has not."""
         words = [proposed[1], shlex.quote(str(dst))]
         for param in self.params:
             values, flag = ctx.meta["typed"].get(param.name), max(param.opts, key=len)
@@ -83,16 +86,14 @@ _ONLY_HERE = ("dry_run", "explain", "page", "as_json", "quiet")
     type=click.Path(dir_okay=False, path_type=Path),
     help="Then show the dataset on a page, as `packer report` does.",
 )
-@options.as_json
-@options.quiet
+@options.reporting
 def pack(
     src: Path | str,
     dst: Path | str | None,
     dry_run: bool,
     explain: bool,
     page: Path | None,
-    as_json: bool,
-    quiet: bool,
+    output: Output,
     **given: Any,
 ) -> int:
     """Pack the images in SRC into the dataset DST.
@@ -107,7 +108,6 @@ def pack(
     run.
     """
     from packer.options.chosen import WITHOUT_TILER, chosen, refuse_both
-    from packer.progress import Progress
     from packer.run.open_source import locate
     from packer.run.pack import pack as run
     from packer.run.pack import pack_part
@@ -134,58 +134,50 @@ def pack(
             raise click.UsageError("--report shows a dataset that is packed: leave it out here.")
         check_extra(page)
     asked = chosen(src if isinstance(src, Path) else None, given)
-    if asked.jpeg != "tiled" and given["jpeg"] is None and asked.raw is None and not quiet:
+    if asked.jpeg != "tiled" and given["jpeg"] is None and asked.raw is None and not output.quiet:
         say(f"packer: {WITHOUT_TILER}")
-    classes, progress = given["classes"], Progress(quiet)
+    classes = given["classes"]
     if dst is None or explain:
         with locate(src, scratch) as found:
-            return say_explained(found, asked, classes, scratch, as_json, progress)
-    announce = (lambda _: None) if as_json or quiet else partial(say, err=False)
-    printed = sys.stderr if as_json else sys.stdout  # by a library, such as Ray
+            return say_explained(found, asked, classes, scratch, output)
+    is_silent = output.as_json or output.quiet
+    printed = sys.stderr if output.as_json else sys.stdout  # by a library, such as Ray
     named: list[tuple[str, str]] = []
 
     def tell(files: list[tuple[str, str]]) -> None:
         named.extend(files)
         name_files("rejected", files)
 
-    how: Mapping[str, Any] = {
+    how: dict[str, Any] = {
         "classes": classes,
         "skip_rejected": given["on_error"] == "skip",
         "executor": given["executor"],
-        "progress": progress,
-        "announce": announce,
+        "progress": output.progress,
+        "announce": (lambda _: None) if is_silent else partial(say, err=False),
     }
     built = scratch if is_url(dst) or not is_url(src) else None
     with (
         locate(src, scratch) as found,
         destination(dst, built) as to,
-        json_of_errors(as_json, named),
+        json_of_errors(output.as_json, named),
     ):
         if dry_run:
-            return say_plan(found, to, asked, classes, append, scratch, as_json, progress)
+            return say_plan(found, to, asked, classes, append, scratch, output)
         if its is not None:
             with redirect_stdout(printed):
                 done = pack_part(found, to, asked, given["jobs"], its, **how)
-            say_part(done, as_json, quiet)
+            say_part(done, output)
             return 1 if done.rejected else 0
         with redirect_stdout(printed):
-            report = run(
-                found,
-                to,
-                asked,
-                given["jobs"],
-                append=append,
-                overwrite=overwrite,
-                tell=tell,
-                **how,
-            )
+            how |= {"append": append, "overwrite": overwrite, "tell": tell}
+            report = run(found, to, asked, given["jobs"], **how)
     name_files("rejected", sorted(set(report.rejected).difference(named)))
-    say_report(report, as_json, quiet)
+    say_report(report, output)
     code = 1 if report.rejected else 0
     if page is not None:
         from packer.cli.report import say_reported
         from packer.inspect.report.report import report as show
 
-        made = show(dst, page, given["jobs"], progress=progress)
-        code = max(code, say_reported(made, Output(False, as_json or quiet)))
+        made = show(dst, page, given["jobs"], progress=output.progress)
+        code = max(code, say_reported(made, Output(False, is_silent)))
     return code

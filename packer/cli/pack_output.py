@@ -1,64 +1,65 @@
-"""What `packer pack` prints: its report, its plan, and why nothing was committed."""
+"""What `packer pack` prints: its report, its plan, how it reads a source, and its errors."""
 
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from packer.cli.output import name_files, name_ignored, print_json, say
+from packer.cli.output import Output, name_files, name_ignored, print_json
+from packer.errors import EXAMPLES
 from packer.words import many
 
 if TYPE_CHECKING:
     from packer.options.declared import PackOptions
-    from packer.progress import Progress
     from packer.run.destination import Destination
     from packer.run.report import PackReport, PartReport
+    from packer.samples.records import Reader, SourceSample
     from packer.storage.source import StoreSource
 
-
-def say_report(report: "PackReport", as_json: bool, quiet: bool) -> None:
-    """What was packed; what was rejected has been named."""
-    if as_json:
-        print_json({"committed": True, **vars(report)})
-    elif not quiet:
-        for remark in report.remarks:
-            say(remark, err=False)
-        name_ignored(report.ignored)
-        name_files("not tiled", report.untiled)
-        name_files("not banded", report.unbanded)
-        splits = "".join(f"{name} {count}, " for name, count in report.splits.items())
-        kept = f", {many(len(report.untiled), 'JPEG')} not tiled" if report.untiled else ""
-        if report.unbanded:
-            kept += f", {many(len(report.unbanded), 'PNG')} not banded"
-        say(
-            f"{report.dataset}: {many(report.samples, 'sample')} in "
-            f"{many(report.classes, 'class')}, {splits}"
-            f"{many(report.shards, 'shard')} ({report.shards_written} written now), "
-            f"{report.bytes / 1e6:.1f} MB, {report.seconds:.1f} s; "
-            f"{many(len(report.rejected), 'file')} rejected, "
-            f"{len(report.ignored)} ignored{kept}",
-            err=False,
-        )
+_SHOWN = 5  # samples
+_LONGEST = 300  # characters of a member
 
 
-def say_part(report: "PartReport", as_json: bool, quiet: bool) -> None:
-    """What became of one part, and what is left for the others."""
+def say_report(report: "PackReport", output: Output) -> None:
+    """Print what was packed; what was rejected has been named."""
+    output.report({"committed": True, **vars(report)}, _report_lines(report))
+
+
+def _report_lines(report: "PackReport") -> Iterator[str]:
+    yield from report.remarks
+    name_ignored(report.ignored)
+    name_files("not tiled", report.untiled)
+    name_files("not banded", report.unbanded)
+    splits = "".join(f"{name} {count}, " for name, count in report.splits.items())
+    kept = f", {many(len(report.untiled), 'JPEG')} not tiled" if report.untiled else ""
+    if report.unbanded:
+        kept += f", {many(len(report.unbanded), 'PNG')} not banded"
+    yield (
+        f"{report.dataset}: {many(report.samples, 'sample')} in {many(report.classes, 'class')}, "
+        f"{splits}{many(report.shards, 'shard')} ({report.shards_written} written now), "
+        f"{report.bytes / 1e6:.1f} MB, {report.seconds:.1f} s; "
+        f"{many(len(report.rejected), 'file')} rejected, {len(report.ignored)} ignored{kept}"
+    )
+
+
+def say_part(report: "PartReport", output: Output) -> None:
+    """Print what became of one part, and what is left for the others."""
     name_files("rejected", report.rejected)
-    if as_json:
-        print_json(vars(report))
-    elif not quiet:
-        name_files("not tiled", report.untiled)
-        left = f"{many(report.missing, 'shard')} of the whole still missing"
-        if report.committed:
-            left = "the dataset is committed"
-        elif not report.missing:
-            left = "all shards are there: the command without --part commits them"
-        say(
-            f"{report.dataset}: part {report.part}, {many(report.samples, 'sample')} in "
-            f"{many(report.shards, 'shard')} ({report.shards_written} written now), "
-            f"{report.seconds:.1f} s; {many(len(report.rejected), 'file')} rejected; {left}",
-            err=False,
-        )
+    output.report(vars(report), _part_lines(report))
+
+
+def _part_lines(report: "PartReport") -> Iterator[str]:
+    name_files("not tiled", report.untiled)
+    left = f"{many(report.missing, 'shard')} of the whole still missing"
+    if report.committed:
+        left = "the dataset is committed"
+    elif not report.missing:
+        left = "all shards are there: the command without --part commits them"
+    yield (
+        f"{report.dataset}: part {report.part}, {many(report.samples, 'sample')} in "
+        f"{many(report.shards, 'shard')} ({report.shards_written} written now), "
+        f"{report.seconds:.1f} s; {many(len(report.rejected), 'file')} rejected; {left}"
+    )
 
 
 @contextmanager
@@ -83,41 +84,120 @@ def say_plan(
     names: list[str] | None,
     append: bool,
     scratch: Path | None,
-    as_json: bool,
-    progress: "Progress",
+    output: Output,
 ) -> int:
     """Print what would be written; the exit code."""
-    from pathlib import Path
-
-    from packer.errors import EXAMPLES
     from packer.plan.prepare import prepare
-    from packer.plan.work import outline as outlined
+    from packer.plan.work import outline
     from packer.run.open_source import open_source
 
+    progress = output.progress
     with open_source(src, progress, to, scratch=scratch) as (source, spool):
         onto = to.base() if append else None
         work = prepare(source, chosen, progress, names, onto, spool=spool)
-    outline = outlined(work, to.folder)
-    if as_json:
-        print_json(outline)
-        return 1 if outline["rejected"] else 0
-    say(work.reading, err=False)
-    for remark in outline["remarks"]:
-        say(remark, err=False)
-    for split, count in outline["splits"].items():
-        say(f"split {split}: {many(count, 'sample')}", err=False)
-    classes = outline["classes"] if any(outline["classes"].values()) else {}
-    for name in list(classes)[:EXAMPLES]:
-        say(f"class {name}: {many(classes[name], 'sample')}", err=False)
-    if more := len(classes) - min(len(classes), EXAMPLES):
-        say(f"and {more} more, {many(len(classes), 'class')} in all", err=False)
-    name_files("rejected", outline["rejected"])
-    needed = outline["bytes_needed"]
+    found = outline(work, to.folder)
     nothing = "Nothing was" if isinstance(src, Path) else "Nothing else was"
-    say(
-        f"{many(outline['samples'], 'sample')}, {many(len(outline['shards']), 'shard')}, "
+    Output(output.as_json).report(found, _plan_lines(found, nothing))
+    return 1 if found["rejected"] else 0
+
+
+def _plan_lines(found: dict[str, Any], nothing: str) -> Iterator[str]:
+    yield from (found["reading"], *found["remarks"])
+    yield from (f"split {name}: {many(n, 'sample')}" for name, n in found["splits"].items())
+    classes = found["classes"] if any(found["classes"].values()) else {}
+    for name in list(classes)[:EXAMPLES]:
+        yield f"class {name}: {many(classes[name], 'sample')}"
+    if more := len(list(classes)[EXAMPLES:]):
+        yield f"and {more} more, {many(len(classes), 'class')} in all"
+    name_files("rejected", found["rejected"])
+    needed = found["bytes_needed"]
+    yield (
+        f"{many(found['samples'], 'sample')}, {many(len(found['shards']), 'shard')}, "
         f"{'an unknown size' if needed is None else f'{needed / 1e6:.1f} MB'} on a disk with "
-        f"{outline['bytes_free'] / 1e9:.1f} GB free. {nothing} written, and no image opened.",
-        err=False,
+        f"{found['bytes_free'] / 1e9:.1f} GB free. {nothing} written, and no image opened."
     )
-    return 1 if outline["rejected"] else 0
+
+
+def say_explained(
+    src: "Path | StoreSource",
+    chosen: "PackOptions",
+    names: list[str] | None,
+    scratch: Path | None,
+    output: Output,
+) -> int:
+    """Print what `src` is read as, and some samples from all over it; the exit code."""
+    from packer.plan.prepare import prepare
+    from packer.run.open_source import open_source
+
+    progress = output.progress
+    with open_source(src, progress, scratch=scratch) as (source, spool):
+        work = prepare(source, chosen, progress, names, spool=spool)
+        files, listing, classes = work.scanned.files, work.scanned.listing, work.scanned.classes
+        count = min(_SHOWN, len(listing))
+        numbers = [(2 * shown + 1) * len(listing) // (2 * count) for shown in range(count)]
+        samples = [_sample(files, listing[number], classes) for number in numbers]
+    for sample in samples:
+        sample["members"] |= dict.fromkeys(sorted(listing.members.keys() - sample["members"]))
+    rejected = [(item.name, item.reason) for item in listing.skipped if not item.ignored]
+    ignored = [(item.name, item.reason) for item in listing.skipped if item.ignored]
+
+    def lines() -> Iterator[str]:
+        yield from (work.reading, *work.remarks)
+        for sample in samples:
+            label = "no class" if sample["class"] is None else f"class {sample['class']}"
+            split = f", split {sample['split']}" if sample["split"] else ""
+            yield f"{sample['name']}: {label}{split}, {sample['image']}"
+            for ext, text in sample["members"].items():
+                yield f"  {ext}: {'none' if text is None else text}"
+        name_files("ignored", ignored)
+        name_files("rejected", rejected)
+
+    content = {"reading": work.reading, "remarks": list(work.remarks), "samples": samples}
+    Output(output.as_json).report({**content, "rejected": rejected, "ignored": ignored}, lines())
+    return 1 if rejected else 0
+
+
+def _sample(files: "Reader", sample: "SourceSample", classes: tuple[str, ...]) -> dict[str, Any]:
+    from packer.errors import BadImage
+
+    found: dict[str, Any] = {
+        "name": sample.name,
+        "class": classes[sample.label] if sample.label >= 0 else None,
+        "split": sample.split,
+        "members": {},
+    }
+    try:
+        content = files.read(sample)
+    except BadImage as error:
+        return found | {"image": f"cannot be read: {error}"}
+    image = content.image
+    shape = " x ".join(map(str, getattr(image, "shape", ())))
+    found["image"] = _described(image) if isinstance(image, bytes) else f"pixels, {shape}"
+    found["members"] = {ext: _described(data, ", {}") for ext, data in content.members.items()}
+    return found
+
+
+def _described(data: bytes, pixels: str = "") -> str:
+    """Return what an image is, with its mode in `pixels`, or the beginning of a text."""
+    import io
+
+    from PIL import Image, UnidentifiedImageError
+
+    try:
+        with Image.open(io.BytesIO(data)) as image:
+            mode = pixels.format(_mode(image.mode))
+            return f"{image.format} of {image.width} x {image.height}{mode}"
+    except (UnidentifiedImageError, OSError, ValueError, Image.DecompressionBombError):
+        pass
+    if b"\0" in data[:_LONGEST]:
+        return f"{len(data)} bytes"
+    text = " ".join(data[: 4 * _LONGEST].decode(errors="replace").split())
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ..."
+
+
+def _mode(mode: str) -> str:
+    from packer.images.probe import ONE_CHANNEL
+
+    bits = 16 if mode.startswith("I;16") else {"1": 1, "I": 32, "F": 32}.get(mode, 8)
+    name = "palette" if mode == "P" else "grey" if mode in ONE_CHANNEL else mode
+    return f"{name}, {bits} bit{'s' * (bits != 1)} a value"

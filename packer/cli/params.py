@@ -53,12 +53,7 @@ def parsed(name: str, parse: Callable[[str], Any]) -> click.ParamType[Any]:
 
 
 def declared(name: str, **changes: Any) -> Callable[[Command], Command]:
-    """Return click's decorator for an option of packing.
-
-    Args:
-        name: of its Python argument.
-        changes: what this command has otherwise, such as `help` and `metavar`.
-    """
+    """Return click's decorator for an option of packing."""
     found: Option = OPTIONS[name]
     if name == "jobs":
         changes = {"default": usable_cores, **changes}

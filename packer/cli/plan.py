@@ -30,7 +30,6 @@ _SECTIONS = {
 
 
 def _shuffle(text: str) -> Any:
-    """What a Loader takes as `shuffle`."""
     if text in ("global", "none"):
         return text == "global"
     from reader.order.blocks import BlockShuffle
@@ -155,7 +154,6 @@ def plan(place: Path | str, as_json: bool, split: str | None, **given: Any) -> i
 def _setting(
     place: Path | str, stored: "Stored", split: str | None, given: dict[str, Any]
 ) -> "Setting":
-    """What was asked, with what has to be measured for it."""
     from packer.inspect.bench import probe
     from packer.inspect.estimate.setting import Known, Setting
 

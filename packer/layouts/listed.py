@@ -16,7 +16,7 @@ from packer.layouts.interpretation import Reading
 from packer.layouts.lists import BadFile, Lists, Row
 from packer.samples.labels import class_order
 from packer.samples.records import Facts, Place, Reader, Skipped, SourceSample
-from packer.tables.names import Keys, path_inside
+from packer.tables.images import Keys, path_inside
 from packer.trees.tree import Tree, unnamed
 
 

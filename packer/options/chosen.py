@@ -1,16 +1,18 @@
 """From what a person gives, on the command line or in Python, to options that go together."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from packer.errors import UnusableInput
+from packer.errors import Rejected, UnusableInput, summary
 from packer.images.tiles import can_tile
 from packer.options.declared import OPTIONS, SHAPING, PackOptions, SourceOptions
-from packer.words import option
-from reader.format import Limits
+from packer.words import bounded, for_python, option
+from reader.format import Limits, ShardfeedError
 from reader.format.tar import MAX_MEMBER
+from reader.store.urls import is_url
 
 _REMEDY = "pip install numba, or install the package libjpeg-turbo-progs"
 WITHOUT_TILER = (
@@ -19,12 +21,37 @@ WITHOUT_TILER = (
 )
 
 
-def checked(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return those of a call's arguments that are options and not None, in their final form.
+@contextmanager
+def python_call() -> Iterator[None]:
+    """Name options as arguments in errors, and name the files of `Rejected`.
 
-    Raises:
-        UnusableInput: a value is not of its kind, or two options exclude each other.
+    The command line prints these files itself.
     """
+    with for_python():
+        try:
+            yield
+        except ShardfeedError as error:
+            if isinstance(error, Rejected):
+                error.args = ("\n  ".join([*error.args, *summary(error.files, noun=error.noun)]),)
+            error.args = tuple(bounded(one) if isinstance(one, str) else one for one in error.args)
+            raise
+
+
+def path_of(name: str, value: Any) -> Path:
+    """Return the path that the argument `name` is."""
+    try:
+        return Path(os.fsdecode(value))
+    except TypeError:
+        raise UnusableInput(f"{name} is a path, not {value!r:.200}.") from None
+
+
+def place_of(name: str, value: Any) -> Path | str:
+    """Return the path or the URL that the argument `name` is."""
+    return str(value) if is_url(value) else path_of(name, value)
+
+
+def checked(arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return those of a call's arguments that are options and not None, in their final form."""
     found = {}
     for name, value in arguments.items():
         if value is None or name not in OPTIONS:
@@ -35,40 +62,26 @@ def checked(arguments: Mapping[str, Any]) -> dict[str, Any]:
         except (TypeError, ValueError, AttributeError):
             raise UnusableInput(f"{name} is {kind.asks}, not {value!r:.200}.") from None
     refuse_both(found)
-    usual = {
-        name: OPTIONS[name].default for name in ("on_error", "append", "overwrite", "progress")
-    }
-    return usual | found
+    named = ("on_error", "append", "overwrite", "progress")
+    return {name: OPTIONS[name].default for name in named} | found
 
 
 def refuse_both(given: Mapping[str, Any]) -> None:
     """Raise UnusableInput for options of one run that exclude each other."""
     if given.get("append") and given.get("overwrite"):
-        append, overwrite = option("append", True), option("overwrite", True)
-        raise UnusableInput(
-            f"{append} adds to a dataset and {overwrite} replaces it: give only one."
-        )
+        adds, replaces = option("append", True), option("overwrite", True)
+        raise UnusableInput(f"{adds} adds to a dataset and {replaces} replaces it: give only one.")
 
 
 def chosen(src: Path | None, given: Mapping[str, Any]) -> PackOptions:
-    """Return the options that shape the shards.
-
-    Args:
-        src: what is packed; None if it does not lie at a path.
-        given: values by the names of Python's arguments; what is None or no such option is not
-            considered.
-
-    Raises:
-        UnusableInput: two of them do not go together, or one needs what is not installed.
-    """
+    """Return the options that shape the shards."""
     asked = {name: value for name, value in given.items() if value is not None}
     _refuse(src, asked)
     pairs, root = asked.pop("pairs", {}), asked.pop("root", None)
-    beside = None if src is None else Path(os.path.realpath(src)).parent
-    if beside is not None and root is not None:
-        asked["root"] = _relative(root, beside)
     if src is not None:
         asked["pairs"] = {name: _relative(folder, src) for name, folder in pairs.items()}
+        if root is not None:
+            asked["root"] = _relative(root, Path(os.path.realpath(src)).parent)
     if not asked.get("shuffle", True):
         asked["seed"] = None
     limits = limits_of(asked)
@@ -80,11 +93,7 @@ def chosen(src: Path | None, given: Mapping[str, Any]) -> PackOptions:
 
 
 def limits_of(given: Mapping[str, Any]) -> Limits:
-    """Return the limits of images that the options give, the usual ones where they are None.
-
-    Raises:
-        UnusableInput: a file in a tar cannot be so large.
-    """
+    """Return the limits of images that the options give, the usual ones where they are None."""
     pixels, most = given.get("max_pixels"), given.get("max_bytes")
     if most is not None and most > MAX_MEMBER:
         raise UnusableInput(
@@ -95,7 +104,6 @@ def limits_of(given: Mapping[str, Any]) -> Limits:
 
 
 def _refuse(src: Path | None, asked: Mapping[str, Any]) -> None:
-    """Raise for options that do not go together."""
     jpeg, png, raw = (asked.get(name) for name in ("jpeg", "png", "raw"))
     if asked.get("check") and jpeg == png == "verbatim":
         both = f"{option('jpeg', 'verbatim')} and {option('png', 'verbatim')}"

@@ -6,26 +6,13 @@ dataset.json; those of `RunOptions` do not, or are kept in another form.
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict, dataclass, field, fields, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from packer.options.kinds import (
-    CLASSES,
-    DEPTH,
-    ENGINE,
-    FLAG,
-    FOLDER,
-    HEIGHT_WIDTH,
-    PAIRS,
-    SHARES,
-    Kind,
-    new_path,
-    one_of,
-    size,
-    text,
-    whole,
-)
-from packer.words import flag
+from packer.options import kinds
+from packer.options.kinds import FLAG, Kind, one_of, size, text, whole
+from packer.words import flag, option
 
 if TYPE_CHECKING:
     from packer.images.encode import Policy
@@ -39,30 +26,22 @@ PYTHON = "python"  # the kind of a Python dataset, which no command line chooses
 FORMATS = ("xyxy", "xywh", "cxcywh")  # of boxes
 SMALLEST_SHARD = 10**4  # bytes; less means that a unit was forgotten
 
-SOURCE, STORED, DIVIDED = "What the source is", "What is stored", "How it is divided"
-REFUSED, RUN = "What is refused", "This run"
-SECTIONS = (SOURCE, STORED, DIVIDED, REFUSED, RUN)
+SECTIONS = (
+    *("What the source is", "What is stored", "How it is divided"),
+    *("What is refused", "This run"),
+)
 
 
 @dataclass(frozen=True)
 class Option:
-    """One option.
+    """One option."""
 
-    Attributes:
-        name: of the Python argument.
-        kind: of its values.
-        help: a text for ``--help``.
-        section: of ``--help``.
-        default: value without it, as ``--help`` shows it; None: the help text names it.
-        aliases: further spellings on a command line.
-    """
-
-    name: str
-    kind: Kind
-    help: str
-    section: str
-    default: Any = None
-    aliases: tuple[str, ...] = ()
+    name: str  # of the Python argument
+    kind: Kind  # of its values
+    help: str  # a text for ``--help``
+    section: str  # of ``--help``
+    default: Any = None  # value without it, as ``--help`` shows it; None: the help text names it
+    aliases: tuple[str, ...] = ()  # further spellings on a command line
 
     @property
     def flag(self) -> str:
@@ -70,81 +49,90 @@ class Option:
         return flag(self.name)
 
 
-def _option(kind: Kind, help: str, section: str, default: Any = None, **more: Any) -> Any:
+def _option(section: str, kind: Kind, help: str, default: Any = None, **more: Any) -> Any:
     made = {"kind": kind, "help": help, "section": section, "default": default, **more}
     if isinstance(default, dict):
         return field(default_factory=dict, metadata={**made, "default": None})
     return field(default=default, metadata=made)
 
 
+_source, _stored, _divided, _refused, _run = (partial(_option, section) for section in SECTIONS)
+
+
+class ColumnNames(NamedTuple):
+    """The columns of a table that a person has named, by what they hold."""
+
+    image: str | None
+    label: str | None
+    split: str | None
+
+
+def column_option(role: str, name: str | None = None) -> str:
+    """Return, for a message, the option that names the column of a role in `ColumnNames`."""
+    return option(f"{role}_column", name)
+
+
 @dataclass(frozen=True)
 class SourceOptions:
-    """How the source is to be read.
+    """How the source is to be read; paths are relative, which is as dataset.json keeps them."""
 
-    Attributes:
-        pairs: name -> folder relative to the source, whose files belong to the images; a ``?``
-            behind the name allows images without one.
-        root: folder of a table's images, relative to the folder of the table.
-        class_depth: levels of folders that name a class; -1: each folder that holds images is a
-            class; None: one level, unless that is doubtful.
-    """
-
-    pairs: Mapping[str, str] = _option(
-        PAIRS,
+    # name -> folder relative to the source; a ? behind the name allows images without a file.
+    pairs: Mapping[str, str] = _source(
+        kinds.PAIRS,
         "DIR holds a file for every image, under the image's path: member NAME of its sample. "
         "NAME?=DIR: an image may be without one.",
-        SOURCE,
         {},
     )
-    root: str | None = _option(
-        FOLDER, "Where the images of a table lie. Default: beside it.", SOURCE
+    root: str | None = _source(  # relative to the folder of the table
+        kinds.FOLDER, "Where the images of a table lie. Default: beside it."
     )
-    image_column: str | None = _option(
-        text(), "Of a table. Default: image, path, file, file_name, ...", SOURCE
+    image_column: str | None = _source(
+        text(), "Of a table. Default: image, path, file, file_name, ..."
     )
-    label_column: str | None = _option(
+    label_column: str | None = _source(
         text(),
         "Of a table. Default: what it declares, else label, labels, class, cls, category, ... "
         "none: no column is.",
-        SOURCE,
     )
-    split_column: str | None = _option(text(), "Of a table. Default: split.", SOURCE)
-    kind: str | None = _option(
+    split_column: str | None = _source(text(), "Of a table. Default: split.")
+    kind: str | None = _source(
         one_of(*KINDS),
         "What SRC is, where it could be several things. Default: what its files show.",
-        SOURCE,
     )
-    class_depth: int | None = _option(
-        DEPTH,
+    class_depth: int | None = _source(  # -1: all; None: one level, unless that is doubtful
+        kinds.DEPTH,
         "Levels of folders that name a class; all: each folder that holds images is one.",
-        SOURCE,
     )
-    label_separator: str | None = _option(
+    label_separator: str | None = _source(
         text(),
         "Between the labels of one image, where a table has several in one column; none: a column "
         "holds one label.",
-        SOURCE,
     )
-    box_format: str | None = _option(
+    box_format: str | None = _source(
         one_of(*FORMATS),
         "Of the boxes of a table, where the names of their columns do not show it.",
-        SOURCE,
     )
+
+    @property
+    def columns(self) -> ColumnNames:
+        """The columns that are named."""
+        return ColumnNames(*(getattr(self, f"{role}_column") for role in ColumnNames._fields))
+
+    def with_columns(self, **names: str | None) -> "SourceOptions":
+        """Return the same with other columns, by their roles."""
+        changes: dict[str, Any] = {f"{role}_column": name for role, name in names.items()}
+        return replace(self, **changes)
 
     @property
     def of_table(self) -> bool:
         """Whether something is given that only a table can have."""
-        columns = (self.image_column, self.label_column, self.split_column)
-        return any((self.root, *columns, self.label_separator, self.box_format))
+        return any((self.root, *self.columns, self.label_separator, self.box_format))
 
     def dump(self) -> dict[str, Any]:
         """Return what dataset.json has; options of later versions only where they are given."""
         newer = ("kind", "class_depth", "label_separator", "box_format")
-        return {
-            name: value
-            for name, value in asdict(self).items()
-            if name not in newer or value is not None
-        }
+        content = asdict(self).items()
+        return {name: value for name, value in content if name not in newer or value is not None}
 
 
 def _usual_limits() -> "Limits":
@@ -155,54 +143,41 @@ def _usual_limits() -> "Limits":
 
 @dataclass(frozen=True)
 class PackOptions:
-    """The options that shape the bytes of shards; dataset.json keeps them.
+    """The options that shape the bytes of shards; dataset.json keeps them."""
 
-    Attributes:
-        shard_size: bytes that a shard should not exceed; None: see `default_shard_size`.
-        seed: of the shuffle; None keeps the source's order.
-        raw: height and width in pixels.
-        source: how the source is to be read.
-        limits: images beyond them are rejected.
-    """
-
-    shard_size: int | None = _option(
+    shard_size: int | None = _divided(  # None: see `default_shard_size`
         size(SMALLEST_SHARD),
         "Largest shard. Default: 1GB, and less where that would make fewer than 64 shards, down "
         "to 10MB.",
-        DIVIDED,
     )
-    shard_samples: int | None = _option(whole(1), "Most samples in a shard.", DIVIDED)
-    seed: int | None = _option(whole(), "Of the shuffle.", DIVIDED, 0)
-    jpeg: str = _option(
+    shard_samples: int | None = _divided(whole(1), "Most samples in a shard.")
+    seed: int | None = _divided(whole(), "Of the shuffle.", 0)  # None keeps the source's order
+    jpeg: str = _stored(
         one_of("tiled", "verbatim"),
         "Transcode JPEGs without loss so that crops decode faster, or keep their bytes. "
         "Default: tiled, where numba or jpegtran is installed.",
-        STORED,
         "tiled",
     )
-    png: str = _option(
+    png: str = _stored(
         one_of("banded", "verbatim"),
         "Transcode PNGs without loss so that they and crops of them decode faster, or keep their "
         "bytes. Default: banded.",
-        STORED,
         "banded",
     )
-    max_side: int | None = _option(whole(1), "Shrink larger images. Loses quality.", STORED)
-    quality: int | None = _option(whole(1, 100), "Re-encode as JPEG. Loses quality.", STORED)
-    check: bool = _option(FLAG, "Compare every pixel before and after transcoding.", STORED, False)
-    raw: tuple[int, int] | None = _option(
-        HEIGHT_WIDTH,
+    max_side: int | None = _stored(whole(1), "Shrink larger images. Loses quality.")
+    quality: int | None = _stored(whole(1, 100), "Re-encode as JPEG. Loses quality.")
+    check: bool = _stored(FLAG, "Compare every pixel before and after transcoding.", False)
+    raw: tuple[int, int] | None = _stored(
+        kinds.HEIGHT_WIDTH,
         "Store decoded pixels of this size: scaled to cover it, and cut. For small images.",
-        STORED,
     )
-    split: Mapping[str, float] | None = _option(
-        SHARES,
+    split: Mapping[str, float] | None = _divided(
+        kinds.SHARES,
         "Divide the samples by a hash of their keys, unless SRC has folders train, val, test.",
-        DIVIDED,
     )
-    dedupe: bool = _option(FLAG, "Skip images that are byte for byte another.", SOURCE, False)
-    source: SourceOptions = field(default_factory=SourceOptions)
-    limits: "Limits" = field(default_factory=_usual_limits)
+    dedupe: bool = _source(FLAG, "Skip images that are byte for byte another.", False)
+    source: SourceOptions = field(default_factory=SourceOptions)  # how the source is to be read
+    limits: "Limits" = field(default_factory=_usual_limits)  # images beyond them are rejected
 
     @property
     def policy(self) -> "Policy":
@@ -224,11 +199,7 @@ class PackOptions:
 
     @classmethod
     def load(cls, content: Mapping[str, Any]) -> "PackOptions":
-        """Return the options of a dataset.json, which anybody may have written.
-
-        Raises:
-            TypeError, KeyError, ValueError: they are of another version, or beyond their bounds.
-        """
+        """Return the options of a dataset.json, which anybody may have written."""
         from reader.format import Limits
 
         own = {**content}
@@ -244,73 +215,52 @@ class PackOptions:
 
 
 def _loaded(content: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        name: None
-        if value is None
-        else (OPTIONS[name].kind.stored or OPTIONS[name].kind.check)(value)
-        for name, value in content.items()
-    }
+    checks = {name: OPTIONS[name].kind.stored or OPTIONS[name].kind.check for name in content}
+    return {name: None if v is None else checks[name](v) for name, v in content.items()}
 
 
 @dataclass(frozen=True)
 class RunOptions:
-    """Options that shape no bytes, and the forms in which a person gives those that do.
+    """Declarations only: options that shape no bytes, and the forms in which people give others."""
 
-    Attributes:
-        shuffle: False: `PackOptions.seed` is None.
-        max_pixels, max_bytes: `PackOptions.limits`.
-    """
-
-    classes: tuple[str, ...] | None = _option(
-        CLASSES, "File of class names in label order, one a line. Default: sorted.", SOURCE
+    classes: tuple[str, ...] | None = _source(
+        kinds.CLASSES, "File of class names in label order, one a line. Default: sorted."
     )
-    shuffle: bool = _option(FLAG, "Shuffle the samples.", DIVIDED, True)
-    on_error: str = _option(
+    shuffle: bool = _divided(FLAG, "Shuffle the samples.", True)  # False: there is no seed
+    on_error: str = _refused(
         one_of("stop", "skip"),
         "On a file that is not a sound image: commit nothing, or go on without it. All are named.",
-        REFUSED,
         "stop",
     )
-    max_pixels: int | None = _option(whole(1), "Of an image. Default: 536870912 (2^29).", REFUSED)
-    max_bytes: int | None = _option(size(), "Of an image and its members. Default: 1GiB.", REFUSED)
-    jobs: int | None = _option(
-        whole(1), "Processes. Default: the cores this one may use.", RUN, aliases=("-j",)
+    max_pixels: int | None = _refused(whole(1), "Of an image. Default: 536870912 (2^29).")
+    max_bytes: int | None = _refused(size(), "Of an image and its members. Default: 1GiB.")
+    jobs: int | None = _run(
+        whole(1), "Processes. Default: the cores this one may use.", aliases=("-j",)
     )
-    executor: str | None = _option(
-        ENGINE,
+    executor: str | None = _run(
+        kinds.ENGINE,
         "Where shards are packed: in processes here, or on the cluster that is there. Default: "
         "local.",
-        RUN,
     )
-    part: str | None = _option(
+    part: str | None = _run(
         text("I/N|slurm"),
         "Write one of N parts, by a command on each machine, and commit nothing: the command "
         "without --part commits. slurm: the part of this task of a job array.",
-        RUN,
     )
-    scratch: str | None = _option(
-        new_path("DIR"),
+    scratch: str | None = _run(
+        kinds.NEW_FOLDER,
         "For what is fetched if SRC is a URL, and for shards before they are uploaded if DST is.",
-        RUN,
     )
-    append: bool = _option(FLAG, "Add what is new in SRC to the dataset at DST.", RUN, False)
-    overwrite: bool = _option(
-        FLAG,
-        "Replace a dataset that is at DST; it is removed before the new one is packed.",
-        RUN,
-        False,
+    append: bool = _run(FLAG, "Add what is new in SRC to the dataset at DST.", False)
+    overwrite: bool = _run(
+        FLAG, "Replace a dataset that is at DST; it is removed before the new one is packed.", False
     )
-    progress: bool = _option(FLAG, "", "", True)
+    progress: bool = _option("", FLAG, "", True)  # no command's
 
 
 def _declared(*classes: Any) -> dict[str, Option]:
-    found = [
-        Option(one.name, **one.metadata)
-        for declaring in classes
-        for one in fields(declaring)
-        if one.metadata
-    ]
-    return {option.name: option for option in found}
+    each = (one for declaring in classes for one in fields(declaring) if one.metadata)
+    return {one.name: Option(one.name, **one.metadata) for one in each}
 
 
 OPTIONS: dict[str, Option] = _declared(SourceOptions, PackOptions, RunOptions)

@@ -20,26 +20,15 @@ _UNITS |= {"KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
 
 @dataclass(frozen=True)
 class Kind:
-    """The values that an option takes.
+    """The values that an option takes."""
 
-    Attributes:
-        check: returns a Python value as it is used; raises TypeError or ValueError.
-        asks: what a value must be; completes "shard_size is ...".
-        metavar: stands for the value in ``--help``; "" for a flag.
-        read: makes a Python value of a command line's text; raises ValueError, with a sentence or
-            without.
-        stored: checks a value in dataset.json, which anybody may have written; None: `check`.
-        choices: all values, where there are few.
-        is_repeated: whether the option is given several times on a command line.
-    """
-
-    check: Check
-    asks: str
-    metavar: str
+    check: Check  # returns a Python value as it is used; raises TypeError or ValueError
+    asks: str  # what a value must be; completes "shard_size is ..."
+    metavar: str  # stands for the value in ``--help``; "" for a flag
     read: Callable[[str], Any] = str
     stored: Check | None = None
-    choices: tuple[str, ...] = ()
-    is_repeated: bool = False
+    choices: tuple[str, ...] = ()  # all values, where there are few
+    is_repeated: bool = False  # whether the option is given several times on a command line
 
     def parse(self, text: str) -> Any:
         """Return the value of a command line's text; raises ValueError with a sentence."""
@@ -90,11 +79,6 @@ def size(least: int = 1) -> Kind:
 def text(metavar: str = "TEXT") -> Kind:
     """Return the kind of any text."""
     return Kind(_text, "a name", metavar)
-
-
-def new_path(metavar: str) -> Kind:
-    """Return the kind of paths that need not exist."""
-    return Kind(lambda value: Path(os.fsdecode(value)), "a path", metavar)
 
 
 def _integer(text: str) -> int:
@@ -243,6 +227,7 @@ SHARES = Kind(
 DEPTH = Kind(
     _depth, "a number of levels from 1 on, or 'all'", "N|all", _read_depth, whole(-1).check
 )
+NEW_FOLDER = Kind(lambda value: Path(os.fsdecode(value)), "a path", "DIR")  # it need not exist
 FOLDER = Kind(_folder, "a folder", "DIR", stored=_text)
 PAIRS = Kind(
     _pairs,

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from packer.errors import EXAMPLES, UnusableInput
 from packer.samples.table import Listing
-from packer.words import option
+from packer.words import have, option
 from reader.format import Index, Manifest
 
 Digests = NDArray[np.bytes_]
@@ -18,15 +18,9 @@ _LABEL = "cls"  # the member that every sample with a label gets
 
 
 class ExistingSamples:
-    """The samples that the indexes of a dataset name, in 48 bytes a sample.
-
-    Attributes:
-        digests: of the keys.
-        rejected: the files, with reasons, that it names as rejected.
-    """
+    """The samples that the indexes of a dataset name, in 48 bytes a sample."""
 
     def __init__(self, folder: Path, base: Manifest) -> None:
-        """Read the indexes of a dataset."""
         self._paths = [folder / shard.index for shard in base.shards]
         self._splits = [shard.split for shard in base.shards]
         keys = bytearray()
@@ -49,14 +43,7 @@ class ExistingSamples:
     def differences(
         self, listing: Listing, digests: Digests, seen: Digests, classes: Sequence[str]
     ) -> Iterator[str]:
-        """Yield a sentence on what has changed since, and one on what has gone.
-
-        Args:
-            listing: the samples of the source.
-            digests: of their keys.
-            seen: of the keys of these and of copies that were skipped.
-            classes: names in label order.
-        """
+        """Yield a sentence on what has changed since, and one on what has gone."""
         order = np.argsort(self.digests)
         places = np.searchsorted(self.digests, digests, sorter=order)
         rows = order[places.clip(max=len(order) - 1)]
@@ -75,10 +62,10 @@ class ExistingSamples:
                 differing = [pair for pair in zip(before, now, strict=True) if pair[0] != pair[1]]
                 was, become = map(", ".join, zip(*differing, strict=True))
                 named.append(f"{sample.key} ({was} there, {become} in the source)")
+            count = len(moved)
             raise UnusableInput(
-                f"{_samples(len(moved))} there already and "
-                f"{_have(len(moved))} another label or split in the source now: "
-                f"{_listed(named, len(moved))}. {_pack_anew()}"
+                f"{_samples(count)} there already and {have(count)} another label or split in the "
+                f"source now: {_listed(named, count)}. {_pack_anew()}"
             )
         newer = listing.mtimes[numbers] > self._written[rows]
         newer &= not newer.all()  # a copy of the source, or one file with all of it
@@ -87,7 +74,7 @@ class ExistingSamples:
         if count := int(changed.sum()):
             few = [listing[at].key for at in numbers[changed][:EXAMPLES].tolist()]
             yield (
-                f"{_samples(count)} there already and {_have(count)} files that were written, "
+                f"{_samples(count)} there already and {have(count)} files that were written, "
                 f"added or removed since: {_listed(few, count)}. {_pack_anew()}"
             )
         gone = np.flatnonzero(~np.isin(self.digests, seen))
@@ -119,9 +106,8 @@ def column(digests: bytearray) -> Digests:
 
 def _pack_anew() -> str:
     append, overwrite = option("append", True), option("overwrite", True)
-    return (
-        f"{append} adds only what is new; to have it as the source is, pack anew with {overwrite}."
-    )
+    only = f"{append} adds only what is new"
+    return f"{only}; to have it as the source is, pack anew with {overwrite}."
 
 
 def _place(label: int, split: str, classes: Sequence[str]) -> tuple[str, str]:
@@ -131,10 +117,6 @@ def _place(label: int, split: str, classes: Sequence[str]) -> tuple[str, str]:
 
 def _samples(count: int) -> str:
     return "1 sample is" if count == 1 else f"{count} samples are"
-
-
-def _have(count: int) -> str:
-    return "has" if count == 1 else "have"
 
 
 def _listed(names: Sequence[str], count: int) -> str:

@@ -18,19 +18,13 @@ _SLACK = 32  # a shard may end before it is full, by this part of its size
 
 @dataclass(frozen=True)
 class Plan:
-    """Shard ``i`` holds the samples ``order[bounds[i]:bounds[i + 1]]`` of the listing.
-
-    Attributes:
-        spans: bytes that each sample takes in a tar, at most; by its number in the listing.
-        files: the tar of each shard, relative to the dataset.
-        splits: the split of each shard.
-    """
+    """Shard ``i`` holds the samples ``order[bounds[i]:bounds[i + 1]]`` of the listing."""
 
     order: NDArray[np.int64]
     bounds: NDArray[np.int64]
-    spans: NDArray[np.int64]
-    files: tuple[str, ...]
-    splits: tuple[str, ...]
+    spans: NDArray[np.int64]  # bytes of each sample in a tar, at most; by its number in the listing
+    files: tuple[str, ...]  # the tar of each shard, relative to the dataset
+    splits: tuple[str, ...]  # the split of each shard
 
     def __len__(self) -> int:
         return len(self.files)
@@ -58,15 +52,6 @@ def plan_shards(
     Both depend on the samples' keys and not on their places in the listing: where a sample is gone
     or has another size, the shards that do not hold it stay what they are, but for few beside it.
     (Where a number of samples fills the shards, one that is gone moves all that come after it.)
-
-    Args:
-        listing: what is to be packed.
-        shard_size: bytes a shard's tar should not exceed (a single sample may).
-        shard_samples: samples a shard may hold.
-        seed: of the shuffle; None keeps the source's order.
-        image_bytes: what each image takes if not what it takes in the source.
-        first: the number of the first shard of each split, 0 if it is not named.
-        there: bytes of shards that this is added to.
     """
     spans = _spans(listing, image_bytes)
     if shard_size is None:
@@ -92,7 +77,7 @@ def plan_shards(
 
 
 def _spans(listing: Listing, image_bytes: int | None) -> NDArray[np.int64]:
-    """Return the bytes of each sample in a tar, at most: its members, their headers and padding."""
+    # At most: members, their headers and padding.
     members = 2 + listing.member_counts  # the image and its class
     sizes = listing.sizes
     if image_bytes is not None:
@@ -110,11 +95,8 @@ def _shard_ends(
     shard_size: int,
     shard_samples: int | None,
 ) -> list[int]:
-    """Return where each shard ends if samples of these sizes and hashes follow each other.
-
-    One that its size fills ends before the sample of the smallest hash among the last that would
-    fit: where one shard ends elsewhere than it did, the next one ends where it did all the same.
-    """
+    # A shard that its size fills ends before the sample of the smallest hash among the last that
+    # would fit: where one ends elsewhere than it did, the next one ends where it did all the same.
     sums = np.cumsum(spans)
     ends: list[int] = []
     start = before = 0
@@ -137,7 +119,6 @@ def _shard_ends(
 def _shuffled_blocks(
     blocks: NDArray[np.int64], hashes: NDArray[np.uint64], seed: int
 ) -> NDArray[np.int64]:
-    """A permutation that keeps the samples of a block (not -1) together, and mixes them there."""
     order = shuffled(hashes, seed)
     if (blocks < 0).all():
         return order

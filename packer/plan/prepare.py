@@ -1,29 +1,33 @@
-"""What is to be done: the source scanned and its shards planned, with nothing written yet."""
+"""What is to be done: the source scanned, described in a sentence, and its shards planned."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import xxhash
 
 from packer.errors import NothingToPack, UnusableInput
 from packer.layouts.detect import read
 from packer.layouts.interpretation import Reading
-from packer.options.declared import PackOptions
+from packer.options.declared import PackOptions, column_option
 from packer.plan.existing import ExistingSamples
 from packer.plan.plan import plan_shards
-from packer.plan.scan import scan
-from packer.plan.source_summary import doubts, remarks, summary
+from packer.plan.scan import is_numbered, scan
 from packer.plan.work import Origin, Work
 from packer.progress import Progress
 from packer.samples.labels import joined, of_items
 from packer.samples.places import Spool
 from packer.samples.records import Facts
+from packer.samples.table import Listing
 from packer.storage.source import LocalSource
 from packer.trees.folder import NO_FILE
-from packer.words import option
+from packer.words import have, option
 from reader.format import Manifest
+
+_NAMED = 3  # classes
+_SEVERAL = 10  # classes: of so many, most have more than one sample
 
 
 def prepare(
@@ -35,19 +39,14 @@ def prepare(
     *,
     spool: Path,
 ) -> Work:
-    """Scan `src` and plan its shards; nothing is written.
-
-    Args:
-        src: the folder, archive or table to be packed; or what is understood already.
-        options: what shapes the shards.
-        progress: where to show how far it is.
-        classes: class names in label order, None for the source's own order.
-        onto: a dataset whose samples are there already.
-        spool: folder for what the scan makes for samples.
-    """
+    """Scan `src` and plan its shards; nothing is written."""
     base = None if onto is None else Manifest.load(onto)
     given = LocalSource.at(src) if isinstance(src, Path) else src
-    reading = _reading(given, options) if isinstance(given, LocalSource) else given
+    if isinstance(given, LocalSource):
+        reading = read(given.path, options.source)
+        reading = replace(reading, beside=(*reading.beside, *given.lacking))
+    else:
+        reading = given
     source = reading.open(classes)
     if base is not None and source.classes:
         known = set(base.classes)
@@ -100,13 +99,7 @@ def version_of(listed: str, classes: Sequence[str] | None) -> str:
     return xxhash.xxh3_128_hexdigest(repr((listed, classes and tuple(classes))).encode())
 
 
-def _reading(given: LocalSource, options: PackOptions) -> Reading:
-    reading = read(given.path, options.source)
-    return replace(reading, beside=(*reading.beside, *given.lacking))
-
-
 def _refuse_what_keys_decide(what: str, onto: Path | None, split: object) -> None:
-    """Raise where shards depend on keys that are known only when items are read."""
     if onto is not None:
         raise UnusableInput(
             f"Items of {what} have keys of their own, and which of them are in {onto} only "
@@ -116,14 +109,12 @@ def _refuse_what_keys_decide(what: str, onto: Path | None, split: object) -> Non
         raise UnusableInput(
             f"Items of {what} have keys of their own, by which {option('split')} divides, and only "
             "reading all of them tells these. Give iter(dataset), which is read in turn and "
-            "divided by "
-            'the keys, or the splits as {"train": ..., "val": ...}; items without keys are divided '
-            "by their numbers."
+            'divided by the keys, or the splits as {"train": ..., "val": ...}; items without keys '
+            "are divided by their numbers."
         )
 
 
 def _hint(facts: Facts, files: Sequence[tuple[str, str]]) -> str:
-    """Return what the reasons why there is nothing to pack may have in common."""
     missing = sum(reason.endswith(NO_FILE) for _, reason in files)
     if "columns" in facts.heeds and missing and missing == len(files):
         return (
@@ -137,12 +128,12 @@ def refuse_other_splits(dst: Path, there: set[str], new: set[str]) -> None:
     """Raise where samples without a split would lie beside named ones: few would read them."""
     if there and not {bool(split) for split in new} <= {bool(split) for split in there}:
         raise UnusableInput(
-            f"{dst} {_told(there)}, and what is to be added {_told(new)}. Append what is divided "
-            "in the same way, or choose another destination."
+            f"{dst} {_division(there)}, and what is to be added {_division(new)}. Append what is "
+            "divided in the same way, or choose another destination."
         )
 
 
-def _told(splits: set[str]) -> str:
+def _division(splits: set[str]) -> str:
     names = ", ".join(sorted(splits - {""}))
     without = " and samples without a split" if "" in splits else ""
     return f"has the splits {names}{without}" if names else "is not divided into splits"
@@ -155,3 +146,77 @@ def next_numbers(base: Manifest | None) -> dict[str, int]:
         number = int(re.findall(r"\d+", Path(shard.file).stem)[-1])
         numbers[shard.split] = max(numbers.get(shard.split, 0), number + 1)
     return numbers
+
+
+def summary(what: str, listing: Listing, classes: Sequence[str], facts: Facts) -> str:
+    """Return the sentence that `packer pack` begins with; `what` is that of the `Reading`."""
+    count = len(listing)
+    by_split = {name: len(numbers) for name, numbers in listing.by_split().items()}
+    members = []
+    for name, having in sorted(listing.members.items()):
+        lacking = count - having
+        without = f" ({lacking} {'image' if lacking == 1 else 'images'} without)"
+        members.append(f"{name}{without if lacking else ''}")
+    members += facts.members
+    return sentence(what, count, classes, by_split, members, facts.is_labelled)
+
+
+def remarks(facts: Facts, listing: Listing, recorded: Container[str]) -> Iterator[str]:
+    """Yield what to say of a source and of its labels."""
+    yield from facts.remarks
+    members = listing.members
+    for ext in [] if facts.remarks else facts.boxes:
+        if ext in recorded and ext in members:
+            mark = "?" * (members[ext] < len(listing))
+            yield f'Its boxes are read by fields=("image", reader.Boxes("{ext}{mark}")).'
+    unlabelled = int((listing.labels < 0).sum())
+    if facts.is_late:
+        return
+    if unlabelled == len(listing) > 0:
+        yield from facts.unlabelled()
+    elif unlabelled:
+        few = f"{unlabelled} of {len(listing)} samples {have(unlabelled)}"
+        yield f"{few} no label: a Loader gives them -1."
+
+
+def doubts(listing: Listing, classes: Sequence[str]) -> Iterator[str]:
+    """Yield what the samples of the classes say of whether their labels are classes at all."""
+    labels = listing.labels
+    counts = np.bincount(labels[labels >= 0], minlength=len(classes))
+    empty = np.flatnonzero(counts == 0).tolist()
+    single = int((counts == 1).sum())
+    used = len(counts) - len(empty)
+    if used >= _SEVERAL and 2 * single > used:
+        yield (
+            f"{single} of {used} classes have a single sample: are these names or numbers of "
+            f"samples, not of classes? In a table, {column_option('label')} chooses another column."
+        )
+    elif used and empty and is_numbered(classes):
+        names = ", ".join(map(str, empty[:_NAMED])) + ", ..." * (len(empty) > _NAMED)
+        yield (
+            f"No sample has the label {names}: labels are whole numbers, and all up to the largest "
+            f"are classes, {len(classes)} in all."
+        )
+
+
+def sentence(
+    what: str,
+    count: int,
+    classes: Sequence[str],
+    splits: Mapping[str, int],
+    members: Sequence[str],
+    labelled: bool,
+) -> str:
+    """What is read as `what`: images, classes, how many images each split has, and members."""
+    parts = [f"{count} {'image' if count == 1 else 'images'}"]
+    if classes:
+        names = ", ".join(classes[:_NAMED]) + ", ..." * (len(classes) > _NAMED)
+        parts.append(f"{len(classes)} {'class' if len(classes) == 1 else 'classes'} ({names})")
+    else:
+        parts.append("labels that are numbers" if labelled else "no classes")
+    if any(splits):
+        each = (f"{name or 'without a split'} {number}" for name, number in splits.items())
+        parts.append(f"splits {', '.join(each)}")
+    if members:
+        parts.append(f"members {', '.join(members)}")
+    return f"Read as {what}: {'; '.join(parts)}."

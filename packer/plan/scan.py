@@ -19,22 +19,14 @@ from packer.words import option
 
 @dataclass(frozen=True)
 class Scanned:
-    """A source and what of it is to be packed.
+    """A source and what of it is to be packed."""
 
-    Attributes:
-        facts: what the source says of itself; it goes nowhere else.
-        files: reads the samples.
-        classes: class names in label order.
-        fingerprint: of everything the source holds, also of what is packed already.
-        remarks: what differs from the samples that are there already.
-    """
-
-    facts: Facts
-    files: Reader
+    facts: Facts  # what the source says of itself; it goes nowhere else
+    files: Reader  # reads the samples
     listing: Listing
-    classes: tuple[str, ...]
-    fingerprint: str
-    remarks: tuple[str, ...] = ()
+    classes: tuple[str, ...]  # class names in label order
+    fingerprint: str  # of everything the source holds, also of what is packed already
+    remarks: tuple[str, ...] = ()  # what differs from the samples that are there already
 
 
 def scan(
@@ -47,28 +39,13 @@ def scan(
     *,
     spool: Spool,
 ) -> Scanned:
-    """List the samples of `source` that are to be packed.
-
-    Args:
-        source: what to list.
-        options: the splits, and whether copies are skipped.
-        progress: where to show how far it is.
-        there: the samples that are there already.
-        fixed: so many classes, the first ones, keep their numbers though no sample is theirs.
-        beside: what lies beside the source and belongs to nothing.
-        spool: for what the scan makes.
-
-    Raises:
-        UnusableInput: the source cannot be packed, has splits beside those of the options, or
-            another label for a sample that is there.
-    """
+    """List the samples of `source` that are to be packed."""
     listing = Listing()
     listing.skipped += beside
     keys = bytearray()
     own_splits = set()
     facts = source.facts
-    noun = "items" if facts.is_late else "files"
-    with progress.phase("scan", None, noun) as advance:
+    with progress.phase("scan", None, "items" if facts.is_late else "files") as advance:
         for record in source.scan():
             advance(1)
             if isinstance(record, SourceSample):
@@ -109,12 +86,7 @@ def scan(
 
 
 def _check_splits(own: set[str], wanted: Mapping[str, float]) -> None:
-    """Samples without a split are divided, or those of the first one that is wanted.
-
-    Raises:
-        UnusableInput: it is not plain what is to be divided.
-    """
-    divided = own & {"", *wanted}
+    divided = own & {"", *wanted}  # samples without a split, or those of the first one
     if own and divided not in ({""}, {next(iter(wanted), "")}):
         named = ", ".join(sorted(own - {""}))
         raise UnusableInput(
@@ -124,7 +96,6 @@ def _check_splits(own: set[str], wanted: Mapping[str, float]) -> None:
 
 
 def _without_empty(listing: Listing, classes: tuple[str, ...], fixed: int) -> tuple[str, ...]:
-    """The classes without those whose folder gave no sample; the others move up."""
     empty = {item.class_name for item in listing.skipped if isinstance(item, EmptyClass)}
     if not empty:
         return classes
@@ -135,26 +106,15 @@ def _without_empty(listing: Listing, classes: tuple[str, ...], fixed: int) -> tu
 
 
 def _too_large(reader: Reader, sample: SourceSample, most: int) -> list[Skipped]:
-    """What is reported of a sample that would be read whole only to be refused."""
     reason = f"it and its members have {sample.size} bytes; {most} are the most (--max-bytes)"
     belongs = f"it belongs to {sample.name!r}, which is too large"
-    files = reader.member_files(sample)
-    return [
-        Skipped(sample.name, reason, damaged=True),
-        *(Skipped(file, belongs, damaged=True) for file in files),
-    ]
+    reasons = [(sample.name, reason), *((file, belongs) for file in reader.member_files(sample))]
+    return [Skipped(name, why, damaged=True) for name, why in reasons]
 
 
 def _without_repeats(
     listing: Listing, digests: Digests, skipped: Callable[[SourceSample, SourceSample], Skipped]
 ) -> tuple[Listing, NDArray[np.int64]]:
-    """The first sample of each digest, and which samples these are.
-
-    Args:
-        listing: the samples.
-        digests: of what must not come twice, for each sample.
-        skipped: what to report of a sample that repeats an earlier one.
-    """
     _, firsts, group = np.unique(digests, return_index=True, return_inverse=True)
     first = firsts[group]
     numbers = np.arange(len(listing))
@@ -178,7 +138,7 @@ def _copy(sample: SourceSample, first: SourceSample) -> Skipped:
 
 
 def _contents(listing: Listing, files: Reader, advance: Advance) -> Digests:
-    """A digest of each image; one whose size nothing shares is not read."""
+    """Return a digest of each image; one whose size nothing shares is not read."""
     _, group, counts = np.unique(listing.sizes, return_inverse=True, return_counts=True)
     read = (counts[group] > 1) | bool(listing.member_counts.any())
     digests = bytearray()

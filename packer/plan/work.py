@@ -35,10 +35,9 @@ def versions(policy: Policy) -> dict[str, str]:
 def others_than(wanted: Mapping[str, str], here: Mapping[str, str]) -> str:
     """What is here in another version than is wanted, to end a sentence; empty if nothing is."""
     names = sorted(name for name in {*wanted, *here} if wanted.get(name) != here.get(name))
-    return ", ".join(
-        f"{name} {here.get(name, '(none)')} instead of {wanted.get(name, '(none)')}"
-        for name in names
-    )
+    none = "(none)"
+    each = (f"{name} {here.get(name, none)} instead of {wanted.get(name, none)}" for name in names)
+    return ", ".join(each)
 
 
 def all_versions(used: Mapping[str, str], base: Manifest | None) -> dict[str, str]:
@@ -52,15 +51,10 @@ def all_versions(used: Mapping[str, str], base: Manifest | None) -> dict[str, st
 
 @dataclass(frozen=True)
 class RunGuard:
-    """The run that a job belongs to: it may come late, or to a machine that is not like the others.
+    """The run of a job, which may come late, or to a machine that is unlike the others."""
 
-    Attributes:
-        journal: of the run, as it was when the job was given out.
-        versions: of what the run packs with.
-    """
-
-    journal: Watched
-    versions: Mapping[str, str]
+    journal: Watched  # of the run, as it was when the job was given out
+    versions: Mapping[str, str]  # of what the run packs with
 
     def check_versions(self, policy: Policy) -> None:
         """Raise where another version is here, which may write other bytes."""
@@ -87,15 +81,10 @@ class RunGuard:
 
 @dataclass(frozen=True)
 class Origin:
-    """The place that a source lies at, to tell a file that is gone from a disk that is gone.
-
-    Attributes:
-        inode: of the folder or file at `path`; on a shared file system all machines see the same,
-            while the device that it is mounted as is each one's own.
-    """
+    """Where a source lies, to distinguish a file that is gone from a disk that is gone."""
 
     path: Path
-    inode: int
+    inode: int  # the same on all machines that share a file system, while its device is not
 
     @classmethod
     def of(cls, path: Path) -> "Origin":
@@ -118,46 +107,30 @@ class Origin:
 
 @dataclass(frozen=True)
 class Work:
-    """A source, and how its samples are to be laid out in a dataset.
+    """A source, and how its samples are to be laid out in a dataset."""
 
-    Attributes:
-        origin: where the source lies; None: nowhere.
-        base: what the destination holds already and keeps.
-        rejected_before: the files, with reasons, that `base` names as rejected.
-        reading: what the source was understood as, in a sentence.
-        remarks: further sentences on it.
-    """
-
-    origin: Origin | None
+    origin: Origin | None  # where the source lies; None: nowhere
     scanned: Scanned
     plan: Plan
     options: PackOptions
-    base: Manifest | None = None
-    remarks: tuple[str, ...] = ()
-    reading: str = ""
-    rejected_before: Set[tuple[str, str]] = frozenset()
+    base: Manifest | None = None  # what the destination holds already and keeps
+    remarks: tuple[str, ...] = ()  # further sentences on it
+    reading: str = ""  # what the source was understood as, in a sentence
+    rejected_before: Set[tuple[str, str]] = frozenset()  # the (file, reason) pairs of `base`
 
 
 @dataclass(frozen=True)
 class ShardJob:
-    """One shard to be written.
+    """One shard to be written."""
 
-    Attributes:
-        path: of its tar.
-        threads: that encode at a time, where there are fewer shards than cores.
-        origin: where the source lies.
-        needs_all: leave the shard unfinished if a file cannot be read now: another time it may be.
-        guard: what to make sure of before anything is written.
-    """
-
-    path: Path
+    path: Path  # of its tar
     files: Reader
     samples: Listing
     policy: Policy
-    threads: int = 1
-    origin: Origin | None = None
-    needs_all: bool = False
-    guard: RunGuard | None = None
+    threads: int = 1  # that encode at a time, where there are fewer shards than cores
+    origin: Origin | None = None  # where the source lies
+    needs_all: bool = False  # leave it unfinished if a file cannot be read now: it may be later
+    guard: RunGuard | None = None  # what to make sure of before anything is written
 
 
 def tars(work: Work, dst: Path) -> list[Path]:
@@ -181,13 +154,11 @@ def shard_job(
 
 def digests(work: Work) -> dict[str, str]:
     """Return for each shard a checksum of the samples that it is made from."""
-    told = (*work.scanned.classes, work.scanned.facts.identity)
-    names = "\0".join(filter(None, told)).encode("utf-8", "surrogatepass")
+    each = (*work.scanned.classes, work.scanned.facts.identity)
+    names = "\0".join(filter(None, each)).encode("utf-8", "surrogatepass")
     classes, listing, plan = xxhash.xxh3_128_hexdigest(names), work.scanned.listing, work.plan
-    return {
-        file: f"{classes} {listing.digest(plan.shard(number))}"
-        for number, file in enumerate(plan.files)
-    }
+    shards = ((file, plan.shard(number)) for number, file in enumerate(plan.files))
+    return {file: f"{classes} {listing.digest(samples)}" for file, samples in shards}
 
 
 def bytes_needed(work: Work, shards: Iterable[int]) -> int | None:

@@ -16,9 +16,8 @@ from packer.images.encode import AS_PNG, grows_as_png
 from packer.keys import KeySet, escape, split_of
 from packer.layouts.python.items import Fields, Item
 from packer.options.declared import PackOptions
-from packer.plan.prepare import next_numbers, refuse_other_splits
+from packer.plan.prepare import next_numbers, refuse_other_splits, sentence
 from packer.plan.scan import is_numbered, numbered
-from packer.plan.source_summary import sentence
 from packer.progress import Progress
 from packer.run.destination import Destination
 from packer.run.report import PackReport, manifest_of, report, without_labels
@@ -198,7 +197,7 @@ class Session:
 
     def _understood(self) -> Fields:
         """Return how items are understood: classes that are there keep their numbers."""
-        of_source, given = self._options.source, self._request.classes
+        columns, given = self._options.source.columns, self._request.classes
         there = self._base.classes if self._base else ()
         names = () if is_numbered(there) else there
         if given and not names and len(given) < len(there):
@@ -208,9 +207,9 @@ class Session:
             )
         order = (*names, *(name for name in given if name not in names))
         return Fields(
-            of_source.image_column or "image",
-            of_source.label_column,
-            of_source.split_column,
+            columns.image or "image",
+            columns.label,
+            columns.split,
             classes=order,
             declared=self._request.declared or given,
         )

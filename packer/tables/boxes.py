@@ -39,28 +39,21 @@ _NOTHING = ("", "nan", "none", "null", "[]")
 
 @dataclass(frozen=True)
 class Box:
-    """Where the box of a row is.
+    """Where the box of a row is."""
 
-    Attributes:
-        names: of four columns, or of one that has all four numbers.
-        format: one of `FORMATS`; "" where only the values can tell.
-    """
-
-    names: tuple[str, ...]
-    format: str = ""
+    names: tuple[str, ...]  # of four columns, or of one that has all four numbers
+    format: str = ""  # one of `FORMATS`; "" where only the values can tell
 
     @classmethod
     def of(cls, columns: Sequence[str], format: str | None) -> "Box | None":
-        """Told by the columns' names; None if a row has no box."""
+        """Return the box by the columns' names; None if a row has none."""
         known = {plain(name): name for name in reversed(columns)}
         for kind, each in _COLUMNS.items():
             for names in each:
                 if known.keys() >= set(names):
                     return cls(tuple(known[name] for name in names), format or kind)
-        for name in _ALL_IN_ONE:
-            if name in known:
-                return cls((known[name],), format or "")
-        return None
+        name = next((name for name in _ALL_IN_ONE if name in known), None)
+        return None if name is None else cls((known[name],), format or "")
 
     def numbers(self, fields: Mapping[str, Any]) -> list[float] | None:
         """The four numbers of a row, None if it has no box."""
@@ -79,12 +72,7 @@ class Box:
 
 
 def possible(numbers: Sequence[float], size: tuple[float, float] | None) -> set[str]:
-    """Which of "xyxy" and "xywh" four numbers may be.
-
-    Args:
-        numbers: of a box.
-        size: width and height of its image, if they are known.
-    """
+    """Which of "xyxy" and "xywh" four numbers may be."""
     x, y, third, fourth = numbers
     found = {"xyxy", "xywh"}
     if third <= x or fourth <= y:
@@ -95,7 +83,7 @@ def possible(numbers: Sequence[float], size: tuple[float, float] | None) -> set[
 
 
 def size_of(fields: Mapping[str, Any]) -> tuple[float, float] | None:
-    """The width and height of the image that a row tells beside its box."""
+    """Return the width and height of the image, if a row has them beside its box."""
     known = {plain(name): value for name, value in fields.items()}
     for width, height in (("width", "height"), ("imagewidth", "imageheight")):
         try:
@@ -106,7 +94,6 @@ def size_of(fields: Mapping[str, Any]) -> tuple[float, float] | None:
 
 
 def _four(value: Any) -> Sequence[Any]:
-    """The parts of what one column has: a list, or the text of one."""
     if not isinstance(value, str):
         return value if isinstance(value, list) else [value]
     text = value.strip()
@@ -119,6 +106,5 @@ def _four(value: Any) -> Sequence[Any]:
 
 
 def _number(value: Any) -> float:
-    """A whole number stays one."""
     number = float(value)
     return int(number) if number.is_integer() and "." not in str(value) else number

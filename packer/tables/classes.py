@@ -1,25 +1,29 @@
-"""The labels of a table: what their texts are, and which numbers their classes get (pure)."""
+"""The labels of a table: their texts, several of one image, and the numbers of classes (pure)."""
 
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from packer.errors import BadImage, UnusableInput
+from packer.options.declared import column_option
 from packer.samples.labels import MAX_CLASSES, class_order
+from packer.trees.shape import plain
 from packer.words import option
 
 _NUMBER = re.compile(r"(-1|0|[1-9][0-9]*)(\.0+)?")  # pandas writes integers among gaps as floats
+ONE = "none"  # as a separator: each image has one label, whatever its text
+_SEPARATORS = ("|", ";", ",", " ")
+_PLURAL = ("labels", "tags", "attributeids", "findinglabels", "categories", "classes")
+_MANY = 100_000  # different texts
+_FLAGS = frozenset({"0", "1", "0.0", "1.0", "false", "true"})
+_SET = frozenset({"1", "1.0", "true"})
 
 
 def label_text(value: Any) -> str:
-    """A label's text, "" for none; of a number its decimal digits, of a bool what CSV has for it.
-
-    Raises:
-        BadImage: it is neither text nor a number.
-    """
+    """Return a label's text, "" for none; a number's decimal digits, a bool's as CSV has it."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
     if isinstance(value, float) and value.is_integer():
@@ -32,39 +36,22 @@ def label_text(value: Any) -> str:
 
 @dataclass(frozen=True)
 class Labels:
-    """How the labels of a source become class numbers.
+    """How the labels of a source become class numbers."""
 
-    Attributes:
-        classes: class names in label order; empty without labels, or where these are numbers
-            already and nobody has named them.
-        named: whether a label is the name of a class; else it is its number.
-        declared: the class names that the source's own numbers stand for, in their order; a label
-            is such a number then.
-    """
-
-    classes: tuple[str, ...] = ()
-    named: bool = False
-    declared: tuple[str, ...] = ()
+    classes: tuple[str, ...] = ()  # in label order; empty where numbers have no names
+    named: bool = False  # whether a label is the name of a class; otherwise it is its number
+    declared: tuple[str, ...] = ()  # what the source's own numbers stand for; labels are these then
 
     @classmethod
     def of(cls, texts: Iterable[str], classes: Sequence[str] | None, where: object) -> "Labels":
-        """Tell names from numbers.
-
-        Args:
-            texts: every label that occurs.
-            classes: class names in label order; None: the sorted names that occur.
-            where: what to name in an error.
-
-        Raises:
-            UnusableInput: `classes` lacks one of them, or a number is too large for a class.
-        """
+        """Tell names from numbers."""
         found = set(texts) - {""}
         fractions = sorted(text for text in found if not _NUMBER.fullmatch(text))
         if classes is None and "." in "".join(fractions) and all(map(_is_float, found)):
             example = fractions[0]
             raise UnusableInput(
                 f"{where} has labels such as {example}: numbers with fractions are not classes. "
-                f"With {option('label_column', 'none')} they go into each sample's json; if they "
+                f"With {column_option('label', 'none')} they go into each sample's json; if they "
                 f"are the names of classes, list them with {option('classes')}."
             )
         if not all(map(_NUMBER.fullmatch, found)) or (classes and found.issubset(classes)):
@@ -79,7 +66,6 @@ class Labels:
         return cls(tuple(classes or ()))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """What goes to a packing process: not `number_of`."""
         return Labels, (self.classes, self.named, self.declared)
 
     def numbered(self, texts: Iterable[str]) -> "Labels":
@@ -121,5 +107,64 @@ def _is_float(text: str) -> bool:
 
 
 def _whole(number: str) -> str:
-    """The digits of a label that is a number: ``3`` of ``3.0``."""
     return number.partition(".")[0]
+
+
+def separator_of(texts: Collection[str], column: str, chosen: str | None, where: object) -> str:
+    """What divides the labels of an image that has several; "" if each has one."""
+    if chosen is not None:
+        return "" if chosen == ONE else chosen
+    for separator in _SEPARATORS:
+        several = {text: labels_in(text, separator) for text in texts if separator in text}
+        several = {text: each for text, each in several.items() if len(each) > 1}
+        if not several or len(texts) > _MANY:
+            continue
+        single = texts - several.keys()
+        words = {word for each in several.values() for word in each}
+        if separator == "|" or all(word.isdecimal() for word in words) or words <= single:
+            return separator
+        known = single | {_sorted(each, separator) for each in several.values()}
+        for text, each in several.items():
+            rest = [_sorted([*each[:at], *each[at + 1 :]], separator) for at in range(len(each))]
+            if part := next((one for one in rest if one in known), None):
+                if plain(column) in _PLURAL:
+                    return separator
+                raise UnusableInput(
+                    f"{where}: {text!r} in the column {column!r} may be one label, or several, as "
+                    f"{part!r} is one, too. Say {option('label_separator', separator)} if they are "
+                    f"several, {option('label_separator', ONE)} if each image has one."
+                )
+    return ""
+
+
+def labels_in(text: str, separator: str) -> list[str]:
+    """The labels in a text, each once."""
+    each = text.split() if separator == " " else map(str.strip, text.split(separator))
+    return list(dict.fromkeys(filter(None, each)))
+
+
+def is_flag(value: Any) -> bool:
+    """Whether a value says yes or no."""
+    return str(value).lower() in _FLAGS
+
+
+def is_set(value: Any) -> bool:
+    """Whether it says yes."""
+    return str(value).lower() in _SET
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value is a number, or nothing."""
+    try:
+        return value in (None, "") or float(value) is not None
+    except (TypeError, ValueError):
+        return False
+
+
+def set_flags(fields: Mapping[str, Any], flags: Sequence[str]) -> list[str]:
+    """The columns that say yes."""
+    return [name for name in flags if is_set(fields.get(name))]
+
+
+def _sorted(each: Sequence[str], separator: str) -> str:
+    return separator.join(sorted(each))

@@ -1,17 +1,17 @@
-"""The columns of a manifest: which one is what (pure)."""
+"""The columns of a table: which one is what, and which could be the label."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from packer.errors import BadImage, UnusableInput
-from packer.options.declared import SourceOptions
+from packer.options.declared import SourceOptions, column_option
 from packer.options.kinds import SPLIT_NAME
 from packer.tables.boxes import Box
-from packer.tables.table import Table
+from packer.tables.classes import label_text
+from packer.tables.table import Record, Table
 from packer.trees.meaning import splits_of
 from packer.trees.shape import plain
-from packer.words import option
 
 # As `plain` has them: `ImageId` and `image_id` are `imageid`.
 IMAGE = (
@@ -27,25 +27,21 @@ LABEL = (
 SPLIT = "split"
 _MAY_BE_SPLIT = ("set", "dataset", "subset", "partition", "phase", "usage")
 RUN_LENGTHS = ("encodedpixels", "rle", "rlemask", "maskrle", "segmentation")
+_FEW = 20  # values that are all different say nothing where there are so few
+_MANY = 100_000  # different values are not classes
 NONE = "none"  # as the name of the label column: there is none
 
 
 @dataclass(frozen=True)
 class Columns:
-    """The names of the columns with a meaning of their own; every other one is a sample's JSON.
-
-    Attributes:
-        box: that a row is of one object, and where its box is.
-        is_object: whether a row is of one object, with a box or an outline.
-        pictures: columns that name further images -> the names of the members they become.
-    """
+    """The names of the columns with a meaning of their own; every other one is a sample's JSON."""
 
     image: str
     label: str | None
     split: str | None
-    box: Box | None = None
-    is_object: bool = False
-    pictures: Mapping[str, str] = field(default_factory=dict)
+    box: Box | None = None  # that a row is of one object, and where its box is
+    is_object: bool = False  # whether a row is of one object, with a box or an outline
+    pictures: Mapping[str, str] = field(default_factory=dict)  # further images' -> member's names
 
     @classmethod
     def find(
@@ -56,24 +52,13 @@ class Columns:
         image: str,
         head: Sequence[Mapping[str, Any]] = (),
     ) -> "Columns":
-        """Those that `options` name, else those with the usual names.
-
-        Args:
-            table: whose columns they are.
-            options: names that a person has said.
-            where: what to name in an error.
-            image: the column of the images.
-            head: the first rows.
-
-        Raises:
-            UnusableInput: a column that is named is not there, or several could be the label.
-        """
+        """Return those that `options` name, else those with the usual names."""
         names = [name for name in table.columns if name != image]
         box = Box.of([name for name in names if name not in table.compound], options.box_format)
         return cls(
             image,
-            _label(table, names, options.label_column, where),
-            _split(names, options.split_column, where, head),
+            _label(table, names, options.columns.label, where),
+            _split(names, options.columns.split, where, head),
             box,
             box is not None or any(plain(name) in RUN_LENGTHS for name in names),
         )
@@ -89,22 +74,15 @@ class Columns:
     def others(self, fields: Mapping[str, Any]) -> dict[str, Any]:
         """What belongs into the sample's JSON as it is."""
         named = {self.image, self.label, self.split, *(self.box.names if self.box else ())}
-        return {
-            name: value
-            for name, value in fields.items()
-            if name not in named and name not in self.pictures
-        }
+        named.update(self.pictures)
+        return {name: value for name, value in fields.items() if name not in named}
 
 
 def image_columns(table: Table, options: SourceOptions, where: object) -> list[str]:
-    """The columns that may name the images, those with usual names first.
-
-    Raises:
-        UnusableInput: the column that is named is not there.
-    """
+    """The columns that may name the images, those with usual names first."""
     columns = table.columns
-    if options.image_column is not None:
-        return [_chosen(columns, options.image_column, option("image_column"), where)]
+    if (chosen := options.columns.image) is not None:
+        return [_chosen(columns, chosen, column_option("image"), where)]
     named = {plain(name): name for name in reversed(columns) if name not in table.compound}
     usual = [named[name] for name in IMAGE if name in named]
     others = [name for name in columns if plain(name) not in (*IMAGE, *LABEL, SPLIT)]
@@ -127,34 +105,26 @@ def listed(columns: Sequence[str]) -> str:
 
 
 def split_text(value: Any) -> str:
-    """The name of a split, "" for none.
-
-    Raises:
-        BadImage: no folder should have such a name.
-    """
+    """The name of a split, "" for none."""
     text = "" if value is None else str(value)
     if text and not SPLIT_NAME.fullmatch(text):
-        raise BadImage(
-            f"its split, {text[:80]!r}, is not a plain name such as train, of 255 "
-            "characters at most"
-        )
+        plain_name = "a plain name such as train, of 255 characters at most"
+        raise BadImage(f"its split, {text[:80]!r}, is not {plain_name}")
     return text
 
 
 def _chosen(columns: Sequence[str], chosen: str, option: str, where: object) -> str:
     if chosen not in columns:
-        raise UnusableInput(
-            f"{where} has no column {chosen!r} ({option}): it has {listed(columns)}."
-        )
+        known = listed(columns)
+        raise UnusableInput(f"{where} has no column {chosen!r} ({option}): it has {known}.")
     return chosen
 
 
 def _split(
     names: Sequence[str], chosen: str | None, where: object, head: Sequence[Mapping[str, Any]]
 ) -> str | None:
-    """The column that is chosen, named as splits are, or that names nothing but splits."""
     if chosen is not None:
-        return _chosen(names, chosen, option("split_column"), where)
+        return _chosen(names, chosen, column_option("split"), where)
     for name in names:
         if plain(name) == SPLIT:
             return name
@@ -165,11 +135,10 @@ def _split(
 
 
 def _label(table: Table, names: Sequence[str], chosen: str | None, where: object) -> str | None:
-    """The column that is chosen, declared to hold labels, or named as they are."""
     if chosen is not None:
         if chosen == NONE and NONE not in names:
             return None
-        return _chosen(names, chosen, option("label_column"), where)
+        return _chosen(names, chosen, column_option("label"), where)
     named = [name for name in names if plain(name) in LABEL and name not in table.compound]
     found = [name for name in table.class_names if name in names] or named
     if len(found) > 1:
@@ -177,7 +146,42 @@ def _label(table: Table, names: Sequence[str], chosen: str | None, where: object
     if len(found) > 1:
         raise UnusableInput(
             f"{where} has several columns that could be the label: {listed(found)}. "
-            f"Say which one it is with {option('label_column')}, or that there is none with "
-            f"{option('label_column', NONE)}."
+            f"Say which one it is with {column_option('label')}, or that there is none with "
+            f"{column_option('label', NONE)}."
         )
     return found[0] if found else None
+
+
+def could_have_labels(table: Table, columns: Columns) -> str:
+    """Return a sentence on a table that gave no sample a label."""
+    where = table.files[0].path.name
+    if columns.label is not None:
+        return f"No sample has a label: in {where}, {columns.label!r} is empty in every row."
+    for name, kind in table.compound.items():
+        if plain(name) in LABEL:
+            return (
+                f"No sample has a label: {name!r} of {where} holds {kind}, and a label is one name "
+                "or one whole number. The column is in each sample's JSON."
+            )
+    hint = "None could be it."
+    if names := ", ".join(map(repr, _candidates(table, columns))):
+        hint = f"These could be it: {names} ({column_option('label')})."
+    return f"No sample has a label: no column of {where} is named as labels are. {hint}"
+
+
+def _candidates(table: Table, columns: Columns) -> list[str]:
+    others = columns.others(dict.fromkeys(table.columns))
+    values: dict[str, set[str]] = {name: set() for name in others if name not in table.compound}
+    rows = 0
+    for record in table.records(list(values)) if values else ():
+        if isinstance(record, Record):
+            rows += 1
+            for name, found in list(values.items()):
+                try:
+                    found.add(label_text(record.fields.get(name)))
+                except BadImage:
+                    del values[name]
+                if len(found) > _MANY:
+                    values.pop(name, None)
+    most = max(rows / 2, _FEW)
+    return [name for name, found in values.items() if found - {""} and len(found) <= most]

@@ -1,4 +1,4 @@
-"""Whether a table names images, in which column, and where they lie: told by its first rows."""
+"""Whether a table names images, in which column, and where they lie, by its first rows."""
 
 import os
 import re
@@ -9,21 +9,19 @@ from pathlib import Path
 from typing import Any
 
 from packer.errors import UnusableInput
-from packer.options.declared import SourceOptions
+from packer.options.declared import SourceOptions, column_option
+from packer.tables.classes import is_number
 from packer.tables.columns import Columns, image_columns, is_id, is_usual, listed
-from packer.tables.lines import Delimited, JsonLines, delimiter_of
-from packer.tables.part import Part
-from packer.tables.places import Images, Looked, Places, look_up
-from packer.tables.several import is_number
-from packer.tables.table import Record, Table
+from packer.tables.images import ImageIndex, ImageResolver, Lookup, look_up
+from packer.tables.table import Delimited, JsonLines, Record, Table, delimiter_of
+from packer.tables.view import TableView
 from packer.trees.meaning import SPLITS, splits_of
 from packer.trees.tree import Tree
 from packer.trees.walk import is_named_as_image
 from packer.words import option
 
 _DELIMITERS = {".csv": ",", ".tsv": "\t"}
-_LINES = (".jsonl", ".ndjson")
-TEXTS = (*_DELIMITERS, *_LINES)
+TEXTS = (*_DELIMITERS, ".jsonl", ".ndjson")
 PARQUET = ".parquet"
 
 _HEAD = 100  # rows that decide
@@ -32,11 +30,7 @@ _MANY = 0.5  # the same of ids
 
 
 def open_table(tree: Tree, path: str) -> Table:
-    """The table in a file of a tree, by its extension.
-
-    Raises:
-        UnusableInput: it is not sound, or what reads it is not installed.
-    """
+    """The table in a file of a tree, by its extension."""
     suffix = os.path.splitext(path)[1].lower()
     if suffix == PARQUET:
         refuse_parquet(tree)
@@ -57,11 +51,7 @@ def refuse_parquet(tree: Tree) -> None:
 
 
 def parquet(folder: Path, paths: Sequence[Path]) -> Any:
-    """A `ParquetTable` of these files.
-
-    Raises:
-        UnusableInput: one is not sound, or pyarrow is not installed.
-    """
+    """A `ParquetTable` of these files."""
     try:
         from packer.tables.parquet import ParquetTable
     except ImportError as error:
@@ -73,70 +63,46 @@ def parquet(folder: Path, paths: Sequence[Path]) -> Any:
 
 @dataclass(frozen=True)
 class Found:
-    """What a table is.
+    """What a table is."""
 
-    Attributes:
-        part: how it is read; None: it names no images that are there.
-        reason: why it does not.
-        doubt: why nothing should be packed before a person has looked: it names images that lie
-            elsewhere, or one of several.
-        lost: why none of the images that it names can be packed: they are not there.
-    """
-
-    part: Part | None = None
-    reason: str = "it names none of the images"
-    doubt: str = ""
-    lost: str = ""
+    view: TableView | None = None  # how it is read; None: it names no images that are there
+    reason: str = "it names none of the images"  # why it does not
+    doubt: str = ""  # why a person should look first: the images lie elsewhere, or are not unique
+    lost: str = ""  # why none of the images that it names can be packed: they are not there
 
 
 def find(
     table: Table,
     where: Path,
-    images: Images,
+    images: ImageIndex,
     options: SourceOptions,
     folders: Sequence[str] = ("",),
     split: str = "",
 ) -> Found:
-    """How a table names images.
-
-    Args:
-        table: it.
-        where: it lies.
-        images: those there are.
-        options: names of columns, and whether the images' folder is known.
-        folders: that paths in it may be relative to.
-        split: that it is of, "" for none.
-
-    Raises:
-        UnusableInput: a column that is named is not there, or several could be it.
-    """
+    """Return how a table names images, by paths relative to one of `folders` or by names."""
     single = [name for name in table.columns if name not in table.compound]
     rows = (record.fields for record in table.records(single) if isinstance(record, Record))
     head = list(islice(rows, _HEAD))
     if not head:
         return Found(reason="it has no rows")
-    found: dict[str, Places] = {}
+    found: dict[str, ImageResolver] = {}
     doubt = lost = ""
     for column in image_columns(table, options, where):
-        values = [text for row in head if (text := _text(row.get(column)))]
-        usual = is_usual(column) or column == options.image_column
-        if not values or not (usual or is_id(column) or _may_be_names(values)):
+        each = (row.get(column) for row in head)
+        values = [str(v) for v in each if v != "" and type(v) in (str, int)]
+        usual = is_usual(column) or column == options.columns.image
+        known = usual or is_id(column)
+        if not values or not (known or not all(map(is_number, values))):
             continue
-        looked = look_up(
-            images,
-            values,
-            folders,
-            split,
-            root_is_said=options.root is not None,
-            as_paths=bool(found),
-        )
-        if looked.places and looked.share > _needed(column, options):
-            found[column] = looked.places
-        elif found or not (usual or is_id(column) or looked.share > _MANY):
+        given = options.root is not None
+        lookup = look_up(images, values, folders, split, root_is_given=given, as_paths=bool(found))
+        needed = 0.0 if usual else _MANY if known else _MOST
+        if lookup.resolver and lookup.share > needed:
+            found[column] = lookup.resolver
+        elif found or not (known or lookup.share > _MANY):
             continue
-        needed = _needed(column, options)
-        doubt = doubt or _told(looked, where, column, images, len(values), needed)
-        if looked == Looked() and 2 * sum(map(is_named_as_image, values)) > len(values):
+        doubt = doubt or _doubt(lookup, where, column, images, len(values), needed)
+        if lookup == Lookup() and 2 * sum(map(is_named_as_image, values)) > len(values):
             lost = lost or (
                 f"{where}: its column {column!r} names images such as {values[0]!r}, and none of "
                 f"the first {len(values)} lies below {images.tree.root}. Say with {option('root')} "
@@ -146,10 +112,10 @@ def find(
         return Found(doubt=doubt, lost=lost)
     image = next(iter(found))
     further = [name for name in found if name != image]
-    if further and not (is_usual(image) or is_id(image) or image == options.image_column):
+    if further and not (is_usual(image) or is_id(image) or image == options.columns.image):
         raise UnusableInput(
             f"{where} has several columns that name images: {listed(list(found))}. Say with "
-            f"{option('image_column')} which one holds the image; the others become members."
+            f"{column_option('image')} which one holds the image; the others become members."
         )
     columns = Columns.find(table, options, where, image, head)
     pictures = {
@@ -159,27 +125,20 @@ def find(
     }
     if columns.label in pictures:
         columns = replace(columns, label=None)
-    return Found(Part(table, replace(columns, pictures=pictures), found[image], split))
+    return Found(TableView(table, replace(columns, pictures=pictures), found[image], split))
 
 
-def plain_part(table: Table, where: Path, images: Images, options: SourceOptions) -> Part:
-    """The table whose images are those that its column of paths names, found or not.
-
-    Raises:
-        UnusableInput: it has no such column.
-    """
-    columns = [
-        name
-        for name in image_columns(table, options, where)
-        if is_usual(name) or name == options.image_column
-    ]
+def plain_view(table: Table, where: Path, images: ImageIndex, options: SourceOptions) -> TableView:
+    """The table whose images are those that its column of paths names, found or not."""
+    columns = image_columns(table, options, where)
+    columns = [name for name in columns if is_usual(name) or name == options.columns.image]
     if not columns:
         raise UnusableInput(
             f"{where} has no column for the images: it has {listed(table.columns)}. "
-            f"Say which one it is with {option('image_column')}, and where they lie with "
+            f"Say which one it is with {column_option('image')}, and where they lie with "
             f"{option('root')}."
         )
-    return Part(table, Columns.find(table, options, where, columns[0]), Places(images))
+    return TableView(table, Columns.find(table, options, where, columns[0]), ImageResolver(images))
 
 
 def split_of_name(stem: str) -> str:
@@ -190,56 +149,30 @@ def split_of_name(stem: str) -> str:
     return certain.pop() if len(certain) == 1 else ""
 
 
-def _told(
-    looked: Looked,
-    where: Path,
-    column: str,
-    images: Images,
-    rows: int,
-    needed: float,
+def _doubt(
+    lookup: Lookup, where: Path, column: str, images: ImageIndex, rows: int, needed: float
 ) -> str:
-    """Why nothing is to be packed before a person has looked; "" if there is no doubt."""
     root = images.tree.root
-    if looked.moved:
+    if lookup.moved:
         return (
-            f"{where}: its column {column!r} names {looked.moved!r}, and that path is not there; "
+            f"{where}: its column {column!r} names {lookup.moved!r}, and that path is not there; "
             f"a file of that name lies below {root}. If that is the folder that paths should be "
             f"taken from, say so: {option('root', root)}"
         )
-    if looked.doubt:
-        first, second = looked.doubt
+    if lookup.doubt:
+        first, second = lookup.doubt
         return (
             f"{where}: what its column {column!r} names may be {first} or {second}. Say with "
             f"{option('root')} in which folder its images lie."
         )
-    if looked.places and looked.share <= needed:
+    if lookup.resolver and lookup.share <= needed:
         return (
-            f"{where}: its column {column!r} names an image for {looked.share:.0%} of its first "
-            f"{rows} rows. If it is the column of the images, say {option('image_column', column)}."
+            f"{where}: its column {column!r} names an image for {lookup.share:.0%} of its first "
+            f"{rows} rows. If it is the column of the images, say {column_option('image', column)}."
         )
     return ""
 
 
-def _needed(column: str, options: SourceOptions) -> float:
-    """More than this share of a column's values has to name images."""
-    if is_usual(column) or column == options.image_column:
-        return 0.0
-    return _MANY if is_id(column) else _MOST
-
-
-def _text(value: Any) -> str:
-    """What may name an image."""
-    if isinstance(value, bool) or not isinstance(value, (str, int)):
-        return ""
-    return str(value)
-
-
-def _may_be_names(values: Sequence[str]) -> bool:
-    """Whether texts may be names of images where nothing else says so."""
-    return not all(map(is_number, values))
-
-
 def _member(column: str) -> str:
-    """The name of the member that a column of further images becomes."""
     name = re.sub(r"[^a-z0-9_-]", "_", column.lower())
     return re.sub(r"_?(file_name|filename|path|file|id)$", "", name) or "image2"

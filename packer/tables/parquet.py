@@ -3,7 +3,7 @@
 They are read a row group (a record batch) at a time, of which a process keeps the last two. The
 scan reads every value once, because Parquet does not tell how large each of them is. It does so
 in a process of its own: a damaged file may end one in Arrow, and a hostile one may take all memory.
-Which columns are labels, and the names of their classes, are told by the schema's metadata
+Which columns are labels, and the names of their classes, are in the schema's metadata
 "huggingface" (https://huggingface.co/docs/datasets/about_dataset_features).
 
 Concurrency: the threads of a packing process share the row groups; one thread reads at a time.
@@ -35,32 +35,19 @@ Look = Callable[[Iterator[Record]], Iterable[Found]]
 
 @dataclass(frozen=True)
 class ParquetTable:
-    """One or more Parquet files with the same columns.
+    """One or more Parquet files with the same columns."""
 
-    Attributes:
-        folder: what the files' names are relative to.
-        schema: of all of them.
-        rows: of each row group of each file.
-        class_names: of the columns that are a ``ClassLabel`` of the library datasets.
-        object_names: of the only ``ClassLabel`` within other columns, such as the boxes'.
-        most: bytes that a row group may take in memory.
-    """
-
-    folder: Path
+    folder: Path  # what the files' names are relative to
     files: tuple[Watched, ...]
-    schema: pa.Schema
-    rows: tuple[tuple[int, ...], ...]
-    class_names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    object_names: tuple[str, ...] = ()
-    most: int = MAX_GROUP
+    schema: pa.Schema  # of all of them
+    rows: tuple[tuple[int, ...], ...]  # of each row group of each file
+    class_names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of each ClassLabel
+    object_names: tuple[str, ...] = ()  # of the only ClassLabel within other columns, as of boxes
+    most: int = MAX_GROUP  # bytes that a row group may take in memory
 
     @classmethod
     def open(cls, folder: Path, paths: Sequence[Path]) -> "ParquetTable":
-        """Read the files' schemas.
-
-        Raises:
-            UnusableInput: one is not a Parquet file, or has other columns than the first.
-        """
+        """Read the files' schemas."""
         files = tuple(map(Watched.of, paths))
         schemas, rows = [], []
         footers = map_unordered(footer, paths, 1, lambda _: None, str, _ended)
@@ -72,19 +59,16 @@ class ParquetTable:
         for file, schema in zip(files, schemas, strict=True):
             if not schema.equals(schemas[0]):
                 raise UnusableInput(f"{file.path} has other columns than {files[0].path}.")
-        declared = [
-            (file, names)
-            for file, schema in zip(files, schemas, strict=True)
-            if (names := _class_names(schema))
-        ]
+        each = zip(files, map(_class_names, schemas), strict=True)
+        declared = [(file, names) for file, names in each if names]
+        first, classes = declared[0] if declared else (files[0], {})
         for file, names in declared:
-            if names != declared[0][1]:
+            if names != classes:
                 raise UnusableInput(
-                    f"{file.path} has other classes, or in another order, than "
-                    f"{declared[0][0].path}: their labels would not mean the same."
+                    f"{file.path} has other classes, or in another order, than {first.path}: "
+                    "their labels would not mean the same."
                 )
-        names = declared[0][1] if declared else {}
-        return cls(folder, files, schemas[0], tuple(rows), names, _object_names(schemas[0]))
+        return cls(folder, files, schemas[0], tuple(rows), classes, _object_names(schemas[0]))
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -112,7 +96,7 @@ class ParquetTable:
     def through(
         self, look: Look[Found], columns: Sequence[str] | None = None
     ) -> Iterator[Found | Skipped]:
-        """What `look` makes of the rows of each row group, in order, in another process.
+        """Yield what `look` makes of each row group, in order, in another process.
 
         An unsound row group is skipped as a whole.
         """
@@ -132,27 +116,22 @@ class ParquetTable:
 
 @dataclass(frozen=True)
 class RowGroup:
-    """A row group to be looked at.
-
-    Attributes:
-        first: row of the file that it begins with.
-        block: its number among those of all files.
-    """
+    """A row group to be looked at."""
 
     table: ParquetTable
     look: Look[Any]
     columns: Sequence[str] | None
     file: int
     group: int
-    first: int
-    block: int
+    first: int  # row of the file that it begins with
+    block: int  # its number among those of all files
 
     def __str__(self) -> str:
         return f"{self.table.name(self.file)}: row group {self.group}"
 
 
 def look_at(task: RowGroup, _: Advance) -> list[Any]:
-    """What is made of a row group's rows, or why there is nothing; it may end the process."""
+    """Return what is made of a row group, or why there is nothing; it may end the process."""
     path = task.table.files[task.file].path
     try:
         return list(task.look(_records(task, path)))
@@ -161,11 +140,6 @@ def look_at(task: RowGroup, _: Advance) -> list[Any]:
 
 
 def _records(task: RowGroup, path: Path) -> Iterator[Record]:
-    """The rows of a row group.
-
-    Raises:
-        BadImage: they do not fit into memory all together, or are not as many as there should be.
-    """
     name, most, count, size = task.table.name(task.file), task.table.most, 0, 0
     with opened(path) as file:
         whole = file.metadata.row_group(task.group).total_byte_size
@@ -208,7 +182,6 @@ def _ended(_: object, cause: str) -> str:
 
 
 def _class_names(schema: pa.Schema) -> dict[str, tuple[str, ...]]:
-    """The names of each column that is a ``ClassLabel``, as the library datasets keeps them."""
     try:
         features = _features(schema)
         found = {name: features[name].get("names") for name in schema.names if name in features}
@@ -222,13 +195,10 @@ def _class_names(schema: pa.Schema) -> dict[str, tuple[str, ...]]:
 
 
 def _features(schema: pa.Schema) -> Any:
-    """The library's own schema; raises KeyError, TypeError, ValueError or RecursionError."""
     return json.loads((schema.metadata or {})[b"huggingface"])["info"]["features"]
 
 
 def _object_names(schema: pa.Schema) -> tuple[str, ...]:
-    """The names of the only ``ClassLabel`` within columns; empty if there is none, or several."""
-
     def within(feature: Any) -> Iterator[tuple[str, ...]]:
         parts = feature.values() if isinstance(feature, dict) else feature
         for part in parts if isinstance(parts, (list, type({}.values()))) else ():

@@ -17,38 +17,30 @@ import pyarrow as pa
 from packer.errors import BadImage, UnusableInput
 from packer.images.probe import extension_of
 from packer.keys import escape
-from packer.options.declared import SourceOptions
+from packer.options.declared import SourceOptions, column_option
 from packer.options.kinds import SPLIT_NAME
 from packer.samples.labels import class_order, to_json
 from packer.samples.places import Files
 from packer.samples.records import Facts, Skipped, SourceSample
 from packer.tables.classes import Labels, label_text
-from packer.tables.columns import IMAGE, Columns, split_text
+from packer.tables.columns import IMAGE, Columns, could_have_labels, split_text
 from packer.tables.parquet import ParquetTable
 from packer.tables.table import Record
-from packer.tables.unlabelled import could_have_labels
 from packer.trees.meaning import SPLITS
-from packer.words import option
 
 _PART = re.compile(r"(.+?)-\d{5}-of-\d{5}.*")  # of a split that lies in several files
 
 
 @dataclass(frozen=True)
 class ParquetImages:
-    """Images that lie in Parquet files.
-
-    Attributes:
-        splits: the split of each file.
-        pictures: further columns of images: members of each sample, such as ``mask.png``.
-        beside: what else lies there.
-    """
+    """Images that lie in Parquet files."""
 
     table: ParquetTable
     columns: Columns
     labels: Labels
-    splits: tuple[str, ...]
-    beside: tuple[Skipped, ...] = ()
-    pictures: tuple[str, ...] = ()
+    splits: tuple[str, ...]  # the split of each file
+    beside: tuple[Skipped, ...] = ()  # what else lies there
+    pictures: tuple[str, ...] = ()  # further columns of images: members such as ``mask.png``
 
     @classmethod
     def open(
@@ -60,33 +52,20 @@ class ParquetImages:
         beside: Sequence[Skipped] = (),
         splits: Sequence[str] | None = None,
     ) -> "ParquetImages":
-        """Find the columns and the classes.
-
-        Args:
-            folder: what holds the files, or the only file.
-            table: the files.
-            options: names of columns.
-            classes: class names in label order, None: the schema's order.
-            beside: what lies beside the files.
-            splits: of each file; None: told by their names.
-
-        Raises:
-            UnusableInput: no column holds images, or a class is missing.
-        """
-        images = image_columns(table.schema, options.image_column)
+        """Find the columns and the classes."""
+        images = image_columns(table.schema, options.columns.image)
         if not images:
             raise UnusableInput(
-                f"{folder} has no column of images, or not that of {option('image_column')}: it "
+                f"{folder} has no column of images, or not that of {column_option('image')}: it "
                 f"has {', '.join(table.columns)}."
             )
         image = next((name for name in IMAGE if name in images), images[0])
-        pictures = [
-            field.name for field in table.schema if _is_image(field.type) and field.name != image
-        ]
+        further = (one.name for one in table.schema if _is_image(one.type) and one.name != image)
         columns = Columns.find(table, options, folder, image)
         labels = _labels(table, columns.label, classes, folder)
-        told = [split_of(file.path) for file in table.files] if splits is None else splits
-        return cls(table, columns, labels, tuple(told), tuple(beside), tuple(pictures))
+        if splits is None:
+            splits = [split_of(file.path) for file in table.files]
+        return cls(table, columns, labels, tuple(splits), tuple(beside), tuple(further))
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -143,16 +122,12 @@ class ParquetImages:
             )
 
     def _members(self, fields: Mapping[str, Any]) -> tuple[int, dict[str, str | bytes]]:
-        """Return the bytes of a row's image and members, and of each its column or content."""
         value = fields[self.columns.image]
         image = value["bytes"] if isinstance(value, dict) else value
         if image is None:
             path = value.get("path") if isinstance(value, dict) else None
-            raise BadImage(
-                f"it holds no image, only the path {path[:200]!r}"
-                if path
-                else "it holds no image (null)"
-            )
+            only = f", only the path {path[:200]!r}" if path else " (null)"
+            raise BadImage(f"it holds no image{only}")
         if not image:
             raise BadImage("its image is empty")
         others = self.columns.others(fields)
@@ -177,11 +152,6 @@ class ParquetImages:
 def _labels(
     table: ParquetTable, column: str | None, classes: Sequence[str] | None, where: Path
 ) -> Labels:
-    """The classes that a table declares, else those that a pass over its labels finds.
-
-    Raises:
-        UnusableInput: `classes` lacks one of them.
-    """
     if column is None:
         return Labels(tuple(classes or table.object_names))
     if declared := table.class_names.get(column, ()):
@@ -196,12 +166,7 @@ def _labels(
 
 
 def image_columns(schema: pa.Schema, chosen: str | None = None) -> list[str]:
-    """The columns that can hold images: ``struct<bytes, path>``, and bytes of a usual name.
-
-    Args:
-        schema: of the table.
-        chosen: the only column to be looked at.
-    """
+    """The columns that can hold images: ``struct<bytes, path>``, and bytes of a usual name."""
     return [
         field.name
         for field in schema
@@ -211,9 +176,8 @@ def image_columns(schema: pa.Schema, chosen: str | None = None) -> list[str]:
 
 
 def _is_image(kind: pa.DataType) -> bool:
-    if not pa.types.is_struct(kind):
-        return False
-    return any(field.name == "bytes" and _is_bytes(field.type) for field in kind)
+    is_struct = pa.types.is_struct(kind)
+    return is_struct and any(one.name == "bytes" and _is_bytes(one.type) for one in kind)
 
 
 def _is_bytes(kind: pa.DataType) -> bool:
@@ -228,16 +192,10 @@ def split_of(path: Path) -> str:
 
 
 def _file_name(value: Any) -> str:
-    """What the image's own path adds to the sample's name."""
     path = value.get("path") if isinstance(value, dict) else None
     base = os.path.basename(path) if isinstance(path, str) else ""
     return f"-{base}" if base and "\0" not in base else ""
 
 
 def _member_name(column: str, data: bytes) -> str:
-    """The extension of a picture as a member: its column's name and its format.
-
-    Raises:
-        BadImage: its bytes are of no format that is known.
-    """
     return f"{re.sub(r'[^a-z0-9_-]', '_', column.lower())}.{extension_of(data, column)}"

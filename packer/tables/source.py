@@ -1,80 +1,97 @@
-"""Manifests: tables (CSV, TSV, JSONL, Parquet) that name image files in their records.
+"""Tables (CSV, TSV, JSONL, Parquet) that name image files in their records.
 
 They are read twice: once for what must be known of all rows (`survey`), once for the samples.
 """
 
-from collections.abc import Iterator, Sequence
+import os
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from packer.errors import BadImage, Damaged, UnusableInput
+from packer.keys import Hashes
 from packer.options.declared import SourceOptions
 from packer.samples.labels import class_order, in_json
 from packer.samples.records import Facts, Place, Reader, Skipped, SourceSample
 from packer.tables.classes import Labels
-from packer.tables.columns import NONE
-from packer.tables.names import Keys, name_hash
-from packer.tables.part import Part
+from packer.tables.columns import NONE, could_have_labels
+from packer.tables.images import ImageIndex, Keys, name_hash
 from packer.tables.survey import Survey
 from packer.tables.table import Record
-from packer.tables.unlabelled import could_have_labels
-from packer.tables.unlisted import Unlisted
-from packer.trees.tree import Tree
+from packer.tables.view import TableView
+from packer.trees.shape import inside
+from packer.trees.tree import Tree, sample_of_files, unnamed
+from packer.trees.walk import names_an_image
 
 _SEVERAL = 'The class numbers of each image are the list "labels" in its json.'
+_OBJECTS_ALONE = "_annotations.csv"  # Roboflow's, which does not name images without objects
 _MOST_OPEN = 1_000_000  # rows of images whose other rows are still to come
 
 
 @dataclass(frozen=True)
+class Unlisted:
+    """The files of a folder that no table names."""
+
+    images: ImageIndex  # of the folder
+    tables: frozenset[str]  # that are read, relative to it
+    aside: Mapping[str, str]  # further files -> why nothing is taken from them
+
+    def scan(self, known: Hashes, splits: Set[str]) -> Iterator[SourceSample | Skipped]:
+        """Yield the images of splits without a table, without labels; name all others."""
+        tree = self.images.tree
+        for found in unnamed(tree, known, {}):
+            if isinstance(found, Skipped):
+                yield found
+                continue
+            folder, paths = found
+            split = self.images.splits.get(folder, "")
+            images = [path for path in paths if names_an_image(os.path.basename(path))]
+            if (split and split not in splits) or inside(folder, _OBJECTS_ALONE) in self.tables:
+                for path in images:
+                    yield from sample_of_files(tree, path, {}, label=-1, split=split)
+            elif images and len(images) == tree.level(folder).images:
+                count = "image" if len(images) == 1 else f"{len(images)} images"
+                yield Skipped(f"{folder}/", f"no table names its {count}")
+            else:
+                yield from (Skipped(path, "no table names it") for path in images)
+            for path in sorted(set(paths).difference(images) - self.tables):
+                if reason := self.aside.get(path):
+                    yield Skipped(path, reason, ignored=True)
+                else:
+                    yield tree.ignored(path) or Skipped(path, "no table names it")
+
+
+@dataclass(frozen=True)
 class TableSource:
-    """The images that tables name.
+    """The images that tables name."""
 
-    Attributes:
-        tree: in which all of them lie.
-        parts: the tables.
-        unlisted: accounts for the other files of the folder; None: nobody asks for them.
-        told_to_have_none: a person has said that there are no labels.
-    """
-
-    tree: Tree
-    parts: tuple[Part, ...]
+    tree: Tree  # in which all of them lie
+    views: tuple[TableView, ...]  # the tables
     labels: Labels
     unlisted: Unlisted | None = None
-    told_to_have_none: bool = False
+    is_unlabelled: bool = False  # a person has said that there are no labels
     survey: Survey = field(default_factory=Survey, repr=False, compare=False)
 
     @classmethod
     def open(
         cls,
         where: Path,
-        parts: Sequence[Part],
+        views: Sequence[TableView],
         options: SourceOptions,
         classes: Sequence[str] | None,
         unlisted: Unlisted | None = None,
     ) -> "TableSource":
-        """Understand the tables, by a pass over each.
-
-        Args:
-            where: what to name in an error.
-            parts: the tables.
-            options: how they are to be understood.
-            classes: class names in label order, None: the sorted names that occur.
-            unlisted: see the class.
-
-        Raises:
-            UnusableInput: the rows may mean several things, or a class is missing.
-        """
+        """Understand the tables, by a pass over each."""
         survey = Survey()
-        told = tuple(survey.look_at(part, options.label_separator) for part in parts)
-        survey.check_apart(told)
-        if any(part.grouped for part in told):
-            told = tuple(replace(part, grouped=part.can_group) for part in told)
-        tree = parts[0].places.images.tree
-        labels = _labels(told, survey.texts, classes, where)
-        return cls(tree, told, labels, unlisted, options.label_column == NONE, survey)
+        known = tuple(survey.look_at(view, options.label_separator) for view in views)
+        survey.check_apart(known)
+        if any(view.grouped for view in known):
+            known = tuple(replace(view, grouped=view.can_group) for view in known)
+        tree = views[0].resolver.images.tree
+        labels = _labels(known, survey.texts, classes, where)
+        return cls(tree, known, labels, unlisted, options.columns.label == NONE, survey)
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -84,9 +101,9 @@ class TableSource:
     @property
     def facts(self) -> Facts:
         """How a Loader reads what it has; without labels, which columns could be these."""
-        columns = [part.columns for part in self.parts if part.columns.box]
+        columns = [view.columns for view in self.views if view.columns.box]
         labels = all(column.label for column in columns)
-        several = any(part.separator or (part.flags and not part.one_flag) for part in self.parts)
+        several = any(view.separator or (view.flags and not view.one_flag) for view in self.views)
         return Facts(
             heeds=frozenset({"columns"}),
             remarks=(_SEVERAL,) if several and not columns else (),
@@ -102,44 +119,36 @@ class TableSource:
 
     def scan(self) -> Iterator[SourceSample | Skipped]:
         """The image of each record, in the tables' order."""
-        keys = self.survey.keys(self.parts)
+        keys = self.survey.keys(self.views)
         splits: set[str] = set()
-        for part in self.parts:
-            yield from part.table.skipped
-            groups = self._grouped(part) if part.grouped else self._single(part)
-            for found in groups:
-                if isinstance(found, Skipped):
-                    yield found
-                    continue
-                sample = self._sample(part, found, keys)
-                if isinstance(sample, SourceSample):
-                    splits.add(sample.split)
-                yield sample
+        for view in self.views:
+            yield from view.table.skipped
+            for rows in self._images(view):
+                found = rows if isinstance(rows, Skipped) else self._sample(view, rows, keys)
+                if isinstance(found, SourceSample):
+                    splits.add(found.split)
+                yield found
         if self.unlisted is not None:
             yield from self.unlisted.scan(self.survey.known, splits)
 
     def _without_labels(self) -> Iterator[str]:
-        """Yield a sentence for each table whose rows could have a label and have none."""
-        if self.told_to_have_none or any(part.has_targets for part in self.parts):
+        if self.is_unlabelled or any(view.has_targets for view in self.views):
             return
-        labelled = [part for part in self.parts if part.columns.label]
-        for part in labelled or self.parts:
-            yield could_have_labels(part.table, part.columns)
+        labelled = [view for view in self.views if view.columns.label]
+        for view in labelled or self.views:
+            yield could_have_labels(view.table, view.columns)
 
-    def _single(self, part: Part) -> Iterator[list[Record] | Skipped]:
-        return ([r] if isinstance(r, Record) else r for r in part.table.records())
-
-    def _grouped(self, part: Part) -> Iterator[list[Record] | Skipped]:
-        """The rows of each image together, wherever they are; in the order of their last ones."""
-        values, counts = self.survey.counted
+    def _images(self, view: TableView) -> Iterator[list[Record] | Skipped]:
+        """Yield the rows of each image together, in the order of their last ones."""
+        values, counts = self.survey.counted if view.grouped else ((), ())
         waiting: dict[int, list[Record]] = {}
         rows = 0
-        for record in part.table.records():
-            if isinstance(record, Skipped):
-                yield record
+        for record in view.table.records():
+            if isinstance(record, Skipped) or not view.grouped:
+                yield record if isinstance(record, Skipped) else [record]
                 continue
             try:
-                name = name_hash(part.name(record.fields))
+                name = name_hash(view.name(record.fields))
             except BadImage:
                 yield [record]
                 continue
@@ -151,32 +160,35 @@ class TableSource:
                 rows -= len(group)
             if rows > _MOST_OPEN:
                 raise UnusableInput(
-                    f"{part.table.files[0].path}: the rows of an image lie so far from each other "
+                    f"{view.table.files[0].path}: the rows of an image lie so far from each other "
                     f"that more than {_MOST_OPEN} would have to be held in memory. Sort it by the "
-                    f"column {part.columns.image!r}."
+                    f"column {view.columns.image!r}."
                 )
 
-    def _sample(self, part: Part, records: Sequence[Record], keys: Keys) -> SourceSample | Skipped:
+    def _sample(
+        self, view: TableView, records: Sequence[Record], keys: Keys
+    ) -> SourceSample | Skipped:
         first = records[0]
         rows = [record.fields for record in records]
         try:
-            name = part.name(first.fields)
+            name = view.name(first.fields)
             size, newest = self.tree.measure(name)
             if size == 0:
                 raise Damaged(f"{name} is empty")
-            label = part.label_of(rows, self.labels.number_of)
-            split = part.split_of(rows, name)
+            label = view.label_of(rows, self.labels.number_of)
+            split = view.split_of(rows, name)
             places: dict[str, Place] = {}
-            for ext, path in part.further(first.fields).items():
+            for ext, path in view.further(first.fields).items():
                 places[ext] = self.tree.place(path)
                 more, written = self.tree.measure(path)
                 size, newest = size + more, max(newest, written)
-            if data := part.json_of(rows, self.labels.number_of):
+            if data := view.json_of(rows, self.labels.number_of):
                 places["json"], size = [data], size + len(data)
-                newest = max(newest, *(file.mtime_ns for file in part.table.files))
+                newest = max(newest, *(file.mtime_ns for file in view.table.files))
             key = keys.of(name)
         except BadImage as error:
-            reason = _about(first.fields.get(part.columns.image), error)
+            value = first.fields.get(view.columns.image)
+            reason = f"{str(value)[:200]!r}: {error}" if value else str(error)
             return replace(Skipped.of(first.where, error), reason=reason)
         return SourceSample(
             name=name,
@@ -192,31 +204,22 @@ class TableSource:
 
 
 def _labels(
-    parts: Sequence[Part], texts: set[str], classes: Sequence[str] | None, where: Path
+    views: Sequence[TableView], texts: set[str], classes: Sequence[str] | None, where: Path
 ) -> Labels:
-    """The classes that the tables declare, else those that their rows have."""
-    declared = {names for part in parts if (names := _declared(part))}
+    each = (view.table.class_names.get(view.columns.label or "", ()) for view in views)
+    declared = set(filter(None, each))
     if len(declared) > 1:
         raise UnusableInput(f"{where}: its tables declare different classes.")
     if declared:
-        (names,) = declared
+        names = declared.pop()
         order = class_order(where, names, classes) if classes else names
         return Labels(order, named=True, declared=names)
-    if flags := [part for part in parts if part.flags]:
-        names = tuple(dict.fromkeys(name for part in flags for name in part.flags))
+    if flags := [view for view in views if view.flags]:
+        names = tuple(dict.fromkeys(name for view in flags for name in view.flags))
         return Labels(class_order(where, names, classes) if classes else names, named=True)
-    if all(part.columns.label is None for part in parts):
+    if all(view.columns.label is None for view in views):
         return Labels(tuple(classes or ()))
     labels = Labels.of(texts, classes, where)
-    if not labels.named and any(part.has_targets for part in parts):
+    if not labels.named and any(view.has_targets for view in views):
         return labels.numbered(texts)
     return labels
-
-
-def _declared(part: Part) -> tuple[str, ...]:
-    return part.table.class_names.get(part.columns.label or "", ())
-
-
-def _about(path: Any, error: BadImage) -> str:
-    """The reason, with the path as the manifest has it."""
-    return f"{str(path)[:200]!r}: {error}" if path else str(error)

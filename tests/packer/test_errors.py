@@ -5,12 +5,12 @@ import pytest
 from PIL import Image
 
 import packer
-from packer.errors import pattern_of, told
+from packer.errors import pattern_of, summary
 
 
 def test_a_few_files_are_named_each_with_its_reason() -> None:
     files = [("a", "it is empty"), ("b", "it is empty"), ("c", "it is not a file")]
-    assert list(told(files, "rejected: ")) == [
+    assert list(summary(files, "rejected: ")) == [
         "rejected: a: it is empty",
         "rejected: b: it is empty",
         "rejected: c: it is not a file",
@@ -19,7 +19,7 @@ def test_a_few_files_are_named_each_with_its_reason() -> None:
 
 def test_many_files_of_one_reason_are_counted_with_ten_examples() -> None:
     files = [(f"{number}.txt", "it is empty") for number in range(3000)] + [("x", "it is odd")]
-    assert list(told(files, "rejected: ")) == [
+    assert list(summary(files, "rejected: ")) == [
         "rejected: 3000 files: it is empty",
         *(f"  {number}.txt" for number in range(10)),
         "  and 2990 more",
@@ -29,7 +29,7 @@ def test_many_files_of_one_reason_are_counted_with_ten_examples() -> None:
 
 def test_names_and_numbers_do_not_tell_reasons_apart() -> None:
     files = [(f"{n}.txt", f"it belongs to '{n}.jpg', which has {n} bytes") for n in range(12)]
-    lines = list(told(files))
+    lines = list(summary(files))
     assert lines[:2] == [
         "12 files: it belongs to ..., which has ... bytes",
         "  0.txt: it belongs to '0.jpg', which has 0 bytes",
@@ -44,7 +44,7 @@ def test_a_reason_is_one_whether_its_name_stands_in_quotes_or_not() -> None:
 
 
 def test_names_and_reasons_that_are_long_are_named_without_their_middle() -> None:
-    (line,) = told([("a" * 10**6 + ".jpg", "its label is " + "b" * 10**6 + ": mend it")])
+    (line,) = summary([("a" * 10**6 + ".jpg", "its label is " + "b" * 10**6 + ": mend it")])
     assert len(line) < 2000
     assert "[... 1,000,004 characters ...]" in line
     assert line.endswith("mend it")

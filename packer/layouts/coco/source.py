@@ -31,7 +31,7 @@ from packer.layouts.lists import Lists
 from packer.options.declared import SourceOptions
 from packer.samples.labels import Objects, class_order, in_json
 from packer.samples.records import Facts, Place, Reader, Skipped, SourceSample
-from packer.tables.names import Keys, path_inside
+from packer.tables.images import Keys, path_inside
 from packer.trees.folder import FolderTree
 from packer.trees.meaning import splits_of
 from packer.trees.tree import Tree, aside

@@ -78,7 +78,7 @@ def _of_files(place: Place, files: Sequence[Path], told: Sequence[str | None]) -
     table = parquet(folder, files)
     from packer.tables.parquet_images import ParquetImages, image_columns, split_of
 
-    if not tree and not image_columns(table.schema, options.image_column):
+    if not tree and not image_columns(table.schema, options.columns.image):
         return reading_of(place, lambda *_: table)
     splits = [
         split_of(file) if split is None else split for file, split in zip(files, told, strict=True)

@@ -11,8 +11,8 @@ from pathlib import Path
 from packer.errors import UnusableInput
 from packer.layouts.interpretation import Place, Reading
 from packer.samples.records import Source
-from packer.tables.find import TEXTS, find, open_table, plain_part
-from packer.tables.places import Images
+from packer.tables.find import TEXTS, find, open_table, plain_view
+from packer.tables.images import ImageIndex
 from packer.tables.source import TableSource
 from packer.tables.table import Table
 from packer.trees.folder import FolderTree
@@ -33,11 +33,11 @@ def reading_of(place: Place, opening: Callable[[Tree, str], Table]) -> Reading:
     def open_one(classes: Sequence[str] | None) -> Source:
         table = opening(FolderTree(path.parent), path.name)
         root = Path(os.path.realpath(path.parent / (options.root or "")))
-        images = Images(FolderTree(root))
+        images = ImageIndex(FolderTree(root))
         found = find(table, path, images, options)
         if found.doubt:
             raise UnusableInput(found.doubt)
-        part = found.part or plain_part(table, path, images, options)
+        part = found.view or plain_view(table, path, images, options)
         return TableSource.open(path, [part], options, classes)
 
     return Reading("table", f"a list of images ({place.suffix[1:].upper()})", open_one)

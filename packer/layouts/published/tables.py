@@ -9,7 +9,6 @@ folder tells; images of a split without a table are samples without labels.
 import os
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
@@ -19,12 +18,10 @@ from packer.options.declared import SourceOptions
 from packer.samples.records import Source
 from packer.tables.columns import NONE
 from packer.tables.find import PARQUET, TEXTS, find, open_table, split_of_name
-from packer.tables.lines import Headless
-from packer.tables.part import Part
-from packer.tables.places import Images
-from packer.tables.source import TableSource
-from packer.tables.table import Record, Table
-from packer.tables.unlisted import Unlisted
+from packer.tables.images import ImageIndex
+from packer.tables.source import TableSource, Unlisted
+from packer.tables.table import Headless, Record, Table
+from packer.tables.view import TableView
 from packer.trees.folder import FolderTree
 from packer.trees.meaning import Layout, splits_of, understand
 from packer.trees.shape import enclosing, inside, masks, told_of_masks
@@ -47,7 +44,7 @@ def recognise(place: Place) -> Reading | None:
     if not paths or (wraps and all("/" in path for path in paths)):
         return None  # the folder within is asked for itself
     root = place.path.parent / options.root if options.root else place.path
-    images = Images(tree if options.root is None else FolderTree(Path(os.path.realpath(root))))
+    images = ImageIndex(tree if options.root is None else FolderTree(Path(os.path.realpath(root))))
     parts, aside, doubts = [], {}, []
     has: set[str] = set()
     for path in paths:
@@ -72,15 +69,15 @@ def recognise(place: Place) -> Reading | None:
         except UnusableInput as error:
             doubts.append(str(error))
             continue
-        if found.part:
-            parts.append(found.part)
+        if found.view:
+            parts.append(found.view)
         elif doubt := found.doubt or found.lost:
             doubts.append(doubt)
         else:
             aside[path] = found.reason
     if not parts and not doubts:
         return None
-    for column in (options.image_column, options.label_column, options.split_column):
+    for column in options.columns:
         if column not in (None, NONE, *has):
             doubts.append(f"No table of {place.path} has a column {column!r}.")
     names = [str(part.table.files[0].path.relative_to(tree.root)) for part in parts]
@@ -103,12 +100,11 @@ def recognise(place: Place) -> Reading | None:
 
 def _of(table: Table, options: SourceOptions) -> SourceOptions:
     """The options without the columns that this one of several tables does not have."""
-    known = table.columns
-    return replace(
-        options,
-        image_column=options.image_column if options.image_column in known else None,
-        label_column=options.label_column if options.label_column in (None, *known) else NONE,
-        split_column=options.split_column if options.split_column in known else None,
+    known, (image, label, split) = table.columns, options.columns
+    return options.with_columns(
+        image=image if image in known else None,
+        label=label if label in (None, *known) else NONE,
+        split=split if split in known else None,
     )
 
 
@@ -120,7 +116,7 @@ def _tables(tree: Tree) -> Iterator[str]:
                 yield from (inside(folder, name) for name in level.examples.get(suffix, ()))
 
 
-def _refuse_other_classes(place: Place, tree: Tree, parts: Sequence[Part]) -> None:
+def _refuse_other_classes(place: Place, tree: Tree, parts: Sequence[TableView]) -> None:
     """Raise where the folders are classes, too, of which the tables say nothing."""
     try:
         layout = understand(tree.shape, place.path, depth=place.options.class_depth)
@@ -131,7 +127,7 @@ def _refuse_other_classes(place: Place, tree: Tree, parts: Sequence[Part]) -> No
     if len({re.sub(r"\d+", "", name) for name in classes}) < 2:
         return
     for part in parts:
-        rows = (row.fields for row in part.table.records(part.told) if isinstance(row, Record))
+        rows = (row.fields for row in part.table.records(part.scalars) if isinstance(row, Record))
         for fields in islice(rows, _HEAD):
             try:
                 name = part.name(fields)

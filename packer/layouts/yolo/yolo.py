@@ -13,7 +13,7 @@ from packer.layouts.lists import BadFile, Lists, Row
 from packer.layouts.yolo.lines import kind_of
 from packer.layouts.yolo.paths import folder_at, prefix_of
 from packer.samples.records import Skipped
-from packer.tables.names import name_hash
+from packer.tables.images import name_hash
 from packer.trees.shape import inside
 from packer.trees.tree import Tree
 

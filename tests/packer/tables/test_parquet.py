@@ -154,8 +154,8 @@ def test_what_is_no_parquet_is_refused(images: Path, opened: Opened) -> None:
 def with_limit(source: Any, most: int) -> Any:
     if isinstance(source, ParquetImages):
         return replace(source, table=replace(source.table, most=most))
-    (part,) = source.parts
-    return replace(source, parts=(replace(part, table=replace(part.table, most=most)),))
+    (view,) = source.views
+    return replace(source, views=(replace(view, table=replace(view.table, most=most)),))
 
 
 def test_a_row_group_that_inflates_too_far_is_refused_unread(
@@ -196,7 +196,7 @@ def test_a_row_group_that_ends_the_process_is_named_and_the_others_are_read(
 ) -> None:
     """As Arrow does where a damaged file takes it by surprise."""
     path = write({"path": ["0.jpg", "1.jpg", "2.jpg"]}, row_group_size=1)
-    first, ended, last = opened(path).parts[0].table.through(end_at_the_second_row)
+    first, ended, last = opened(path).views[0].table.through(end_at_the_second_row)
     assert (first, last) == ("list.parquet: row 0", "list.parquet: row 2")
     assert ended.name == "list.parquet: row group 1"
     assert ended.reason == "to read it ends the process (Aborted (signal 6))"

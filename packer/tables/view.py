@@ -1,4 +1,4 @@
-"""One table of a source, and what is made of its rows (pure)."""
+"""One table of a source, and what becomes of its rows (pure)."""
 
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -7,10 +7,9 @@ from typing import Any
 
 from packer.errors import BadImage
 from packer.samples.labels import Objects, to_json
-from packer.tables.classes import label_text
+from packer.tables.classes import label_text, labels_in, set_flags
 from packer.tables.columns import RUN_LENGTHS, Columns, split_text
-from packer.tables.places import Places
-from packer.tables.several import parts, set_flags
+from packer.tables.images import ImageResolver
 from packer.tables.table import Table
 from packer.trees.shape import plain
 
@@ -18,28 +17,20 @@ Fields = Mapping[str, Any]
 
 
 @dataclass(frozen=True)
-class Part:
-    """A table of images, and how it is understood.
-
-    Attributes:
-        split: of the images whose row does not tell it.
-        separator: what divides the labels of one image; "": it has one.
-        flags: columns of 0 and 1 that are the labels.
-        one_flag: whether each row has 1 in just one of them, and so one label.
-        grouped: whether an image may have several rows.
-    """
+class TableView:
+    """A table of images, and how it is understood."""
 
     table: Table
     columns: Columns
-    places: Places
-    split: str = ""
-    separator: str = ""
-    flags: tuple[str, ...] = ()
-    one_flag: bool = False
-    grouped: bool = False
+    resolver: ImageResolver
+    split: str = ""  # of the images whose row does not tell it
+    separator: str = ""  # what divides the labels of one image; "": it has one
+    flags: tuple[str, ...] = ()  # columns of 0 and 1 that are the labels
+    one_flag: bool = False  # whether each row has 1 in just one of them, and so one label
+    grouped: bool = False  # whether an image may have several rows
 
     @property
-    def told(self) -> list[str]:
+    def scalars(self) -> list[str]:
         """The columns of single texts and numbers."""
         return [name for name in self.table.columns if name not in self.table.compound]
 
@@ -48,7 +39,7 @@ class Part:
         """Whether an image may have several rows: they are of objects, or without labels."""
         is_plain = self.columns.label is None and not self.flags
         return self.columns.is_object or (
-            is_plain and bool(self.columns.others(dict.fromkeys(self.told)))
+            is_plain and bool(self.columns.others(dict.fromkeys(self.scalars)))
         )
 
     @property
@@ -59,16 +50,16 @@ class Part:
     def name(self, fields: Fields) -> str:
         """The path of the image of a row, relative to the source's root."""
         value = fields.get(self.columns.image)
-        if self.places.folder is None and type(value) is int:
+        if self.resolver.folder is None and type(value) is int:
             value = str(value)
         if not isinstance(value, str) or not value:
             raise BadImage("it names no image")
-        return self.places.name(value)
+        return self.resolver.name(value)
 
     def further(self, fields: Fields) -> dict[str, str]:
         """The further images that a row names: member -> path."""
         named = {member: fields.get(name) for name, member in self.columns.pictures.items()}
-        paths = {m: self.places.name(value) for m, value in named.items() if value}
+        paths = {m: self.resolver.name(value) for m, value in named.items() if value}
         return {m + os.path.splitext(path)[1].lower(): path for m, path in paths.items()}
 
     def split_of(self, rows: Sequence[Fields], name: str) -> str:
@@ -76,7 +67,7 @@ class Part:
         found = {split_text(self.columns.split_of(row)) for row in rows}
         if len(found) > 1:
             raise BadImage(f"its rows are of several splits: {', '.join(sorted(found))}")
-        return found.pop() or self.split or self.places.images.split_of(name)
+        return found.pop() or self.split or self.resolver.images.split_of(name)
 
     def label_of(self, rows: Sequence[Fields], number_of: Callable[[str], int]) -> int:
         """The class number of an image; -1 if it has none, or several."""
@@ -94,12 +85,11 @@ class Part:
         return to_json(fields) if fields else b""
 
     def _fields(self, rows: Sequence[Fields], number_of: Callable[[str], int]) -> dict[str, Any]:
-        if self.grouped:
-            names = self.columns.others(rows[0])
-            return {name: [row.get(name) for row in rows] for name in names}
         others = self.columns.others(rows[0])
+        if self.grouped:
+            return {name: [row.get(name) for row in rows] for name in others}
         if self.separator:
-            texts = parts(label_text(self.columns.label_of(rows[0])), self.separator)
+            texts = labels_in(label_text(self.columns.label_of(rows[0])), self.separator)
             return {**others, "labels": [number_of(text) for text in texts]}
         if self.flags:
             flags = set_flags(rows[0], self.flags)
@@ -108,7 +98,6 @@ class Part:
         return others
 
     def _objects(self, rows: Sequence[Fields], number_of: Callable[[str], int]) -> Objects:
-        """What is stored of an image whose rows are objects."""
         columns = self.columns
         objects: list[Fields] = []
         boxes: list[list[float]] = []
@@ -117,11 +106,12 @@ class Part:
             box = columns.box.numbers(row) if columns.box else None
             if box is not None:
                 boxes.append(box)
-            if box is not None or (columns.box is None and _has_outline(row)):
+            outlines = (value for name, value in row.items() if plain(name) in RUN_LENGTHS)
+            if box is not None or (columns.box is None and any(outlines)):
                 objects.append(row)
             else:
-                told = {columns.label: row.get(columns.label)} if columns.label else {}
-                image["image"] = columns.others(row) | told
+                label = {columns.label: row.get(columns.label)} if columns.label else {}
+                image["image"] = columns.others(row) | label
         texts = [label_text(columns.label_of(row)) for row in objects]
         return Objects(
             boxes if columns.box else None,
@@ -130,7 +120,3 @@ class Part:
             {name: [row.get(name) for row in objects] for name in columns.others(rows[0])},
             image,
         )
-
-
-def _has_outline(row: Fields) -> bool:
-    return any(bool(value) for name, value in row.items() if plain(name) in RUN_LENGTHS)

@@ -2,7 +2,7 @@ import re
 
 import pytest
 
-from packer.plan.source_summary import doubts, summary
+from packer.plan.prepare import doubts, summary
 from packer.samples.records import Facts, SourceSample
 from packer.samples.table import Listing
 

@@ -1,4 +1,4 @@
-"""Where the images lie that a table names: by their paths, or by names without folder or extension.
+"""The images that a table names: by their paths, or by names without folder or extension.
 
 What the first rows say decides for all of them. Names are looked up in a list of the folder's
 images that is made once, of 12 bytes an image; nothing is tried out on the disk.
@@ -7,30 +7,83 @@ images that is made once, of 12 bytes an image; nothing is tried out on the disk
 import os
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
+import xxhash
 
 from packer.errors import BadImage, Damaged
-from packer.tables.names import name_hash, path_inside
+from packer.keys import Hashes, escape, repeated
 from packer.trees.meaning import splits_of
 from packer.trees.shape import inside
 from packer.trees.tree import Tree
 from packer.trees.walk import is_named_as_image, names_an_image
 
 
-class Images:
+class Keys:
+    """The keys of images whose names come in any order; 8 bytes a name are kept.
+
+    ``x.jpg`` and ``x.png`` of one folder would both be ``x``, so they keep their extensions.
+    """
+
+    def __init__(self, stems: Hashes) -> None:
+        self._shared = frozenset(repeated([stems]).tolist())
+        self._seen: set[str] = set()  # of the names that share their stem
+
+    @classmethod
+    def among(cls, names: Iterable[str]) -> "Keys":
+        """The keys of these names."""
+        return cls(np.fromiter(map(stem_hash, names), np.uint64))
+
+    def of(self, name: str) -> str:
+        """Return the key of an image; raise BadImage if the name came before."""
+        if stem_hash(name) not in self._shared:
+            return escape(os.path.splitext(name)[0])
+        if name in self._seen:
+            raise BadImage("an earlier record names it too")
+        self._seen.add(name)
+        return escape(name)
+
+
+def stem_hash(name: str) -> int:
+    """The xxh3-64 of a name without its extension."""
+    return name_hash(os.path.splitext(name)[0])
+
+
+def name_hash(name: str) -> int:
+    """The xxh3-64 of a name."""
+    return xxhash.xxh3_64_intdigest(os.fsencode(name))
+
+
+def path_inside(root: Path, path: str) -> str:
+    """`path`, absolute or relative to `root`, as a path relative to it."""
+    try:
+        encoded = os.fsencode(path)
+    except UnicodeEncodeError as error:
+        raise BadImage("its path is not text") from error
+    if b"\0" in encoded:
+        raise BadImage("its path holds a NUL byte")
+    if os.path.isabs(path):
+        folder, base = os.path.split(path)
+        path = os.path.relpath(os.path.join(os.path.realpath(folder), base), root)
+    path = os.path.normpath(path)
+    if path.split(os.sep)[0] in (os.pardir, os.curdir):
+        raise BadImage("its path leads out of the images' folder, which --root names")
+    return path
+
+
+class ImageIndex:
     """The images of a folder, found by the ends of their paths."""
 
     def __init__(self, tree: Tree) -> None:
         self.tree = tree
         self._last: tuple[str, list[str]] = ("", [])
 
-    def __reduce__(self) -> tuple[type["Images"], tuple[Tree]]:
-        """What goes to a packing process: nothing of what was listed."""
-        return Images, (self.tree,)
+    def __reduce__(self) -> tuple[type["ImageIndex"], tuple[Tree]]:
+        return ImageIndex, (self.tree,)  # nothing of what was listed
 
     @cached_property
     def splits(self) -> Mapping[str, str]:
@@ -76,7 +129,7 @@ class Images:
 
     @cached_property
     def _listed(self) -> tuple["array[int]", "array[int]", list[tuple[str, str]]]:
-        """The hash of each image's stem, sorted, and its folder and extension."""
+        """The hash of each image's stem, sorted, and its folder and extension, by number."""
         hashes, kinds = array("Q"), array("I")
         known: dict[tuple[str, str], int] = {}
         for folder, level in self.tree.walk():
@@ -91,28 +144,16 @@ class Images:
 
 
 @dataclass(frozen=True)
-class Places:
-    """Where a table's images lie.
+class ImageResolver:
+    """Where a table's images lie."""
 
-    Attributes:
-        images: of the folder.
-        folder: which the paths in the table are relative to, below that folder; None: they are
-            looked up in `images`.
-        split: only images of that split are meant, where there are such; "" for any.
-        moved: whether the folders that paths begin with are others than here.
-    """
-
-    images: Images
-    folder: str | None = ""
-    split: str = ""
-    moved: bool = False
+    images: ImageIndex  # of the folder
+    folder: str | None = ""  # which paths are relative to; None: they are looked up in `images`
+    split: str = ""  # only images of that split are meant, where there are such; "" for any
+    moved: bool = False  # whether the folders that paths begin with are others than here
 
     def name(self, value: str) -> str:
-        """The path of the image that `value` names.
-
-        Raises:
-            BadImage: there is none, or several may be it.
-        """
+        """The path of the image that `value` names."""
         root = self.images.tree.root
         if self.folder is not None:
             if "\\" in value and not self.images.tree.has(os.path.join(self.folder, value)):
@@ -137,62 +178,44 @@ class Places:
 
 
 @dataclass(frozen=True)
-class Looked:
-    """How a column's first values were found to name images.
+class Lookup:
+    """How a column's first values were found to name images."""
 
-    Attributes:
-        places: where they lie, None if nowhere.
-        share: of the values that name an image.
-        doubt: two images that one value may name.
-        moved: a value that would name an image if its folders were cut off.
-    """
-
-    places: Places | None = None
-    share: float = 0.0
-    doubt: tuple[str, ...] = ()
-    moved: str = ""
+    resolver: ImageResolver | None = None  # where they lie, None if nowhere
+    share: float = 0.0  # of the values that name an image
+    doubt: tuple[str, ...] = ()  # two images that one value may name
+    moved: str = ""  # a value that would name an image if its folders were cut off
 
 
 def look_up(
-    images: Images,
+    images: ImageIndex,
     values: Sequence[str],
     folders: Sequence[str],
     split: str = "",
     *,
-    root_is_said: bool = False,
+    root_is_given: bool = False,
     as_paths: bool = False,
-) -> Looked:
-    """Where the images of these values lie.
-
-    Args:
-        images: those there are.
-        values: the first of a column.
-        folders: that the values may be relative to.
-        split: that the table is of, "" for any.
-        root_is_said: whether a person has said where the images are.
-        as_paths: whether they can be nothing else.
-    """
+) -> Lookup:
+    """Where the images of these values lie."""
     for folder in folders:
-        places = Places(images, folder)
-        hits = sum(_is_there(places, value) for value in values)
-        if hits:
-            return Looked(places, hits / len(values))
+        resolver = ImageResolver(images, folder)
+        if hits := sum(_is_there(resolver, value) for value in values):
+            return Lookup(resolver, hits / len(values))
     for moved in () if as_paths else (False, True):
-        places = Places(images, None, split, moved)
-        each = [(value, places.candidates(value)) for value in values]
-        hits = sum(bool(found) for _, found in each)
-        if not hits:
+        resolver = ImageResolver(images, None, split, moved)
+        each = [(value, resolver.candidates(value)) for value in values]
+        if not (hits := sum(bool(found) for _, found in each)):
             continue
-        if moved and not root_is_said:
-            return Looked(moved=next(value for value, found in each if found))
+        if moved and not root_is_given:
+            return Lookup(moved=next(value for value, found in each if found))
         doubt = next((tuple(found[:2]) for _, found in each if len(found) > 1), ())
-        return Looked(places, hits / len(values), doubt)
-    return Looked()
+        return Lookup(resolver, hits / len(values), doubt)
+    return Lookup()
 
 
-def _is_there(places: Places, value: str) -> bool:
+def _is_there(resolver: ImageResolver, value: str) -> bool:
     try:
-        return places.images.tree.has(places.name(value))
+        return resolver.images.tree.has(resolver.name(value))
     except (BadImage, ValueError):
         return False
 

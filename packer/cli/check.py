@@ -1,4 +1,4 @@
-"""`packer verify`."""
+"""`packer verify` and `packer repair`: find what is damaged, and rewrite it from its source."""
 
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import click
 
 from packer.cli import params as options
-from packer.cli.output import Output, say
+from packer.cli.output import Output, name_files, say
 from packer.words import many
+from reader.store.urls import is_url
 
 if TYPE_CHECKING:
     from packer.inspect.verify import VerifyReport
@@ -39,8 +40,48 @@ def verify(place: Path | str, decode: bool, jobs: int, limits: "Limits", output:
     return 1 if report.damages else 0
 
 
+@click.command()
+@options.place
+@click.option(
+    "--from",
+    "src",
+    required=True,
+    type=options.Place(exists=True, path_type=Path),
+    help="What DATASET was packed from: a path or a URL.",
+)
+@options.declared("scratch", help="For what of SRC is fetched or decompressed.")
+@options.jobs
+@options.reporting
+def repair(
+    place: Path | str, src: Path | str, scratch: Path | None, jobs: int, output: Output
+) -> int:
+    """Rewrite the damaged shards of DATASET from their source, byte for byte as they were.
+
+    Nothing is replaced before its checksum is the one that dataset.json has kept.
+    """
+    from packer.inspect.repair import repair as run
+    from packer.run.open_source import locate
+
+    if is_url(place):
+        raise click.UsageError(
+            "packer changes nothing in a store: copy the dataset to a folder, repair that, and "
+            "upload the files that it names."
+        )
+    with locate(src, scratch) as found:
+        report = run(Path(place), found, jobs, output.progress, scratch)
+    for damage in report.damages:
+        say(f"damaged: {damage}")
+    name_files("not repaired", report.failed)
+    output.report(
+        report,
+        f"{report.dataset}: {many(len(report.damages), 'damage')}, "
+        f"{many(len(report.repaired), 'file')} repaired, {len(report.failed)} not, "
+        f"{report.seconds:.1f} s",
+    )
+    return 1 if report.failed else 0
+
+
 def _summary(report: "VerifyReport") -> str:
-    """How many samples are lost or damaged, each once, and what is damaged besides."""
     if not report.damages:
         return "nothing is damaged"
     parts = []
