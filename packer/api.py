@@ -12,14 +12,7 @@ from packer.layouts.interpretation import Reading
 from packer.layouts.python.dataset import opened
 from packer.layouts.python.known import is_map_style, know
 from packer.layouts.python.values import described
-from packer.options.chosen import (
-    WITHOUT_TILER,
-    checked,
-    chosen,
-    path_of,
-    place_of,
-    python_call,
-)
+from packer.options.chosen import WITHOUT_TILER, checked, chosen, path_of, place_of, python_call
 from packer.options.declared import PYTHON, PackOptions
 from packer.progress import Progress
 from packer.run.destination import Destination

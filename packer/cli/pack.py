@@ -14,13 +14,7 @@ import click
 
 from packer.cli import params as options
 from packer.cli.output import Output, name_files, say
-from packer.cli.pack_output import (
-    json_of_errors,
-    say_explained,
-    say_part,
-    say_plan,
-    say_report,
-)
+from packer.cli.pack_output import json_of_errors, say_explained, say_part, say_plan, say_report
 from packer.options.declared import OPTIONS
 
 

@@ -108,11 +108,7 @@ _count = partial(click.option, type=click.IntRange(1), show_default=True)
     help="Images a second that a GPU takes in training.",
 )
 @click.option(
-    "--vram",
-    type=options.Value(size()),
-    default="80GB",
-    show_default=True,
-    help="Memory of a GPU.",
+    "--vram", type=options.Value(size()), default="80GB", show_default=True, help="Memory of a GPU."
 )
 @options.as_json
 def plan(place: Path | str, as_json: bool, split: str | None, **given: Any) -> int:

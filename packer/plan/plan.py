@@ -90,10 +90,7 @@ def _spans(listing: Listing, image_bytes: int | None) -> NDArray[np.int64]:
 
 
 def _shard_ends(
-    spans: NDArray[np.int64],
-    hashes: NDArray[np.uint64],
-    shard_size: int,
-    shard_samples: int | None,
+    spans: NDArray[np.int64], hashes: NDArray[np.uint64], shard_size: int, shard_samples: int | None
 ) -> list[int]:
     # A shard that its size fills ends before the sample of the smallest hash among the last that
     # would fit: where one ends elsewhere than it did, the next one ends where it did all the same.
