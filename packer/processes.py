@@ -72,7 +72,8 @@ def map_unordered(
     """Yield ``function(item, advance)`` of all `items` as they are finished.
 
     With one process all is done in this one, in order, unless there is `died`. Otherwise `advance`
-    is called now and then with how much more was done in all processes together.
+    is called now and then with how much more was done in all processes together. `place` names an
+    item to a person; `died` gives the result of one at which a fault ended the process.
     """
     if processes == 1 and died is None:
         for item in items:
@@ -86,7 +87,11 @@ def map_unordered(
     answers: queue.SimpleQueue[Any] = queue.SimpleQueue()
     team = [_Process(function, died, tasks, answers) for _ in range(processes)]
     try:
-        _start(team)
+        try:
+            for process in team:
+                process.start()
+        except RuntimeError as error:  # there is no room for a thread
+            raise _not_started(error) from error
         left, under_way, watched = iter(items), 0, time.monotonic()
         while True:
             for item in islice(left, 2 * processes - under_way):  # ten million are never pickled
@@ -139,10 +144,8 @@ def map_isolated(
         else:
             yield result
     for crash in crashes:
-        is_named = False
-        for result in map_unordered(
-            function, single(crash.item), processes, lambda count: None, place, died
-        ):
+        is_named, parts = False, single(crash.item)
+        for result in map_unordered(function, parts, processes, lambda _: None, place, died):
             is_named |= isinstance(result, Crashed)
             yield result
         if not is_named:
@@ -163,10 +166,8 @@ class _Process(threading.Thread):
         answers: "queue.SimpleQueue[Any]",
     ) -> None:
         super().__init__(daemon=True)
-        self._function = function
-        self._died = died
-        self._tasks = tasks
-        self._answers = answers
+        self._function, self._died = function, died
+        self._tasks, self._answers = tasks, answers
         self._popen: subprocess.Popen[bytes] | None = None
         self._is_over = False
         self._at = ""  # for a person; empty between two items
@@ -235,20 +236,13 @@ class _Process(threading.Thread):
         return cast(BinaryIO, self._popen.stdin), cast(BinaryIO, self._popen.stdout)
 
     def _let_go(self) -> int:
+        """Close the pipes and wait for the end, which that brings about; return the exit status."""
         popen, self._popen = self._popen, None
         if popen is None:
             return 0
         with suppress(OSError), popen:  # what was not sent has nowhere to go
             pass
         return popen.returncode
-
-
-def _start(team: Iterable[_Process]) -> None:
-    try:
-        for process in team:
-            process.start()
-    except RuntimeError as error:  # there is no room for a thread
-        raise _not_started(error) from error
 
 
 def _not_started(error: Exception) -> ProcessDied:
@@ -284,7 +278,7 @@ def serve() -> None:
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)  # what a library prints is not an answer
     threading.Thread(target=_die_with_parent, args=(tasks.fileno(),), daemon=True).start()
-    told, more = time.monotonic(), 0
+    sent, more = time.monotonic(), 0
 
     def say(message: bytes) -> None:
         try:
@@ -294,11 +288,11 @@ def serve() -> None:
             os._exit(1)
 
     def advance(count: int, at_least: float = _TELL_SECONDS) -> None:
-        nonlocal told, more
+        nonlocal sent, more
         more += count
-        if time.monotonic() - told >= at_least:
+        if time.monotonic() - sent >= at_least:
             say(pickle.dumps(more))
-            told, more = time.monotonic(), 0
+            sent, more = time.monotonic(), 0
 
     while True:
         try:
@@ -312,6 +306,7 @@ def serve() -> None:
 
 
 def _die_with_parent(lifeline: int) -> None:
+    """Wait for nothing but the end of the parent, which holds the pipe's other end."""
     poll = select.poll()
     poll.register(lifeline, 0)
     poll.poll()

@@ -7,13 +7,13 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TextIO
+from typing import Any, TextIO
 
 from packer.words import bounded
 
 _LINE_SECONDS = 10.0
 
-Advance = Callable[[int], None]  # is told the number of items done since the last call
+Advance = Callable[[int], None]  # takes the number of items done since the last call
 
 
 class Progress:
@@ -39,15 +39,9 @@ class Progress:
                 """With a lock of its own: tqdm's is a semaphore that outlives a killed process."""
 
             Bar.set_lock(threading.RLock())
-            bar = Bar(
-                total=total,
-                initial=done,
-                desc=name,
-                unit=unit if unit == "B" else f" {unit}",
-                unit_scale=unit == "B",
-                file=self._stream,
-                smoothing=0.1,
-            )
+            form: dict[str, Any] = {"unit": unit if unit == "B" else f" {unit}", "smoothing": 0.1}
+            form |= {"unit_scale": unit == "B", "file": self._stream}
+            bar = Bar(total=total, initial=done, desc=name, **form)
             with logging_redirect_tqdm([logging.getLogger("packer")], Bar), bar:
                 yield lambda count: (bar.update(count), None)[1]
         else:
@@ -70,7 +64,7 @@ class Progress:
         first, noun = done, "MB" if unit == "B" else unit
         warm: tuple[float, int] | None = None  # when the first was done: before it, work got ready
 
-        def told(count: float) -> str:
+        def shown(count: float) -> str:
             return f"{count / 1e6:.1f}" if unit == "B" else f"{count:.0f}"
 
         def time_left(now: float) -> str:
@@ -84,9 +78,9 @@ class Progress:
 
         def write() -> None:
             now = time.monotonic()
-            rate = told((done - first) / max(now - began, 1e-9)) + " MB" * (unit == "B")
-            whole = "" if total is None else f" of {told(total)}"
-            self._write(f"{name}: {told(done)}{whole} {noun}, {rate}/s{time_left(now)}\n")
+            rate = shown((done - first) / max(now - began, 1e-9)) + " MB" * (unit == "B")
+            whole = "" if total is None else f" of {shown(total)}"
+            self._write(f"{name}: {shown(done)}{whole} {noun}, {rate}/s{time_left(now)}\n")
 
         def advance(count: int) -> None:
             nonlocal done, last, warm

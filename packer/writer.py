@@ -3,7 +3,6 @@
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from types import TracebackType
 from typing import Any
 
 from packer.errors import UnusableInput
@@ -135,17 +134,12 @@ class Writer:
         with python_call():
             session.write(sample)
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         session, self._session = self._session, None
         if session is None or session.process != os.getpid():
             return  # a fork of the process has left the block, too
         with python_call(), self._stack:
-            if error is not None:
+            if kind is not None:
                 session.discard()
             else:
                 self.report = session.commit()

@@ -1,19 +1,21 @@
-"""`packer info`."""
+"""`packer info` and `packer report`: what a dataset consists of."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from packer.cli import params as options
 from packer.cli.output import Output
 from packer.errors import EXAMPLES, pattern_of
+from packer.inspect.report import SAMPLES
 from packer.words import LONGEST_NAME, NAMED, abridged, in_bytes, many
 
 if TYPE_CHECKING:
     from packer.inspect.info import Info
+    from packer.inspect.report.report import Reported
 
 _BAR = 40
 _MOST_CLASSES = 20
@@ -43,11 +45,8 @@ def _lines(found: "Info") -> Iterator[str]:
     yield from _rejected(found)
     if list(found.splits) != [""]:
         for name, split in found.splits.items():
-            yield (
-                f"split {name or '(none)'}: {many(split.samples, 'sample')} in "
-                f"{many(split.shards, 'shard')}, "
-                f"{in_bytes(split.bytes)}"
-            )
+            held = f"{many(split.samples, 'sample')} in {many(split.shards, 'shard')}"
+            yield f"split {name or '(none)'}: {held}, {in_bytes(split.bytes)}"
     formats = ", ".join(f"{count} {name}" for name, count in found.formats.items())
     yield f"images: {formats or 'none'}; {found.tiled} JPEGs tiled, {found.banded} PNGs banded"
     if found.members:
@@ -99,3 +98,52 @@ def _chart(title: str, counts: Mapping[str, int]) -> Iterator[str]:
 
 def _sizes(sizes: Mapping[str, int]) -> str:
     return ", ".join(f"{in_bytes(size)} {name}" for name, size in sizes.items())
+
+
+@click.command()
+@options.place
+@click.option(
+    "--output",
+    "-o",
+    "out",
+    required=True,
+    metavar="FILE.html",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="The page; a report that is there is replaced.",
+)
+@click.option(
+    "--samples",
+    type=click.IntRange(1),
+    default=SAMPLES,
+    show_default=True,
+    help="Most samples whose pixels, boxes and masks are looked at; indexes tell the rest of all.",
+)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the choice.")
+@click.option(
+    "--box-format",
+    type=click.Choice(["xyxy", "xywh", "cxcywh"]),
+    help="Of the boxes. Default: as dataset.json records it; boxes without either are not shown.",
+)
+@click.option(
+    "--normalized",
+    is_flag=True,
+    help="Boxes are fractions of the image. Default: as dataset.json records it.",
+)
+@options.jobs
+@options.reporting
+def report(place: Path | str, out: Path, jobs: int, output: Output, **given: Any) -> int:
+    """Show DATASET on one page: its samples, its distributions, and what deserves a look."""
+    from packer.inspect.report.report import report as run
+
+    return say_reported(run(place, out, jobs, progress=output.progress, **given), output)
+
+
+def say_reported(made: "Reported", output: Output) -> int:
+    """Print what was found; the exit code."""
+    lines = [f"{one.weight}: {one.title}: {one.sentence}" for one in made.findings]
+    lines.append(
+        f"{made.page}: {many(made.samples, 'sample')}, {made.looked:,} looked at, "
+        f"{many(len(made.findings), 'finding')}, {made.bytes / 1e6:.1f} MB, {made.seconds:.1f} s"
+    )
+    output.report(made, lines)
+    return 1 if any(finding.kind == "damaged" for finding in made.findings) else 0

@@ -12,11 +12,10 @@ import click
 from packer.cli.bench import bench
 from packer.cli.check import repair, verify
 from packer.cli.convert import export, extract, index
-from packer.cli.info import info
+from packer.cli.info import info, report
 from packer.cli.output import say
 from packer.cli.pack import pack
 from packer.cli.plan import plan
-from packer.cli.report import report
 
 
 class _Commands(click.Group):

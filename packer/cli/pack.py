@@ -111,11 +111,11 @@ def pack(
 
     if dst is None and not explain:
         raise click.UsageError("Missing argument 'DST'.")
-    append, overwrite, part, scratch = (
-        given[name] for name in ("append", "overwrite", "part", "scratch")
+    append, part, scratch, classes = map(
+        given.__getitem__, ("append", "part", "scratch", "classes")
     )
     refuse_both(given)
-    if part is not None and (append or overwrite):
+    if part is not None and (append or given["overwrite"]):
         raise click.UsageError("--part is for a new dataset: no --append or --overwrite.")
     its = None if part is None else Part.of(part, os.environ)
     given["pairs"] = dict(pairs := given["pairs"])
@@ -130,7 +130,6 @@ def pack(
     asked = chosen(src if isinstance(src, Path) else None, given)
     if asked.jpeg != "tiled" and given["jpeg"] is None and asked.raw is None and not output.quiet:
         say(f"packer: {WITHOUT_TILER}")
-    classes = given["classes"]
     if dst is None or explain:
         with locate(src, scratch) as found:
             return say_explained(found, asked, classes, scratch, output)
@@ -150,11 +149,8 @@ def pack(
         "announce": (lambda _: None) if is_silent else partial(say, err=False),
     }
     built = scratch if is_url(dst) or not is_url(src) else None
-    with (
-        locate(src, scratch) as found,
-        destination(dst, built) as to,
-        json_of_errors(output.as_json, named),
-    ):
+    refusing = json_of_errors(output.as_json, named)
+    with locate(src, scratch) as found, destination(dst, built) as to, refusing:
         if dry_run:
             return say_plan(found, to, asked, classes, append, scratch, output)
         if its is not None:
@@ -163,13 +159,13 @@ def pack(
             say_part(done, output)
             return 1 if done.rejected else 0
         with redirect_stdout(printed):
-            how |= {"append": append, "overwrite": overwrite, "tell": tell}
+            how |= {"append": append, "overwrite": given["overwrite"], "tell": tell}
             report = run(found, to, asked, given["jobs"], **how)
     name_files("rejected", sorted(set(report.rejected).difference(named)))
     say_report(report, output)
     code = 1 if report.rejected else 0
     if page is not None:
-        from packer.cli.report import say_reported
+        from packer.cli.info import say_reported
         from packer.inspect.report.report import report as show
 
         made = show(dst, page, given["jobs"], progress=output.progress)

@@ -42,9 +42,7 @@ class Value(click.ParamType[Any]):
         """Return the choices that begin so."""
         from click.shell_completion import CompletionItem
 
-        return [
-            CompletionItem(choice) for choice in self._kind.choices if choice.startswith(incomplete)
-        ]
+        return [CompletionItem(one) for one in self._kind.choices if one.startswith(incomplete)]
 
 
 def parsed(name: str, parse: Callable[[str], Any]) -> click.ParamType[Any]:
@@ -65,16 +63,9 @@ def declared(name: str, **changes: Any) -> Callable[[Command], Command]:
         return click.option(*spelled, name, is_flag=True, **arguments)
     if found.section and found.default is not None and "Default" not in found.help:
         arguments = {"default": found.default, "show_default": True, **arguments}
-    return click.option(
-        *spelled,
-        name,
-        **{
-            "type": Value(found.kind),
-            "metavar": found.kind.metavar,
-            "multiple": found.kind.is_repeated,
-            **arguments,
-        },
-    )
+    kind = found.kind
+    usual = {"type": Value(kind), "metavar": kind.metavar, "multiple": kind.is_repeated}
+    return click.option(*spelled, name, **{**usual, **arguments})
 
 
 def by_section(*names: str) -> dict[str, list[str]]:

@@ -25,8 +25,8 @@ class Kind:
     check: Check  # returns a Python value as it is used; raises TypeError or ValueError
     asks: str  # what a value must be; completes "shard_size is ..."
     metavar: str  # stands for the value in ``--help``; "" for a flag
-    read: Callable[[str], Any] = str
-    stored: Check | None = None
+    read: Callable[[str], Any] = str  # makes a Python value of a command line's text, or raises
+    stored: Check | None = None  # checks a value in dataset.json, which anybody may have written
     choices: tuple[str, ...] = ()  # all values, where there are few
     is_repeated: bool = False  # whether the option is given several times on a command line
 
@@ -36,10 +36,9 @@ class Kind:
             value = self.read(text)
             return value if self.is_repeated else self.check(value)
         except (TypeError, ValueError) as error:
-            is_sentence = str(error).endswith(".")
-            raise ValueError(
-                str(error) if is_sentence else f"{text!r} is not {self.asks}."
-            ) from None
+            said = str(error)
+            sentence = said if said.endswith(".") else f"{text!r} is not {self.asks}."
+            raise ValueError(sentence) from None
 
 
 def whole(least: int | None = None, most: int | None = None) -> Kind:
@@ -120,10 +119,9 @@ def _height_width(value: Any) -> tuple[int, int]:
 
 
 def _read_height_width(text: str) -> tuple[int, int]:
-    match = re.fullmatch(r"([1-9]\d{0,4})x([1-9]\d{0,4})", text)
-    if not match:
-        raise ValueError(f"{text!r} is not a height and width such as 32x32.")
-    return int(match[1]), int(match[2])
+    if match := re.fullmatch(r"([1-9]\d{0,4})x([1-9]\d{0,4})", text):
+        return int(match[1]), int(match[2])
+    raise ValueError(f"{text!r} is not a height and width such as 32x32.")
 
 
 def _shares(value: Any) -> dict[str, float]:

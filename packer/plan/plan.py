@@ -42,10 +42,10 @@ def plan_shards(
     listing: Listing,
     shard_size: int | None,
     shard_samples: int | None,
-    seed: int | None,
-    image_bytes: int | None = None,
-    first: Mapping[str, int] | None = None,
-    there: int = 0,
+    seed: int | None,  # None keeps the source's order
+    image_bytes: int | None = None,  # of each image, if not what it takes in the source
+    first: Mapping[str, int] | None = None,  # the number of each split's first shard, otherwise 0
+    there: int = 0,  # bytes of shards that this is added to
 ) -> Plan:
     """Order the samples of each split and cut the order into shards.
 
@@ -116,6 +116,7 @@ def _shard_ends(
 def _shuffled_blocks(
     blocks: NDArray[np.int64], hashes: NDArray[np.uint64], seed: int
 ) -> NDArray[np.int64]:
+    """Return a permutation that keeps the samples of a block (not -1) together, and mixes them."""
     order = shuffled(hashes, seed)
     if (blocks < 0).all():
         return order

@@ -34,10 +34,10 @@ def prepare(
     src: Path | LocalSource | Reading,
     options: PackOptions,
     progress: Progress,
-    classes: Sequence[str] | None = None,
-    onto: Path | None = None,
+    classes: Sequence[str] | None = None,  # in label order; None: the source's own
+    onto: Path | None = None,  # a dataset whose samples are there already
     *,
-    spool: Path,
+    spool: Path,  # folder for what the scan makes for samples
 ) -> Work:
     """Scan `src` and plan its shards; nothing is written."""
     base = None if onto is None else Manifest.load(onto)

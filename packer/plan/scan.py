@@ -34,8 +34,8 @@ def scan(
     options: PackOptions,
     progress: Progress,
     there: ExistingSamples | None = None,
-    fixed: int = 0,
-    beside: Iterable[Skipped] = (),
+    fixed: int = 0,  # so many classes keep their numbers though no sample is theirs
+    beside: Iterable[Skipped] = (),  # what lies beside the source and belongs to nothing
     *,
     spool: Spool,
 ) -> Scanned:
@@ -96,6 +96,7 @@ def _check_splits(own: set[str], wanted: Mapping[str, float]) -> None:
 
 
 def _without_empty(listing: Listing, classes: tuple[str, ...], fixed: int) -> tuple[str, ...]:
+    """Return the classes without those whose folder gave no sample; the others move up."""
     empty = {item.class_name for item in listing.skipped if isinstance(item, EmptyClass)}
     if not empty:
         return classes

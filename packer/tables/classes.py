@@ -14,7 +14,7 @@ from packer.trees.shape import plain
 from packer.words import option
 
 _NUMBER = re.compile(r"(-1|0|[1-9][0-9]*)(\.0+)?")  # pandas writes integers among gaps as floats
-ONE = "none"  # as a separator: each image has one label, whatever its text
+NONE = "none"  # chosen as a column of labels or their separator: there is none
 _SEPARATORS = ("|", ";", ",", " ")
 _PLURAL = ("labels", "tags", "attributeids", "findinglabels", "categories", "classes")
 _MANY = 100_000  # different texts
@@ -51,7 +51,7 @@ class Labels:
             example = fractions[0]
             raise UnusableInput(
                 f"{where} has labels such as {example}: numbers with fractions are not classes. "
-                f"With {column_option('label', 'none')} they go into each sample's json; if they "
+                f"With {column_option('label', NONE)} they go into each sample's json; if they "
                 f"are the names of classes, list them with {option('classes')}."
             )
         if not all(map(_NUMBER.fullmatch, found)) or (classes and found.issubset(classes)):
@@ -65,6 +65,11 @@ class Labels:
             )
         return cls(tuple(classes or ()))
 
+    @classmethod
+    def declare(cls, names: tuple[str, ...], order: Sequence[str] | None, at: Any) -> "Labels":
+        """Return the labels of a source that numbers these classes itself."""
+        return cls(class_order(at, names, order) if order else names, True, names)
+
     def __reduce__(self) -> tuple[Any, ...]:
         return Labels, (self.classes, self.named, self.declared)
 
@@ -77,10 +82,7 @@ class Labels:
 
     @cached_property
     def number_of(self) -> Callable[[str], int]:
-        """What gives the class number of a label's text, -1 for none.
-
-        It raises BadImage where the source declares no class of that number.
-        """
+        """The function from a label's text to its class number, -1 for none; raises BadImage."""
         if not self.named:
             return lambda text: int(_whole(text) or -1)
         numbers = {"": -1} | {name: number for number, name in enumerate(self.classes)}
@@ -91,9 +93,8 @@ class Labels:
             if text in ("", "-1"):
                 return -1
             if not text.isdecimal() or len(text) > 9 or int(text) >= len(self.declared):
-                raise BadImage(
-                    f"its label, {text[:80]}, is none of the {len(self.declared)} classes"
-                )
+                count = len(self.declared)
+                raise BadImage(f"its label, {text[:80]}, is none of the {count} classes")
             return numbers[self.declared[int(text)]]
 
         return number
@@ -113,7 +114,7 @@ def _whole(number: str) -> str:
 def separator_of(texts: Collection[str], column: str, chosen: str | None, where: object) -> str:
     """What divides the labels of an image that has several; "" if each has one."""
     if chosen is not None:
-        return "" if chosen == ONE else chosen
+        return "" if chosen == NONE else chosen
     for separator in _SEPARATORS:
         several = {text: labels_in(text, separator) for text in texts if separator in text}
         several = {text: each for text, each in several.items() if len(each) > 1}
@@ -132,7 +133,7 @@ def separator_of(texts: Collection[str], column: str, chosen: str | None, where:
                 raise UnusableInput(
                     f"{where}: {text!r} in the column {column!r} may be one label, or several, as "
                     f"{part!r} is one, too. Say {option('label_separator', separator)} if they are "
-                    f"several, {option('label_separator', ONE)} if each image has one."
+                    f"several, {option('label_separator', NONE)} if each image has one."
                 )
     return ""
 
@@ -148,11 +149,6 @@ def is_flag(value: Any) -> bool:
     return str(value).lower() in _FLAGS
 
 
-def is_set(value: Any) -> bool:
-    """Whether it says yes."""
-    return str(value).lower() in _SET
-
-
 def is_number(value: Any) -> bool:
     """Whether a value is a number, or nothing."""
     try:
@@ -163,7 +159,7 @@ def is_number(value: Any) -> bool:
 
 def set_flags(fields: Mapping[str, Any], flags: Sequence[str]) -> list[str]:
     """The columns that say yes."""
-    return [name for name in flags if is_set(fields.get(name))]
+    return [name for name in flags if str(fields.get(name)).lower() in _SET]
 
 
 def _sorted(each: Sequence[str], separator: str) -> str:

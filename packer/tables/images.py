@@ -190,13 +190,13 @@ class Lookup:
 def look_up(
     images: ImageIndex,
     values: Sequence[str],
-    folders: Sequence[str],
+    folders: Sequence[str],  # that the values may be relative to
     split: str = "",
     *,
-    root_is_given: bool = False,
-    as_paths: bool = False,
+    root_is_given: bool = False,  # whether a person has said where the images are
+    as_paths: bool = False,  # whether they can be nothing else
 ) -> Lookup:
-    """Where the images of these values lie."""
+    """Find where the images of these values, the first of a column, lie."""
     for folder in folders:
         resolver = ImageResolver(images, folder)
         if hits := sum(_is_there(resolver, value) for value in values):

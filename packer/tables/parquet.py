@@ -100,7 +100,7 @@ class ParquetTable:
 
         An unsound row group is skipped as a whole.
         """
-        tasks = self._tasks(look, columns)  # the scan itself tells how far it is
+        tasks = self._tasks(look, columns)
         for found in map_unordered(look_at, tasks, 1, lambda _: None, str, _skipped):
             yield from found
 
@@ -187,11 +187,8 @@ def _class_names(schema: pa.Schema) -> dict[str, tuple[str, ...]]:
         found = {name: features[name].get("names") for name in schema.names if name in features}
     except (AttributeError, KeyError, TypeError, ValueError, RecursionError):
         return {}
-    return {
-        name: tuple(map(str, names))
-        for name, names in found.items()
-        if isinstance(names, list) and names and len(set(map(str, names))) == len(names)
-    }
+    listed = {n: tuple(map(str, names)) for n, names in found.items() if isinstance(names, list)}
+    return {n: names for n, names in listed.items() if names and len(set(names)) == len(names)}
 
 
 def _features(schema: pa.Schema) -> Any:

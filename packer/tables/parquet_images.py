@@ -19,7 +19,7 @@ from packer.images.probe import extension_of
 from packer.keys import escape
 from packer.options.declared import SourceOptions, column_option
 from packer.options.kinds import SPLIT_NAME
-from packer.samples.labels import class_order, to_json
+from packer.samples.labels import to_json
 from packer.samples.places import Files
 from packer.samples.records import Facts, Skipped, SourceSample
 from packer.tables.classes import Labels, label_text
@@ -112,11 +112,8 @@ class ParquetImages:
                 members=tuple(members),
                 split=split or self.splits[file],
                 places=[
-                    [path, group, place, self.columns.image],
-                    *(
-                        [held] if isinstance(held, bytes) else [path, group, place, held]
-                        for held in members.values()
-                    ),
+                    [held] if isinstance(held, bytes) else [path, group, place, held]
+                    for held in (self.columns.image, *members.values())
                 ],
                 block=record.block,
             )
@@ -155,8 +152,7 @@ def _labels(
     if column is None:
         return Labels(tuple(classes or table.object_names))
     if declared := table.class_names.get(column, ()):
-        order = class_order(where, declared, classes) if classes else declared
-        return Labels(order, named=True, declared=declared)
+        return Labels.declare(declared, classes, where)
     texts = set()
     for record in table.records([column]):
         if isinstance(record, Record):
@@ -167,11 +163,12 @@ def _labels(
 
 def image_columns(schema: pa.Schema, chosen: str | None = None) -> list[str]:
     """The columns that can hold images: ``struct<bytes, path>``, and bytes of a usual name."""
+    known = (chosen, *IMAGE)
+    each = (one for one in schema if chosen in (None, one.name))
     return [
-        field.name
-        for field in schema
-        if (_is_image(field.type) or (_is_bytes(field.type) and field.name in (chosen, *IMAGE)))
-        and chosen in (None, field.name)
+        one.name
+        for one in each
+        if _is_image(one.type) or (_is_bytes(one.type) and one.name in known)
     ]
 
 

@@ -15,8 +15,8 @@ from packer.keys import Hashes
 from packer.options.declared import SourceOptions
 from packer.samples.labels import class_order, in_json
 from packer.samples.records import Facts, Place, Reader, Skipped, SourceSample
-from packer.tables.classes import Labels
-from packer.tables.columns import NONE, could_have_labels
+from packer.tables.classes import NONE, Labels
+from packer.tables.columns import could_have_labels
 from packer.tables.images import ImageIndex, Keys, name_hash
 from packer.tables.survey import Survey
 from packer.tables.table import Record
@@ -211,9 +211,7 @@ def _labels(
     if len(declared) > 1:
         raise UnusableInput(f"{where}: its tables declare different classes.")
     if declared:
-        names = declared.pop()
-        order = class_order(where, names, classes) if classes else names
-        return Labels(order, named=True, declared=names)
+        return Labels.declare(declared.pop(), classes, where)
     if flags := [view for view in views if view.flags]:
         names = tuple(dict.fromkeys(name for view in flags for name in view.flags))
         return Labels(class_order(where, names, classes) if classes else names, named=True)

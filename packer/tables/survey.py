@@ -17,8 +17,16 @@ from packer.errors import BadImage, UnusableInput
 from packer.keys import Hashes, repeated
 from packer.options.declared import FORMATS, column_option
 from packer.samples.records import Skipped
-from packer.tables.boxes import possible, size_of
-from packer.tables.classes import is_flag, is_number, label_text, labels_in, separator_of, set_flags
+from packer.tables.classes import (
+    NONE,
+    is_flag,
+    is_number,
+    label_text,
+    labels_in,
+    separator_of,
+    set_flags,
+)
+from packer.tables.columns import possible, size_of
 from packer.tables.images import Keys, name_hash, stem_hash
 from packer.tables.view import TableView
 from packer.words import option
@@ -72,7 +80,7 @@ class Survey:
     def look_at(self, view: TableView, chosen_separator: str | None) -> TableView:
         """Return a table with all that its rows tell."""
         where = view.table.files[0].path
-        begin = len(self.names)
+        begin, box = len(self.names), view.columns.box
         codes = array("i")
         numbers: dict[str, int] = {}
         flags = _Flags(view) if view.columns.label is None and not view.columns.is_object else None
@@ -94,8 +102,10 @@ class Survey:
             codes.append(numbers.setdefault(text, len(numbers)))
             if flags is not None:
                 flags.look_at(record.fields)
-            if view.columns.box is not None and not view.columns.box.format:
-                formats &= _formats(view, record.fields)
+            if box is not None and not box.format:
+                with suppress(BadImage):
+                    if four := box.numbers(record.fields):
+                        formats &= possible(four, size_of(record.fields))
         self.bounds.append(len(self.names))
         view = _with_format(view, formats, where)
         if flags is not None:
@@ -107,40 +117,32 @@ class Survey:
             view = replace(view, separator=separator)
         for text in texts:
             self.texts.update(labels_in(text, view.separator) if view.separator else [text])
-        return self._grouped(view, begin, codes, numbers, where)
+        return _grouped(view, _array(self.names)[begin:].copy(), codes, list(numbers))
 
-    def _grouped(
-        self,
-        view: TableView,
-        begin: int,
-        codes: "array[int]",
-        numbers: dict[str, int],
-        where: object,
-    ) -> TableView:
-        names = _array(self.names)[begin:].copy()
-        if len(np.unique(names)) == len(names):
-            return view
-        if view.columns.label is None or view.can_group:
-            return replace(view, grouped=view.can_group)
-        labels = np.frombuffer(codes, np.int32)
-        labelled = np.flatnonzero(labels != numbers.get("", -1))
-        order = labelled[np.argsort(names[labelled], kind="stable")]
-        same = names[order][1:] == names[order][:-1]
-        differ = np.flatnonzero(same & (labels[order][1:] != labels[order][:-1]))
-        if not len(differ):
-            return view
-        texts = list(numbers)
-        examples = [repr(texts[code]) for code in labels[order][differ[0] : differ[0] + 2]]
-        count = len(np.unique(names[order][1:][differ]))
-        having = "1 image has" if count == 1 else f"{count} images have"
-        raise UnusableInput(
-            f"{where}: {having} several rows with different labels, such as "
-            f"{' and '.join(examples)}. If they are several "
-            "labels of one image, write them into one row with | between, as pandas does by "
-            f".groupby({view.columns.image!r})[{view.columns.label!r}].agg('|'.join); if only one "
-            f"is right, keep that; with {column_option('label', 'none')} all rows go into the "
-            "sample's json."
-        )
+
+def _grouped(view: TableView, names: Hashes, codes: "array[int]", texts: list[str]) -> TableView:
+    if len(np.unique(names)) == len(names):
+        return view
+    if view.columns.label is None or view.can_group:
+        return replace(view, grouped=view.can_group)
+    labels = np.frombuffer(codes, np.int32)
+    labelled = np.flatnonzero(labels != (texts.index("") if "" in texts else -1))
+    order = labelled[np.argsort(names[labelled], kind="stable")]
+    same = names[order][1:] == names[order][:-1]
+    differ = np.flatnonzero(same & (labels[order][1:] != labels[order][:-1]))
+    if not len(differ):
+        return view
+    examples = [repr(texts[code]) for code in labels[order][differ[0] : differ[0] + 2]]
+    count = len(np.unique(names[order][1:][differ]))
+    having = "1 image has" if count == 1 else f"{count} images have"
+    raise UnusableInput(
+        f"{view.table.files[0].path}: {having} several rows with different labels, such as "
+        f"{' and '.join(examples)}. If they are several "
+        "labels of one image, write them into one row with | between, as pandas does by "
+        f".groupby({view.columns.image!r})[{view.columns.label!r}].agg('|'.join); if only one "
+        f"is right, keep that; with {column_option('label', NONE)} all rows go into the "
+        "sample's json."
+    )
 
 
 class _Flags:
@@ -164,15 +166,6 @@ class _Flags:
         if len(self._flags) < 2 or self._numbers - set(self._flags):
             return self._view  # another number may be what is looked for
         return replace(self._view, flags=tuple(self._flags), one_flag=self._one)
-
-
-def _formats(view: TableView, fields: Mapping[str, Any]) -> set[str]:
-    assert view.columns.box is not None
-    try:
-        numbers = view.columns.box.numbers(fields)
-    except BadImage:
-        numbers = None  # the scan names it
-    return possible(numbers, size_of(fields)) if numbers else set(FORMATS)
 
 
 def _with_format(view: TableView, formats: set[str], where: object) -> TableView:

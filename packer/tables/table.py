@@ -136,18 +136,15 @@ class Delimited(LineTable):
         columns = tuple(filter(None, names))
         if len(set(columns)) < len(columns):
             raise UnusableInput(f"{file.path}: a column's name comes twice: {', '.join(columns)}.")
-        return cls(
-            file, columns, begin + lines.size, 1 + lines.count, delimiter, spaced, tuple(names)
-        )
+        first = begin + lines.size, 1 + lines.count
+        return cls(file, columns, *first, delimiter, spaced, tuple(names))
 
     @property
     def skipped(self) -> tuple[Skipped, ...]:
         """The columns without a name."""
-        return tuple(
-            Skipped(f"{self.file.path.name}: column {number}", "it has no name", ignored=True)
-            for number, name in enumerate(self.names, 1)
-            if not name
-        )
+        unnamed = (number for number, name in enumerate(self.names, 1) if not name)
+        each = (f"{self.file.path.name}: column {number}" for number in unnamed)
+        return tuple(Skipped(name, "it has no name", ignored=True) for name in each)
 
     def parse(self, lines: Iterator[str]) -> dict[str, Any]:
         """The fields of the next row."""
@@ -241,9 +238,7 @@ def _after_bom(file: BinaryIO) -> int:
 
 
 def _skip_line(file: BinaryIO) -> int:
-    size = 0  # a line may be longer than can be held
-    while part := file.readline(MAX_RECORD):
+    size, part = 0, b""  # a line may be longer than can be held
+    while not part.endswith(b"\n") and (part := file.readline(MAX_RECORD)):
         size += len(part)
-        if part.endswith(b"\n"):
-            break
     return size

@@ -16,7 +16,7 @@ from packer.errors import BadImage, UnusableInput
 from packer.layouts.interpretation import Place, Reading
 from packer.options.declared import SourceOptions
 from packer.samples.records import Source
-from packer.tables.columns import NONE
+from packer.tables.classes import NONE
 from packer.tables.find import PARQUET, TEXTS, find, open_table, split_of_name
 from packer.tables.images import ImageIndex
 from packer.tables.source import TableSource, Unlisted
