@@ -16,11 +16,10 @@ from packer.options.chosen import WITHOUT_TILER, checked, chosen, path_of, place
 from packer.options.declared import PYTHON, PackOptions
 from packer.progress import Progress
 from packer.run.destination import Destination
-from packer.run.open_source import locate
+from packer.run.open_source import destination, locate
 from packer.run.pack import pack as run
 from packer.run.report import PackReport
 from packer.run.session import Request, write_stream
-from packer.run.store_destination import destination
 from packer.storage.source import StoreSource
 from reader.store.urls import is_url
 from reader.system import usable_cores

@@ -9,9 +9,9 @@ from packer.errors import UnusableInput
 from packer.options.chosen import checked, chosen, path_of, place_of, python_call
 from packer.options.declared import PYTHON
 from packer.progress import Progress
+from packer.run.open_source import destination
 from packer.run.report import PackReport
 from packer.run.session import Request, Session
-from packer.run.store_destination import destination
 from reader.system import usable_cores
 
 

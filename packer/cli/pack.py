@@ -102,11 +102,10 @@ def pack(
     run.
     """
     from packer.options.chosen import WITHOUT_TILER, chosen, refuse_both
-    from packer.run.open_source import locate
+    from packer.run.open_source import destination, locate
     from packer.run.pack import pack as run
     from packer.run.pack import pack_part
-    from packer.run.part import Part
-    from packer.run.store_destination import destination
+    from packer.run.run import Part
     from reader.store.urls import is_url
 
     if dst is None and not explain:

@@ -14,7 +14,7 @@ _TEMPORARY = re.compile(r"\.(.+)\.tmp-[\w-]+", re.DOTALL)
 
 
 def temporary(path: Path) -> Path:
-    """A name beside `path` to write it under, which no other process of any machine chooses."""
+    """Return a name beside `path` to write it under, which no process of any machine chooses."""
     host = re.sub(r"[^A-Za-z0-9-]", "-", platform.node())[:16]
     return path.with_name(f".{path.name}.tmp-{host}-{os.getpid()}-{secrets.token_hex(4)}")
 
@@ -53,6 +53,13 @@ def remove_leavings(paths: Iterable[Path]) -> None:
                 match = _TEMPORARY.fullmatch(name)
                 if match and match[1] in written:
                     (folder / name).unlink(missing_ok=True)
+
+
+def write_all(descriptor: int, data: bytes) -> None:
+    """Write all of `data`, also where the system takes less at a time, as a nearly full disk."""
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(descriptor, rest) :]
 
 
 def sync_folder(folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""Reads a file once, front to back, while its parts are looked at and all of it is hashed."""
+"""Reads files in full: spans of them, or all once, front to back, while it is hashed."""
 
 import os
 import zlib
@@ -6,18 +6,26 @@ from pathlib import Path
 
 import xxhash
 
-from packer.files.transfer import read_span
 from reader.format.checksum import checksum
-from reader.format.files import open_regular
+from reader.format.files import open_regular, read_into
 
 _CHUNK = 1 << 22
+
+
+def read_span(descriptor: int, offset: int, size: int) -> bytes:
+    """Return `size` bytes from `offset` on, or fewer where the file ends."""
+    data = os.pread(descriptor, size, offset)
+    if not 0 < len(data) < size:
+        return data
+    rest = bytearray(size - len(data))  # network file systems give less than was asked for
+    return data + rest[: read_into(descriptor, rest, offset + len(data))]
 
 
 class HashedFile:
     """An open file of `size` bytes; what is read ahead stays in a window of a few megabytes."""
 
     def __init__(self, descriptor: int) -> None:
-        """Begin with a `descriptor` at the file's beginning; who opened it closes it."""
+        """Take a `descriptor` at the file's beginning; who opened it closes it."""
         self._file = descriptor
         self._hash = xxhash.xxh3_128()
         self._window = memoryview(b"")

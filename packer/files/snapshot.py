@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import BinaryIO
 
 from packer.errors import BadImage, PackingFailed, Unreadable, UnusableInput
-from packer.files import transfer
+from packer.files import hashed_file
 from packer.words import option
 
 CHANGED = "it changed while it was being packed"  # a sample's own file, which costs that sample
 
 
 def changed(path: Path) -> PackingFailed:
-    """The error for a file in which places mean nothing any more."""
+    """Return the error for a file in which places mean nothing any more."""
     return PackingFailed(
         f"{path} changed while it was being packed. Pack again, with {option('overwrite', True)} "
         "to begin anew."
@@ -23,7 +23,7 @@ def changed(path: Path) -> PackingFailed:
 
 
 def lost(path: Path, error: OSError) -> PackingFailed:
-    """The error for a file that is not there any more."""
+    """Return the error for a file that is not there any more."""
     return PackingFailed(
         f"{path} cannot be read any more: {error.strerror}. Once it is back, pack again to go on."
     )
@@ -31,12 +31,7 @@ def lost(path: Path, error: OSError) -> PackingFailed:
 
 @contextmanager
 def unchanged(path: Path, mtime_ns: int) -> Iterator[int]:
-    """A descriptor of the file at `path`, which was last written at `mtime_ns`.
-
-    Raises:
-        PackingFailed: it is gone, or was written since.
-        Unreadable: what is read from it cannot be.
-    """
+    """Yield a descriptor of the file at `path`; raise where it is gone or was written since."""
     try:
         descriptor = os.open(path, os.O_RDONLY)
     except OSError as error:
@@ -52,27 +47,17 @@ def unchanged(path: Path, mtime_ns: int) -> Iterator[int]:
 
 
 def read_span(descriptor: int, offset: int, size: int) -> bytes:
-    """`size` bytes from `offset` on.
-
-    Raises:
-        BadImage: the file ends before.
-        OSError: it cannot be read.
-    """
-    data = transfer.read_span(descriptor, offset, size)
+    """Return `size` bytes from `offset` on; raise `BadImage` where the file ends before."""
+    data = hashed_file.read_span(descriptor, offset, size)
     if len(data) < size:
         raise BadImage("its archive ends before it does")
     return data
 
 
 def read_file(path: str | Path, size: int) -> tuple[bytes, int]:
-    """A file's bytes and when it was written (ns), by half the system calls that open() makes.
+    """Return a file's bytes, more than `size` if it has grown, and when it was written (ns).
 
-    Args:
-        path: of the file.
-        size: the most it should have; one byte more tells that it has grown.
-
-    Raises:
-        Unreadable: it cannot be read.
+    It takes half the system calls that open() makes.
     """
     try:
         descriptor = os.open(path, os.O_RDONLY)
@@ -95,27 +80,16 @@ def cannot_be_read(error: OSError) -> str:
 
 @dataclass(frozen=True)
 class Watched:
-    """A file of tables or annotations, as it was when it was opened.
+    """A file of tables or annotations, as it was when it was opened."""
 
-    Attributes:
-        path: of the file, for a person; one in an archive has that of the archive before it.
-        size: its bytes.
-        mtime_ns: when it was written.
-        local: where it can be read.
-    """
-
-    path: Path
+    path: Path  # for a person; of a file in an archive: the archive's path, then its own
     size: int
     mtime_ns: int
-    local: Path
+    local: Path  # where it can be read
 
     @classmethod
     def of(cls, path: Path, local: Path | None = None) -> "Watched":
-        """Return the file at `path`, or what was unpacked from there to `local`, as it is now.
-
-        Raises:
-            UnusableInput: it cannot be read.
-        """
+        """Return the file at `path`, or what was unpacked from there to `local`, as it is now."""
         local = local or path
         try:
             with local.open("rb") as file:
@@ -125,15 +99,11 @@ class Watched:
         return cls(path, status.st_size, status.st_mtime_ns, local)
 
     def open(self) -> BinaryIO:
-        """Return the file, open to be read."""
+        """Open the file for reading."""
         return self.local.open("rb")
 
     def check(self) -> None:
-        """Places in a file that has changed mean nothing any more.
-
-        Raises:
-            PackingFailed: it is not what it was.
-        """
+        """Raise where the file is not what it was: places in it mean nothing any more."""
         try:
             status = os.stat(self.local)
         except OSError as error:
@@ -142,14 +112,10 @@ class Watched:
             raise changed(self.path)
 
     def read(self, *spans: tuple[int, int]) -> list[bytes]:
-        """The bytes at each (offset, size).
-
-        Raises:
-            PackingFailed: the file is not what it was, or cannot be read.
-        """
+        """Return the bytes at each (offset, size); raise where the file is not what it was."""
         self.check()
         try:
             with self.local.open("rb", buffering=0) as file:
-                return [transfer.read_span(file.fileno(), offset, size) for offset, size in spans]
+                return [hashed_file.read_span(file.fileno(), *span) for span in spans]
         except OSError as error:
             raise lost(self.path, error) from error

@@ -14,8 +14,8 @@ import xxhash
 from PIL import Image
 
 from packer.errors import UnusableInput
-from packer.files.output_folder import OutputFolder, Refused
-from packer.files.transfer import read_span
+from packer.files.hashed_file import read_span
+from packer.files.names import OutputFolder, Refused
 from packer.inspect.dataset import image_of, indexes, members_of
 from packer.keys import hashes_of, repeated, unescape
 from packer.processes import map_unordered

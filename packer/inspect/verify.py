@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from packer.files.transfer import read_span
+from packer.files.hashed_file import read_span
 from packer.inspect.dataset import image_of, members_of
 from packer.inspect.shard import Damage, Findings, Shard, check_shard, contradictions
 from packer.keys import are_among, repeated

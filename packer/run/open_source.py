@@ -1,10 +1,15 @@
-"""The one door to a source: found by its path or URL, fetched, decompressed.
+"""The doors to a source, found by its path or URL, fetched, decompressed, and to a destination.
 
 Whatever reads a source (`pack` and its parts, `--dry-run`, `--explain`, `repair`) comes in here, so
-that all of them read the same.
+that all of them read the same. No file in a tar that is compressed as a whole can be read without
+those before it, and packing reads in another order: so such a tar is decompressed once.
+
+Guarantees: the tar is whole or not there, so that a run which is interrupted later goes on with it;
+of several parts that need it, one decompresses and the others wait.
 """
 
 import os
+import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -13,15 +18,19 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from packer.errors import UnusableInput
+from packer.files.atomic import remove_leavings, replacing
 from packer.layouts.interpretation import Reading
 from packer.progress import Progress
-from packer.run.destination import Destination
-from packer.storage import decompress
+from packer.run.destination import Destination, StoreDestination
+from packer.storage.folder import wait_for_lock
 from packer.storage.source import LocalSource, StoreSource
-from packer.storage.store import access
-from packer.trees.compressed import is_compressed_tar
+from packer.storage.store import Store, access
+from packer.trees.compressed import DAMAGED, decompressed, is_compressed_tar
 from packer.words import Placeholder, option
 from reader.store.urls import checked, is_url
+
+_WRITABLE = ("s3://", "gs://", "az://", "file://")
+_CHUNK = 1 << 20
 
 
 @contextmanager
@@ -31,14 +40,7 @@ def locate(
     options: Mapping[str, Any] | None = None,
     provider: Any = None,
 ) -> Iterator[Path | StoreSource]:
-    """Yield what the path or URL `place` names.
-
-    Args:
-        place: a path, or a URL.
-        scratch: where the copy of what lies in a store is made.
-        options: of the store, by obstore's names.
-        provider: of credentials, as obstore's are.
-    """
+    """Yield what the path or URL `place` names; a copy of what is in a store goes to `scratch`."""
     if not is_url(place):
         yield Path(place)
         return
@@ -54,6 +56,38 @@ def locate(
 
 
 @contextmanager
+def destination(
+    place: Path | str,
+    scratch: Path | None = None,
+    options: Mapping[str, Any] | None = None,
+    provider: Any = None,
+) -> Iterator[Destination]:
+    """Yield a folder, or the place in a store at a URL, whose shards are built in `scratch`."""
+    if not is_url(place):
+        if scratch is not None:
+            raise UnusableInput(
+                f"{option('scratch')} is for what goes into a store, or comes from one."
+            )
+        yield Destination(Path(os.path.realpath(place)))
+        return
+    url = checked(str(place))
+    if not url.startswith(_WRITABLE):
+        raise UnusableInput(
+            f"{url}: datasets are written to s3://, gs://, az:// and file://. Pack into a folder, "
+            "and upload that."
+        )
+    if scratch is None:
+        raise UnusableInput(
+            f"{url}: give {option('scratch', Placeholder('DIR'))}, a folder in which shards are "
+            "built before they are uploaded. It takes some shards at a time; the same one again "
+            "continues best."
+        )
+    store = Store(url, *access(url, options, provider))
+    with StoreDestination(url, scratch, store) as found:
+        yield found
+
+
+@contextmanager
 def open_source(
     src: Path | StoreSource | Reading,
     progress: Progress,
@@ -64,17 +98,17 @@ def open_source(
 ) -> Iterator[tuple[LocalSource | Reading, Path]]:
     """Yield what is read in place of `src`, and the folder for what is made of it.
 
-    It is read at its path without links, as a copy, or as the tar that a compressed one holds.
+    The source is read at its path without links, as a copy, or as the tar in a compressed one.
 
     Args:
-        src: as `locate` yields it; or what is understood already.
+        src: as `locate` yields it, or an interpretation.
         progress: where to say what it costs, and to show how far it is.
         to: the destination.
         keeps: keep what is made beside the destination until the dataset is committed.
         scratch: where that folder is made otherwise; None: where the system has such.
     """
-    source = src if isinstance(src, Reading) else localize(src, progress, to)
-    kept = None if to is None else decompress.beside(to.folder)
+    source = src if isinstance(src, Reading) else _localize(src, progress, to)
+    kept = None if to is None else _unpacked_folder(to.folder)
     with ExitStack() as stack:
         if kept is not None and keeps:
             made, stays = kept, "until the dataset is committed"
@@ -84,22 +118,15 @@ def open_source(
             folder = TemporaryDirectory(prefix="shardfeed-", dir=scratch)
             made, stays = Path(stack.enter_context(folder)), "until this command ends"
         if isinstance(source, LocalSource) and _is_compressed(source.path):
-            tar = decompress.target(source.path, kept or made)
-            if not decompress.is_current(source.path, tar):
-                tar = decompress.target(source.path, made)
-                decompress.decompress(source.path, tar, progress, stays)
+            tar = _target(source.path, kept or made)
+            if not _is_current(source.path, tar):
+                tar = _target(source.path, made)
+                _decompress(source.path, tar, progress, stays)
             source = replace(source, path=tar)
         yield source, made
 
 
-def _is_compressed(path: Path) -> bool:
-    return path.is_file() and is_compressed_tar(path)
-
-
-def localize(
-    src: Path | StoreSource, progress: Progress, to: Destination | None = None
-) -> LocalSource:
-    """Return a source at its path without links, or the copy of one in a store."""
+def _localize(src: Path | StoreSource, progress: Progress, to: Destination | None) -> LocalSource:
     if isinstance(src, Path):
         src = Path(os.path.realpath(src))
     if to is not None:
@@ -112,3 +139,69 @@ def localize(
                 f"{to.name} lies inside {name}, the folder to be packed. Choose another place."
             )
     return LocalSource.at(src) if isinstance(src, Path) else src.fetched(progress)
+
+
+def _unpacked_folder(dst: Path) -> Path:
+    return dst.parent / f".{dst.name}.unpacked"
+
+
+def remove_unpacked(dst: Path) -> None:
+    """Remove what was made beside the dataset `dst`."""
+    shutil.rmtree(_unpacked_folder(dst), ignore_errors=True)
+
+
+def _is_compressed(path: Path) -> bool:
+    return path.is_file() and is_compressed_tar(path)
+
+
+def _target(src: Path, folder: Path) -> Path:
+    name = src.name
+    for ext in (".gz", ".tgz", ".bz2", ".tbz2", ".tbz", ".xz", ".txz", ".tar"):
+        name = name[: -len(ext)] if name.lower().endswith(ext) else name
+    return folder / f"{name}.tar"
+
+
+def _is_current(src: Path, tar: Path) -> bool:
+    return tar.exists() and tar.stat().st_mtime_ns == os.stat(src).st_mtime_ns
+
+
+def _decompress(src: Path, tar: Path, progress: Progress, stays: str) -> None:
+    """Write the tar in `src`, unless another process does; `stays` says how long it is kept."""
+    held = tar.with_name(".lock")
+    waits = f"Waiting for {src.name} to be decompressed."
+    with wait_for_lock(held, lambda: progress.note(waits)):
+        try:
+            if not _is_current(src, tar):
+                progress.note(
+                    f"packer: {src.name} is compressed as a whole. It is unpacked to {tar} first; "
+                    f"that takes its unpacked size on the disk {stays}."
+                )
+                _write_tar(src, tar, progress)
+        finally:
+            held.unlink(missing_ok=True)
+
+
+def _write_tar(src: Path, tar: Path, progress: Progress) -> None:
+    status = os.stat(src)
+    remove_leavings([tar])
+    with (
+        open(src, "rb") as packed,
+        replacing(tar) as unfinished,
+        open(unfinished, "wb") as file,
+        progress.phase("unpack", status.st_size, "B") as advance,
+    ):
+        done, content = 0, decompressed(packed)
+
+        def read() -> bytes:
+            try:
+                return content.read(_CHUNK)
+            except DAMAGED as error:
+                raise UnusableInput(f"{src} is damaged or cut short: {error}.") from error
+
+        for chunk in iter(read, b""):
+            file.write(chunk)
+            advance(packed.tell() - done)
+            done = packed.tell()
+        file.flush()
+        os.fsync(file.fileno())
+        os.utime(unfinished, ns=(status.st_atime_ns, status.st_mtime_ns))

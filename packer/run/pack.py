@@ -1,4 +1,4 @@
-"""`packer pack`, all of it or a part: scan, plan, write, commit."""
+"""`packer pack`, the dataset or a part of it: scan, plan, write, commit."""
 
 import os
 import time
@@ -16,21 +16,25 @@ from packer.plan.prepare import prepare
 from packer.plan.scan import numbered
 from packer.plan.work import RunGuard, Work, tars
 from packer.progress import Progress
-from packer.run import log
 from packer.run.destination import Destination
-from packer.run.log import Note, ignore
-from packer.run.open_source import open_source
-from packer.run.part import Part
+from packer.run.log import STALE, Note, ignore
+from packer.run.open_source import open_source, remove_unpacked
 from packer.run.report import PackReport, PartReport, manifest_of, report, without_labels
-from packer.run.run import Run
-from packer.run.up_to_date import already_packed, packed_from, read, refuse_other_options
-from packer.run.write_missing import all_rejected, may_be_misread, refusal, write_missing
+from packer.run.run import Part, Run
+from packer.run.write_missing import (
+    all_rejected,
+    already_packed,
+    may_be_misread,
+    packed_from,
+    refusal,
+    refuse_other_options,
+    write_missing,
+    written_of,
+)
 from packer.samples.labels import of_items
 from packer.shards.builder import Rejections
 from packer.shards.executors import connected
-from packer.shards.shard_writer import index_of, remove_shard
-from packer.shards.written import Written, refuse_repeated_keys
-from packer.storage import decompress
+from packer.shards.shard_writer import Written, index_of, refuse_repeated_keys, remove_shard
 from packer.storage.source import LocalSource, StoreSource
 from packer.words import listed, many
 from reader.format import Index, Manifest
@@ -53,19 +57,10 @@ def pack(
 ) -> PackReport:
     """Pack `src` into the dataset `dst`, or finish what an earlier run began.
 
-    Args:
-        src: a path, or a place in a store; or what is understood already.
-        dst: a folder, or a place in a store.
-        jobs: processes; with an executor that does not tell its workers, their number.
-        executor: where shards are packed, see `connected`; None: in processes of this machine.
-        announce: is called with the sentence that says what the source was understood as, before
-            anything is packed or rejected.
-        tell: is called with what the scan rejects, before anything is packed.
-
-    Raises:
-        Rejected: files were rejected and `skip_rejected` is not set; nothing is committed. Where
-            these suggest that the source is misread nothing is packed; else it names what the scan
-            and the packing of all images reject.
+    Before anything is packed, `announce` is called with the sentence that says what the source was
+    understood as, and `tell` with what the scan rejects. Without `skip_rejected` nothing is
+    committed then: nothing is packed where the source may be misread; otherwise all images are, so
+    that `Rejected` names them all.
     """
     began = time.monotonic()
     progress = progress or Progress(quiet=True)
@@ -81,11 +76,11 @@ def pack(
         if base is not None:
             refuse_other_options(to, base, options)
         work = prepare(source, options, progress, classes, base, spool=spool)
-        there = base if append else None if overwrite else already_packed(to, work)
-        if there is not None and not (append and len(work.plan)):
+        committed = base if append else None if overwrite else already_packed(to, work)
+        if committed is not None and not (append and len(work.plan)):
             announce(work.reading)
-            content = Manifest.load(there)
-            count, written = 0, read(there, content)
+            content = Manifest.load(committed)
+            count, written = 0, written_of(committed, content)
             to.forget(content)
             rejected = all_rejected(work, written)
         else:
@@ -97,7 +92,11 @@ def pack(
             if by_scan and tell is not None:
                 tell(by_scan)
             if stops:
-                look_on(by_scan, to.holds_all, progress)
+                kept = ", and finished shards are kept" if to.holds_all else ""
+                progress.note(
+                    f"{many(len(by_scan), 'file')} rejected, so nothing will be committed. Packing "
+                    f"goes on to find all others in the same run{kept}. Press Ctrl-C to stop."
+                )
             run = Run.asked(f"{name}{work.scanned.facts.identity}", options, classes).of(work)
             engine = stack.enter_context(connected(executor))
             watched = stack.enter_context(to.hold(run, overwrite, work.base, progress.note))
@@ -113,12 +112,11 @@ def pack(
                 refuse_repeated_keys(to.folder, written.entries)
             content = _manifest(work, written, dropped)
             to.commit(content, progress)
-    decompress.forget(to.folder)
+    remove_unpacked(to.folder)
     if isinstance(src, StoreSource):
         src.forget()
-    unlabelled = []
-    if work.scanned.facts.is_late:  # of others the scan has said it
-        unlabelled = without_labels(written.labels)
+    # For other sources the scan has said it.
+    unlabelled = without_labels(written.labels) if work.scanned.facts.is_late else []
     return report(
         to.name,
         content,
@@ -145,10 +143,7 @@ def pack_part(
     progress: Progress | None = None,
     announce: Note = ignore,
 ) -> PartReport:
-    """Write the missing shards of `part`; `pack` writes what is missing of all, and commits.
-
-    The arguments are those of `pack`.
-    """
+    """Write the missing shards of `part`; `pack` writes what is missing of all, and commits."""
     began = time.monotonic()
     progress = progress or Progress(quiet=True)
     to = _destination(dst)
@@ -179,7 +174,7 @@ def pack_part(
                 refuse(work)  # another part has scanned, which skips what is rejected
                 written, count = write_missing(work, to, part.shards(len(work.plan)), *how)
             except Rejected:
-                (to.folder / log.STALE).touch()  # the source is to be mended: scan it again
+                (to.folder / STALE).touch()  # the source is to be mended: scan it again
                 raise
     shards = part.shards(len(work.plan))
     return PartReport(
@@ -201,20 +196,8 @@ def _destination(dst: Path | Destination) -> Destination:
     return dst if isinstance(dst, Destination) else Destination(Path(os.path.realpath(dst)))
 
 
-def look_on(rejected: Rejections, keeps: bool, progress: Progress) -> None:
-    """Say why a run goes on that cannot be committed, and whether it `keeps` its shards."""
-    kept = ", and finished shards are kept" if keeps else ""
-    progress.note(
-        f"{many(len(rejected), 'file')} rejected, so nothing will be committed. Packing goes on to "
-        f"find all others in the same run{kept}. Press Ctrl-C to stop."
-    )
-
-
 def _lost_classes(work: Work, written: Written) -> list[str]:
-    """Return a sentence on the classes whose every file was rejected when it was read.
-
-    The labels are written by then, so that these classes keep their numbers.
-    """
+    """Return a sentence on the classes whose every file was rejected when it was read."""
     classes = work.scanned.classes
     known = len(work.base.classes) if work.base else 0
     lost = [
@@ -231,11 +214,7 @@ def _lost_classes(work: Work, written: Written) -> list[str]:
 
 
 def _drop_empty_shards(dst: Path, written: Written) -> Rejections:
-    """Remove shards without samples: each append would make them again.
-
-    Returns:
-        The files that were rejected from them.
-    """
+    """Remove shards without samples, which each append would write; return their rejections."""
     rejected: Rejections = []
     for file in [entry.file for entry in written.entries.values() if not entry.samples]:
         rejected += Index(index_of(dst / file), mapped=False).rejected
@@ -245,23 +224,23 @@ def _drop_empty_shards(dst: Path, written: Written) -> Rejections:
 
 
 def _classes(work: Work, written: Written) -> tuple[str, ...]:
-    """Return the class names; those of numbers that only reading the source has told."""
-    there = work.base.classes if work.base else ()
+    """Return the class names; late sources may have numbers, which are known only now."""
+    known = work.base.classes if work.base else ()
     if work.scanned.classes or not work.scanned.facts.is_late:
         return work.scanned.classes
     names = numbered(written.labels)
-    if len(names) <= len(there):
-        return there
-    if there != names[: len(there)]:
+    if len(names) <= len(known):
+        return known
+    if known != names[: len(known)]:
         raise UnusableInput(
-            f"The largest label is {len(names) - 1}, and {len(there)} classes have names: give "
+            f"The largest label is {len(names) - 1}, and {len(known)} classes have names: give "
             "those of all as classes=[...]."
         )
     return names
 
 
 def _manifest(work: Work, written: Written, dropped: Rejections) -> Manifest:
-    """Return the manifest; no index names the files in `dropped`."""
+    """Return the manifest; no index has the files in `dropped`."""
     return manifest_of(
         written,
         (written.entries[file] for file in work.plan.files if file in written.entries),

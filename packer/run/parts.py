@@ -31,11 +31,16 @@ import xxhash
 from packer.errors import UnusableInput
 from packer.files.snapshot import Watched
 from packer.plan.work import Work
-from packer.run import log
-from packer.run.log import Note, RunLog
-from packer.run.part import Part, busy, only
-from packer.run.run import Run
-from packer.storage import lock
+from packer.run.log import KEPT_SCAN, STALE, Note, RunLog, read
+from packer.run.run import Part, Run, busy, hold_part
+from packer.storage.folder import (
+    ALL,
+    SHARED,
+    open_lock,
+    still_exists,
+    try_lock,
+    wait_for_lock,
+)
 
 _END = struct.Struct("<8sQQQ")
 _MAGIC = b"kept:001"
@@ -44,37 +49,31 @@ _ALIGNED = 64
 
 @contextmanager
 def share(
-    folder: Path, part: Part, asked: Run, scan: Callable[[], Work], note: Note
+    run_log: RunLog, part: Part, asked: Run, scan: Callable[[], Work], note: Note
 ) -> Iterator[tuple[Work, Watched]]:
-    """Hold `part` of the run in `folder`; the body writes its shards.
+    """Hold `part` of the run in a folder; the body writes its shards.
 
-    Args:
-        folder: the destination.
-        part: to be written.
-        asked: the run, as it is known before the scan.
-        scan: scans the source.
-        note: is called with why it takes time.
+    `asked` is the run as it is known before `scan`; `note` is called with why it takes time.
     """
-    run_log, stale = RunLog(folder), folder / log.STALE
-    with only(folder, part), ExitStack() as held:
+    folder = run_log.folder
+    stale = folder / STALE
+    with hold_part(folder, part), ExitStack() as held:
         with _scanning(folder, note) as kept:
-            file = held.enter_context(lock.opened(run_log.path))
+            file = held.enter_context(open_lock(run_log.path))
             held.callback(_leave, run_log, file)
-            is_alone = lock.take(file, lock.ALL)
-            if not is_alone and not lock.take(file, lock.SHARED):
+            is_alone = try_lock(file, ALL)
+            if not is_alone and not try_lock(file, SHARED):
                 raise busy(folder, part)
-            found = log.read(file)
+            found = read(file)
             if found is not None and not asked.mends(found):
-                raise log.not_this(folder, found, asked)
+                raise asked.refusal(folder, found)
             work = None
             if found is not None and not stale.exists():
                 work = _load(kept, found)
-            if work is None and not is_alone:
-                at_work = busy(folder, part)
-                raise UnusableInput(
-                    f"The source has changed since parts of it were packed. {at_work}"
-                )
             if work is None:
+                if not is_alone:
+                    changed = "The source has changed since parts of it were packed."
+                    raise UnusableInput(f"{changed} {busy(folder, part)}")
                 work = scan()
                 run = asked.of(work)
                 run_log.begin(file, run, note=note)
@@ -82,19 +81,16 @@ def share(
                 stale.unlink(missing_ok=True)
             if is_alone:
                 run_log.remove_temporaries(work.plan.splits)
-                if not lock.take(file, lock.SHARED):
+                if not try_lock(file, SHARED):
                     raise busy(folder, part)
         yield work, Watched.of(run_log.path)
 
 
 @contextmanager
 def _scanning(folder: Path, note: Note) -> Iterator[Any]:
-    """Hold the file of the kept scan, so that one part at a time looks whether it has to scan."""
-
-    def wait() -> None:
-        note("Waiting for the part that scans the source.")
-
-    with lock.waiting(folder / log.KEPT_SCAN, wait, mode=0o600) as file:
+    """Hold the file of the kept scan, so that one part at a time checks if it has to scan."""
+    waits = "Waiting for the part that scans the source."
+    with wait_for_lock(folder / KEPT_SCAN, lambda: note(waits), mode=0o600) as file:
         try:
             yield file
         finally:
@@ -103,7 +99,7 @@ def _scanning(folder: Path, note: Note) -> Iterator[Any]:
 
 def _leave(run_log: RunLog, file: Any) -> None:
     """Leave nothing behind where nothing was begun."""
-    if not os.fstat(file.fileno()).st_size and lock.take(file, lock.ALL) and lock.is_there(file):
+    if not os.fstat(file.fileno()).st_size and try_lock(file, ALL) and still_exists(file):
         run_log.remove()
 
 

@@ -14,7 +14,7 @@ from packer.errors import pattern_of
 from packer.images.encode import Policy, transcoders
 from packer.plan.work import all_versions
 from packer.samples.labels import Encodings, joined
-from packer.shards.written import Written
+from packer.shards.shard_writer import Written
 from packer.words import shortened
 from reader.format import Manifest, ShardEntry
 

@@ -1,42 +1,44 @@
-"""What tells one packing run from another: what its shards are made of, and with."""
+"""What tells one packing run from another, and the parts of one, each packed by its own command."""
 
+import json
 import os
 import platform
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import xxhash
 
+from packer.errors import UnusableInput
 from packer.options.declared import PackOptions
 from packer.plan.work import Work, digests, others_than, versions
+from packer.storage.folder import ALL, SHARED, open_lock, still_exists, try_lock
+from packer.words import option
+from reader.format import manifest
 
+SLURM = "slurm"  # the part's number is in the environment, as a job array has it
+
+_PART_FILE = ".packing.part-"  # of parts that are being packed
 _VERSIONS = "versions"  # among the settings
 
 
 @dataclass(frozen=True)
 class Run:
-    """What a packing run is to write.
+    """What a packing run is to write."""
 
-    Attributes:
-        settings: what shapes a shard beside its samples.
-        source: fingerprint of the source.
-        place: tells where the source lies, by a checksum.
-        splits: the folders that shards go into.
-        shards: each tar with a checksum of the samples that it is made from.
-        pushed: a loop pushes its samples, so that nothing can continue it.
-    """
-
-    settings: Mapping[str, Any]
-    source: str = ""
-    place: str = ""
-    splits: Sequence[str] = ()
-    shards: Mapping[str, str] = field(default_factory=dict)
-    pushed: bool = False
+    settings: Mapping[str, Any]  # what shapes a shard beside its samples
+    source: str = ""  # fingerprint
+    place: str = ""  # a checksum of where the source lies
+    splits: Sequence[str] = ()  # folders that shards go into
+    shards: Mapping[str, str] = field(default_factory=dict)  # by tar: a checksum of its samples
+    pushed: bool = False  # a loop pushes its samples, so that nothing can continue it
 
     @classmethod
     def asked(cls, place: str, options: PackOptions, classes: Sequence[str] | None) -> "Run":
-        """What is known of it before the source is scanned; `classes` are those that were given."""
+        """Return what is known before the scan; `classes` are those that were given."""
         names = None if classes is None else "\0".join(classes).encode("utf-8", "surrogatepass")
         digest = None if names is None else xxhash.xxh3_128_hexdigest(names)
         settings = {**options.dump(), "classes": digest, _VERSIONS: versions(options.policy)}
@@ -44,12 +46,12 @@ class Run:
 
     @property
     def versions(self) -> Mapping[str, str]:
-        """Return what it is packed with."""
+        """Return the versions that it is packed with."""
         found = self.settings.get(_VERSIONS)
         return found if isinstance(found, dict) else {}
 
     def of(self, work: Work) -> "Run":
-        """Return all of it, when the source is scanned."""
+        """Return the same run after the scan."""
         splits = sorted(set(work.plan.splits))
         return replace(self, source=work.scanned.fingerprint, splits=splits, shards=digests(work))
 
@@ -61,15 +63,143 @@ class Run:
         """Whether `found` was this run, before its source was mended."""
         return (found.settings, found.place) == (self.settings, self.place)
 
-    def difference(self, found: "Run") -> str:
-        """Say why `found` is not this run, and how to finish it; follows "a run"."""
+    def joins(self, found: "Run") -> bool:
+        """Whether the shards of both may be one dataset's: each is compared where it exists."""
+        is_source = self.source == found.source or self.place == found.place
+        return is_source and self.settings == found.settings
+
+    def refusal(self, place: Path | str, found: "Run") -> UnusableInput:
+        """Return the error for a destination in which this run cannot continue what is `found`."""
         names = {*self.settings, *found.settings} - {_VERSIONS}
         differing = [n for n in sorted(names) if found.settings.get(n) != self.settings.get(n)]
+        finish = "Repeat that command to finish it"
         if differing:
-            return f"with other options ({', '.join(differing)}). Repeat that command to finish it"
-        if others := others_than(found.versions, self.versions):
-            return (
+            why = f"with other options ({', '.join(differing)}). {finish}"
+        elif others := others_than(found.versions, self.versions):
+            why = (
                 f"that was begun with other versions: {platform.node()} has {others}. Install "
                 "those that it was begun with, to finish it"
             )
-        return "of another source. Repeat that command to finish it"
+        else:
+            why = f"of another source. {finish}"
+        return UnusableInput(
+            f"{place} holds an unfinished run {why}, or give {option('overwrite', True)} to "
+            "discard all shards there and begin anew."
+        )
+
+    @classmethod
+    def parsed(cls, text: bytes) -> "Run | None":
+        """Return the run in the last complete line of a log, if there is one.
+
+        Each further line of a run whose samples a loop makes has one more split; it has all of
+        them.
+        """
+        found: Run | None = None
+        splits: set[str] = set()
+        for line in reversed(text.splitlines()):
+            with suppress(TypeError, ValueError, RecursionError):
+                run = cls(**json.loads(line))
+                names = (*run.splits, *dict(run.shards))  # by which files are removed
+                dicts = isinstance(run.shards, dict) and isinstance(run.settings, dict)
+                if dicts and all(map(manifest.is_inside, names)):
+                    if not run.pushed:
+                        return found or run
+                    found = found or run
+                    splits.update(run.splits)
+        return found and replace(found, splits=sorted(splits))
+
+
+@dataclass(frozen=True)
+class Part:
+    """Part `number` of `count`, from 1 on."""
+
+    number: int
+    count: int
+
+    def __str__(self) -> str:
+        return f"{self.number}/{self.count}"
+
+    @classmethod
+    def of(cls, text: str, environment: Mapping[str, str]) -> "Part":
+        """Return the part that ``3/64``, or `SLURM`, names."""
+        if text == SLURM:
+            return cls._of_array(environment)
+        match = re.fullmatch(r"(\d{1,9})/(\d{1,9})", text)
+        if not match or not 1 <= int(match[1]) <= int(match[2]):
+            raise UnusableInput(
+                f"--part {text} is not a part such as 3/64 (from 1/64 to 64/64), nor {SLURM}."
+            )
+        return cls(int(match[1]), int(match[2]))
+
+    @classmethod
+    def _of_array(cls, environment: Mapping[str, str]) -> "Part":
+        """Return that of a task of a job array without gaps, whatever the first one's number."""
+        try:
+            task, count, first, last, step = (
+                int(environment[f"SLURM_ARRAY_TASK_{name}"])
+                for name in ("ID", "COUNT", "MIN", "MAX", "STEP")
+            )
+        except (KeyError, ValueError):
+            raise UnusableInput(
+                f"--part {SLURM} is for the tasks of a job array, which find their number in the "
+                "environment (SLURM_ARRAY_TASK_ID, _COUNT, _MIN, _MAX, _STEP): see sbatch --array."
+            ) from None
+        if first + (count - 1) * step != last:
+            raise UnusableInput(
+                f"--part {SLURM} is for an array without gaps, and this one has {count} tasks "
+                f"between {first} and {last}. Say --part I/N, with the number of all parts."
+            )
+        return cls((task - first) // step + 1, count)
+
+    def shards(self, total: int) -> range:
+        """Return the numbers of its shards, of `total` from 0 on: each shard is in one part."""
+        return range(self.number - 1, total, self.count)
+
+    def file(self, folder: Path) -> Path:
+        """Return its lock file in the destination `folder`."""
+        return folder / f"{_PART_FILE}{self.number}-of-{self.count}"
+
+
+@contextmanager
+def hold_part(folder: Path, part: Part) -> Iterator[None]:
+    """Hold one part of the run in `folder`, so that no other process writes it meanwhile."""
+    path = part.file(folder)
+    with open_lock(path) as file:
+        if not try_lock(file, ALL) or not still_exists(file):
+            raise UnusableInput(f"{folder}: {_holder(path)} is at work there already.")
+        try:
+            file.truncate(0)
+            file.write(f"part {part} (process {os.getpid()} on {platform.node()})".encode())
+            yield
+        finally:
+            path.unlink(missing_ok=True)
+
+
+def busy(folder: Path, besides: Part | None = None) -> UnusableInput:
+    """Return the error for a destination that is held by others than the part `besides`."""
+    own = None if besides is None else besides.file(folder)
+    others = [path for path in sorted(part_files(folder)) if path != own]
+    parts = [_holder(path) for path in others if _is_held(path)]
+    if not parts:
+        return UnusableInput(f"{folder}: another packer is at work there.")
+    more = f" and {len(parts) - 3} more" if len(parts) > 3 else ""
+    return UnusableInput(
+        f"{folder}: {', '.join(parts[:3])}{more} {'is' if len(parts) == 1 else 'are'} at work "
+        "there. Wait for the end, and pack again."
+    )
+
+
+def part_files(folder: Path) -> Iterator[Path]:
+    """Return the lock files of all parts, also of those that were killed."""
+    return folder.glob(f"{_PART_FILE}*")
+
+
+def _holder(path: Path) -> str:
+    number = path.name.removeprefix(_PART_FILE).replace("-of-", "/")
+    text = path.read_text("utf-8", "replace") if path.exists() else ""
+    return text[:200] if text.startswith("part ") else f"part {number}"
+
+
+def _is_held(path: Path) -> bool:
+    with path.open("rb") as file:
+        return not try_lock(file, SHARED)

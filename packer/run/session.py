@@ -226,7 +226,7 @@ class Session:
             shard_samples=self._options.shard_samples,
             threads=self._request.threads,
             first=next_numbers(self._base),
-            there=sum(shard.bytes for shard in self._base.shards) if self._base else 0,
+            added_to=sum(shard.bytes for shard in self._base.shards) if self._base else 0,
             begin_split=self._begin_split,
             reject=self._reject,
         )
@@ -237,7 +237,7 @@ class Session:
         if not split:
             return
         path = self._folder / split
-        self._to.log.add_split(self._run, split, self._base)
+        self._to.add_split(self._run, split, self._base)
         self._splits.append(split)
         try:
             path.mkdir()

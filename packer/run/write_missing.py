@@ -1,19 +1,26 @@
-"""Writes those of a run's shards that are missing, here or on the engine that is there."""
+"""What a run has left to do: nothing where the dataset is up to date, or the missing shards."""
 
+import json
 import shutil
+import time
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from pathlib import Path
 
 from packer.errors import Rejected, UnusableInput
+from packer.options.declared import PackOptions, by_name
+from packer.plan.prepare import version_of
 from packer.plan.work import RunGuard, Work, bytes_needed, shard_job, tars
 from packer.progress import Progress
 from packer.run.destination import Destination
+from packer.run.report import PackReport, report
 from packer.shards.builder import Rejections
-from packer.shards.futures import run_in
+from packer.shards.executors import run_in
 from packer.shards.jobs import Unfinished, run_jobs, tell_of_compiling
-from packer.shards.shard_writer import remove_shard
-from packer.shards.written import Written
+from packer.shards.shard_writer import Written, remove_shard
+from packer.storage.source import StoreSource
+from packer.words import option
+from reader.format import Manifest, manifest
 
 _LOOKED_AT = 1000  # names, for whether there are JPEGs among them
 
@@ -30,14 +37,10 @@ def write_missing(
     *,
     is_refused: bool = False,
 ) -> tuple[Written, int]:
-    """Write those of the shards with these numbers that are not there yet; say how many.
+    """Write those of the shards with these numbers that are missing; return how many.
 
-    Args:
-        is_refused: the run cannot be committed as it is, so that no shard goes into a store: what
-            is mended may make it another one.
-
-    Raises:
-        Rejected: files were rejected, by the scan or now, that are not to be skipped.
+    A run that `is_refused` cannot be committed: no shard goes into a store, as the mended source
+    may make it another one.
     """
     paths = tars(work, to.folder)
     finished = to.finished([paths[number] for number in numbers])
@@ -95,7 +98,7 @@ def _refuse_full_disk(work: Work, dst: Path, missing: Sequence[int]) -> None:
 
 
 def all_rejected(work: Work, written: Written | None = None) -> Rejections:
-    """Return what the scan rejected, and what was rejected of the shards that are written."""
+    """Return what was rejected by the scan and in the shards that are written."""
     return sorted(work.scanned.listing.rejected + (written.rejected if written else []))
 
 
@@ -113,3 +116,86 @@ def refusal(work: Work, files: Rejections, written: bool) -> Rejected:
     """Return the error for rejected files: a few are damaged, or the source may be misread."""
     noun = "item" if work.scanned.facts.is_late else "file"
     return Rejected(files, written, damaged=not may_be_misread(work, files), noun=noun)
+
+
+def packed_from(
+    src: StoreSource,
+    to: Destination,
+    options: PackOptions,
+    classes: Sequence[str] | None,
+    began: float,
+) -> PackReport | None:
+    """Return the report on a dataset that was packed from what the store lists; fetch nothing."""
+    if (folder := to.committed) is None or not to.is_done:
+        return None
+    content = Manifest.load(folder)
+    _refuse_other(to, content, options, content.source.endswith(version_of(src.version, classes)))
+    if content.rejected:
+        return None  # which ones is known from the files only
+    to.forget(content)
+    return report(
+        to.name,
+        content,
+        written_of(folder, content),
+        reading=content.reading,
+        remarks=[f"It is packed: {src.name} lists what it was packed of. Nothing was fetched."],
+        shards_written=0,
+        seconds=time.monotonic() - began,
+        rejected=[],
+        ignored=[],
+    )
+
+
+def refuse_other_options(to: Destination, base: Path, options: PackOptions) -> None:
+    """Raise if the dataset that is added to was packed with other options."""
+    if differing := _differing(Manifest.load(base), options):
+        raise UnusableInput(
+            f"{to.name} was packed with other options: {differing}. Repeat them to append to it "
+            "(dataset.json names them)."
+        )
+
+
+def already_packed(to: Destination, work: Work) -> Path | None:
+    """Return the folder of `to.committed`, if an earlier run of the same command committed it."""
+    if (folder := to.committed) is None:
+        return None
+    content, classes = Manifest.load(folder), work.scanned.classes
+    is_same = (
+        content.source == work.scanned.fingerprint
+        and (not classes or content.classes == classes)
+        and work.scanned.listing.newest_ns <= (folder / manifest.FILENAME).stat().st_mtime_ns
+    )
+    _refuse_other(to, content, work.options, is_same)
+    return folder
+
+
+def _refuse_other(to: Destination, content: Manifest, options: PackOptions, is_same: bool) -> None:
+    if differing := _differing(content, options):
+        made, add = f"made with other options: {differing}", ""
+    elif not is_same:
+        made = "made with the same options from another source, or the source has changed since"
+        add = f", give {option('append', True)} to add what is new"
+    else:
+        return
+    raise UnusableInput(
+        f"{to.name} already holds a dataset, {made}. Choose another destination{add}, or give "
+        f"{option('overwrite', True)} to replace it."
+    )
+
+
+def _differing(content: Manifest, options: PackOptions) -> str:
+    """Name each option that is not as in a dataset, with both values; "" if all are the same."""
+    old, now = by_name(content.options), by_name(options.dump())
+    return ", ".join(
+        f"{name} ({json.dumps(old.get(name))} there, {json.dumps(now.get(name))} now)"
+        for name in sorted(old.keys() | now.keys())
+        if old.get(name) != now.get(name)
+    )
+
+
+def written_of(dst: Path, content: Manifest) -> Written:
+    """Return the shards of a dataset as if they had been written now."""
+    written = Written()
+    for shard in content.shards:
+        written.add(Written.of(dst / shard.file, shard.split))
+    return written

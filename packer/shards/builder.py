@@ -17,8 +17,7 @@ from packer.images.jpegtran import JpegtranFailed
 from packer.images.members import EncodedMember, encode_member
 from packer.plan.plan import default_shard_size
 from packer.samples.records import Content, SourceSample
-from packer.shards.shard_writer import ShardWriter
-from packer.shards.written import Written
+from packer.shards.shard_writer import ShardWriter, Written
 from reader.format import tar
 
 Rejections = list[tuple[str, str]]
@@ -40,14 +39,9 @@ class ShardBuilder:
         reject: Callable[[SourceSample, BadImage], None],
         otherwise: str = AGAIN,
     ) -> None:
-        """Begin with no sample.
+        """Begin with no sample; without `threads` each is encoded and written as it is added.
 
-        Args:
-            policy: what is done with images.
-            threads: that encode; 0: each sample is encoded and written as it is added.
-            shard_of: returns the shard that an encoded sample is written to.
-            reject: is called with each sample that is not sound; it may raise.
-            otherwise: ends the error for a sample that cannot be encoded here.
+        `shard_of` returns the shard of an encoded sample; `reject` gets each bad one and may raise.
         """
         self._policy, self._shard_of, self._reject = policy, shard_of, reject
         self._otherwise = otherwise
@@ -124,28 +118,19 @@ class ShardStream:
         shard_samples: int | None,
         threads: int,
         first: Mapping[str, int],
-        there: int,
+        added_to: int,
         begin_split: Callable[[str], None],
         reject: Callable[[str, BadImage], None],
     ) -> None:
-        """Write nothing before the first sample comes.
+        """Write nothing before the first sample comes; `reject` gets each bad one, and may raise.
 
-        Args:
-            folder: of the dataset.
-            policy: what is done with images.
-            shard_size: bytes a shard's tar should not exceed (a single sample may); None: what
-                `default_shard_size` says of all that is written before the shard.
-            shard_samples: samples a shard may hold.
-            threads: that encode.
-            first: the number of the first shard of each split, 0 if it is not named.
-            there: bytes of shards that this is added to.
-            begin_split: is called before the first shard of a split is written.
-            reject: is called with each sample that is not sound; it may raise.
+        `first` has the number of each split's first shard, where it is not 0. `added_to` is the
+        bytes of the shards that are kept: without `shard_size` shards grow with the dataset.
         """
         self._folder = self._path = folder
         self._shard_size, self._shard_samples = shard_size, shard_samples
         self._next = dict(first)
-        self._bytes = there
+        self._bytes = added_to
         self._begin_split, self._reject = begin_split, reject
         self._builder = ShardBuilder(
             policy, threads, self._shard_of, self._refuse, "Nothing was committed."

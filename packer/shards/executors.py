@@ -1,18 +1,42 @@
-"""From what a person says to the executor that is meant."""
+"""Packs shards by an executor of `concurrent.futures`, such as dask's or Ray's, at an address.
+
+Guarantees: a few jobs a worker are under way at a time, whatever their number; what the engine
+loses, or refuses, becomes a `ProcessDied` that names the shard; when the work is given up, what has
+not begun is cancelled, and what has can finish its shard only while its run is not over.
+
+Assumptions: all machines see source and destination under the same paths; the executor does a job
+again by itself, or gives it back as failed.
+"""
 
 import logging
+import pickle
+import platform
 import signal
 import threading
-from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, Future, InvalidStateError
+import traceback
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, InvalidStateError, wait
 from contextlib import contextmanager, suppress
+from itertools import islice
 from typing import Any
 
-from packer.errors import UnusableInput, said
+from packer import __version__
+from packer.errors import AGAIN, PackingFailed, ProcessDied, UnusableInput, said
+from packer.plan.work import ShardJob
+from packer.processes import raise_again
+from packer.progress import Advance
+from packer.shards.jobs import Outcome, pack_shard
+from reader.format import ShardfeedError
 
+STALL_SECONDS = 300.0  # without a finished shard, after which a warning is printed
+
+_A_WORKER = 2  # jobs: one that it does, and one that it finds when that is done
 _DASK_RETRIES = 3  # of a job that fails; one whose worker is gone is done again in any case
 _DASK_SECONDS = 30  # for which the scheduler is waited for
 _RAY_RETRIES = 3  # of a job whose process or node was killed
+_log = logging.getLogger("packer")  # its warnings go to stderr as they are
+
+_Answer = tuple[Outcome | None, Exception | None, str]  # the error comes with its machine or trace
 
 
 @contextmanager
@@ -111,3 +135,96 @@ class RayExecutor(Executor):
 
 def _called(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     return function(*args, **kwargs)
+
+
+def run_in(
+    executor: Executor, jobs: Iterable[ShardJob], least: int, advance: Advance
+) -> Generator[Outcome, None, None]:
+    """Pack all `jobs` by `executor`, of `least` workers or more; yield each one's outcome."""
+    under_way: dict[Future[_Answer], ShardJob] = {}
+    left = iter(jobs)
+    try:
+        while True:
+            room = _A_WORKER * max(_workers(executor), least) - len(under_way)
+            for job in islice(left, max(room, 0)):
+                under_way[_submitted(executor, job)] = job
+            if not under_way:
+                return
+            done, _ = wait(under_way, STALL_SECONDS, FIRST_COMPLETED)
+            if not done:
+                _log.warning(
+                    "packer: of %d shards given to the executor none was finished in the last "
+                    "%.0f s. Are its workers at work? To give up, press Ctrl-C; packing again "
+                    "goes on.",
+                    *(len(under_way), STALL_SECONDS),
+                )
+            for future in done:
+                job = under_way.pop(future)
+                outcome = _outcome(future, job)
+                advance(len(job.samples))
+                yield outcome
+    finally:
+        for future in under_way:
+            future.cancel()
+
+
+def _workers(executor: Executor) -> int:
+    """Return how many jobs the executor does at a time; 0 if it has no attribute that says so."""
+    try:
+        client = getattr(executor, "_client", None)  # of dask, whose workers come and go
+        if client is not None:
+            return sum(client.nthreads().values())
+        names = "workers", "num_workers", "_max_workers"
+        found = (getattr(executor, name, 0) for name in names)
+        return next((number for number in found if isinstance(number, int) and number), 0)
+    except Exception as error:
+        raise ProcessDied(f"The executor does not answer: {_reason(error)}. {AGAIN}") from error
+
+
+def _submitted(executor: Executor, job: ShardJob) -> "Future[_Answer]":
+    try:
+        return executor.submit(work_elsewhere, __version__, pickle.dumps(job))
+    except Exception as error:
+        raise ProcessDied(f"The executor takes no more work: {_reason(error)}. {AGAIN}") from error
+
+
+def _outcome(future: "Future[_Answer]", job: ShardJob) -> Outcome:
+    try:
+        outcome, failure, where = future.result()
+    except Exception as error:
+        raise ProcessDied(
+            f"{job.path}: the executor has not finished it: {_reason(error)}. {AGAIN}"
+        ) from error
+    if isinstance(failure, ShardfeedError):
+        raise PackingFailed(f"On {where}: {failure}") from failure
+    if failure is not None:
+        raise_again(failure, str(job.path), where)
+    assert outcome is not None
+    return outcome
+
+
+def _reason(error: Exception) -> str:
+    name, text = type(error).__name__, said(error).rstrip(".")
+    return name if text == name else f"{name}, {text}"
+
+
+def work_elsewhere(version: str, message: bytes) -> _Answer:
+    """Do a job in a process of an executor, if that has the packer of this version."""
+    host = platform.node()
+    try:
+        if version != __version__:
+            raise PackingFailed(
+                f"its packer is of version {__version__}, and the run was begun with {version}. "
+                "Install the same one there."
+            )
+        job: ShardJob = pickle.loads(message)
+        if job.origin is not None and not job.origin.path.exists():
+            raise PackingFailed(
+                f"{job.origin.path} is not there. Source and destination must lie under the same "
+                "paths on a file system that all machines share."
+            )
+        return pack_shard(job, lambda: None), None, ""
+    except ShardfeedError as error:
+        return None, error, host
+    except Exception as error:
+        return None, error, traceback.format_exc()

@@ -20,8 +20,7 @@ from packer.processes import Crashed, map_isolated, map_unordered
 from packer.progress import Advance, Progress
 from packer.samples.records import SourceSample
 from packer.shards.builder import Rejections, ShardBuilder
-from packer.shards.shard_writer import ShardWriter
-from packer.shards.written import Written
+from packer.shards.shard_writer import ShardWriter, Written
 from reader.format import FORMATS
 
 _NO_JPEG = {*FORMATS, "tif", "pgm", "pbm", "pnm"}.difference({"jpg"})  # extensions
@@ -95,10 +94,7 @@ def run_jobs(jobs: Iterable[ShardJob], processes: int, advance: Advance) -> Iter
 def run_isolated(
     jobs: Iterable[ShardJob], processes: int, advance: Advance
 ) -> Iterator[Outcome | Crashed[ShardJob]]:
-    """Do the same where a sample may crash the process: see `map_isolated`.
-
-    A crashed job is done again as jobs of one sample each, in the folder of its shard.
-    """
+    """Do the same where a sample may crash the process: its job is done again sample by sample."""
     return map_isolated(_pack, jobs, processes, advance, _path, _single)
 
 

@@ -1,20 +1,27 @@
-"""Writes one shard, a tar and its index: the same samples always give the same bytes."""
+"""Writes one shard, a tar and its index, and says what lies in it.
+
+Guarantee: the same samples always give the same bytes.
+"""
 
 import contextlib
 import ctypes
 import os
 import sys
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
+import numpy as np
 import xxhash
 
+from packer.errors import EXAMPLES, UnusableInput
 from packer.files.atomic import sync_folder, temporary
 from packer.images.encode import Encoded
 from packer.images.members import EncodedMember
+from packer.keys import are_among, hashes_of, repeated
 from packer.samples.records import SourceSample
-from reader.format import Index, ShardEntry, index, tar
+from reader.format import FORMATS, Index, ShardEntry, index, tar
 from reader.format.bands import BandTable, band_columns
 from reader.format.checksum import checksum, checksum_of
 from reader.format.columns import MemberRow, Rows
@@ -56,7 +63,7 @@ class ShardWriter:
 
     def close(self) -> None:
         """Remove what was written, if it is not finished."""
-        with contextlib.suppress(OSError):  # a full disk is told once, by who wrote
+        with contextlib.suppress(OSError):  # `add` has raised the error of a full disk
             self._file.close()
         for path in (self._tar_temp, self._index_temp):
             path.unlink(missing_ok=True)
@@ -112,7 +119,6 @@ class ShardWriter:
         sync_folder(self.path.parent)
 
     def _member(self, name: str, data: bytes) -> MemberRow:
-        """Write one member."""
         self._write(tar.header(name, len(data)))
         offset = self._end
         self._write(data)
@@ -128,13 +134,19 @@ class ShardWriter:
             self._written_back = self._end
 
 
+def _start_write_back(descriptor: int, offset: int) -> None:
+    """Let the disk begin with what was written from `offset` on: fsync finds little left."""
+    if sys.platform == "linux":
+        start, to_the_end = ctypes.c_int64(offset), ctypes.c_int64(0)
+        _libc.sync_file_range(descriptor, start, to_the_end, _SYNC_FILE_RANGE_WRITE)
+
+
 def shard_entry(path: Path, split: str = "") -> ShardEntry:
     """Return what dataset.json says of the finished shard of `split` whose tar is at `path`."""
-    return entry_of(Index(index_of(path), mapped=False), split)
+    return _entry_of(Index(index_of(path), mapped=False), split)
 
 
-def entry_of(shard: Index, split: str) -> ShardEntry:
-    """Return the same for a shard whose index is open."""
+def _entry_of(shard: Index, split: str) -> ShardEntry:
     file = shard.path.with_suffix(".tar").name
     return ShardEntry(
         file=f"{split}/{file}" if split else file,
@@ -153,7 +165,7 @@ def index_of(path: Path) -> Path:
 
 
 def index_name(file: str) -> str:
-    """Return the same for names below a URL."""
+    """Return the name of a tar's index, both below a URL."""
     return index_of(Path(file)).as_posix()
 
 
@@ -174,11 +186,64 @@ def remove_temporaries(folder: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def _start_write_back(descriptor: int, offset: int) -> None:
-    """Let the disk begin with what was written from `offset` on, so that fsync finds little left.
+@dataclass
+class Written:
+    """What lies in finished shards, as their indexes have it."""
 
-    A hint: it promises nothing, and where the system has no such call the fsync waits for all.
-    """
-    if sys.platform == "linux":
-        start, to_the_end = ctypes.c_int64(offset), ctypes.c_int64(0)
-        _libc.sync_file_range(descriptor, start, to_the_end, _SYNC_FILE_RANGE_WRITE)
+    entries: dict[str, ShardEntry] = field(default_factory=dict)  # by the names of their tars
+    fields: set[str] = field(default_factory=set)  # extensions of members
+    labels: set[int] = field(default_factory=set)
+    rejected: list[tuple[str, str]] = field(default_factory=list)
+    untiled: list[tuple[str, str]] = field(default_factory=list)
+    unbanded: list[tuple[str, str]] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, path: Path, split: str) -> "Written":
+        """Return what the index says of the shard of `split` whose tar is at `path`."""
+        shard = Index(index_of(path), mapped=False)
+        entry, columns = _entry_of(shard, split), shard.columns
+        return cls(
+            {entry.file: entry},
+            {*(FORMATS[code] for code in set(columns["format"].tolist())), *shard.members},
+            set(columns["label"].tolist()),
+            shard.rejected,
+            shard.untiled,
+            shard.unbanded,
+        )
+
+    def add(self, more: "Written") -> None:
+        """Count in further shards."""
+        self.entries |= more.entries
+        self.fields |= more.fields
+        self.labels |= more.labels
+        self.rejected += more.rejected
+        self.untiled += more.untiled
+        self.unbanded += more.unbanded
+
+
+def refuse_repeated_keys(folder: Path, tars: Iterable[str]) -> None:
+    """Compare the keys of all samples; remove the shards in which one is repeated, and raise."""
+    paths = [folder / name for name in tars]
+    twice = repeated([hashes_of(_keys(path)) for path in paths])
+    if not len(twice):
+        return
+    places: dict[bytes, list[Path]] = {}
+    for path in paths:
+        keys = _keys(path)
+        for row in np.flatnonzero(are_among(hashes_of(keys), twice)).tolist():
+            places.setdefault(keys[row], []).append(path)
+    found = {key: where for key, where in places.items() if len(where) > 1}
+    for path in {path for where in found.values() for path in where}:
+        remove_shard(path)
+    if found:
+        named = ", ".join(repr(key.decode()) for key in sorted(found)[:EXAMPLES])
+        raise UnusableInput(
+            f"{'1 key is that' if len(found) == 1 else f'{len(found)} keys are those'} of several "
+            f"samples: {named}"
+            f"{' and others' * (len(found) > EXAMPLES)}. Give each sample a key of its own, or "
+            "none: then they are numbered. Nothing was committed."
+        )
+
+
+def _keys(path: Path) -> list[bytes]:
+    return Index(index_of(path), mapped=False).values_of("key")

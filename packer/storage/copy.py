@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Any
 import xxhash
 
 from packer.errors import UnusableInput, cannot_write
-from packer.storage import lock
+from packer.storage.folder import ALL, SHARED, open_lock, still_exists, try_lock
 from packer.storage.objects import mtime_ns
 from packer.words import option
 from reader.errors import StoreError
@@ -48,12 +48,7 @@ Fetch = Callable[["Mapping[str, Listed]", Path, Path], None]  # objects, their f
 
 
 class Copy:
-    """That of what lies at a URL.
-
-    Attributes:
-        folder: in which the files lie.
-        root: in which all lies that is this copy's.
-    """
+    """A copy of what lies at a URL: the files in `folder`, all that belongs to it in `root`."""
 
     def __init__(self, url: str, scratch: Path) -> None:
         name = re.sub(r"[^\w.-]", "_", url.rpartition("/")[2])
@@ -66,20 +61,14 @@ class Copy:
 
     @property
     def is_folded(self) -> bool:
-        """Whether the disk knows no upper and lower case."""
-        with lock.opened(self._lock):
+        """Whether the disk does not distinguish upper and lower case."""
+        with open_lock(self._lock):
             return self._lock.with_name(self._lock.name.upper()).exists()
 
     def hold(
         self, objects: "Mapping[str, Listed]", fetch: Fetch, note: Callable[[str], None]
     ) -> None:
-        """Have the files, and keep them as they are until `leave` or `remove`.
-
-        Args:
-            objects: what is to be there, by name.
-            fetch: brings those that are missing.
-            note: is called with why it waits.
-        """
+        """Fetch the files that are missing, and keep all as they are until `leave` or `remove`."""
         for tried in range(_TRIES):
             if self._taken(note) and (self._is_alone or not self._missing(objects)):
                 break
@@ -92,19 +81,19 @@ class Copy:
                 f"{option('scratch')}."
             )
         if self._is_alone:
-            self._bring(objects, fetch)
+            self._fill(objects, fetch)
             fcntl.flock(self._file, fcntl.LOCK_SH)
 
     def _taken(self, note: Callable[[str], None]) -> bool:
         """Take the lock: alone, or with others when nobody changes it; False if it is gone."""
-        opened = lock.opened(self._lock)
-        self._file, self._opened = opened.__enter__(), opened
-        self._is_alone = lock.take(self._file, lock.ALL)
+        self._opened = open_lock(self._lock)
+        self._file = self._opened.__enter__()
+        self._is_alone = try_lock(self._file, ALL)
         if not self._is_alone:
-            if not lock.take(self._file, lock.SHARED):
+            if not try_lock(self._file, SHARED):
                 note(f"Waiting for the packer that fetches to {self.root}.")
             fcntl.flock(self._file, fcntl.LOCK_SH)
-        return lock.is_there(self._file)
+        return still_exists(self._file)
 
     def _missing(self, objects: "Mapping[str, Listed]") -> "dict[str, Listed]":
         return {name: listed for name, listed in objects.items() if not self._has(name, listed)}
@@ -116,7 +105,7 @@ class Copy:
             return False
         return (status.st_size, status.st_mtime_ns) == (listed.size, mtime_ns(listed))
 
-    def _bring(self, objects: "Mapping[str, Listed]", fetch: Fetch) -> None:
+    def _fill(self, objects: "Mapping[str, Listed]", fetch: Fetch) -> None:
         unfinished = self.root / "unfinished"
         shutil.rmtree(unfinished, ignore_errors=True)
         self._remove_others(objects)
@@ -150,13 +139,13 @@ class Copy:
                 os.rmdir(folder)
 
     def leave(self) -> None:
-        """Hold it no more."""
+        """Release the lock."""
         if self._file is not None:
             self._file = self._opened.__exit__(None, None, None)
 
     def remove(self) -> bool:
-        """Remove it, unless others hold it; whether it is gone."""
-        is_alone = lock.take(self._file, lock.ALL)
+        """Remove the copy, unless others hold it; return whether it is gone."""
+        is_alone = try_lock(self._file, ALL)
         if is_alone:
             for folder in (self.folder, self.root / "unfinished"):
                 shutil.rmtree(folder, ignore_errors=True)
@@ -169,7 +158,7 @@ class Copy:
 
 @dataclass
 class _File:
-    """One that is being fetched, with so many parts `left` that have not come."""
+    """A file that is being fetched, and how many of its parts are `left`."""
 
     name: str
     listed: "Listed"
@@ -179,18 +168,17 @@ class _File:
 
 
 class Transfer:
-    """Of some objects."""
+    """A transfer of objects into a folder; `unfinished` is on the same disk."""
 
     def __init__(
         self, store: "ListingStore", folder: Path, unfinished: Path, advance: Callable[[int], None]
     ) -> None:
-        """Fetch nothing yet; `unfinished` is on the disk of `folder`, for what has not come."""
         self._store, self._folder, self._unfinished = store, folder, unfinished
         self._advance = advance
         self._open: set[int] = set()
 
     async def run(self, objects: "Mapping[str, Listed]") -> None:
-        """Fetch them; raise where the store does not give one in the version that was listed."""
+        """Fetch objects; raise where the store has not the version of one that was listed."""
         parts = self._parts(objects)
         tasks = [asyncio.create_task(self._work(parts)) for _ in range(_AT_ONCE)]
         try:
@@ -205,7 +193,6 @@ class Transfer:
                 os.close(descriptor)
 
     def _parts(self, objects: "Mapping[str, Listed]") -> Iterator[tuple[_File, int, int]]:
-        """Return what is asked for by one request each: a file, and from where to where."""
         for number, (name, listed) in enumerate(objects.items()):
             self._store.expect(name, listed)
             path = self._unfinished / str(number)
@@ -241,7 +228,6 @@ class Transfer:
             self._advance(written)
 
     def _finish(self, file: _File) -> None:
-        """Have it on the disk, and then under its name."""
         os.fsync(file.descriptor)
         time = mtime_ns(file.listed)
         os.utime(file.descriptor, ns=(time, time))

@@ -1,22 +1,25 @@
-"""A folder or an object store behind five verbs: list, read, create, replace, remove."""
+"""A folder or an object store behind five verbs, and locks on the files of a folder.
 
+A lock is advisory (`flock`, which a network file system passes on).
+"""
+
+import fcntl
 import os
-from collections.abc import Collection, Iterable
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
+from packer.errors import UnusableInput
 from packer.files.atomic import write_file
+
+ALL, SHARED = fcntl.LOCK_EX, fcntl.LOCK_SH
 
 
 class Storage(Protocol):
-    """Bytes under names below one place; each appears as a whole or not at all.
+    """Bytes under names below one place; each appears as a whole or not at all."""
 
-    Attributes:
-        name: of the place, for a person.
-    """
-
-    name: str
+    name: str  # of the place, for a person
 
     def list(self, folders: Iterable[str]) -> Collection[str]:
         """Return the names of what lies there, at least in these folders; "" is the top."""
@@ -68,3 +71,46 @@ class Folder:
     def remove(self, name: str) -> None:
         """Remove a file, if it is there."""
         (self.path / name).unlink(missing_ok=True)
+
+
+@contextmanager
+def open_lock(path: Path, mode: int = 0o666) -> Iterator[Any]:
+    """Open the file at `path` to be locked; it is made if it does not exist."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, mode)
+    except OSError as error:
+        raise UnusableInput(f"{path.parent} cannot be written to: {error.strerror}.") from error
+    with open(path, "rb+", buffering=0, opener=lambda *_: descriptor) as file:
+        yield file
+
+
+def try_lock(file: Any, how: int) -> bool:
+    """Lock an open file, in place of a lock held before; return False if others are in the way."""
+    try:
+        fcntl.flock(file, how | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError as error:
+        raise UnusableInput(f"{file.name} cannot be locked: {error.strerror}.") from error
+    return True
+
+
+def still_exists(file: Any) -> bool:
+    """Whether an open file has not been removed meanwhile."""
+    with suppress(FileNotFoundError):
+        return os.path.samestat(os.fstat(file.fileno()), os.stat(file.name))
+    return False
+
+
+@contextmanager
+def wait_for_lock(path: Path, wait: Callable[[], None], mode: int = 0o666) -> Iterator[Any]:
+    """Lock the file at `path`; `wait` is called where somebody else holds it now."""
+    while True:
+        with open_lock(path, mode) as file:
+            if not try_lock(file, ALL):
+                wait()
+                fcntl.flock(file, fcntl.LOCK_EX)
+            if still_exists(file):
+                yield file
+                return

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 import xxhash
 
 from packer.errors import EXAMPLES, UnusableInput
-from packer.files.braces import expanded, has_braces
-from packer.files.output_folder import Refused, parts
+from packer.files.names import Refused, expanded, has_braces, parts
 from packer.samples.records import Skipped
 from packer.words import listed as some
 from reader.format import Manifest, manifest
@@ -37,21 +36,15 @@ _ALIKE = "on this disk its name is that of {!r}, as upper and lower case are one
 
 @dataclass(frozen=True)
 class Found:
-    """Objects of a store.
-
-    Attributes:
-        store: in which they are.
-        objects: by name.
-        entry: the one that is meant; "" for all of them.
-    """
+    """Objects of a store, by name."""
 
     store: "ListingStore"
     objects: "dict[str, Listed]"
-    entry: str = ""
+    entry: str = ""  # the one object that the URL names; "" for all of them
 
 
 async def find(url: str, opened: "Callable[[str], ListingStore]") -> Found:
-    """Return what lies at a URL that is checked; `opened` returns the store below another URL."""
+    """Return what lies at a checked URL; `opened` returns the store below another URL."""
     if has_braces(url):
         return await _of_list(url, opened)
     store = opened(url)
@@ -68,7 +61,6 @@ async def find(url: str, opened: "Callable[[str], ListingStore]") -> Found:
 
 
 async def _one(url: str, opened: "Callable[[str], ListingStore]") -> Found | None:
-    """Return the one object that has this URL, if there is one."""
     folder, _, name = url.rpartition("/")
     if folder.count("/") < (4 if url.startswith("hf://") else 2):
         return None  # it is a bucket, a server or a repository
@@ -87,7 +79,7 @@ async def _of_list(url: str, opened: "Callable[[str], ListingStore]") -> Found:
 
 
 async def _without_list(store: "ListingStore", opened: "Callable[[str], ListingStore]") -> Found:
-    """Return what a dataset.json names, or one object: such a store lists no more."""
+    """Return what a dataset.json names, or one object: such a store has no list."""
     if await store.look(manifest.FILENAME):
         text = await store.whole(manifest.FILENAME)
         shards = Manifest.parse(text, Path(manifest.FILENAME)).shards
@@ -103,7 +95,6 @@ async def _without_list(store: "ListingStore", opened: "Callable[[str], ListingS
 
 
 async def _looked_at(store: "ListingStore", names: Iterable[str]) -> "dict[str, Listed]":
-    """Return those objects; raise where some are not there."""
     gate = asyncio.Semaphore(_AT_ONCE)
 
     async def look(name: str) -> "Listed | None":
@@ -124,7 +115,7 @@ async def _looked_at(store: "ListingStore", names: Iterable[str]) -> "dict[str, 
 def wanted(
     listed: "Mapping[str, Listed]", *, is_folded: bool
 ) -> "tuple[dict[str, Listed], list[Skipped]]":
-    """Return the objects to be fetched, by name and in its order, and those that cannot be."""
+    """Return the objects to be fetched, sorted by name, and those that cannot be."""
     folders = {folder for name in listed for folder in _folders(name)}
     seen: dict[str, str] | None = {} if is_folded else None
     found, skipped = {}, []
@@ -139,27 +130,27 @@ def wanted(
 
 
 def version(objects: "Mapping[str, Listed]") -> str:
-    """Return a checksum of what is there, and in which version."""
+    """Return a checksum of the objects and their versions."""
     state = xxhash.xxh3_128()
     for name in sorted(objects):
         listed = objects[name]
-        told = f"{name}\0{listed.size}\0{listed.tag}\0{listed.mtime_ns}\0"
-        state.update(told.encode("utf-8", "surrogatepass"))
+        line = f"{name}\0{listed.size}\0{listed.tag}\0{listed.mtime_ns}\0"
+        state.update(line.encode("utf-8", "surrogatepass"))
     return state.hexdigest()
 
 
 def mtime_ns(listed: "Listed") -> int:
-    """Return the time that a copy is given: that of the object, with what tells its version.
+    """Return the time that a copy is given: the second before the object's, with a fraction.
 
-    Stores tell whole seconds, in which an object may be replaced, so the fraction is made of its
-    tag. It is the second before: nothing is newer than a dataset that is packed from it.
+    Stores have whole seconds, in which an object may be replaced, so its tag makes the fraction.
+    The second before, so that nothing is newer than a dataset that is packed from it.
     """
     fraction = xxhash.xxh3_64_intdigest((listed.tag or "").encode()) % (_SECOND // _MICROSECOND)
     return (listed.mtime_ns // _SECOND - 1) * _SECOND + fraction * _MICROSECOND
 
 
 def _reason(name: str, folders: set[str], seen: dict[str, str] | None) -> str | None:
-    """Return why there can be no file of this name; what is `seen` by its name in lower case."""
+    """Return why there can be no file of this name; `seen` has names by their lower case."""
     try:
         found = parts(name.encode())
     except (Refused, UnicodeEncodeError) as error:
@@ -178,7 +169,6 @@ def _reason(name: str, folders: set[str], seen: dict[str, str] | None) -> str | 
 
 
 def _folders(name: str) -> Iterable[str]:
-    """Yield those that it lies in, the outermost first."""
     at = name.find("/")
     while at >= 0:
         yield name[:at]

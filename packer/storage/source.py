@@ -22,23 +22,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LocalSource:
-    """A source at a path of this machine.
+    """A source at a path of this machine."""
 
-    Attributes:
-        path: that is read.
-        name: for a person, and to know it again: the path, or the URL that it is a copy of.
-        version: a checksum of what the store listed; "" of a path.
-        lacking: what lies there and not at the path.
-    """
-
-    path: Path
-    name: str
-    version: str = ""
-    lacking: tuple[Skipped, ...] = ()
+    path: Path  # that is read
+    name: str  # which identifies it: the path, or the URL that it is a copy of
+    version: str = ""  # a checksum of what the store listed
+    lacking: tuple[Skipped, ...] = ()  # what is in the store and cannot be at the path
 
     @classmethod
     def at(cls, path: Path) -> "LocalSource":
-        """Return what lies at a path."""
+        """Return the source at a path."""
         return cls(path, str(path))
 
 
@@ -48,7 +41,7 @@ class StoreSource:
     def __init__(
         self, url: str, scratch: Path, options: dict[str, Any], provider: bytes | None
     ) -> None:
-        """Ask nothing yet; the other arguments are those of `access`."""
+        """Make no request yet; `options` and `provider` are as `access` returns them."""
         self.name = url
         self._options, self._provider = options, provider
         self._copy = Copy(url, scratch)
@@ -64,20 +57,19 @@ class StoreSource:
         self._stack.close()
         self._copy.leave()
         if isinstance(error, ShardfeedError):
-            error.args = tuple(self._in_its_words(text) for text in error.args)
+            copy = str(self._copy.folder)
+            error.args = tuple(
+                text.replace(copy, self.name) if isinstance(text, str) else text
+                for text in error.args
+            )
         if self._is_fetched:
             self._progress.note(
                 f"packer: what was fetched stays in {self._copy.root}, for the next run to go "
                 "on with. Remove it if there is to be none."
             )
 
-    def _in_its_words(self, text: Any) -> Any:
-        """Name the URL in place of the copy's path."""
-        return text.replace(str(self._copy.folder), self.name) if isinstance(text, str) else text
-
     @cached_property
     def _found(self) -> objects.Found:
-        """Return what the store has."""
         return self._loop.do(objects.find(self.name, self._opened))
 
     def _opened(self, url: str) -> "ListingStore":
@@ -91,7 +83,7 @@ class StoreSource:
         return objects.version(self._found.objects)
 
     def fetched(self, progress: Progress) -> LocalSource:
-        """Return the copy that is packed, which stays as it is for as long as this does."""
+        """Return the copy that is packed, which does not change before this is left."""
         found, self._progress = self._found, progress
         wanted, skipped = objects.wanted(found.objects, is_folded=self._copy.is_folded)
         if not wanted:
@@ -99,10 +91,10 @@ class StoreSource:
             raise NothingToPack(f"{self.name} holds nothing that can be fetched.", files)
 
         def fetch(missing: "Mapping[str, Listed]", folder: Path, unfinished: Path) -> None:
-            total, there = sum(listed.size for listed in missing.values()), len(wanted)
+            total, count = sum(listed.size for listed in missing.values()), len(wanted)
             progress.note(
                 f"packer: {total / 1e6:,.1f} MB of {self.name} are fetched to {folder} "
-                f"({len(missing)} of {there} objects, {there - len(missing)} are there). They are "
+                f"({len(missing)} of {count} objects, {count - len(missing)} are there). They are "
                 "removed once the dataset is committed."
             )
             self._is_fetched = True
@@ -115,5 +107,5 @@ class StoreSource:
         return LocalSource(self._copy.folder / found.entry, self.name, self.version, tuple(skipped))
 
     def forget(self) -> None:
-        """Remove the copy, unless others are at work with it."""
+        """Remove the copy, unless others use it."""
         self._is_fetched = not self._copy.remove()

@@ -41,7 +41,7 @@ T = TypeVar("T")
 
 
 class EventLoop:
-    """A context manager; its thread alone runs what it is given."""
+    """A context manager: a thread that runs coroutines."""
 
     def __init__(self) -> None:
         self._loop = asyncio.new_event_loop()
@@ -52,17 +52,17 @@ class EventLoop:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.give_up()
+        self.cancel()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
 
     def start(self, what: "Coroutine[Any, Any, T]") -> "Future[T]":
-        """Begin something."""
+        """Begin a coroutine."""
         return asyncio.run_coroutine_threadsafe(what, self._loop)
 
     def do(self, what: "Coroutine[Any, Any, T]") -> T:
-        """Return what it gives, or raise."""
+        """Run a coroutine, and return what it returns."""
         future = self.start(what)
         try:
             return future.result()
@@ -70,12 +70,12 @@ class EventLoop:
             future.cancel()
             raise
 
-    def give_up(self) -> None:
-        """End all that is under way."""
-        self.start(_end()).result()
+    def cancel(self) -> None:
+        """Cancel all that is under way."""
+        self.start(_cancel_others()).result()
 
 
-async def _end() -> None:
+async def _cancel_others() -> None:
     others = asyncio.all_tasks() - {asyncio.current_task()}
     for task in others:
         task.cancel()
@@ -85,7 +85,7 @@ async def _end() -> None:
 def access(
     url: str, options: Mapping[str, Any] | None, provider: Any
 ) -> tuple[dict[str, Any], bytes | None]:
-    """Return how a store is opened: its options, and the provider of credentials, pickled."""
+    """Return the options of a store, and its provider of credentials, pickled."""
     if not isinstance(options or {}, Mapping):
         raise UnusableInput("storage_options is a dict of names and values of the store's.")
     need("obstore", url)
@@ -93,19 +93,14 @@ def access(
 
 
 class Store:
-    """What lies below a URL; a context manager around all that is asked of it.
-
-    Attributes:
-        name: the URL.
-        created: names of the objects that were written, and not there before.
-    """
+    """What lies below a URL; a context manager around all requests."""
 
     def __init__(self, url: str, options: dict[str, Any], provider: bytes | None) -> None:
-        """Open it as `access` says; nothing is asked of it yet."""
+        """Make no request yet; `options` and `provider` are as `access` returns them."""
         from reader.store.writing import WritableStore
 
         self.name = url
-        self.created: list[str] = []
+        self.created: list[str] = []  # names of the objects that were written and are new
         self._store = WritableStore(url, options, provider)
         self._loop = EventLoop()
         self._under_way: set[Future[None]] = set()
@@ -147,11 +142,11 @@ class Store:
 
     @property
     def heeds_conditions(self) -> bool:
-        """Whether it refuses to create what is there, as far as is known."""
+        """Whether it refuses to create what exists, as far as is known."""
         return self._store.heeds_conditions
 
     def try_conditions(self, name: str, content: bytes) -> None:
-        """Find out whether it refuses to create an object that is there, of this very content."""
+        """Find out whether it refuses to create an object that exists with this very content."""
         if self.create(name, content):
             self._store.heeds_conditions = False
 
@@ -162,11 +157,12 @@ class Store:
         self._loop.do(fetch_dataset(self._store, folder, is_whole=False))
 
     def read_all(self, names: Iterable[str]) -> Sequence[bytes]:
-        """Return what small objects hold, which are fetched at a time."""
-        return self._loop.do(self._read_all(names))
+        """Fetch small objects concurrently."""
 
-    async def _read_all(self, names: Iterable[str]) -> Sequence[bytes]:
-        return await asyncio.gather(*map(self._store.whole, names))
+        async def read() -> Sequence[bytes]:
+            return await asyncio.gather(*map(self._store.whole, names))
+
+        return self._loop.do(read())
 
     def upload(self, shard: ShardEntry, folder: Path) -> None:
         """Begin to upload a shard of `folder`, its index last; then its tar is removed there."""
@@ -191,7 +187,7 @@ class Store:
 
     def cancel(self) -> None:
         """Cancel all uploads that are under way."""
-        self._loop.give_up()
+        self._loop.cancel()
         self._under_way.clear()
 
     async def _shard(self, shard: ShardEntry, folder: Path) -> None:
@@ -228,7 +224,7 @@ class Store:
 
 
 def failed(error: StoreError) -> PackingFailed:
-    """Return the error for what a store has not taken."""
+    """Return the error for a failed upload."""
     return PackingFailed(
         f"{error} Nothing was committed, and what is uploaded is kept: once the cause is gone, "
         "pack again to go on."

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from packer.files.braces import expanded
+from packer.files.names import expanded
 from packer.samples.labels import Encodings
 from packer.samples.places import Files, places_of
 from packer.samples.records import Facts, Place, Skipped, Source, SourceSample

@@ -12,8 +12,8 @@ from packer.errors import Rejected, UnusableInput
 from packer.options.declared import PackOptions
 from packer.progress import Advance, Progress
 from packer.run.pack import pack, pack_part
-from packer.run.part import Part
 from packer.run.report import PartReport
+from packer.run.run import Part
 
 FilesOf = Callable[[Path], dict[str, bytes]]
 

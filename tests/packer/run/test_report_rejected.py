@@ -13,8 +13,8 @@ from packer.inspect.repair import repair
 from packer.inspect.verify import verify
 from packer.options.declared import PackOptions
 from packer.run.pack import pack, pack_part
-from packer.run.part import Part
 from packer.run.report import PackReport, kept_rejections
+from packer.run.run import Part
 from reader.format import Manifest
 
 RunPack = Callable[..., PackReport]

@@ -1,26 +1,58 @@
-"""A folder that files are written into under names that nobody has looked at.
+"""Names from outside: patterns in braces, and a folder for files under names nobody has looked at.
 
-Guarantees: nothing outside the folder is written or followed; a file appears whole or not at all;
-a file that is there with other content is left as it is, unless told otherwise.
+Guarantees of `OutputFolder`: nothing outside the folder is written or followed; a file appears
+whole or not at all; a file that is there with other content stays, unless `overwrite` is set.
 
 Assumption: no two writers write the same name at a time.
 """
 
 import errno
 import os
+import re
 import stat
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
 import xxhash
 
-from packer.files.transfer import write_all
+from packer.errors import UnusableInput
+from packer.files.atomic import write_all
 from packer.keys import MAX_NAME
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+_BRACES = re.compile(r"\{(?:(\d+)\.\.(\d+)|([^{}]*,[^{}]*))\}")
+_MOST = 1_000_000  # names
 
 Chunks = Callable[[], Iterable[bytes]]
+
+
+def has_braces(pattern: str) -> bool:
+    """Whether `pattern` means several names, as webdataset has it: ``shard-{000..009}.tar``."""
+    return _BRACES.search(pattern) is not None
+
+
+def expanded(pattern: str) -> Iterator[str]:
+    """Yield the names that a pattern means, in its order; itself, if it has no braces."""
+    for number, name in enumerate(_expanded(pattern)):
+        if number >= _MOST:
+            raise UnusableInput(f"{pattern} means more than {_MOST:,} names.")
+        yield name
+
+
+def _expanded(pattern: str) -> Iterator[str]:
+    match = _BRACES.search(pattern)
+    if not match:
+        yield pattern
+        return
+    first, last, listed = match.groups()
+    names: Iterable[str] = (
+        (str(number).zfill(len(first)) for number in range(int(first), int(last) + 1))
+        if listed is None
+        else listed.split(",")
+    )
+    for name in names:
+        yield from _expanded(pattern[: match.start()] + name + pattern[match.end() :])
 
 
 class Refused(Exception):
@@ -84,7 +116,6 @@ class OutputFolder:
         return at
 
     def _leave(self) -> None:
-        """Close the folder entered last."""
         if self._last[0]:
             os.close(self._last[1])
         self._last = (), self._root

@@ -14,7 +14,7 @@ from packer.errors import PackingFailed, ProcessDied, Rejected
 from packer.options.declared import PackOptions
 from packer.progress import Advance, Progress
 from packer.run.pack import PackReport, pack
-from packer.shards import futures
+from packer.shards import executors
 from reader.format import Manifest
 
 FilesOf = Callable[[Path], dict[str, bytes]]
@@ -172,7 +172,7 @@ def test_a_machine_with_another_version_is_refused_by_name_before_it_writes(
 
 
 def test_a_machine_with_another_packer_is_told_so_before_the_job_is_opened() -> None:
-    _, error, _ = futures.work_elsewhere("0.0", b"not a pickle")
+    _, error, _ = executors.work_elsewhere("0.0", b"not a pickle")
     assert isinstance(error, PackingFailed)
     assert "the run was begun with 0.0" in str(error)
 
@@ -216,7 +216,7 @@ def test_a_job_that_comes_after_its_run_is_over_writes_nothing(
 def test_an_executor_that_does_nothing_is_told_of(
     tmp_path: Path, many: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(futures, "STALL_SECONDS", 0.01)
+    monkeypatch.setattr(executors, "STALL_SECONDS", 0.01)
     executor = Hoarding(99, 99)
 
     def stop(*_: object) -> bool:

@@ -3,7 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from packer.files.transfer import read_span, write_all
+from packer.files.atomic import write_all
+from packer.files.hashed_file import read_span
 
 
 @pytest.fixture

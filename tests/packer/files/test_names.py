@@ -3,7 +3,7 @@
 import pytest
 
 from packer.errors import UnusableInput
-from packer.files.braces import expanded, has_braces
+from packer.files.names import expanded, has_braces
 
 
 @pytest.mark.parametrize(
