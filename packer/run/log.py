@@ -27,7 +27,7 @@ from packer.files.snapshot import Watched
 from packer.progress import Progress
 from packer.run.run import Run, busy, part_files
 from packer.shards.shard_writer import index_name, remove_shard, remove_temporaries
-from packer.storage.folder import ALL, Folder, Storage, open_lock, still_exists, try_lock
+from packer.storage.folder import ALL, Folder, open_lock, still_exists, try_lock
 from packer.storage.store import Store
 from packer.words import option
 from reader.format import FormatError, Manifest, manifest, mistaken
@@ -303,7 +303,7 @@ def _refuse_strangers(
         )
 
 
-def _remove_dataset(storage: Storage, splits: set[str]) -> set[str]:
+def _remove_dataset(storage: Folder | Store, splits: set[str]) -> set[str]:
     """Remove dataset.json first, so that nobody reads the half; return the splits."""
     with contextlib.suppress(FormatError, OSError):
         if (text := storage.read(manifest.FILENAME)) is not None:

@@ -84,7 +84,7 @@ class PartReport:
 
 
 def without_labels(labels: Collection[int]) -> list[str]:
-    """Return what to say where some samples have labels and others have not."""
+    """Return a remark if some samples have labels and others have none."""
     some = -1 in labels and len(labels) > 1
     return ["Some samples have no label: a Loader gives them -1."] * some
 
@@ -102,19 +102,10 @@ def manifest_of(
     boxes: Encodings,
     **rest: Any,
 ) -> Manifest:
-    """Return the manifest of what is written, beside what there is already.
+    """Return the manifest of the shards that are written, in the order of `entries`, and of `base`.
 
-    Args:
-        written: the shards.
-        entries: theirs, in order.
-        base: the dataset that they are added to.
-        policy: what was done with images.
-        rejected: files that were rejected now, with the reasons.
-        unindexed: those of them that no index names.
-        before: those that `base` names already: they are not counted twice.
-        reading: what the source was understood as.
-        boxes: how the members hold boxes.
-        rest: of a `Manifest`.
+    No index names the files `unindexed`, some of those that were `rejected` now; `base` names those
+    `before` already, which are not counted twice.
     """
     count = sum(item not in before for item in rejected)
     fields = written.fields.union(base.fields if base else ())
@@ -132,7 +123,7 @@ def manifest_of(
 
 
 def report(name: str, content: Manifest, written: Written, **fields: Any) -> PackReport:
-    """Return the report on a committed dataset; `fields` are the rest of it."""
+    """Return the report on a committed dataset."""
     return PackReport(
         dataset=name,
         samples=sum(shard.samples for shard in content.shards),
@@ -148,23 +139,17 @@ def report(name: str, content: Manifest, written: Written, **fields: Any) -> Pac
 
 @dataclass(frozen=True)
 class RejectedFiles:
-    """What a dataset keeps of the files that its source has and it lacks.
-
-    Attributes:
-        count: number of files.
-        reasons: number of files by reason, the most frequent first; names and numbers in a reason
-            are ``...``.
-        files: the first thousand, by name.
-    """
+    """What a dataset keeps of the files that its source has and it lacks."""
 
     count: int = 0
+    # Files by reason, the most frequent first; names and numbers in a reason are "...".
     reasons: Mapping[str, int] = field(default_factory=dict)
-    files: tuple[Named, ...] = ()
+    files: tuple[Named, ...] = ()  # the first thousand, by name
 
 
 def rejected_files(content: Manifest, of_indexes: Collection[Named]) -> RejectedFiles:
     """Join what dataset.json and its indexes name."""
-    named = unindexed_files(content)
+    named = _unindexed_files(content)
     if sum(_reasons(content).values()) + len(of_indexes) > content.rejected:
         of_indexes = {*of_indexes}.difference(named)  # an append names again what it rejects
     reasons = _counted(_reasons(content), of_indexes)
@@ -176,15 +161,15 @@ def rejected_files(content: Manifest, of_indexes: Collection[Named]) -> Rejected
 
 def kept_rejections(files: Collection[Named], base: Manifest | None = None) -> dict[str, Any]:
     """Return what dataset.json keeps of `files`, which neither an index nor `base` names."""
-    named = sorted([*(unindexed_files(base) if base else ()), *map(_shortened, files)])
+    short = [(shortened(name, _LONGEST), shortened(reason, _LONGEST)) for name, reason in files]
+    named = sorted([*(_unindexed_files(base) if base else ()), *short])
     if not named:
         return {}
     reasons = _counted(_reasons(base) if base else {}, files)
     return {"reasons": _bounded(reasons), "files": [list(item) for item in named[:_MOST_FILES]]}
 
 
-def unindexed_files(content: Manifest) -> list[Named]:
-    """Return the files that dataset.json names."""
+def _unindexed_files(content: Manifest) -> list[Named]:
     return [(name, reason) for name, reason in content.rejections.get("files", ())]
 
 
@@ -194,18 +179,12 @@ def _reasons(content: Manifest) -> Mapping[str, int]:
 
 
 def _counted(reasons: Mapping[str, int], files: Iterable[Named]) -> Counter[str]:
-    """Add files to the counts of their reasons."""
     patterns = (shortened(pattern_of(reason), _LONGEST) for _, reason in files)
     return Counter(reasons) + Counter(patterns)
 
 
 def _bounded(reasons: Counter[str]) -> dict[str, int]:
-    """Return the most frequent reasons, the others as one; equal counts by the reason's text."""
+    """Return the most frequent reasons, the others as one; sort equal counts by text."""
     order = sorted(reasons.items(), key=lambda item: (item[0] == _FURTHER, -item[1], item[0]))
     rest = sum(count for _, count in order[_MOST_REASONS:])
     return dict(order[:_MOST_REASONS]) | ({_FURTHER: rest} if rest else {})
-
-
-def _shortened(item: Named) -> Named:
-    name, reason = item
-    return shortened(name, _LONGEST), shortened(reason, _LONGEST)

@@ -3,7 +3,7 @@
 import os
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, replace
 from typing import Any
@@ -24,7 +24,7 @@ from packer.run.report import PackReport, manifest_of, report, without_labels
 from packer.run.run import Run
 from packer.samples.labels import joined, of_items
 from packer.samples.records import Content, SourceSample
-from packer.shards.builder import ShardStream
+from packer.shards.builder import Rejections, ShardStream
 from packer.shards.jobs import tell_of_compiling
 from packer.words import option
 from reader.format import FORMATS, Index, Manifest
@@ -35,32 +35,23 @@ _OF_IMAGES = ("jpeg", "png", "max_side", "quality", "raw")
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked for, beside the options that shape the shards.
+    """What is asked for, beside the options that shape the shards."""
 
-    Attributes:
-        classes: class names in label order; empty: labels are numbers.
-        declared: the class names that the samples' own numbers stand for; empty: `classes`.
-        skips: what is not sound is skipped.
-        threads: that encode.
-        what: the samples are, for a person.
-        remarks: further sentences on them.
-    """
-
-    classes: tuple[str, ...]
-    skips: bool
+    classes: tuple[str, ...]  # names in label order; empty: labels are numbers
+    skips: bool  # bad samples are skipped
     append: bool
     overwrite: bool
-    threads: int
+    threads: int  # that encode
     progress: Progress
     what: str = "samples of a loop"
-    declared: tuple[str, ...] = ()
+    declared: tuple[str, ...] = ()  # what the samples' own numbers stand for; empty: `classes`
     remarks: tuple[str, ...] = ()
 
 
 def write_stream(
     samples: Iterable[Any], to: Destination, options: PackOptions, request: Request
 ) -> PackReport:
-    """Write all `samples`, and commit them; an error of theirs discards what was written."""
+    """Write all `samples`, and commit them; an error discards what was written."""
     session = Session(to, options, request)
     try:
         for sample in samples:
@@ -81,14 +72,15 @@ class Session:
         self._folder = folder = to.folder
         self._failure: BaseException | None = None
         self._made = [path for path in (folder, *folder.parents) if not path.exists()][::-1]
-        self._base = self._opened_base() if request.append else None
-        self._fields = self._understood()
-        keys = list(self._keys_there())
+        self._base = self._open_base() if request.append else None
+        self._shards = self._base.shards if self._base else ()
+        self._fields = self._item_fields()
+        indexes = (Index(folder / shard.index, mapped=False) for shard in self._shards)
+        keys = [key for index in indexes for key in index.values_of("key")]
         self._keys = KeySet(keys)
         self._next = 1 + max((int(key) for key in keys if key.isdigit()), default=-1)
         self._has_keys: bool | None = None
-        self._warned = False
-        self._has_jpeg = False
+        self._warned = self._has_jpeg = False
         self._run = replace(Run.asked(to.name, options, request.classes), pushed=True)
         self._base_splits = set(self._base.splits) if self._base else set()
         self._splits: list[str] = []
@@ -128,7 +120,7 @@ class Session:
             self._reject(name, error)
             self._stream.rejected.append((name, str(error)))
             return
-        self._tell_of_compiling(item.image)
+        self._note_compiling(item.image)
         image = item.image.copy() if isinstance(item.image, Image.Image) else item.image
         if not self._warned and grows_as_png(image, self._options.policy):
             self._warned = True
@@ -137,8 +129,7 @@ class Session:
         known = SourceSample(name, escape(name), item.label, 0, 0, members, split)
         self._stream.add(known, Content(image, item.members))
 
-    def _tell_of_compiling(self, image: bytes | Image.Image) -> None:
-        """Say once that JPEGs take seconds at first, when one comes."""
+    def _note_compiling(self, image: bytes | Image.Image) -> None:
         policy = self._options.policy
         is_jpeg = image.startswith(_JPEG) if isinstance(image, bytes) else policy.quality
         if is_jpeg and not self._has_jpeg:
@@ -173,7 +164,7 @@ class Session:
     def discard(self) -> None:
         """Leave the destination as it was."""
         self._stream.close()
-        with suppress(OSError):  # what is left is discarded by who comes next
+        with suppress(OSError):  # what is left is discarded by the next run
             self._to.discard(self._splits, self._base)
         self._stack.close()
         self._remove_folders()
@@ -183,7 +174,7 @@ class Session:
             with suppress(OSError):  # somebody else has put something there
                 folder.rmdir()
 
-    def _opened_base(self) -> Manifest:
+    def _open_base(self) -> Manifest:
         """Return the dataset that is added to, if its images were stored as these will be."""
         base = Manifest.load(self._to.base())
         joined(base, of_items(self._options.source), self._to.name)
@@ -195,38 +186,31 @@ class Session:
             )
         return base
 
-    def _understood(self) -> Fields:
-        """Return how items are understood: classes that are there keep their numbers."""
+    def _item_fields(self) -> Fields:
+        """Return how items are read: classes of the dataset keep their numbers."""
         columns, given = self._options.source.columns, self._request.classes
-        there = self._base.classes if self._base else ()
-        names = () if is_numbered(there) else there
-        if given and not names and len(given) < len(there):
+        known = self._base.classes if self._base else ()
+        names = () if is_numbered(known) else known
+        if given and not names and len(given) < len(known):
             raise UnusableInput(
-                f"The {len(there)} classes are numbers, and {len(given)} names are given: give one "
+                f"The {len(known)} classes are numbers, and {len(given)} names are given: give one "
                 "for each."
             )
-        order = (*names, *(name for name in given if name not in names))
         return Fields(
             columns.image or "image",
             columns.label,
             columns.split,
-            classes=order,
+            classes=(*names, *(name for name in given if name not in names)),
             declared=self._request.declared or given,
         )
-
-    def _keys_there(self) -> Iterator[bytes]:
-        for shard in self._base.shards if self._base else ():
-            yield from Index(self._folder / shard.index, mapped=False).values_of("key")
 
     def _new_stream(self) -> ShardStream:
         return ShardStream(
             self._folder,
-            self._options.policy,
-            shard_size=self._options.shard_size,
-            shard_samples=self._options.shard_samples,
-            threads=self._request.threads,
+            self._options,
+            self._request.threads,
             first=next_numbers(self._base),
-            added_to=sum(shard.bytes for shard in self._base.shards) if self._base else 0,
+            added_to=sum(shard.bytes for shard in self._shards),
             begin_split=self._begin_split,
             reject=self._reject,
         )
@@ -273,8 +257,8 @@ class Session:
             raise Rejected([(name, str(error))], written=False, noun="item")
 
     @property
-    def _rejected(self) -> list[tuple[str, str]]:
-        """Every sample that was rejected; a last one may have no shard whose index names it."""
+    def _rejected(self) -> Rejections:
+        """Return all rejections; the last ones may be in no shard's index."""
         return self._stream.written.rejected + self._stream.rejected
 
     def _manifest(self) -> Manifest:
@@ -285,10 +269,9 @@ class Session:
         count = splits.total()
         if not count and base is None:
             raise NothingToPack(f"Nothing was written to {self._to.name}.", self._rejected)
-        there = base.classes if base else ()
-        classes = self._fields.classes or max(there, numbered(written.labels), key=len)
-        images = written.fields.difference(FORMATS, ("cls",))
-        told = sentence(self._request.what, count, classes, splits, sorted(images), False)
+        known = base.classes if base else ()
+        classes = self._fields.classes or max(known, numbered(written.labels), key=len)
+        members = sorted(written.fields.difference(FORMATS, ("cls",)))
         checksums = "".join(entry.checksum for entry in written.entries.values())
         return manifest_of(
             written,
@@ -297,7 +280,7 @@ class Session:
             self._options.policy,
             rejected=self._rejected,
             unindexed=self._stream.rejected,
-            reading=told,
+            reading=sentence(self._request.what, count, classes, splits, members, False),
             boxes=of_items(self._options.source),
             options=base.options if base else self._options.dump(),
             source=xxhash.xxh3_128_hexdigest(f"{base.source if base else ''}{checksums}".encode()),

@@ -15,6 +15,7 @@ from packer.errors import AGAIN, BadImage, PackingFailed, cannot_write
 from packer.images.encode import Encoded, Policy, encode
 from packer.images.jpegtran import JpegtranFailed
 from packer.images.members import EncodedMember, encode_member
+from packer.options.declared import PackOptions
 from packer.plan.plan import default_shard_size
 from packer.samples.records import Content, SourceSample
 from packer.shards.shard_writer import ShardWriter, Written
@@ -53,10 +54,6 @@ class ShardBuilder:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Cancel what has not been written."""
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)
 
@@ -90,20 +87,16 @@ class ShardBuilder:
 
     def _encode(self, sample: SourceSample, read: Callable[[], Content]) -> _Result:
         content = read()
-        return content.sample or sample, *encode_content(content, self._policy)
-
-
-def encode_content(content: Content, policy: Policy) -> tuple[Encoded, Members]:
-    """Encode a sample's image and its members; raise `BadImage` where one is not sound."""
-    encoded = encode(content.image, policy)
-    if (size := sum(map(len, content.members.values()))) > (most := policy.limits.bytes):
-        raise BadImage(f"its members have {size} bytes; {most} are the most (--max-bytes)")
-    if encoded.info.format in content.members:
-        raise BadImage(f"another member of its sample is a .{encoded.info.format}, too")
-    members = {
-        ext: encode_member(ext, data, encoded.info, policy) for ext, data in content.members.items()
-    }
-    return encoded, members
+        policy, found = self._policy, content.members
+        encoded = encode(content.image, policy)
+        if (size := sum(map(len, found.values()))) > (most := policy.limits.bytes):
+            raise BadImage(f"its members have {size} bytes; {most} are the most (--max-bytes)")
+        if encoded.info.format in found:
+            raise BadImage(f"another member of its sample is a .{encoded.info.format}, too")
+        members = {
+            ext: encode_member(ext, data, encoded.info, policy) for ext, data in found.items()
+        }
+        return content.sample or sample, encoded, members
 
 
 class ShardStream:
@@ -112,11 +105,9 @@ class ShardStream:
     def __init__(
         self,
         folder: Path,
-        policy: Policy,
-        *,
-        shard_size: int | None,
-        shard_samples: int | None,
+        options: PackOptions,
         threads: int,
+        *,
         first: Mapping[str, int],
         added_to: int,
         begin_split: Callable[[str], None],
@@ -128,12 +119,11 @@ class ShardStream:
         bytes of the shards that are kept: without `shard_size` shards grow with the dataset.
         """
         self._folder = self._path = folder
-        self._shard_size, self._shard_samples = shard_size, shard_samples
-        self._next = dict(first)
-        self._bytes = added_to
+        self._shard_size, self._shard_samples = options.shard_size, options.shard_samples
+        self._next, self._bytes = dict(first), added_to
         self._begin_split, self._reject = begin_split, reject
         self._builder = ShardBuilder(
-            policy, threads, self._shard_of, self._refuse, "Nothing was committed."
+            options.policy, threads, self._shard_of, self._refuse, "Nothing was committed."
         )
         self._open: dict[str, ShardWriter] = {}
         self._begun: set[str] = set()
@@ -142,7 +132,7 @@ class ShardStream:
 
     def close(self) -> None:
         """Remove what is not finished."""
-        self._builder.close()
+        self._builder.__exit__()
         for shard in self._open.values():
             shard.close()
 
@@ -184,10 +174,8 @@ class ShardStream:
         return shard
 
     def _is_full(self, shard: ShardWriter, more: int) -> bool:
-        if len(shard) == self._shard_samples:
-            return True
         size = self._shard_size or default_shard_size(self._bytes)[0]
-        return shard.size + more > size
+        return len(shard) == self._shard_samples or shard.size + more > size
 
     def _begin_shard(self, split: str) -> ShardWriter:
         if split not in self._begun:
@@ -210,7 +198,6 @@ class ShardStream:
 
 
 def _span(sample: SourceSample, encoded: Encoded, members: Members) -> int:
-    """Return the bytes that a sample takes in a tar."""
     sizes = {encoded.info.format: len(encoded.data)}
     sizes |= {} if sample.label < 0 else {"cls": len(str(sample.label))}
     sizes |= {ext: len(member.data) for ext, member in members.items()}

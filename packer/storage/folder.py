@@ -1,4 +1,4 @@
-"""A folder or an object store behind five verbs, and locks on the files of a folder.
+"""A folder by the verbs that stores have, too, and locks on its files.
 
 A lock is advisory (`flock`, which a network file system passes on).
 """
@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from packer.errors import UnusableInput
 from packer.files.atomic import write_file
@@ -16,29 +16,8 @@ from packer.files.atomic import write_file
 ALL, SHARED = fcntl.LOCK_EX, fcntl.LOCK_SH
 
 
-class Storage(Protocol):
-    """Bytes under names below one place; each appears as a whole or not at all."""
-
-    name: str  # of the place, for a person
-
-    def list(self, folders: Iterable[str]) -> Collection[str]:
-        """Return the names of what lies there, at least in these folders; "" is the top."""
-
-    def read(self, name: str) -> bytes | None:
-        """Return what a small object holds; None if there is none."""
-
-    def create(self, name: str, content: bytes) -> bool:
-        """Write an object; return False if there is one of this name, which stays."""
-
-    def replace(self, name: str, content: bytes, tag: str | None = None) -> bool:
-        """Write an object in place of the one with this `tag`; return False if that has gone."""
-
-    def remove(self, name: str) -> None:
-        """Remove an object, if it is there."""
-
-
 class Folder:
-    """A folder of this machine, which may not be there yet."""
+    """A folder of this machine, which may not be there yet, as `store.Store` is one in a store."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -59,14 +38,9 @@ class Folder:
             return (self.path / name).read_bytes()
         return None
 
-    def create(self, name: str, content: bytes) -> bool:
-        """Write a file; return False if there is one of this name, which stays."""
-        return not (self.path / name).exists() and self.replace(name, content)
-
-    def replace(self, name: str, content: bytes, tag: str | None = None) -> bool:
+    def replace(self, name: str, content: bytes) -> None:
         """Write a file, in place of the one that is there."""
         write_file(self.path / name, content)
-        return True
 
     def remove(self, name: str) -> None:
         """Remove a file, if it is there."""
