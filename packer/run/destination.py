@@ -26,7 +26,7 @@ from packer.shards.shard_writer import Written, index_name, index_of, is_finishe
 from packer.storage.store import AT_ONCE, Store, failed
 from packer.words import option
 from reader.errors import StoreError
-from reader.format import FormatError, Index, Manifest, manifest
+from reader.format import FormatError, Index, Manifest, ShardEntry, manifest
 
 _RESOLUTION = 10**9  # ns: of the times that stores list
 _INDEXES = 64  # fetched at a time
@@ -102,9 +102,7 @@ class StoreDestination(Destination):
         name = f"{url.rpartition('/')[2]}-{xxhash.xxh64_hexdigest(url.encode())[:8]}"
         super().__init__(Path(os.path.realpath(scratch)) / name)
         self.name = url
-        self._store = store
-        self._stack = ExitStack()
-        self._claim = StoreLog(store)
+        self._store, self._claim, self._stack = store, StoreLog(store), ExitStack()
         self._tag: str | None = None  # of the dataset.json that is added to
         self._is_base = self._is_begun = False
 
@@ -224,13 +222,10 @@ class StoreDestination(Destination):
     def take(self, shard: Written) -> None:
         """Begin to upload it; waits where too many uploads are under way."""
         [entry] = shard.entries.values()
-        tar, listed = self.folder / entry.file, self._claim.listed
+        tar = self.folder / entry.file
         if not entry.samples or not tar.exists():
             return  # the dataset may have no use for it; or it is in the store
-        sizes = {entry.file: entry.bytes, entry.index: entry.index_bytes}
-        if entry.file in self._claim.trusted and all(
-            listed[name].size == size for name, size in sizes.items()
-        ):
+        if entry.file in self._claim.trusted and not self._lacking(entry):
             tar.unlink()
         else:
             self._store.upload(entry, self.folder)
@@ -254,7 +249,12 @@ class StoreDestination(Destination):
                 if (self.folder / shard.file).exists():  # it was not taken
                     self._store.upload(shard, self.folder)
             self.wait(progress or Progress(quiet=True))
-            self._check(content)
+            self._claim.look()
+            for name in filter(None, map(self._lacking, content.shards)):
+                raise PackingFailed(
+                    f"{self.name}/{name} is not in the store any more as it was uploaded. Pack "
+                    "again to go on."
+                )
             if not self._store.replace(manifest.FILENAME, text, self._tag):
                 raise UnusableInput(
                     f"{self.name} has been replaced or added to by another packer meanwhile. "
@@ -278,15 +278,12 @@ class StoreDestination(Destination):
             if self._claim.is_new:
                 self._claim.release()
 
-    def _check(self, content: Manifest) -> None:
-        listed = self._claim.look()
-        for shard in content.shards:
-            for name, size in ((shard.file, shard.bytes), (shard.index, shard.index_bytes)):
-                if name not in listed or listed[name].size != size:
-                    raise PackingFailed(
-                        f"{self.name}/{name} is not in the store any more as it was uploaded. "
-                        "Pack again to go on."
-                    )
+    def _lacking(self, shard: ShardEntry) -> str | None:
+        """Return the file of a shard that the store has not listed with its size, if any."""
+        sizes = {shard.file: shard.bytes, shard.index: shard.index_bytes}
+        listed = self._claim.listed
+        wrong = (n for n, size in sizes.items() if n not in listed or listed[n].size != size)
+        return next(wrong, None)
 
     def forget(self, content: Manifest) -> None:
         """Remove what a crash right after the commit has left in the store and in the folder."""

@@ -60,11 +60,7 @@ class RunLog:
     def hold(
         self, run: Run, overwrite: bool, keep: Manifest | None = None, note: Note = ignore
     ) -> Iterator[Watched]:
-        """Hold the destination for one packing run; the body writes shards and calls `commit`.
-
-        Yields the log as it is from now on. Shards that an interrupted run has finished stay, if
-        this one would write the same; `keep` is the dataset that is added to.
-        """
+        """Hold the destination for one packing run, which may add to `keep`; yield its log."""
         with open_lock(self.path) as file:
             if not try_lock(file, ALL):
                 raise busy(self.folder)
@@ -96,7 +92,10 @@ class RunLog:
         if found is not None and run.continues(found):
             return splits
         if overwrite:
-            self._remove_dataset(splits)
+            for split in filter(None, _remove_dataset(self._storage, splits)):
+                with contextlib.suppress(OSError):  # it does not exist, or is not empty
+                    (self.folder / split).rmdir()
+            sync_folder(self.folder)
         elif found is not None and run.mends(found):
             self._refuse_strangers(splits, keep, found.shards)
             if stale := self._remove_stale(found, run, keep):
@@ -144,8 +143,8 @@ class RunLog:
 
     def remove(self) -> None:
         """Remove all that a run has beside its shards, the log last."""
-        kept = [self.folder / name for name in (KEPT_SCAN, STALE)]
-        for path in (*part_files(self.folder), *kept, self.path):
+        scan, stale = self.folder / KEPT_SCAN, self.folder / STALE
+        for path in (*part_files(self.folder), scan, stale, self.path):
             path.unlink(missing_ok=True)
 
     def remove_temporaries(self, splits: Iterable[str]) -> None:
@@ -178,12 +177,6 @@ class RunLog:
                 sync_folder(self.folder / split)
         return count
 
-    def _remove_dataset(self, splits: set[str]) -> None:
-        for split in filter(None, _remove_dataset(self._storage, splits)):
-            with contextlib.suppress(OSError):  # it does not exist, or is not empty
-                (self.folder / split).rmdir()
-        sync_folder(self.folder)
-
 
 class StoreLog:
     """The log in a store, which claims the place for a run."""
@@ -209,7 +202,7 @@ class StoreLog:
             self.look()
             found = None
         if found is None:
-            self._refuse_strangers(run, keep)
+            _refuse_strangers(self._store.name, self.listed, run.splits, keep)
         elif not run.joins(found):
             raise run.refusal(self._store.name, found)
         text = json.dumps(asdict(found or run)).encode()
@@ -224,8 +217,8 @@ class StoreLog:
                 f"{self._store.name}: another packer has just begun or finished there."
             )
         if self.is_new:
-            try:
-                self._refuse_strangers(run, keep)  # that have come meanwhile
+            try:  # others may have come meanwhile
+                _refuse_strangers(self._store.name, self.listed, run.splits, keep)
             except UnusableInput:
                 self.release()
                 raise
@@ -250,9 +243,6 @@ class StoreLog:
     def _found(self) -> Run | None:
         text = self._store.read(JOURNAL) if JOURNAL in self.listed else None
         return None if text is None else Run.parsed(text)
-
-    def _refuse_strangers(self, run: Run, keep: Manifest | None) -> None:
-        _refuse_strangers(self._store.name, self.listed, run.splits, keep)
 
 
 def _append(file: Any, run: Run) -> None:

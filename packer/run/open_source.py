@@ -117,11 +117,11 @@ def open_source(
                 scratch.mkdir(parents=True, exist_ok=True)
             folder = TemporaryDirectory(prefix="shardfeed-", dir=scratch)
             made, stays = Path(stack.enter_context(folder)), "until this command ends"
-        if isinstance(source, LocalSource) and _is_compressed(source.path):
-            tar = _target(source.path, kept or made)
-            if not _is_current(source.path, tar):
-                tar = _target(source.path, made)
-                _decompress(source.path, tar, progress, stays)
+        if isinstance(source, LocalSource) and _is_compressed(path := source.path):
+            tar = _target(path, kept or made)
+            if not _is_current(path, tar):
+                tar = _target(path, made)
+                _decompress(path, tar, progress, stays)
             source = replace(source, path=tar)
         yield source, made
 

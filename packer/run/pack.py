@@ -72,8 +72,7 @@ def pack(
     with ExitStack() as stack:
         source, spool = stack.enter_context(open_source(src, progress, to, keeps=True))
         name = source.name if isinstance(source, LocalSource) else source.what
-        base = to.base() if append else None
-        if base is not None:
+        if (base := to.base() if append else None) is not None:
             refuse_other_options(to, base, options)
         work = prepare(source, options, progress, classes, base, spool=spool)
         committed = base if append else None if overwrite else already_packed(to, work)
@@ -198,25 +197,17 @@ def _destination(dst: Path | Destination) -> Destination:
 
 def _lost_classes(work: Work, written: Written) -> list[str]:
     """Return a sentence on the classes whose every file was rejected when it was read."""
-    classes = work.scanned.classes
     known = len(work.base.classes) if work.base else 0
-    lost = [
-        classes[label]
-        for label in np.unique(work.scanned.listing.labels).tolist()
-        if label >= known and label not in written.labels
-    ]
-    if not lost:
-        return []
-    return [
-        "No file of these classes is an image; they keep their numbers and have no samples: "
-        f"{listed(lost, EXAMPLES)}."
-    ]
+    labels = {*np.unique(work.scanned.listing.labels).tolist()}.difference(written.labels)
+    lost = [work.scanned.classes[label] for label in sorted(labels) if label >= known]
+    sentence = "No file of these classes is an image; they keep their numbers and have no samples"
+    return [f"{sentence}: {listed(lost, EXAMPLES)}."] if lost else []
 
 
 def _drop_empty_shards(dst: Path, written: Written) -> Rejections:
     """Remove shards without samples, which each append would write; return their rejections."""
     rejected: Rejections = []
-    for file in [entry.file for entry in written.entries.values() if not entry.samples]:
+    for file in [file for file, entry in written.entries.items() if not entry.samples]:
         rejected += Index(index_of(dst / file), mapped=False).rejected
         remove_shard(dst / file)
         del written.entries[file]

@@ -1,17 +1,12 @@
 """How parts of one run share its destination, and the one scan of its source.
 
-The first part at work scans while the others wait, and begins the run in the log; the others take
-over what it has found. Who is alone at work may also do what needs that: begin the run anew where
-the source has been mended, and remove what killed processes have left.
+The first part scans while the others wait, and begins the run in the log; the others map what it
+has found. A part that is alone may also begin the run anew where the source has been mended, and
+remove what killed processes have left.
 
-A scan of ten million files takes minutes, and gigabytes of memory. It is kept with the samples in
-the order of the shards, in columns; a part maps it, and reads only those of its own shards::
-
-    columns, each from a multiple of 64 bytes on
-    a pickle of all else
-    where that lies, and its checksum: what is cut short lacks it
-
-It is a pickle, so it is read only where it is this very user's, and nobody else could write it.
+The kept scan has the samples in the order of the shards, in columns at multiples of 64 bytes, then
+a pickle of all else, then where that lies, and its checksum: what is cut short lacks it. A pickle
+is read only if it is this very user's, and no other user could write it.
 """
 
 import fcntl
@@ -33,14 +28,7 @@ from packer.files.snapshot import Watched
 from packer.plan.work import Work
 from packer.run.log import KEPT_SCAN, STALE, Note, RunLog, read
 from packer.run.run import Part, Run, busy, hold_part
-from packer.storage.folder import (
-    ALL,
-    SHARED,
-    open_lock,
-    still_exists,
-    try_lock,
-    wait_for_lock,
-)
+from packer.storage.folder import ALL, SHARED, open_lock, still_exists, try_lock, wait_for_lock
 
 _END = struct.Struct("<8sQQQ")
 _MAGIC = b"kept:001"

@@ -107,13 +107,12 @@ def manifest_of(
     No index names the files `unindexed`, some of those that were `rejected` now; `base` names those
     `before` already, which are not counted twice.
     """
-    count = sum(item not in before for item in rejected)
     fields = written.fields.union(base.fields if base else ())
     return Manifest(
         packer=__version__,
         fields=tuple(sorted(fields)),
         shards=(*(base.shards if base else ()), *entries),
-        rejected=count + (base.rejected if base else 0),
+        rejected=sum(file not in before for file in rejected) + (base.rejected if base else 0),
         rejections=kept_rejections([item for item in unindexed if item not in before], base),
         reading=base.reading if base and base.reading else reading,
         boxes={ext: one for ext, one in joined(base, boxes).items() if ext in fields},

@@ -88,7 +88,6 @@ def write_missing(
 
 
 def _refuse_full_disk(work: Work, dst: Path, missing: Sequence[int]) -> None:
-    """Raise before hours of work where the disk is too small for it."""
     needed, free = bytes_needed(work, missing), shutil.disk_usage(dst).free
     if needed is not None and needed > free:
         raise UnusableInput(

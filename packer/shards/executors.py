@@ -17,6 +17,7 @@ import traceback
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, InvalidStateError, wait
 from contextlib import contextmanager, suppress
+from importlib import import_module
 from itertools import islice
 from typing import Any
 
@@ -54,16 +55,20 @@ def connected(place: Executor | str | None) -> Iterator[Executor | None]:
             yield executor
 
 
-@contextmanager
-def _dask(address: str) -> Iterator[Executor]:
+def _import(module: str, name: str, extra: str) -> Any:
     try:
-        from distributed import Client
+        return import_module(module)
     except ImportError as error:
         raise UnusableInput(
-            f"dask cannot be imported ({error}). Install it: pip install 'shardfeed[dask]'."
+            f"{name} cannot be imported ({error}). Install it: pip install 'shardfeed[{extra}]'."
         ) from error
+
+
+@contextmanager
+def _dask(address: str) -> Iterator[Executor]:
+    distributed = _import("distributed", "dask", "dask")
     try:
-        client = Client(address, timeout=_DASK_SECONDS, set_as_default=False)
+        client = distributed.Client(address, timeout=_DASK_SECONDS, set_as_default=False)
     except Exception as error:
         raise UnusableInput(f"No dask scheduler answers at {address}: {said(error)}.") from error
     with client:
@@ -77,17 +82,8 @@ class RayExecutor(Executor):
     """
 
     def __init__(self, address: str | None = None) -> None:
-        """Connect to the cluster at ``ray://HOST:PORT``.
-
-        None is the one that runs here, or that RAY_ADDRESS names, else one of this machine alone.
-        """
-        try:
-            import ray
-        except ImportError as error:
-            raise UnusableInput(
-                f"Ray cannot be imported ({error}). Install it: pip install 'shardfeed[ray]'."
-            ) from error
-        self._ray = ray
+        """Connect to ``ray://HOST:PORT``; None: a local one, that of RAY_ADDRESS, or a new one."""
+        self._ray = ray = _import("ray", "Ray", "ray")
         self._began = not ray.is_initialized()
         if self._began:
             ends = signal.getsignal(signal.SIGTERM)
@@ -223,7 +219,7 @@ def work_elsewhere(version: str, message: bytes) -> _Answer:
                 f"{job.origin.path} is not there. Source and destination must lie under the same "
                 "paths on a file system that all machines share."
             )
-        return pack_shard(job, lambda: None), None, ""
+        return pack_shard(job, lambda count: None), None, ""
     except ShardfeedError as error:
         return None, error, host
     except Exception as error:

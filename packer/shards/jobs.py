@@ -1,14 +1,12 @@
 """Packs shards in parallel processes.
 
-Purpose: turn `ShardJob`s into finished shards on several cores.
-
 Guarantees: a shard's bytes do not depend on the number of processes; beside that those of
 `packer.processes`.
 
 Assumptions: a job is a pure function of its fields and the source; no two jobs name one shard.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
 
@@ -33,8 +31,8 @@ class Unfinished(Rejections):
 Outcome = Written | Unfinished
 
 
-def pack_shard(job: ShardJob, tick: Callable[[], None]) -> Outcome:
-    """Write the shard of `job`, and call `tick` after each sample; return what lies in it."""
+def pack_shard(job: ShardJob, advance: Advance) -> Outcome:
+    """Write the shard of `job`, and advance by each sample; return what lies in it."""
     rejected: Rejections = []
     is_whole = True
 
@@ -61,7 +59,7 @@ def pack_shard(job: ShardJob, tick: Callable[[], None]) -> Outcome:
         ):
             for sample in job.samples:
                 builder.add(sample, partial(job.files.read, sample))
-                tick()
+                advance(1)
             builder.drain()
             if job.needs_all and not is_whole:
                 return Unfinished(rejected)
@@ -75,9 +73,8 @@ def pack_shard(job: ShardJob, tick: Callable[[], None]) -> Outcome:
 
 def tell_of_compiling(policy: Policy, names: Iterable[str], progress: Progress) -> None:
     """Say why the first JPEGs take seconds, where a file among `names` may be one."""
-    if not policy.tiled or policy.raw is not None:
-        return
-    if not tiling.is_available() or tiling.is_compiled():
+    compiles = tiling.is_available() and not tiling.is_compiled()
+    if not policy.tiled or policy.raw is not None or not compiles:
         return
     if policy.quality or any(name.lower().rpartition(".")[2] not in _NO_JPEG for name in names):
         progress.note(
@@ -88,14 +85,14 @@ def tell_of_compiling(policy: Policy, names: Iterable[str], progress: Progress) 
 
 def run_jobs(jobs: Iterable[ShardJob], processes: int, advance: Advance) -> Iterator[Outcome]:
     """Pack all `jobs` in processes of this machine; yield what became of each as it is finished."""
-    return map_unordered(_pack, jobs, processes, advance, _path)
+    return map_unordered(pack_shard, jobs, processes, advance, _path)
 
 
 def run_isolated(
     jobs: Iterable[ShardJob], processes: int, advance: Advance
 ) -> Iterator[Outcome | Crashed[ShardJob]]:
     """Do the same where a sample may crash the process: its job is done again sample by sample."""
-    return map_isolated(_pack, jobs, processes, advance, _path, _single)
+    return map_isolated(pack_shard, jobs, processes, advance, _path, _single)
 
 
 def _single(job: ShardJob) -> Iterator[ShardJob]:
@@ -106,7 +103,3 @@ def _single(job: ShardJob) -> Iterator[ShardJob]:
 
 def _path(job: ShardJob) -> str:
     return str(job.path)
-
-
-def _pack(job: ShardJob, advance: Advance) -> Outcome:
-    return pack_shard(job, lambda: advance(1))

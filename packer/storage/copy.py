@@ -1,7 +1,5 @@
 """A copy of objects of a store, in a folder of this machine, while something is packed from it.
 
-Purpose: have the same files here as there, fetched once, whoever needs them at a time.
-
 Guarantees: while it is held, each file that was listed is there as it was listed, and nothing else;
 what an earlier run has fetched is not fetched again; nobody changes or removes what another holds.
 Who waits for another's fetching goes on when that one dies. A file is there under its name when all
@@ -23,10 +21,10 @@ import re
 import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import xxhash
 
@@ -57,7 +55,7 @@ class Copy:
         self.root = Path(os.path.realpath(scratch)) / f"{name[:100]}-{digest[:8]}"
         self.folder = self.root / (name if name.strip(".") else "source")
         self._lock = self.root / ".lock"
-        self._file: Any = None
+        self._stack = ExitStack()
 
     @property
     def is_folded(self) -> bool:
@@ -86,8 +84,7 @@ class Copy:
 
     def _taken(self, note: Callable[[str], None]) -> bool:
         """Take the lock: alone, or with others when nobody changes it; False if it is gone."""
-        self._opened = open_lock(self._lock)
-        self._file = self._opened.__enter__()
+        self._file = self._stack.enter_context(open_lock(self._lock))
         self._is_alone = try_lock(self._file, ALL)
         if not self._is_alone:
             if not try_lock(self._file, SHARED):
@@ -140,8 +137,7 @@ class Copy:
 
     def leave(self) -> None:
         """Release the lock."""
-        if self._file is not None:
-            self._file = self._opened.__exit__(None, None, None)
+        self._stack.close()
 
     def remove(self) -> bool:
         """Remove the copy, unless others hold it; return whether it is gone."""

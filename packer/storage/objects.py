@@ -7,6 +7,7 @@ import asyncio
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -169,7 +170,4 @@ def _reason(name: str, folders: set[str], seen: dict[str, str] | None) -> str | 
 
 
 def _folders(name: str) -> Iterable[str]:
-    at = name.find("/")
-    while at >= 0:
-        yield name[:at]
-        at = name.find("/", at + 1)
+    return accumulate(name.split("/")[:-1], "{}/{}".format)

@@ -1,6 +1,5 @@
 """Sources as they are read: at a path here, or as a copy of what lies in a store."""
 
-from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -45,16 +44,15 @@ class StoreSource:
         self.name = url
         self._options, self._provider = options, provider
         self._copy = Copy(url, scratch)
-        self._loop, self._stack = EventLoop(), ExitStack()
-        self._progress = Progress(quiet=True)
+        self._loop, self._progress = EventLoop(), Progress(quiet=True)
         self._is_fetched = False
 
     def __enter__(self) -> "StoreSource":
-        self._stack.enter_context(self._loop)
+        self._loop.__enter__()
         return self
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
-        self._stack.close()
+        self._loop.__exit__()
         self._copy.leave()
         if isinstance(error, ShardfeedError):
             copy = str(self._copy.folder)

@@ -1,7 +1,5 @@
 """An object store, and objects on their way into it while the caller goes on.
 
-Purpose: bring files and bytes into a store under names that nothing else has there.
-
 Guarantees: at most a few uploads are under way, and `upload` waits where there are more; what fails
 is raised by the next call, and all that is under way is cancelled when the block is left. An object
 that is there already is compared: with this content it is as good as written, which covers an
