@@ -62,21 +62,15 @@ class Memory:
 
 @dataclass(frozen=True)
 class Estimate:
-    """What comes of a setting; traffic and times are those of the first node, epoch by epoch.
-
-    Attributes:
-        padding, dropped: rows of the last step that only pad it, and samples left out, on all
-            ranks.
-        opening: requests and bytes before the first sample: dataset.json and the indexes.
-    """
+    """What comes of a setting; traffic and times are those of the first node, epoch by epoch."""
 
     steps: int  # of an epoch, on every rank
     samples: int  # that the first rank reads in it, without padding
-    padding: int
-    dropped: int
+    padding: int  # rows of the last step that only pad it, on all ranks
+    dropped: int  # samples left out, on all ranks
     mixing: float  # different shards in a batch, on average
     shards: int
-    opening: tuple[int, int]
+    opening: tuple[int, int]  # requests, bytes: of dataset.json and the indexes
     traffic: tuple[Traffic, ...]
     times: tuple[Times, ...]
     memory: Memory
@@ -118,7 +112,6 @@ def estimate(stored: Stored, setting: Setting) -> Estimate:
 
 
 def _times(setting: Setting, samples: int, traffic: Traffic) -> Times:
-    """Of a node whose ranks read so many samples."""
     found = {}
     if rate := setting.rate.value:
         found["decode"] = samples / rate
@@ -157,11 +150,7 @@ def _memory(stored: Stored, setting: Setting) -> Memory:
 def alternatives(
     stored: Stored, setting: Setting, found: Estimate, *, is_far: bool = True
 ) -> Iterator[tuple[str, Estimate | None]]:
-    """What one change would make of what was `found`: another shuffle, cache, number of workers.
-
-    None where the cache would be too small for it; what would change nothing is left out, and the
-    cache unless `is_far`.
-    """
+    """Estimate single changes of what was `found` that matter; None: the cache is too small."""
     for name, changed in _changed(stored, setting, is_far):
         try:
             other = estimate(stored, changed)
@@ -174,13 +163,10 @@ def alternatives(
 
 def _changed(stored: Stored, setting: Setting, is_far: bool) -> Iterator[tuple[str, Setting]]:
     shards = min(_SHARDS, len(stored.shards))
-    shuffles: dict[str, bool | BlockShuffle] = {
-        "global": True,
-        f"block:{shards}": BlockShuffle(shards),
-    }
-    if setting.world_size > 1:
-        streams = BlockShuffle(shards, setting.world_size)
-        shuffles[f"block:{shards}:{setting.world_size}"] = streams
+    blocks, ranks = f"block:{shards}", setting.world_size
+    shuffles: dict[str, bool | BlockShuffle] = {"global": True, blocks: BlockShuffle(shards)}
+    if ranks > 1:
+        shuffles[f"{blocks}:{ranks}"] = BlockShuffle(shards, ranks)
     for name, shuffle in shuffles.items():
         if shuffle != setting.shuffle:
             yield f"--shuffle {name}", replace(setting, shuffle=shuffle)
@@ -188,11 +174,10 @@ def _changed(stored: Stored, setting: Setting, is_far: bool) -> Iterator[tuple[s
     limit = min(setting.cache_limit or every, every)
     for other in (limit // 2, min(2 * limit, every)):
         if is_far and other != limit:
-            megabytes = -(-other // 10**6)
-            name = f"--cache-limit {megabytes}MB"
-            yield name, replace(setting, cache_limit=megabytes * 10**6)
+            size = -(-other // 10**6)
+            yield f"--cache-limit {size}MB", replace(setting, cache_limit=size * 10**6)
     more = replace(setting, workers=2 * setting.workers)
     if rate := setting.rate.value:
-        faster = replace(setting.rate, value=rate * more.working / setting.working)
-        more = replace(more, rate=faster)
+        rate *= more.working / setting.working
+        more = replace(more, rate=replace(setting.rate, value=rate))
     yield f"--workers {more.workers}", more

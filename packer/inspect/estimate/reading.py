@@ -29,7 +29,7 @@ class Parts:
         return len(self.step)
 
     def some(self, first: int, stop: int) -> "Parts":
-        """Those from `first` to `stop`."""
+        """Return those from `first` to `stop`."""
         return Parts(self.step[first:stop], self.begin[first:stop], self.end[first:stop])
 
     def portions(self) -> Iterator["Parts"]:
@@ -57,25 +57,19 @@ class Reading:
     setting: Setting
     order: Order
     epoch: int
-    node: int = 0
 
     @cached_property
     def aheads(self) -> tuple[AccessPattern, ...]:
         """The plan of each rank of the node."""
-        first, count = self.node * self.setting.ranks, self.order.count
+        given, sizes = self.setting, self.stored.sizes
         return tuple(
-            AccessPattern(self.order, self._steps(rank, self.epoch * count), self.stored.sizes)
-            for rank in range(first, first + self.setting.ranks)
+            AccessPattern(self.order, self._steps(rank), sizes) for rank in range(given.ranks)
         )
 
-    def _steps(self, rank: int, start: int) -> Steps:
-        setting = self.setting
-        stop = start + self.order.count
-        world_size = setting.world_size
-        residue = self.order.residue(rank, world_size)
-        return Steps(
-            stop, setting.batch_size, rank, world_size, setting.drop_last, start, residue=residue
-        )
+    def _steps(self, rank: int) -> Steps:
+        start, ranks, given = self._begin, self.setting.world_size, self.setting
+        how = start + self.order.count, given.batch_size, rank, ranks, given.drop_last, start
+        return Steps(*how, residue=self.order.residue(rank, ranks))
 
     @property
     def steps(self) -> int:
@@ -88,7 +82,8 @@ class Reading:
         if not self.steps:
             return 0
         last = self.aheads[0].steps[self.steps - 1]
-        return last.rows * self.setting.world_size - (last.end - self._last_begin)
+        begin = int(self.aheads[0].position(self.steps - 1))
+        return last.rows * self.setting.world_size - (last.end - begin)
 
     @property
     def dropped(self) -> int:
@@ -110,10 +105,6 @@ class Reading:
     @property
     def _begin(self) -> int:
         return self.epoch * self.order.count
-
-    @property
-    def _last_begin(self) -> int:
-        return int(self.aheads[0].position(self.steps - 1))
 
     def mixing(self) -> float:
         """Different shards in a batch, on average over the node's batches."""
@@ -140,7 +131,6 @@ class Reading:
             yield first, min(first + at_once, self.steps)
 
     def _parts(self, first: int, stop: int) -> Parts:
-        """Return what these steps ask for."""
         found = [self._parts_of(ahead, first, stop) for ahead in self.aheads]
         step, begin, end = (np.concatenate(of) for of in zip(*found, strict=True))
         if len(found) == 1:

@@ -1,7 +1,7 @@
-"""What a member tells of its image: boxes, outlines and captions (pure but for parsing)."""
+"""What a member holds of its image: boxes, outlines and captions (pure but for parsing)."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -23,53 +23,37 @@ Points = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Reading:
-    """How the boxes of a dataset are given.
+    """How the boxes of a dataset are given."""
 
-    Attributes:
-        ext: of the member that has them; "": not known.
-        format: xyxy, xywh or cxcywh.
-        normalized: they are fractions of the image's width and height.
-        is_told: by the command, and not by dataset.json.
-    """
-
-    ext: str = ""
-    format: str = ""
+    ext: str = ""  # of the member that has them; "": not known
+    format: str = ""  # xyxy, xywh or cxcywh
     normalized: bool = False
-    is_told: bool = False
+    is_told: bool = False  # by the command, and not by dataset.json
 
 
 @dataclass(frozen=True)
 class Annotated:
-    """What a sample's members tell; M objects.
+    """What a sample's members hold; M objects.
 
-    Attributes:
-        boxes: (M, 4), corners x, y, x, y.
-        labels: int64 (M,), -1 where there is none.
-        outlines: polygons of any of the objects, (points, 2) each.
-        captions: texts.
-        is_upright: boxes and outlines are fractions of the upright image, as YOLO's are; else
-            pixels of the stored one, or fractions of it where they are said to be.
+    Boxes and outlines are fractions of the upright image, as YOLO's are, if `is_upright`; otherwise
+    pixels or fractions of the stored one.
     """
 
-    boxes: Points = field(default_factory=lambda: np.zeros((0, 4)))
-    labels: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
-    outlines: list[Points] = field(default_factory=list)
+    boxes: Points = field(default_factory=lambda: np.zeros((0, 4)))  # (M, 4), corners x, y, x, y
+    labels: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))  # -1: none
+    outlines: list[Points] = field(default_factory=list)  # polygons, (points, 2) each
     captions: list[str] = field(default_factory=list)
     is_upright: bool = False
 
     def carried(self, carry: Callable[[Points], Points]) -> "Annotated":
-        """The same with each point, (N, 2), where `carry` puts it."""
+        """Return the same with each point, (N, 2), where `carry` puts it."""
         first, second = carry(self.boxes[:, :2]), carry(self.boxes[:, 2:])
         boxes = np.hstack([np.minimum(first, second), np.maximum(first, second)])
         return replace(self, boxes=boxes, outlines=[carry(line) for line in self.outlines])
 
 
-def annotated(members: Sequence[tuple[str, bytes]], reading: Reading) -> Annotated:
-    """What the members ``json`` and ``txt`` of a sample tell.
-
-    Raises:
-        ValueError: one is not what `reading` says, or no JSON; or its boxes cannot be read.
-    """
+def annotated(members: Iterable[tuple[str, bytes]], reading: Reading) -> Annotated:
+    """Read the members ``json`` and ``txt``; ValueError: one is not as `reading` has it."""
     found = Annotated()
     for ext, data in members:
         if ext == "txt" and reading.ext == "txt":
@@ -136,11 +120,6 @@ def _is_lines(data: bytes) -> bool:
 
 
 def _rows(data: bytes) -> list[list[float]]:
-    """The numbers of each line that is not empty.
-
-    Raises:
-        ValueError: a line is none of a label file.
-    """
     rows = [list(map(float, line.split())) for line in data.decode("utf-8-sig").splitlines()]
     rows = [row for row in rows if row]
     if any(len(row) < _BOX or not np.isfinite(row).all() for row in rows):

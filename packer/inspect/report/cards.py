@@ -48,11 +48,7 @@ class Box:
 
 @dataclass(frozen=True)
 class Card:
-    """One sample.
-
-    Attributes:
-        outlines: the ``points`` of SVG polygons, in fractions.
-    """
+    """One sample."""
 
     key: str  # key, name: which it is, in the dataset and in the source
     name: str
@@ -61,7 +57,7 @@ class Card:
     width: int = _SIDE
     boxes: list[Box] = field(default_factory=list)  # the smallest last, so that none hides another
     labels: frozenset[int] = frozenset()  # the classes of all its boxes, also of those not drawn
-    outlines: list[str] = field(default_factory=list)
+    outlines: list[str] = field(default_factory=list)  # ``points`` of SVG polygons, in fractions
     masks: list[str] = field(default_factory=list)  # data URLs of what lies over the image
     captions: list[str] = field(default_factory=list)  # texts
     more_boxes: int = 0
@@ -123,28 +119,18 @@ def _card(sample: Sample, reading: Reading) -> Card:
 
 
 def _boxes(given: Annotated, height: int, width: int) -> list[Box]:
-    """The first boxes, of an image of so many pixels."""
     boxes, labels = given.boxes[:_BOXES], given.labels[:_BOXES].tolist()
     sides = (boxes[:, 2:] - boxes[:, :2]) * (width, height)
     found = []
     for at in np.argsort(-sides.prod(axis=1), kind="stable").tolist():
         left, top, right, bottom = boxes[at].clip(-2, 3).round(4).tolist()
-        found.append(
-            Box(
-                left,
-                top,
-                round(right - left, 4),
-                round(bottom - top, 4),
-                labels[at],
-                _position(boxes[at] * (width, height, width, height), height, width),
-                bool(sides[at].min() < EMPTY),
-            )
-        )
+        place = left, top, round(right - left, 4), round(bottom - top, 4)
+        position = _position(boxes[at] * (width, height, width, height), height, width)
+        found.append(Box(*place, labels[at], position, bool(sides[at].min() < EMPTY)))
     return found
 
 
 def _position(pixels: Points, height: int, width: int) -> str:
-    """Where a box of these corners is, and how far it reaches out of its image."""
     left, top, right, bottom = pixels.tolist()
     beyond = {
         "on the left": -left,

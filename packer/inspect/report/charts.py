@@ -112,7 +112,6 @@ def _histogram(
 
 
 def _plain_ticks(axis: Any, low: float, high: float, say: Callable[[float], str]) -> None:
-    """Few ticks on a logarithmic axis, each with a number that people read."""
     from matplotlib.ticker import NullFormatter, NullLocator
 
     steps = (1, 2, 5) if high / low < 60 else (1,)
@@ -128,7 +127,7 @@ def _plain_ticks(axis: Any, low: float, high: float, say: Callable[[float], str]
 
 
 def _tail(total: NDArray[np.int64], unit: str) -> Chart:
-    half = _half(total)
+    half = int(np.searchsorted(np.cumsum(total), total.sum() / 2)) + 1
     summary = (
         f"{many(len(total), 'class')}, from {many(int(total[0]), unit)} down to {total[-1]:,}; "
         f"half of all lie in the first {many(half, 'class') if half > 1 else 'one'}"
@@ -144,13 +143,7 @@ def _tail(total: NDArray[np.int64], unit: str) -> Chart:
     return Chart("Classes, the long tail", summary, _svg(draw))
 
 
-def _half(total: NDArray[np.int64]) -> int:
-    """Of how many classes, the largest first, comes a half of all."""
-    return int(np.searchsorted(np.cumsum(total), total.sum() / 2)) + 1
-
-
 def _svg(draw: Callable[[Any], None]) -> str:
-    """What `draw` makes of axes, as an element whose colours are the page's."""
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
 

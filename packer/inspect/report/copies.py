@@ -11,9 +11,8 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from packer.inspect.report.agreement import differing
-from packer.inspect.report.annotations import Annotated
-from packer.inspect.report.findings import SHOWN_OF_GROUP, WEIGHTS, Finding, Weight
+from packer.inspect.report.annotations import Annotated, Points
+from packer.inspect.report.findings import SHOWN_OF_GROUP, WEIGHTS, Finding
 from packer.inspect.report.look import Looked
 from packer.inspect.report.table import Groups, Table
 from packer.words import many
@@ -23,78 +22,98 @@ _PARTS = (13, 13, 13, 13, 12)  # bits; one more than may differ
 _FAR = 4  # bits
 _APART = 6.0  # mean difference of the grey values of two images that are alike
 _NEIGHBOURS = 512  # with the same part of a hash, with whom a sample is compared at most
+_NEAR = 0.01  # of the image's side: boxes whose corners are no farther apart are the same
+_CLASSES = 10.0  # so far apart are those of different classes
 
 
 def copy_findings(
     table: Table, exact: Groups, near: Groups, looked: Looked, boxes: Mapping[int, Annotated]
 ) -> Iterator[Finding]:
-    """What the groups of samples that are alike mean.
-
-    Args:
-        exact: the samples of the same bytes.
-        near: those that look the same, and have not all the same bytes.
-        boxes: of the samples of both; nothing: the dataset has none.
-    """
-    both = (
+    """Find what groups of the same bytes, and of the same looks, mean; `boxes` may be none."""
+    for prefix, groups, how in (
         ("", exact, "byte for byte the same"),
         ("near_", near, "alike to the eye, or each other's mirror image"),
-    )
-    for prefix, groups, how in both:
+    ):
         copies = "Near copies" if prefix else "Copies"
-        weight: Weight = "doubtful" if prefix else "wrong"
-        compared = f" among the {len(looked.numbers):,} samples looked at" if prefix else ""
+        if prefix:
+            how += f" among the {len(looked.numbers):,} samples looked at"
         across = groups.differ(table.split)
         other: dict[str, Flags] = {}
         if boxes:
             other["boxes"], other["classes of the boxes"] = differing(groups, boxes, looked)
-        contradict = groups.differ(table.label) if table.has_labels else np.zeros_like(across)
-        if across.any():
-            shown = groups.where(across)
-            labels = {"classes": contradict} if table.has_labels else {}
-            sentence = (
-                f"{many(len(shown), 'group')} of images that are {how}{compared}, over several "
-                f"splits: {many(len(shown.members), 'sample')} in all. What is trained on is "
-                f"tested on.{_agreement(other | labels, across)}"
-            )
-            found = _ordered(shown, table.split, _any(other | labels, across))
-            kind, title = f"{prefix}leakage", f"{copies} in another split"
-            yield Finding(kind, weight, title, sentence, len(shown.members), found)
-        if contradict.any():
-            shown = groups.where(contradict)
-            sentence = (
-                f"{many(len(shown), 'group')} of images that are {how}{compared}, of different "
-                f"classes: {many(len(shown.members), 'sample')} in all."
-                f"{_agreement(other, contradict)}"
-            )
-            found = _ordered(shown, table.label, _any(other, contradict))
-            title = f"{copies} of several classes" if prefix else "One image, several classes"
-            kind = f"{prefix}contradicting"
-            yield Finding(kind, weight, title, sentence, len(shown.members), found)
-        wanted = ~across & ~contradict
-        rest = groups.where(wanted)
-        if len(rest):
-            differs = _any(other, wanted)
-            usual = WEIGHTS.index("notable" if prefix else "doubtful")
-            weight = WEIGHTS[usual - differs.any()]  # one image cannot be annotated in two ways
-            sentence = (
-                f"{many(len(rest), 'group')} of images that are {how}{compared}: with one of each "
-                f"the dataset would have {many(len(rest.members) - len(rest), 'sample')} fewer."
-                f"{_agreement(other, wanted)}"
-                + " `packer pack --dedupe` leaves such copies out."
-                * (not prefix)
-            )
-            found = _ordered(rest, table.split, differs)
-            kind = f"{prefix}duplicates"
-            yield Finding(kind, weight, copies, sentence, len(rest.members), found)
+        labels, contradict = other, np.zeros_like(across)
+        if table.has_labels:
+            contradict = groups.differ(table.label)
+            labels = {**other, "classes": contradict}
+        rest = ~across & ~contradict
+        is_grave = _any(other, rest).any()  # one image cannot be annotated in two ways
+        of_several = f"{copies} of several classes" if prefix else "One image, several classes"
+        for kind, title, wanted, values, differs, is_light, text in (
+            (
+                *("leakage", f"{copies} in another split", across, table.split, labels, False),
+                ", over several splits: {all} in all. What is trained on is tested on.",
+            ),
+            (
+                *("contradicting", of_several, contradict, table.label, other, False),
+                ", of different classes: {all} in all.",
+            ),
+            (
+                *("duplicates", copies, rest, table.split, other, not is_grave),
+                ": with one of each the dataset would have {fewer} fewer.",
+            ),
+        ):
+            if not wanted.any():
+                continue
+            shown = groups.where(wanted)
+            count = len(shown.members)
+            text = text.format(all=many(count, "sample"), fewer=many(count - len(shown), "sample"))
+            sentence = f"{many(len(shown), 'group')} of images that are {how}{text}"
+            sentence += _agreement(differs, wanted)
+            if kind == "duplicates" and not prefix:
+                sentence += " `packer pack --dedupe` leaves such copies out."
+            found = _ordered(shown, values, _any(differs, wanted))
+            weight = WEIGHTS[bool(prefix) + is_light]
+            yield Finding(f"{prefix}{kind}", weight, title, sentence, count, found)
+
+
+def differing(
+    groups: Groups, annotated: Mapping[int, Annotated], looked: Looked
+) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """Of each group whether boxes differ, and whether the classes of the same boxes do.
+
+    `annotated` has boxes in fractions of the upright image by number; samples without are ignored.
+    """
+    boxes, classes = np.zeros((2, len(groups)), np.bool_)
+    for at, group in enumerate(groups):
+        first, *others = [number for number in group.tolist() if number in annotated] or [-1]
+        for other in others:
+            own, theirs = _rows(annotated[first]), _rows(annotated[other])
+            if looked.are_mirrored(first, other):
+                theirs = (theirs * [-1, 1, -1, 1, 1] + [1, 0, 1, 0, 0])[:, [2, 1, 0, 3, 4]]
+            boxes[at] |= not _same(own[:, :4], theirs[:, :4])
+            classes[at] |= not _same(own, theirs)
+    return boxes, classes & ~boxes
+
+
+def _rows(annotated: Annotated) -> Points:
+    return np.column_stack([annotated.boxes, annotated.labels * _CLASSES])
+
+
+def _same(first: Points, second: Points) -> bool:
+    """Whether there are as many rows, and each is near one of the others."""
+    from scipy.spatial import KDTree
+
+    if not len(first) or len(first) != len(second):
+        return len(first) == len(second)
+    both = ((first, second), (second, first))
+    return all(KDTree(one).query(other, p=np.inf)[0].max() <= _NEAR for one, other in both)
 
 
 def _any(other: Mapping[str, Flags], wanted: Flags) -> Flags:
-    """Which of the wanted groups differ in anything."""
     return np.any([np.zeros_like(wanted), *other.values()], axis=0)[wanted]
 
 
 def _agreement(other: Mapping[str, Flags], wanted: Flags) -> str:
-    """In how many of the wanted groups something differs that should not."""
     counts = {what: int((flags & wanted).sum()) for what, flags in other.items()}
     parts = [f"the {what} in {many(count, 'group')}" for what, count in counts.items() if count]
     if parts:
@@ -130,12 +149,9 @@ def alike(
     mirrored: NDArray[np.uint64],
     tiny: NDArray[np.uint8],
 ) -> Groups:
-    """The groups of samples that look the same, or mirrored, each like one other at least.
+    """Group the samples that look the same, or mirrored, each like one other at least.
 
-    Args:
-        numbers: of the samples, (N,).
-        hashes, mirrored: perceptual, (N,), of each as it is and of its mirror image.
-        tiny: grey values of a square image, (N, pixels).
+    Hashes are perceptual; `tiny` has the grey values of a square image, (N, pixels).
     """
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
@@ -171,7 +187,6 @@ def _candidates(hashes: NDArray[np.uint64]) -> Iterator[NDArray[np.int64]]:
 
 
 def _bits(values: NDArray[np.uint64]) -> NDArray[np.int64]:
-    """How many bits of each value are set."""
     octets = np.ascontiguousarray(values).view(np.uint8).reshape(len(values), -1)
     return np.unpackbits(octets, axis=1).sum(axis=1)
 

@@ -1,8 +1,8 @@
 """What deserves a look, and the rules about images, classes and files that were left out (pure)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,23 +38,16 @@ _REASONS = 5
 
 @dataclass(frozen=True)
 class Finding:
-    """Something that deserves a look.
-
-    Attributes:
-        weight: wrong: no training can want it; doubtful: somebody should decide; notable: it may
-            well be meant.
-        groups: numbers of all samples that show it, of classes one each; of samples that are alike
-            a group each, else one group.
-        lines: (name, text) of what has no picture.
-    """
+    """Something that deserves a look."""
 
     kind: str  # a word that scripts know it by
-    weight: Weight
+    weight: Weight  # no training can want it; somebody should decide; it may well be meant
     title: str
     sentence: str  # what was found, how much of it, and what to do
     count: int  # samples, classes or files that it is about
+    # All samples that show it, or one for each class: those alike in a group each, others in one.
     groups: list[list[int]] = field(default_factory=list)
-    lines: list[tuple[str, str]] = field(default_factory=list)
+    lines: list[tuple[str, str]] = field(default_factory=list)  # name, text: what has no picture
 
     @property
     def samples(self) -> list[int]:
@@ -74,16 +67,10 @@ class Finding:
 
 
 def finding_of(
-    samples: NDArray[np.int64] | Sequence[int],
-    kind: str,
-    weight: Weight,
-    title: str,
-    sentence: str,
-    lines: Sequence[tuple[str, str]] = (),
+    samples: NDArray[np.int64], kind: str, weight: Weight, title: str, sentence: str
 ) -> Finding:
     """Make a finding about samples, of which the first are shown."""
-    groups = [[int(number) for number in samples]] if len(samples) else []
-    return Finding(kind, weight, title, sentence, len(samples), groups, list(lines))
+    return Finding(kind, weight, title, sentence, len(samples), [samples.tolist()])
 
 
 def gravest_first(finding: Finding) -> tuple[int, bool, int]:
@@ -93,7 +80,7 @@ def gravest_first(finding: Finding) -> tuple[int, bool, int]:
 
 
 def image_findings(table: Table, looked: Looked) -> Iterator[Finding]:
-    """Images that are unlike the others, or show nothing."""
+    """Find images that are unlike the others, or show nothing."""
     if not len(table):
         return
     if looked.damages:
@@ -104,98 +91,92 @@ def image_findings(table: Table, looked: Looked) -> Iterator[Finding]:
         )
         lines = [(f"sample {number}", reason) for number, reason in sorted(looked.damages.items())]
         yield Finding("damaged", "wrong", "Damaged samples", sentence, count, [], lines)
-    yield from _sizes(table)
-    yield from _pixels(table, looked)
+    yield from _flagged(_size_rules(table), np.arange(len(table)))
+    yield from _flagged(_pixel_rules(table, looked), looked.numbers, " of those looked at")
 
 
-def _sizes(table: Table) -> Iterator[Finding]:
+# Kind, weight and title; which samples, and what the first of them have least of; the sentence.
+_Rule = tuple[str, Weight, str, NDArray[np.bool_], NDArray[Any], str]
+
+
+def _flagged(
+    rules: Iterable[_Rule], numbers: NDArray[np.int64], among: str = ""
+) -> Iterator[Finding]:
+    for kind, weight, title, flags, order, sentence in rules:
+        if count := int(flags.sum()):
+            part = f"{many(count, 'image')} ({share(count, len(flags))}{among})"
+            sentence = sentence.format(are=are(count), have=have(count))
+            samples = numbers[flags][np.argsort(order[flags], kind="stable")]
+            yield finding_of(samples, kind, weight, title, f"{part} {sentence}")
+
+
+def _size_rules(table: Table) -> Iterator[_Rule]:
     short, long = table.short, table.long
-    pixels = short * long
-    usual_side, usual_pixels = float(np.median(short)), float(np.median(pixels))
-    tiny = np.flatnonzero((short < _SMALL_PIXELS) & (short < _SMALL * usual_side))
-    if len(tiny):
-        sentence = (
-            f"{_part(tiny, table)} {are(len(tiny))} less than "
-            f"{min(_SMALL_PIXELS, _SMALL * usual_side):.0f} pixels high or wide, where the usual "
-            f"shorter side is {usual_side:.0f}: thumbnails or icons, which a crop makes a blur."
-        )
-        order = tiny[np.argsort(short[tiny], kind="stable")]
-        yield finding_of(order, "tiny", "doubtful", "Tiny images", sentence)
-    huge = np.flatnonzero((pixels >= _LARGE_PIXELS) & (pixels > _LARGE * usual_pixels))
-    if len(huge):
-        sentence = (
-            f"{_part(huge, table)} {have(len(huge))} more than "
-            f"{_LARGE} times the usual {usual_pixels / 1e6:.2g} megapixels, up to "
-            f"{pixels[huge].max() / 1e6:.3g}: they decode slowly, and `packer pack --max-side` "
-            "shrinks them."
-        )
-        order = huge[np.argsort(-pixels[huge], kind="stable")]
-        yield finding_of(order, "huge", "doubtful", "Huge images", sentence)
-    ratio = long / short.clip(1)
+    pixels, ratio = short * long, long / short.clip(1)
+    side, usual = float(np.median(short)), float(np.median(pixels))
+    yield (
+        *("tiny", "doubtful", "Tiny images"),
+        (short < _SMALL_PIXELS) & (short < _SMALL * side),
+        short,
+        f"{{are}} less than {min(_SMALL_PIXELS, _SMALL * side):.0f} pixels high or wide, where the "
+        f"usual shorter side is {side:.0f}: thumbnails or icons, which a crop makes a blur.",
+    )
+    yield (
+        *("huge", "doubtful", "Huge images"),
+        (pixels >= _LARGE_PIXELS) & (pixels > _LARGE * usual),
+        -pixels,
+        f"{{have}} more than {_LARGE} times the usual {usual / 1e6:.2g} megapixels, up to "
+        f"{pixels.max() / 1e6:.3g}: they decode slowly, and `packer pack --max-side` shrinks them.",
+    )
     limit = max(_LONG, _LONGER * float(np.median(ratio)))
-    long_ones = np.flatnonzero(ratio > limit)
-    if len(long_ones):
-        sentence = (
-            f"{_part(long_ones, table)} {are(len(long_ones))} more than {limit:.3g} times "
-            f"as long as wide, up to {ratio.max():,.1f}: a square crop shows little of them."
+    yield (
+        *("extreme_ratio", "doubtful", "Extreme shapes"),
+        ratio > limit,
+        -ratio,
+        f"{{are}} more than {limit:.3g} times as long as wide, up to {ratio.max():,.1f}: a square "
+        "crop shows little of them.",
+    )
+
+
+def _pixel_rules(table: Table, looked: Looked) -> Iterator[_Rule]:
+    uniform, grey = looked.spread < UNIFORM, looked.tint < _GREY
+    yield (
+        *("uniform", "doubtful", "Images of one colour", uniform, looked.numbers),
+        "of nothing but one colour: a failed download, or a frame that is black.",
+    )
+    yield (
+        *("cut_off", "doubtful", "Images that end in grey"),
+        (looked.cut_off >= _LACKING) & ~uniform,
+        -looked.cut_off,
+        "whose lower part is the even grey that decoders put in the place of what a file lacks: a "
+        "download that broke off.",
+    )
+    if grey.sum() <= _EXCEPTION * len(grey):
+        grey &= ~uniform
+        stored = table.channels[looked.numbers[grey]] < 3
+        yield (
+            *("grey", "notable", "Grey images among colour", grey, looked.numbers),
+            f"without colour, {stored.sum():,} of them stored with one channel, where the others "
+            "of the dataset are in colour.",
         )
-        order = long_ones[np.argsort(-ratio[long_ones], kind="stable")]
-        yield finding_of(order, "extreme_ratio", "doubtful", "Extreme shapes", sentence)
-
-
-def _part(numbers: NDArray[np.int64], table: Table) -> str:
-    """How many of all samples."""
-    return f"{many(len(numbers), 'image')} ({share(len(numbers), len(table))})"
-
-
-def _pixels(table: Table, looked: Looked) -> Iterator[Finding]:
-    def part(flags: NDArray[np.bool_]) -> str:
-        count = int(flags.sum())
-        return f"{many(count, 'image')} ({share(count, len(flags))} of those looked at)"
-
-    numbers = looked.numbers
-    uniform = looked.spread < UNIFORM
-    if uniform.any():
-        sentence = (
-            f"{part(uniform)} of nothing but one colour: a failed download, or a frame that is "
-            "black."
-        )
-        yield finding_of(numbers[uniform], "uniform", "doubtful", "Images of one colour", sentence)
-    cut_off = (looked.cut_off >= _LACKING) & ~uniform
-    if cut_off.any():
-        sentence = (
-            f"{part(cut_off)} whose lower part is the even grey that decoders put in the place of "
-            "what a file lacks: a download that broke off."
-        )
-        order = numbers[cut_off][np.argsort(-looked.cut_off[cut_off], kind="stable")]
-        yield finding_of(order, "cut_off", "doubtful", "Images that end in grey", sentence)
-    grey = looked.tint < _GREY
-    rest = grey & ~uniform
-    if rest.any() and grey.mean() <= _EXCEPTION:
-        stored = table.channels[numbers[rest]] < 3
-        sentence = (
-            f"{part(rest)} without colour, {stored.sum():,} of them stored with one channel, where "
-            "the others of the dataset are in colour."
-        )
-        yield finding_of(numbers[rest], "grey", "notable", "Grey images among colour", sentence)
 
 
 def class_counts(table: Table, looked: Looked) -> tuple[NDArray[np.int64], str]:
-    """How many each class has, (classes, splits), and of what: samples, or boxes."""
+    """Count what each class has, (classes, splits), and name it: samples, or boxes."""
     if table.has_labels or not len(looked.box_label):
         return table.counts, "sample"
     return table.tally(looked.box_label, table.split[looked.box_sample]), "box"
 
 
 def class_findings(table: Table, looked: Looked) -> Iterator[Finding]:
-    """Classes that nobody can learn, and what is not in the dataset."""
+    """Find classes that nobody can learn, and what is not in the dataset."""
     counts, unit = class_counts(table, looked)
     total = counts.sum(axis=1)
     if total.any():
         is_of_all = unit == "sample" or looked.count == len(table)
         yield from _few(table, looked, total, unit, is_of_all=is_of_all)
-        if is_of_all:
-            yield from _missing(table, looked, counts, unit)
+        if is_of_all and len(table.splits) > 1:
+            yield from _missing(table, looked, counts > 0, unit)
     if lost := table.rejected.count:
         reasons = [f"{shortened(why, 160)} ({n:,})" for why, n in table.rejected.reasons.items()]
         sentence = (
@@ -209,41 +190,37 @@ def class_findings(table: Table, looked: Looked) -> Iterator[Finding]:
 def _few(
     table: Table, looked: Looked, total: NDArray[np.int64], unit: str, *, is_of_all: bool
 ) -> Iterator[Finding]:
-    """Classes of no sample or box, and of hardly any."""
     among = "" if is_of_all else " among the samples looked at"
     units = "samples" if unit == "sample" else "boxes"
-    empty = np.flatnonzero(total == 0)
-    if len(empty):
+    if count := len(empty := np.flatnonzero(total == 0)):
         names = [table.class_name(label) for label in empty.tolist()]
         sentence = (
-            f"{many(len(empty), 'class')} of {len(total):,} {have(len(empty))} no {unit}{among}: "
+            f"{many(count, 'class')} of {len(total):,} {have(count)} no {unit}{among}: "
             f"{listed([shortened(name, 60) for name in names])}."
         )
         weight: Weight = "wrong" if is_of_all else "doubtful"
-        lines = _unsaid([(name, f"no {unit}") for name in names])
+        lines = _unnamed([(name, f"no {unit}") for name in names])
         title = f"Classes without {units}"
-        yield Finding("empty_classes", weight, title, sentence, len(empty), [], lines)
+        yield Finding("empty_classes", weight, title, sentence, count, [], lines)
     usual = float(np.median(total[total > 0]))
     limit = max(_FEW - 1, _RARE * usual)
     rare = np.flatnonzero((total > 0) & (total <= limit) & (total < usual))
-    if len(rare):
-        order = rare[np.argsort(total[rare], kind="stable")]
-        named = [f"{shortened(table.class_name(at), 60)} ({total[at]:,})" for at in order]
+    if count := len(rare):
+        rare = rare[np.argsort(total[rare], kind="stable")]
+        named = [f"{shortened(table.class_name(at), 60)} ({total[at]:,})" for at in rare.tolist()]
         sentence = (
-            f"{many(len(rare), 'class')} of {len(total):,} {have(len(rare))} {limit:.0f} or fewer "
+            f"{many(count, 'class')} of {len(total):,} {have(count)} {limit:.0f} or fewer "
             f"{units}{among}, where the usual one has {usual:,.0f}: {listed(named)}. "
             "`reader.ClassBalanced()` draws them more often."
         )
-        lines = _unsaid(
-            [(table.class_name(label), many(int(total[label]), unit)) for label in order]
+        lines = _unnamed(
+            [(table.class_name(at), many(int(total[at]), unit)) for at in rare.tolist()]
         )
-        groups = [_shown(table, looked, order, unit)]
-        yield Finding(
-            "rare_classes", "doubtful", "Rare classes", sentence, len(rare), groups, lines
-        )
+        groups = [_shown(table, looked, rare, unit)]
+        yield Finding("rare_classes", "doubtful", "Rare classes", sentence, count, groups, lines)
 
 
-def _unsaid(lines: list[tuple[str, str]]) -> list[tuple[str, str]]:
+def _unnamed(lines: list[tuple[str, str]]) -> list[tuple[str, str]]:
     """Names with a line each, where the sentence has not all of them."""
     return lines[:_LINES] if len(lines) > NAMED else []
 
@@ -255,28 +232,17 @@ def _shown(table: Table, looked: Looked, labels: NDArray[np.int64], unit: str) -
     return first if unit == "sample" else list(dict.fromkeys(looked.box_sample[first].tolist()))
 
 
-def _missing(
-    table: Table, looked: Looked, counts: NDArray[np.int64], unit: str
-) -> Iterator[Finding]:
-    """Classes that a split lacks and another one has."""
-    if len(table.splits) < 2:
-        return
-    has = counts > 0
+def _missing(table: Table, looked: Looked, has: NDArray[np.bool_], unit: str) -> Iterator[Finding]:
     for place, split in enumerate(table.splits):
         lacking = np.flatnonzero(~has[:, place] & has.any(axis=1))
-        if not len(lacking) or not has[:, place].any():
+        if not (count := len(lacking)) or not has[:, place].any():
             continue
         names = [shortened(table.class_name(label), 60) for label in lacking.tolist()]
         sentence = (
-            f"{many(len(lacking), 'class')} {have(len(lacking))} no {unit} in the split {split} "
-            f"and some in another: {listed(names)}."
+            f"{many(count, 'class')} {have(count)} no {unit} in the split {split} and some in "
+            f"another: {listed(names)}."
         )
-        yield Finding(
-            "class_missing_in_split",
-            "doubtful",
-            f"Classes that {split} lacks",
-            sentence,
-            len(lacking),
-            [_shown(table, looked, lacking, unit)],
-            _unsaid([(name, f"no {unit} in {split}") for name in names]),
-        )
+        kind, title = "class_missing_in_split", f"Classes that {split} lacks"
+        groups = [_shown(table, looked, lacking, unit)]
+        lines = _unnamed([(name, f"no {unit} in {split}") for name in names])
+        yield Finding(kind, "doubtful", title, sentence, count, groups, lines)

@@ -25,46 +25,33 @@ TINY = 16  # pixels, squared: what near duplicates are compared by
 
 
 class Members(NamedTuple):
-    """What one sample's members hold.
+    """What one sample's members hold: boxes in fractions of the upright image."""
 
-    Attributes:
-        boxes: (M, 4) in fractions of the upright image, with `labels`; None: they could not be
-            read, for the reason in `fault`.
-        values: by extension of each mask which of 256 values occur; None: it holds no such values.
-    """
-
-    boxes: NDArray[np.float64] | None
+    values: dict[str, NDArray[np.bool_] | None]  # by mask `mask_values`
+    boxes: NDArray[np.float64]  # (M, 4)
     labels: NDArray[np.int64]
-    values: dict[str, NDArray[np.bool_] | None]
     captions: list[int]  # lengths of its texts
-    fault: str
+    fault: str = ""  # why its annotations could not be read
 
 
 @dataclass(frozen=True)
 class Looked:
-    """What is known of the samples that were looked at; N of them, M boxes in all.
+    """What is known of the samples that were looked at; N of them, M boxes in all."""
 
-    Attributes:
-        numbers: ascending.
-        hash, mirrored: perceptual ones, of 64 bits, and those of the mirror images.
-        unread: why a sample's annotations could not be read, by number.
-        values: by extension, bool (masks, 256), and the masks' samples.
-        captions: (texts, 2): sample and length.
-        damages: why a sample could not be looked at, by number.
-    """
-
-    numbers: NDArray[np.int64]
+    numbers: NDArray[np.int64]  # ascending
     spread: NDArray[np.float64]  # the standard deviation of the channel that varies most
     tint: NDArray[np.float64]  # how far the channels lie apart on average; 0: it is grey
     cut_off: NDArray[np.float64]  # see `_cut_off`
-    hash: NDArray[np.uint64]
+    hash: NDArray[np.uint64]  # perceptual, as is that of the mirror image
     mirrored: NDArray[np.uint64]
     tiny: NDArray[np.uint8]  # grey values, (N, TINY * TINY)
     boxes: NDArray[np.float64]  # (M, 4), corners in fractions of the upright image
     box_sample: NDArray[np.int64]  # box_sample, box_label: (M,)
     box_label: NDArray[np.int64]
-    unread: dict[int, str] = field(default_factory=dict)
+    unread: dict[int, str] = field(default_factory=dict)  # by number, as `damages`
+    # By extension which of 256 values each mask has, (masks, 256), and the masks' samples.
     values: dict[str, tuple[NDArray[np.bool_], NDArray[np.int64]]] = field(default_factory=dict)
+    # Sample and length of each text, (texts, 2).
     captions: NDArray[np.int64] = field(default_factory=lambda: np.zeros((0, 2), np.int64))
     damages: dict[int, str] = field(default_factory=dict)
 
@@ -93,7 +80,6 @@ def look(
         np.array([seen[at] for _, (seen, _) in found], kind) for at, kind in enumerate(kinds)
     )
     members = [(number, held) for number, (_, held) in found]
-    boxed = [(number, held) for number, held in members if held.boxes is not None]
     values: dict[str, list[tuple[int, NDArray[np.bool_]]]] = {}
     for number, held in members:
         for ext, occurs in held.values.items():
@@ -107,15 +93,12 @@ def look(
         hashes,
         mirrored,
         tiny.reshape(-1, TINY * TINY),
-        np.concatenate([np.zeros((0, 4)), *(m.boxes for _, m in boxed if m.boxes is not None)]),
-        np.repeat([n for n, _ in boxed], [len(m.labels) for _, m in boxed]).astype(np.int64),
-        np.concatenate([np.zeros(0, np.int64), *(m.labels for _, m in boxed)]),
+        np.concatenate([np.zeros((0, 4)), *(m.boxes for _, m in members)]),
+        np.repeat([n for n, _ in members], [len(m.labels) for _, m in members]).astype(np.int64),
+        np.concatenate([np.zeros(0, np.int64), *(m.labels for _, m in members)]),
         {number: held.fault for number, held in members if held.fault},
         {
-            ext: (
-                np.array([occurs for _, occurs in rows]),
-                np.array([number for number, _ in rows]),
-            )
+            ext: (np.array([occurs for _, occurs in rows]), np.array([n for n, _ in rows]))
             for ext, rows in values.items()
         },
         np.array([(n, size) for n, m in members for size in m.captions], np.int64).reshape(-1, 2),
@@ -160,6 +143,6 @@ def _members(sample: Sample, reading: Reading) -> Members:
     try:
         found = sample.annotated(reading)
     except (ValueError, RecursionError) as error:
-        return Members(None, np.zeros(0, np.int64), values, [], str(error))
+        return Members(values, np.zeros((0, 4)), np.zeros(0, np.int64), [], str(error))
     captions = [len(text.strip()) for text in found.captions]
-    return Members(found.boxes, found.labels, values, captions, "")
+    return Members(values, found.boxes, found.labels, captions)

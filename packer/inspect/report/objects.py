@@ -21,14 +21,13 @@ _RARE = 0.02  # of the masks
 
 
 def object_findings(table: Table, looked: Looked, reading: Reading) -> Iterator[Finding]:
-    """Boxes that cannot be right, and masks and captions that may not be."""
-    if looked.unread:
+    """Find boxes that cannot be right, and masks and captions that may not be."""
+    if unread := list(looked.unread):
         title = "Annotations that were not understood"
-        sentence = f"The members of {many(len(looked.unread), 'sample')} could not be read."
-        reasons = list(looked.unread.items())[:SHOWN]
-        lines = [(f"sample {number}", reason) for number, reason in reasons]
-        unread = list(looked.unread)
-        yield finding_of(unread, "unread_annotations", "doubtful", title, sentence, lines)
+        sentence = f"The members of {many(len(unread), 'sample')} could not be read."
+        lines = [(f"sample {number}", looked.unread[number]) for number in unread[:SHOWN]]
+        kind = "unread_annotations"
+        yield Finding(kind, "doubtful", title, sentence, len(unread), [unread], lines)
     if len(looked.boxes):
         yield from _boxes(table, looked, reading)
         yield from _without(looked)
@@ -40,38 +39,38 @@ def object_findings(table: Table, looked: Looked, reading: Reading) -> Iterator[
 
 
 def _boxes(table: Table, looked: Looked, reading: Reading) -> Iterator[Finding]:
-    of = looked.box_sample
+    of, label = looked.box_sample, looked.box_label
     sides = np.stack([table.width[of], table.height[of]], axis=1)
     low, high = looked.boxes[:, :2], looked.boxes[:, 2:]
-    pixels = (high - low) * sides
-    empty = (pixels < EMPTY).any(axis=1)
-    if empty.any():
-        samples = np.unique(of[empty])
-        sentence = (
-            f"{many(int(empty.sum()), 'box')} of {len(of):,}, less than a pixel high or wide, in "
-            f"{many(len(samples), 'image')}: a loss divides by their size, and `reader.Boxes` "
-            "drops them."
-        )
-        yield finding_of(samples, "empty_boxes", "wrong", "Empty boxes", sentence)
+    empty = ((high - low) * sides < EMPTY).any(axis=1)
     beyond = np.maximum(_OUTSIDE, _OUTSIDE_PART * sides) / sides
     outside = ((low < -beyond) | (high > 1 + beyond)).any(axis=1)
-    if outside.any():
-        samples = np.unique(of[outside])
-        gone = ((high <= 0) | (low >= 1)).any(axis=1)
-        sentence = (
-            f"{many(int(outside.sum()), 'box')} of {len(of):,} reach beyond the image"
-            + f", {gone.sum():,} of them entirely" * bool(gone.any())
-            + f", in {many(len(samples), 'image')}: were images resized without their boxes?"
-        )
-        yield finding_of(samples, "boxes_outside", "wrong", "Boxes beyond their image", sentence)
-    unnamed = looked.box_label >= max(len(table.classes), 1)
-    if table.classes and unnamed.any():
-        sentence = (
-            f"{many(int(unnamed.sum()), 'box')} with class numbers from "
-            f"{looked.box_label[unnamed].min()} on, of {len(table.classes):,} classes."
-        )
-        samples = np.unique(of[unnamed])
-        yield finding_of(samples, "unknown_box_class", "wrong", "Boxes of no class", sentence)
+    gone = ((high <= 0) | (low >= 1)).any(axis=1).sum()
+    classes = len(table.classes)
+    unnamed = (label >= classes) & (classes > 0)
+    for kind, title, flags, sentence in (
+        (
+            *("empty_boxes", "Empty boxes", empty),
+            f"{{boxes}} of {len(of):,}, less than a pixel high or wide, in {{images}}: a loss "
+            "divides by their size, and `reader.Boxes` drops them.",
+        ),
+        (
+            *("boxes_outside", "Boxes beyond their image", outside),
+            f"{{boxes}} of {len(of):,} reach beyond the image"
+            + f", {gone:,} of them entirely" * bool(gone)
+            + ", in {images}: were images resized without their boxes?",
+        ),
+        (
+            *("unknown_box_class", "Boxes of no class", unnamed),
+            f"{{boxes}} with class numbers from {min(label[unnamed], default=0)} on, of "
+            f"{classes:,} classes.",
+        ),
+    ):
+        if flags.any():
+            samples = np.unique(of[flags])
+            boxes, images = many(int(flags.sum()), "box"), many(len(samples), "image")
+            sentence = sentence.format(boxes=boxes, images=images)
+            yield finding_of(samples, kind, "wrong", title, sentence)
     yield from _in_corner(table, looked, reading, ~outside)
 
 
@@ -124,19 +123,19 @@ def _masks(table: Table, looked: Looked) -> Iterator[Finding]:
         # Classes of the samples themselves name no values of masks.
         named = len(table.classes) if not table.has_labels else 0
         values = np.arange(held.shape[1])
-        counts = held.sum(axis=0)
+        found = held.any(axis=0) & (values != VOID)
         if named:
-            beyond = (values > named) & (values != VOID) & (counts > 0)
+            beyond = found & (values > named)
             kind, title = "mask_beyond", "Masks with values beyond the classes"
             reason = (
                 f"are beyond the {many(named, 'class')} with a name (0 is taken for background, "
                 f"{VOID} for void)"
             )
         else:
-            usual = (counts > _RARE * len(samples)) & (values != VOID)
+            usual = found & (held.sum(axis=0) > _RARE * len(samples))
             highest = int(np.flatnonzero(usual).max(initial=0))
             is_semantic = len(samples) >= _MANY and usual.sum() <= len(values) // 2
-            beyond = is_semantic & (counts > 0) & (values > highest) & (values != VOID)
+            beyond = found & (values > highest) & is_semantic
             kind, title = "rare_mask_values", "Masks with values that hardly any other has"
             reason = (
                 f"hardly any other of {many(len(samples), 'mask')} has, above the usual {highest}"

@@ -9,7 +9,7 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from importlib.resources import files
 from typing import Any
 
@@ -57,26 +57,16 @@ _OPTIONS = {
 def page(
     table: Table, looked: Looked, cards: dict[int, Card], gallery: Sequence[int], **shown: Any
 ) -> str:
-    """The text of the HTML file.
-
-    Args:
-        cards: of the samples in `gallery`, and of the findings' samples.
-        shown: all else that the template names.
-    """
+    """Return the HTML file's text; `shown` is all else that the template names."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup, escape
 
     def coded(text: str) -> Markup:
-        """What stands between backticks as code."""
         parts = text.split("`")
         return Markup("").join(
             Markup("<code>{}</code>").format(_readable(part)) if at % 2 else escape(_readable(part))
             for at, part in enumerate(parts)
         )
-
-    def exact(text: str) -> Markup:
-        """What is copied: with whatever characters it has."""
-        return escape(text)
 
     environment = Environment(
         loader=PackageLoader("packer.inspect.report", "."),
@@ -90,11 +80,13 @@ def page(
         "size": words.in_bytes,
         "shortened": words.shortened,
         "coded": coded,
-        "exact": exact,
+        "exact": escape,  # what is copied has whatever characters it has
         "last": lambda path: path.rpartition("/")[2] or path,
     }
     environment.globals |= {"many": words.many, "share": words.share}
-    style, script = (_own(f"page.{kind}") for kind in ("css", "js"))
+    own = files("packer.inspect.report")
+    style, script = (own.joinpath(f"page.{kind}").read_text("utf-8") for kind in ("css", "js"))
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return MARK + environment.get_template("page.html").render(
         **shown,
         table=table,
@@ -104,7 +96,7 @@ def page(
         style=style,
         script=script,
         policy=(
-            f"default-src 'none'; img-src data:; script-src {_checksum(script)}; "
+            f"default-src 'none'; img-src data:; script-src 'sha256-{digest}'; "
             "style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
         ),
         weights=WEIGHTS,
@@ -125,16 +117,7 @@ def _readable(value: Any) -> Any:
     return _TURNING.sub(lambda found: found[0].encode("unicode_escape").decode(), value)
 
 
-def _own(name: str) -> str:
-    return files("packer.inspect.report").joinpath(name).read_text("utf-8")
-
-
-def _checksum(text: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
-
-
 def _overlays(cards: Collection[Card]) -> str:
-    """What lies over the images."""
     kinds = ("boxes", "outlines", "masks")
     shown = [kind for kind in kinds if any(getattr(card, kind) for card in cards)]
     return " and ".join(filter(None, [", ".join(shown[:-1]), *shown[-1:]]))
@@ -185,19 +168,14 @@ def _facts(table: Table) -> Iterator[tuple[str, str]]:
     if "seed" in manifest.options:
         seed = manifest.options["seed"]
         yield "Order", "that of the source" if seed is None else f"shuffled by the seed {seed}"
-    yield from _chosen(manifest.options)
+    chosen, usual = by_name(manifest.options), by_name(PackOptions().dump())
+    for name, title in _OPTIONS.items():
+        if (value := chosen.get(name)) not in (None, usual.get(name)):
+            yield title, words.shortened(_said(title, value), _LONGEST)
     if manifest.transcoders:
         versions = ", ".join(f"{name} {text}" for name, text in manifest.transcoders.items())
         yield "Made with", versions
     yield "Fingerprint of the source", manifest.source or "none"
-
-
-def _chosen(options: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    given, usual = by_name(options), by_name(PackOptions().dump())
-    for name, title in _OPTIONS.items():
-        value = given.get(name)
-        if value is not None and value != usual.get(name):
-            yield title, words.shortened(_said(title, value), _LONGEST)
 
 
 def _said(title: str, value: Any) -> str:

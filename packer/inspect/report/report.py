@@ -82,18 +82,8 @@ def report(
 ) -> Reported:
     """Write the page of the dataset at `place` to `out`, in `jobs` processes.
 
-    Memory: some 100 bytes a sample, and 1 kB for each that is looked at.
-
-    Args:
-        samples: of which pixels and members are read, at most, chosen by `seed`; indexes tell the
-            rest of all.
-        box_format: of the boxes; None: as dataset.json records it. Boxes without either are
-            named as not read.
-        normalized: whether boxes are fractions of the image; False: as dataset.json records it.
-
-    Raises:
-        UnusableInput: the page cannot be made, or not be written there.
-        ShardfeedError: `place` is no dataset, or cannot be read.
+    Memory: some 100 bytes a sample, and 1 kB for each of the `samples`, chosen by `seed`, whose
+    pixels and members are read. Boxes are as dataset.json records, but for what is given.
     """
     from reader import Dataset, __version__
 
@@ -139,7 +129,6 @@ def report(
 
 
 def _keys(dataset: Any, findings: Sequence[Finding]) -> list[list[str]]:
-    """Of each finding the keys of its first samples."""
     found = []
     for finding in findings:
         keys = [dataset.keys[number] for number in finding.samples[:_KEYS]]
@@ -149,7 +138,6 @@ def _keys(dataset: Any, findings: Sequence[Finding]) -> list[list[str]]:
 
 
 def _reading(dataset: Any, box_format: str | None, normalized: bool) -> Reading:
-    """How the boxes are given: as the command says, or as dataset.json records."""
     for ext, one in dataset.box_encodings.items():
         if ext in TEXTS and one.format in CORNERS_OF:
             is_told, fractions = box_format is not None, normalized or bool(one.normalized)
@@ -211,7 +199,6 @@ def _is_report(path: Path) -> bool:
 
 
 def _costs(folder: Path, *, is_far: bool) -> list[Line]:
-    """The plan of a Loader with its usual batches; nothing of a dataset without samples."""
     split = usual_split(folder)
     stored = Stored.of(folder, split)
     if not len(stored):

@@ -98,22 +98,14 @@ class Sample:
         return out
 
     def annotated(self, reading: Reading) -> Annotated:
-        """What its members tell, in fractions of the upright image.
-
-        Raises:
-            ValueError, SampleError: a member is not what it should be.
-        """
-        found = annotated(self.texts, reading)
+        """Read boxes and outlines, in fractions of the upright image; ValueError: they are odd."""
+        texts = ((ext, self._shard.read(self._row, ext)) for ext in self.members if ext in TEXTS)
+        found = annotated(texts, reading)
         if found.is_upright or not (len(found.boxes) or found.outlines):
             return found
         view = plan(self._image, Geometry.of(*self.size))
         scale = (self._image.width, self._image.height) if reading.normalized else (1, 1)
         return found.carried(lambda points: view.carry(points * scale) / view.size[::-1])
-
-    @property
-    def texts(self) -> list[tuple[str, bytes]]:
-        """The members that may hold boxes, by extension."""
-        return [(ext, self._shard.read(self._row, ext)) for ext in self.members if ext in TEXTS]
 
     def masks(self) -> Iterator[tuple[str, NDArray[Any]]]:
         """Pictures of classes by extension, upright, (height, width[, channels]).

@@ -23,12 +23,7 @@ _TURNED = 4  # EXIF orientations beyond it swap height and width
 
 @dataclass(frozen=True)
 class Table:
-    """What the indexes hold of every sample; N samples.
-
-    Attributes:
-        members: (N,) by extension: who has the member.
-        rejected: the source's files that are not in the dataset.
-    """
+    """What the indexes hold of every sample; N samples."""
 
     manifest: Manifest
     label: NDArray[np.int64]  # (N,), -1 where there is none
@@ -39,7 +34,7 @@ class Table:
     size: NDArray[np.int64]
     crc32: NDArray[np.int64]
     split: NDArray[np.int64]  # (N,), a place in `splits`
-    members: dict[str, NDArray[np.bool_]] = field(default_factory=dict)
+    members: dict[str, NDArray[np.bool_]] = field(default_factory=dict)  # (N,): who has it
     rejected: RejectedFiles = field(default_factory=RejectedFiles)
     tiled: int = 0  # tiled, banded: how many images are stored so
     banded: int = 0

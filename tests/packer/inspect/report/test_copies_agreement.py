@@ -8,8 +8,8 @@ import pytest
 
 pytest.importorskip("scipy", reason="the extra `report` is not installed")
 
-from packer.inspect.report.agreement import differing
 from packer.inspect.report.annotations import Annotated
+from packer.inspect.report.copies import differing
 from packer.inspect.report.table import Groups
 
 ONE = [0.1, 0.2, 0.4, 0.6]
