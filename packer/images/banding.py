@@ -39,7 +39,7 @@ Pixels = NDArray[np.uint8]
 
 
 def transcoders() -> dict[str, str]:
-    """What bands PNGs here, with versions: their bytes depend on it."""
+    """Return what bands PNGs here, with versions: their bytes depend on it."""
     return {"zlib-ng": str(zlib_ng.ZLIBNG_RUNTIME_VERSION)}
 
 
@@ -52,7 +52,7 @@ def is_worth_it(data: bytes) -> bool:
 
 
 def band(data: bytes) -> tuple[bytes, BandTable]:
-    """The banded form of a sound PNG, with its other chunks in their order.
+    """Return the banded form of a sound PNG, with its other chunks in their order, and its table.
 
     Raises:
         Unbandable: there is none, or it is too large.
@@ -81,11 +81,7 @@ def band(data: bytes) -> tuple[bytes, BandTable]:
 
 
 def check_pixels(one: bytes, other: bytes) -> None:
-    """Compare what two PNGs decode to.
-
-    Raises:
-        Unbandable: they are not the same.
-    """
+    """Raise Unbandable if two PNGs decode to different pixels."""
     with opened(one, "PNG") as image, opened(other, "PNG") as banded:
         if image.mode != banded.mode or image.tobytes() != banded.tobytes():
             raise Unbandable("its pixels would not stay the same")
@@ -101,7 +97,7 @@ def _values(data: bytes, height: int, width: int, per_pixel: int) -> Pixels:
 
 
 def _deflated(values: Pixels, per_pixel: int) -> tuple[bytes, list[int]]:
-    """The zlib stream (RFC 1950) of all rows in bands, and the bytes of each band."""
+    """Return the zlib stream (RFC 1950) of all rows in bands, and the bytes of each band."""
     parts, checksum = [_ZLIB_HEADER], 1
     for top in range(0, len(values), ROWS):
         rows = values[top : top + ROWS]
@@ -144,7 +140,6 @@ def _chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
 
 
 def _colours(chunks: Iterable[tuple[bytes, bytes]]) -> int:
-    """How many colours the palette among these chunks has."""
     return next((len(content) // 3 for name, content in chunks if name == b"PLTE"), 0)
 
 

@@ -60,51 +60,41 @@ Pixels = NDArray[np.uint8]
 
 @dataclass(frozen=True)
 class Policy:
-    """What to do with images.
+    """What to do with images."""
 
-    Attributes:
-        tiled: transcode JPEGs to tiles.
-        banded: transcode PNGs to bands.
-        max_side: longest side in pixels; larger images are made smaller. None: any size.
-        quality: re-encode every image as a JPEG of this quality. None: only those that are resized.
-        check: decode what was transcoded and compare every pixel.
-        raw: store pixels, upright and RGB, as (height, width): scaled to cover it, and cut.
-        limits: of the image before and after.
-    """
+    tiled: bool = True  # transcode JPEGs to tiles
+    banded: bool = True  # transcode PNGs to bands
+    max_side: int | None = None  # pixels; larger images are made smaller
+    quality: int | None = None  # of JPEGs; None: only what is resized is re-encoded
+    check: bool = False  # decode what was transcoded and compare every pixel
+    raw: tuple[int, int] | None = (
+        None  # store upright RGB of this size: scaled to cover it, cropped
+    )
+    limits: Limits = field(default_factory=Limits)  # of the image before and after
 
-    tiled: bool = True
-    banded: bool = True
-    max_side: int | None = None
-    quality: int | None = None
-    check: bool = False
-    raw: tuple[int, int] | None = None
-    limits: Limits = field(default_factory=Limits)
+    def reencodes(self, height: int, width: int) -> bool:
+        """Return whether an image of this size becomes another one."""
+        return self.quality is not None or self.shrinks(height, width)
+
+    def shrinks(self, height: int, width: int) -> bool:
+        """Return whether an image of this size is made smaller."""
+        return self.max_side is not None and max(height, width) > self.max_side
 
 
 @dataclass(frozen=True)
 class Encoded:
-    """What goes into the shard for one image.
-
-    Attributes:
-        tiles: the segment table of a tiled JPEG.
-        untiled: why a JPEG that should have been tiled is not.
-        bands: the table of a banded PNG.
-        unbanded: why a PNG that should have been banded is not.
-    """
+    """What goes into the shard for one image."""
 
     data: bytes
     info: ImageInfo
     tiles: TileTable | None = None
-    untiled: str | None = None
+    untiled: str | None = None  # why a JPEG that should have been tiled is not
     bands: BandTable | None = None
-    unbanded: str | None = None
+    unbanded: str | None = None  # why a PNG that should have been banded is not
 
 
 def transcoders(policy: Policy) -> dict[str, str]:
-    """What images may go through here under `policy`, with versions: their bytes depend on it.
-
-    Pillow and simplejpeg at least tell which of them are sound.
-    """
+    """Return what images may go through, with versions: their bytes, or their soundness, depend."""
     found = tiles.transcoders() if policy.tiled and policy.raw is None else {}
     if policy.banded and policy.raw is None:
         found |= banding.transcoders()
@@ -121,8 +111,6 @@ def encode(image: bytes | Pixels | Image.Image, policy: Policy) -> Encoded:
     """
     if isinstance(image, bytes):
         encoded = _file_encoded(image, policy)
-    elif isinstance(image, Image.Image):
-        encoded = _picture_encoded(image, policy)
     else:
         encoded = _pixels_encoded(image, policy)
     if len(encoded.data) > policy.limits.bytes:
@@ -140,9 +128,9 @@ def _file_encoded(data: bytes, policy: Policy) -> Encoded:
         if info.orientation != 1:
             pixels = pixels.transpose(_UPRIGHT[info.orientation])
         return _raw(_fitted(pixels, policy.raw))
-    if _shrinks(info.height, info.width, policy) or policy.quality is not None:
+    if policy.reencodes(info.height, info.width):
         return _file_reencoded(data, info, policy)
-    if policy.banded and info.format == "png":
+    if info.format == "png":
         data, bands, unbanded = banded_if_possible(data, policy)
         return Encoded(data, info, bands=bands, unbanded=unbanded)
     if not policy.tiled or info.format != "jpg":
@@ -163,8 +151,8 @@ def _file_encoded(data: bytes, policy: Policy) -> Encoded:
 
 
 def banded_if_possible(data: bytes, policy: Policy) -> tuple[bytes, BandTable | None, str | None]:
-    """A sound PNG in bands, with their table; or as it is, with the reason if there is one."""
-    if not banding.is_worth_it(data):
+    """Return a sound PNG in bands, with their table; or as it is, with the reason if any."""
+    if not policy.banded or not banding.is_worth_it(data):
         return data, None, None
     try:
         banded, table = banding.band(data)
@@ -175,25 +163,19 @@ def banded_if_possible(data: bytes, policy: Policy) -> tuple[bytes, BandTable | 
     return banded, table, None
 
 
-def _pixels_encoded(pixels: Pixels, policy: Policy) -> Encoded:
-    """Pixels stay pixels unless they are to be re-encoded."""
-    image = Image.fromarray(pixels[:, :, 0] if pixels.shape[2] == 1 else pixels)
-    if policy.raw is not None:
-        return _raw(_fitted(image.convert("RGB"), policy.raw))
-    if _shrinks(image.height, image.width, policy) or policy.quality is not None:
-        return _reencoded(image, policy, {}, orientation=1)
-    return _raw(pixels)
-
-
-def _picture_encoded(image: Image.Image, policy: Policy) -> Encoded:
-    check_size(image.height, image.width, policy.limits)
+def _pixels_encoded(pixels: Pixels | Image.Image, policy: Policy) -> Encoded:
+    if isinstance(pixels, Image.Image):
+        image = pixels
+        check_size(image.height, image.width, policy.limits)
+    else:
+        image = Image.fromarray(pixels[:, :, 0] if pixels.shape[2] == 1 else pixels)
     if policy.raw is not None:
         return _raw(_fitted(in_8_bits(image).convert("RGB"), policy.raw))
-    if _shrinks(image.height, image.width, policy) or policy.quality is not None:
+    if policy.reencodes(image.height, image.width):
         return _reencoded(_in_jpegs_mode(image), policy, {}, orientation=1)
+    if not isinstance(pixels, Image.Image):
+        return _raw(pixels)
     info = ImageInfo("png", image.height, image.width, channels_of(image), 1)
-    if not policy.banded:
-        return Encoded(png(image), info)
     data, bands, unbanded = banded_if_possible(png(image), policy)
     return Encoded(data, info, bands=bands, unbanded=unbanded)
 
@@ -209,7 +191,7 @@ def grows_as_png(image: object, policy: Policy) -> bool:
 
 
 def png(image: Image.Image) -> bytes:
-    """The pixels as a PNG, without what else the image tells (EXIF, a colour profile)."""
+    """Return the pixels as a PNG, without EXIF and colour profile."""
     image = _with_whole_palette(image) if image.mode == "P" else image
     file = io.BytesIO()
     # Level 1 takes 40% of the usual level's time, for 4% more bytes of a photograph (measured);
@@ -234,7 +216,6 @@ def _with_whole_palette(image: Image.Image) -> Image.Image:
 
 
 def _in_jpegs_mode(image: Image.Image) -> Image.Image:
-    """In 8 bits, grey or RGB."""
     pixels = in_8_bits(image)
     # Not by the channels: a palette has one, and colours.
     return pixels.convert("L" if pixels.mode in ONE_CHANNEL else "RGB")
@@ -250,13 +231,8 @@ def _fitted(image: Image.Image, size: tuple[int, int]) -> Pixels:
     return np.asarray(ImageOps.fit(image, size[::-1], Image.Resampling.LANCZOS))
 
 
-def _shrinks(height: int, width: int, policy: Policy) -> bool:
-    return policy.max_side is not None and max(height, width) > policy.max_side
-
-
 @contextmanager
 def _opened(data: bytes) -> Iterator[Image.Image]:
-    """The image as Pillow has it; what goes wrong with it is a BadImage."""
     try:
         with opened(data) as image:
             yield image
@@ -279,15 +255,9 @@ def _file_reencoded(data: bytes, info: ImageInfo, policy: Policy) -> Encoded:
 
 
 def _exif(image: Image.Image, exif: bytes, orientation: int) -> bytes:
-    """Return the EXIF of a JPEG that is stored in place of `image`.
+    """Return the EXIF of a JPEG that is stored in place of `image`, with the index's orientation.
 
-    It has the orientation of the index, also where the image has that in XMP or in a raw profile,
-    which a JPEG does not keep.
-
-    Args:
-        image: as opened.
-        exif: of the image; empty without one.
-        orientation: of the image.
+    The image may have that in XMP or in a raw profile, which a JPEG does not keep.
     """
     if exif and not exif.startswith(_EXIF):
         exif = _EXIF + exif  # which WebPs may lack
@@ -308,7 +278,7 @@ def _exif(image: Image.Image, exif: bytes, orientation: int) -> bytes:
 def _reencoded(
     pixels: Image.Image, policy: Policy, kept: Mapping[str, object], orientation: int
 ) -> Encoded:
-    if policy.max_side is not None and _shrinks(pixels.height, pixels.width, policy):
+    if policy.max_side is not None and policy.shrinks(pixels.height, pixels.width):
         pixels.thumbnail((policy.max_side, policy.max_side), Image.Resampling.LANCZOS)
     options = {"quality": policy.quality or DEFAULT_QUALITY, "optimize": True, **kept}
     encoded = _jpeg(pixels, options)

@@ -16,38 +16,22 @@ _ANNEX_K_COUNTS = bytes.fromhex("0002010303020403050504040000017d")
 
 
 class JpegHeader(NamedTuple):
-    """What a decoder learns before the first scan.
+    """What a decoder learns before the first scan."""
 
-    Attributes:
-        process: the frame's marker; 0xC0 baseline, 0xC1 extended, 0xC2 progressive.
-        precision: bits a sample.
-        height, width: pixels, before the EXIF orientation.
-        sampling: (horizontal, vertical) factors a component.
-        frame_offset: where the frame header's height (2 bytes, big-endian) lies.
-        scan_offset: where the first scan's entropy-coded data begins.
-        restart_interval: MCUs between two restart markers, 0 without.
-        is_optimized: its Huffman tables are its own and not those of annex K.
-        segments: marker, where the length lies, and end of each, up to the first scan's header.
-    """
-
-    process: int
-    precision: int
-    height: int
+    process: int  # the frame's marker; 0xC0 baseline, 0xC1 extended, 0xC2 progressive
+    precision: int  # bits a sample
+    height: int  # height, width: before the EXIF orientation
     width: int
-    sampling: tuple[tuple[int, int], ...]
-    frame_offset: int
-    scan_offset: int
-    restart_interval: int
-    is_optimized: bool
-    segments: tuple[tuple[int, int, int], ...]
+    sampling: tuple[tuple[int, int], ...]  # (horizontal, vertical) factors a component
+    frame_offset: int  # of the frame header's height (2 bytes, big-endian)
+    scan_offset: int  # of the first scan's entropy-coded data
+    restart_interval: int  # MCUs between two restart markers, 0 without
+    is_optimized: bool  # its Huffman tables are its own and not those of annex K
+    segments: tuple[tuple[int, int, int], ...]  # marker, offset of the length, end; to the scan
 
 
 def read_header(data: bytes) -> JpegHeader:
-    """Walk the markers up to the first scan; takes microseconds and decodes nothing.
-
-    Raises:
-        ValueError: the stream is not as T.81 has it (which a decoder may still forgive).
-    """
+    """Walk the markers up to the first scan; ValueError: they are not as T.81 has them."""
     frame: Frame | None = None
     restart_interval = 0
     segments = tuple(segments_of(data))
@@ -58,25 +42,13 @@ def read_header(data: bytes) -> JpegHeader:
             restart_interval = int.from_bytes(data[at + 2 : at + 4], "big")
     if frame is None:
         raise ValueError("its first scan comes before its frame header")
-    return JpegHeader(
-        process=frame.process,
-        precision=frame.precision,
-        height=frame.height,
-        width=frame.width,
-        sampling=frame.sampling,
-        frame_offset=frame.offset,
-        scan_offset=end,
-        restart_interval=restart_interval,
-        is_optimized=data.find(_ANNEX_K_COUNTS, 0, end) < 0,
-        segments=segments,
-    )
+    is_optimized = data.find(_ANNEX_K_COUNTS, 0, end) < 0
+    known = frame.process, frame.precision, frame.height, frame.width, frame.sampling
+    return JpegHeader(*known, frame.offset, end, restart_interval, is_optimized, segments)
 
 
 def next_marker(data: bytes, start: int) -> int:
-    """Where the first marker from `start` on lies, in a scan: stuffing and RSTn are none.
-
-    The size of `data` where there is none.
-    """
+    """Find the first marker of a scan from `start` on, or the end: stuffing and RSTn are none."""
     scan = np.frombuffer(data, np.uint8)[start:]
     found = (scan[:-1] == 0xFF).view(np.uint8)
     np.minimum(found, scan[1:], out=found)  # 0xFF, and something else than 0 behind it
@@ -91,8 +63,7 @@ def next_marker(data: bytes, start: int) -> int:
 def is_plain(data: bytes, header: JpegHeader) -> bool:
     """Whether it is one scan with sound tables, and EOI the first marker behind it.
 
-    All that a sequential decoder can still find in such a file is damage that it passes over with a
-    warning.
+    Any other damage a sequential decoder passes over with a warning.
     """
     quantisers: set[int] = set()
     codes: set[int] = set()
@@ -128,10 +99,7 @@ def is_plain(data: bytes, header: JpegHeader) -> bool:
 
 
 def is_bare(data: bytes, header: JpegHeader) -> bool:
-    """Whether a JPEG of 8 bits has nothing before its scan but tables, JFIF, ICC and comments.
-
-    There is no metadata then that Pillow could stumble over, and no orientation.
-    """
+    """Whether 8-bit data has only tables, JFIF, ICC and comments before it: no orientation."""
     begin = 2
     for marker, at, end in header.segments:
         if at - 2 != begin or not (

@@ -40,7 +40,7 @@ def version() -> str:
 
 
 def transcode(data: bytes, restart_interval: int) -> bytes:
-    """What jpegtran makes of `data`. Its input is hostile, so time and scans are limited.
+    """Return what jpegtran makes of `data`, in limited time and scans: its input is hostile.
 
     Raises:
         Untileable: it refuses the JPEG, or is not installed.
@@ -49,10 +49,8 @@ def transcode(data: bytes, restart_interval: int) -> bytes:
     try:
         return _transcode(data, restart_interval)
     except OSError as error:
-        folder = tempfile.gettempdir()
-        raise JpegtranFailed(
-            f"jpegtran cannot be run on a file in {folder}: {error.strerror}"
-        ) from error
+        what = f"jpegtran cannot be run on a file in {tempfile.gettempdir()}"
+        raise JpegtranFailed(f"{what}: {error.strerror}") from error
 
 
 def _transcode(data: bytes, interval: int) -> bytes:

@@ -14,30 +14,21 @@ from reader.format.members import DECODERS, kind_of, picture_format
 
 
 class EncodedMember(NamedTuple):
-    """What goes into the shard for one member.
-
-    Attributes:
-        bands: the table of a banded PNG.
-    """
+    """What goes into the shard for one member."""
 
     data: bytes
     bands: BandTable | None = None
 
 
 def encode_member(ext: str, data: bytes, image: ImageInfo, policy: Policy) -> EncodedMember:
-    """What is stored for a member, if it is what its extension says.
-
-    Args:
-        image: that it belongs to, as it is stored.
+    """Return what is stored for a member of `image`, as that is stored.
 
     Raises:
         BadImage: it does not decode, or is a picture that does not cover the image.
     """
     if picture_format(ext) is not None:
-        format = _check_picture(ext, data, image, policy.limits)
-        if format == "png" and policy.banded:
-            banded, bands, _ = banded_if_possible(data, policy)
-            return EncodedMember(banded, bands)
+        if _check_picture(ext, data, image, policy.limits) == "png":
+            return EncodedMember(*banded_if_possible(data, policy)[:2])
     elif decode := DECODERS.get(kind_of(ext)):
         try:
             decode(data)
@@ -49,7 +40,6 @@ def encode_member(ext: str, data: bytes, image: ImageInfo, policy: Policy) -> En
 
 
 def _check_picture(ext: str, data: bytes, image: ImageInfo, limits: Limits) -> str:
-    """Its format."""
     try:
         found = probe(data, limits)
     except BadImage as error:

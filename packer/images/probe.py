@@ -21,18 +21,8 @@ from reader.format.pictures import PILLOW_FORMATS, opened
 
 # What Pillow's plugins raise on damaged files.
 PILLOW_ERRORS = (
-    OSError,
-    SyntaxError,
-    ValueError,
-    EOFError,
-    AttributeError,
-    IndexError,
-    KeyError,
-    OverflowError,
-    RuntimeError,
-    TypeError,
-    struct.error,
-    zlib.error,
+    *(OSError, SyntaxError, ValueError, EOFError, AttributeError, IndexError, KeyError),
+    *(OverflowError, RuntimeError, TypeError, struct.error, zlib.error),
 )
 
 _NAMES = {**PILLOW_FORMATS, "MPO": "jpg"}  # what Pillow calls a JPEG with further images behind it
@@ -62,26 +52,15 @@ class ImageInfo:
     orientation: int
 
     def row(self, place: MemberRow, label: int) -> ImageRow:
-        """The index's row of an image that lies there, of a sample with this label."""
+        """Return the index's row of an image that lies there, of a sample with this label."""
         return ImageRow(
-            offset=place.offset,
-            size=place.size,
-            label=label,
-            height=self.height,
-            width=self.width,
-            format=FORMATS.index(self.format),
-            channels=self.channels,
-            orientation=self.orientation,
-            crc32=place.crc32,
+            *(place.offset, place.size, label, self.height, self.width),
+            *(FORMATS.index(self.format), self.channels, self.orientation, place.crc32),
         )
 
 
 def probe(data: bytes, limits: Limits = Limits()) -> ImageInfo:  # noqa: B008  # frozen
-    """Tell what an image is and that the reader decodes it: whole, and to RGB.
-
-    Raises:
-        BadImage: it is not an image of a known format, cut short, damaged, or too large.
-    """
+    """Return what an image is, or raise BadImage: the reader decodes it whole, and to RGB."""
     proven = _proven(data) if data.startswith(b"\xff\xd8") else None
     if proven is not None and jpeg.is_bare(data, proven):
         check_size(proven.height, proven.width, limits)
@@ -123,11 +102,7 @@ def _proven(data: bytes) -> jpeg.JpegHeader | None:
 
 
 def check_for_reader(data: bytes) -> None:
-    """Of what is odd in a JPEG's header, the reader's own decoder complains.
-
-    Raises:
-        ValueError: it does.
-    """
+    """Raise ValueError if the reader's own decoder complains of a JPEG's header."""
     try:
         simplejpeg.decode_jpeg_header(data)
     except KeyError:
@@ -142,13 +117,12 @@ def damaged(error: Exception) -> BadImage | MemoryError:
 
 
 def _why_unknown(data: bytes) -> str:
-    """Why Pillow does not know it."""
     if data.startswith(_PNG):
         return "it is a PNG with a damaged header"
     if not data.startswith(b"\xff\xd8"):
-        if (told := _not_packed(data)) is None:
+        if (known := _not_packed(data)) is None:
             return "it is not an image of a known format"
-        name, way = told
+        name, way = known
         return f"it is {name}, which is not packed: convert it to JPEG or PNG ({way})"
     try:
         header = jpeg.read_header(data)
@@ -176,15 +150,7 @@ def _not_packed(data: bytes) -> tuple[str, str] | None:
 
 
 def extension_of(data: bytes, name: str) -> str:
-    """The extension that an image file would have, by its first bytes.
-
-    Args:
-        data: of the file.
-        name: of the column or field that holds it.
-
-    Raises:
-        BadImage: it is of no format that is known.
-    """
+    """Return the extension that an image file would have; `name`: of the column that holds it."""
     for ext, begin in _BEGINNINGS.items():
         if data.startswith(begin):
             return ext
@@ -215,10 +181,7 @@ def _check_mode(image: Image.Image) -> None:
 def orientation_of(image: Image.Image) -> int:
     """Return the EXIF orientation that Pillow's `exif_transpose` would apply, 1 for none.
 
-    Pillow looks into EXIF, then a PNG's raw profile, then XMP.
-
-    Args:
-        image: with sound pixels, because some formats have metadata behind them.
+    Pillow looks into EXIF, then a PNG's raw profile, then XMP: some lie behind the pixels.
     """
     try:
         value = image.getexif().get(ORIENTATION)

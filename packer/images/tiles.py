@@ -32,11 +32,8 @@ def can_tile() -> bool:
 
 def transcoders() -> dict[str, str]:
     """What tiles JPEGs here, with versions: the bytes of tiled JPEGs depend on it."""
-    found = {
-        "tiler": tiling.VERSION if tiling.is_available() else "",
-        "jpegtran": jpegtran.version(),
-    }
-    return {name: version for name, version in found.items() if version}
+    tiler = {"tiler": tiling.VERSION} if tiling.is_available() else {}
+    return tiler | ({"jpegtran": version} if (version := jpegtran.version()) else {})
 
 
 def tile(data: bytes, header: JpegHeader) -> tuple[bytes, TileTable]:
@@ -47,8 +44,6 @@ def tile(data: bytes, header: JpegHeader) -> tuple[bytes, TileTable]:
     Raises:
         Untileable: it is refused.
         ValueError: it does not decode without a warning.
-        JpegtranFailed: jpegtran cannot be run, or something has ended it.
-        PackingFailed: numba does not work.
     """
     interval = restart_interval(header, len(data))
     if tiling.is_available():
@@ -69,14 +64,10 @@ def tile(data: bytes, header: JpegHeader) -> tuple[bytes, TileTable]:
 
 
 def check_pixels(one: bytes, other: bytes) -> None:
-    """Compare what two JPEGs decode to.
+    """Raise Untileable if two JPEGs decode to different pixels, ValueError if one does not decode.
 
     Decoders smooth a progressive file that lacks its last scans, and a sequential one never: what
     jpegtran has made of such a file is another picture. `tiling` refuses it unseen.
-
-    Raises:
-        Untileable: they are not the same.
-        ValueError: one of them does not decode without a warning.
     """
     if not np.array_equal(simplejpeg.decode_jpeg(one), simplejpeg.decode_jpeg(other)):
         raise Untileable("its pixels would not stay the same")
@@ -104,11 +95,7 @@ def restart_interval(header: JpegHeader, size: int) -> int:
 
 
 def find_tiles(data: bytes) -> TileTable:
-    """The segment table of a JPEG with restart markers.
-
-    Raises:
-        Untileable: it is not a sequential Huffman JPEG of one scan with restart markers.
-    """
+    """Return the segment table of a sequential JPEG of one scan, or raise Untileable."""
     try:
         header = read_header(data)
     except ValueError as error:
@@ -122,11 +109,5 @@ def find_tiles(data: bytes) -> TileTable:
     count = -(-mcus // header.restart_interval)
     if not np.array_equal(scan[markers + 1], codes(count)) or markers[-1] + 2 != len(scan):
         raise Untileable("its restart markers do not follow each other as they should")
-    return TileTable(
-        segments=np.diff(markers, prepend=-2) - 2,
-        scan_offset=header.scan_offset,
-        frame_offset=header.frame_offset,
-        restart_interval=header.restart_interval,
-        mcu_height=height,
-        mcu_width=width,
-    )
+    segments, offsets = np.diff(markers, prepend=-2) - 2, (header.scan_offset, header.frame_offset)
+    return TileTable(segments, *offsets, header.restart_interval, height, width)

@@ -9,6 +9,9 @@ time, in parts as a Loader asks for them, for its bandwidth. That loads the netw
 this process.
 """
 
+import asyncio
+import random
+import statistics
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -67,25 +70,15 @@ def measure(
     transform: str,
     size: tuple[int, int] = (224, 224),
 ) -> Point:
-    """Read for `seconds` with so many workers, and at least one batch.
+    """Read for `seconds`, at least one batch, in crops of `size`: random (`rrc`) or central."""
+    from reader import CenterCrop, Loader, RandomHorizontalFlip, RandomResizedCrop, Resize
 
-    Args:
-        dataset: a folder, or a URL.
-        transform: "rrc" for random crops, "center" for those of the centre.
-        size: (height, width) that these give.
-    """
-    from reader import Loader  # brings torch
-
-    with Loader(
-        dataset,
-        split=split,
-        batch_size=batch_size,
-        workers=workers,
-        transforms=_transforms(transform, size),
-        shuffle=True,
-        epochs=None,
-        fields=("image",),
-    ) as loader:
+    transforms: list[Transform] = [Resize(min(size) * 8 // 7), CenterCrop(size)]  # as 256 is to 224
+    if transform == "rrc":
+        transforms = [RandomResizedCrop(size), RandomHorizontalFlip()]
+    how: dict[str, Any] = {"shuffle": True, "epochs": None, "fields": ("image",)}
+    how |= {"split": split, "batch_size": batch_size, "workers": workers}
+    with Loader(dataset, transforms=transforms, **how) as loader:
         batches = iter(loader)
         next(batches)
         while (before := loader.statistics()).starting:
@@ -94,14 +87,6 @@ def measure(
         while time.perf_counter() < end:
             next(batches)
         return Point(workers, loader.statistics().since(before))
-
-
-def _transforms(name: str, size: tuple[int, int]) -> "list[Transform]":
-    from reader import CenterCrop, RandomHorizontalFlip, RandomResizedCrop, Resize
-
-    if name == "rrc":
-        return [RandomResizedCrop(size), RandomHorizontalFlip()]
-    return [Resize(min(size) * 8 // 7), CenterCrop(size)]  # as 256 is to 224
 
 
 @dataclass(frozen=True)
@@ -115,8 +100,6 @@ class Probed:
 
 def probe(url: str, shards: "Sequence[ShardEntry]", seconds: float) -> Probed:
     """Ask a store for parts of these shards for some seconds, and at least for a few."""
-    import asyncio
-
     from reader.store.client import Store
     from reader.store.urls import checked
 
@@ -124,10 +107,6 @@ def probe(url: str, shards: "Sequence[ShardEntry]", seconds: float) -> Probed:
 
 
 async def _probe(store: "Store", shards: "Sequence[ShardEntry]", seconds: float) -> Probed:
-    import asyncio
-    import random
-    import statistics
-
     from reader.store.limits import PART
 
     began = time.perf_counter()

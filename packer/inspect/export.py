@@ -74,16 +74,9 @@ CREATE INDEX idx_sample_parts_full ON sample_parts(
 def export(
     dst: Path, tool: str, overwrite: bool, progress: Progress, out: Path | None = None
 ) -> list[str]:
-    """Write what `tool` (dali, wids or energon) needs to read `dst`; the files' names.
+    """Write what `tool` (dali, wids or energon) needs to read `dst`, to `out` or to `dst`.
 
-    Of a dataset that packer has packed, the indexes are enough.
-
-    Args:
-        overwrite: replace files that are there with other content.
-        out: where the files go, as they are to lie in `dst`; None: there.
-
-    Raises:
-        UnusableInput: the tool cannot read a name, or another file is in the way.
+    Returns the files' names. Of a dataset that packer has packed, the indexes are enough.
     """
     writers = {"dali": _write_dali, "energon": _write_energon, "wids": _write_wids}
     content = Manifest.load(dst)
@@ -126,7 +119,6 @@ class _Export:
                 raise cannot_write(path, error) from error
 
     def _is_wanted(self, name: str, new: Callable[[], tuple[int, str]]) -> bool:
-        """Whether the file `name`, which measures `new`, is to be written."""
         path = self.out / name
         self.files.append(name)
         if self.overwrite or not path.exists():
@@ -183,16 +175,12 @@ def _write_dali(export: _Export) -> None:
 
 
 def _write_wids(export: _Export) -> None:
-    """Write ``wids.json`` beside the tars of each split."""
     for split in export.content.splits:
         shards = [shard for shard in export.content.shards if shard.split == split]
+        counts = [_count_for_wids(export, shard) for shard in shards]
         entries = [
-            {
-                "url": PurePosixPath(shard.file).name,
-                "nsamples": _count_for_wids(export, shard),
-                "filesize": shard.bytes,
-            }
-            for shard in shards
+            {"url": PurePosixPath(shard.file).name, "nsamples": count, "filesize": shard.bytes}
+            for shard, count in zip(shards, counts, strict=True)
         ]
         content = {"__kind__": "wids-shard-index-v1", "wids_version": 1, "shardlist": entries}
         name = PurePosixPath(shards[0].file).with_name("wids.json")
@@ -200,7 +188,6 @@ def _write_wids(export: _Export) -> None:
 
 
 def _count_for_wids(export: _Export, shard: ShardEntry) -> int:
-    """How many samples wids will find in a shard."""
     count = 0
     for run in export.samples(shard):
         count += 1
@@ -271,7 +258,6 @@ def _database(path: Path) -> Iterator[sqlite3.Connection]:
 def _insert(
     database: sqlite3.Connection, number: int, runs: list[list[Member]], edges: list[int]
 ) -> None:
-    """The rows of one shard, whose samples begin and end at `edges`."""
     rows = (
         (number, run[0].stem, row, edges[row], edges[row + 1] - edges[row])
         for row, run in enumerate(runs)
@@ -287,7 +273,6 @@ def _insert(
 
 
 def _description(content: Manifest) -> dict[str, object]:
-    """What the members mean to energon."""
     images = [ext for ext in content.fields if ext in FORMATS and ext != "raw"]
     kind, fields = "CrudeWebdataset", {}
     if images:

@@ -6,7 +6,7 @@ import time
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import partial, reduce
 from pathlib import Path
 
 import numpy as np
@@ -78,11 +78,7 @@ def extract(
     overwrite: bool = False,
     progress: Progress | None = None,
 ) -> ExtractReport:
-    """Write the images and sidecars of the dataset `dst` into the folder `out`.
-
-    Args:
-        split: its name; None for all.
-        overwrite: replace files that are there with other content.
+    """Write the images and sidecars of `dst`, or of one split of it, into the folder `out`.
 
     Raises:
         UnusableInput: there is no such split, or `out` lies in `dst`.
@@ -114,17 +110,13 @@ def extract(
 
 @dataclass(frozen=True)
 class _Task:
-    """What is the same for all shards.
-
-    Attributes:
-        repeated: hash of each name that several files have, and the shard that has it first.
-    """
+    """What is the same for all shards."""
 
     dst: Path
     out: Path
     labels: "_Labels"  # which members ``.cls`` to write
     overwrite: bool
-    repeated: Mapping[int, str]
+    repeated: Mapping[int, str]  # by hash of a name that several files have, the first one's shard
 
 
 class _Labels:
@@ -197,14 +189,11 @@ def _names_split(name: bytes, split: str) -> bool:
 def _extract_file(
     index: Index, tar: int, file: _File, folder: OutputFolder, report: ExtractReport
 ) -> None:
-    """Write one file and count it."""
     columns = index.columns
-    checksum = "crc32" if file.is_image else f"{file.ext}.crc32"
-    if checksum in columns:
-        crc = 0
-        for chunk in _chunks(tar, file):
-            crc = zlib.crc32(chunk, crc)
-        if crc != columns[checksum][file.row]:
+    checksum = columns.get("crc32" if file.is_image else f"{file.ext}.crc32")
+    if checksum is not None:
+        crc = reduce(lambda crc, chunk: zlib.crc32(chunk, crc), _chunks(tar, file), 0)
+        if crc != checksum[file.row]:
             raise Refused("its bytes in the shard are damaged; `packer verify` names all that are")
     if file.ext == "raw":
         data = _png(index, file, tar)
@@ -260,7 +249,6 @@ def _chunks(tar: int, file: _File) -> Iterator[bytes]:
 
 
 def _png(index: Index, file: _File, tar: int) -> bytes:
-    """The pixels of a `raw` image as a file that others can open."""
     height, width, channels = (
         int(index.columns[name][file.row]) for name in ("height", "width", "channels")
     )
@@ -268,8 +256,8 @@ def _png(index: Index, file: _File, tar: int) -> bytes:
         raise Refused(f"{file.size} bytes are not {width} x {height} pixels of {channels} bytes")
     if file.size > (most := Limits().bytes):
         raise Refused(f"its pixels have {file.size} bytes; {most} are the most that become a PNG")
+    pixels = np.frombuffer(b"".join(_chunks(tar, file)), np.uint8)
     shape = (height, width) if channels == 1 else (height, width, channels)
-    pixels = np.frombuffer(b"".join(_chunks(tar, file)), np.uint8).reshape(shape)
     png = io.BytesIO()
-    Image.fromarray(pixels).save(png, "PNG")
+    Image.fromarray(pixels.reshape(shape)).save(png, "PNG")
     return png.getvalue()

@@ -131,7 +131,6 @@ def _fail(error: OSError) -> None:
 
 
 def _refuse_strangers(folder: Path, tars: Sequence[str]) -> None:
-    """What is to be written is not there, or was written by an earlier run."""
     if (folder / manifest.FILENAME).exists():
         try:
             external = Manifest.load(folder).external
@@ -156,7 +155,6 @@ def _refuse_strangers(folder: Path, tars: Sequence[str]) -> None:
 def _index_one(
     folder: Path, limits: Limits, name: str, advance: Advance
 ) -> tuple[str, list[tuple[str, str]], str | None]:
-    """Index one tar: its name, what was skipped, and why all of it cannot be used."""
     try:
         content, skipped = index_tar(folder / name, limits, advance)
         write_file(index_of(folder / name), content)
@@ -201,7 +199,6 @@ def _entry(folder: Path, name: str) -> ShardEntry:
 def _classes_and_fields(
     folder: Path, entries: Sequence[ShardEntry]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Numbers for classes, which have no names in tars, and the extensions of all members."""
     highest = -1
     fields: set[str] = set()
     for entry in entries:
@@ -226,20 +223,15 @@ def index_tar(path: Path, limits: Limits, advance: Advance) -> tuple[bytes, list
                     rows.add(item)
                     advance(1)
             content.finish()
-            if not _is_still(path, before):
+            now = os.stat(path)
+            same = (now.st_size, now.st_mtime_ns) == (before.st_size, before.st_mtime_ns)
+            if not (same and os.path.samestat(now, before)):
                 raise UnusableInput(f"{path} changed while it was read.")
     except OSError as error:
         raise UnusableInput(f"{path} cannot be read: {error.strerror}.") from error
     columns = rows.columns()
     metadata = metadata_of(content.size, content.checksum, rows.skipped)
     return serialize(columns, metadata), rows.skipped
-
-
-def _is_still(path: Path, before: os.stat_result) -> bool:
-    """Whether what lies at `path` is the file that it was, and not written since."""
-    now = os.stat(path)
-    same = (now.st_size, now.st_mtime_ns) == (before.st_size, before.st_mtime_ns)
-    return same and os.path.samestat(now, before)
 
 
 class _Rows:

@@ -63,9 +63,6 @@ def repair(
 ) -> RepairReport:
     """Rewrite what is damaged in the dataset `dst` from `src`, of which it was packed.
 
-    Args:
-        scratch: folder for what of `src` is decompressed; None: the system's.
-
     Raises:
         FormatError: `dst` is not a dataset.
         UnusableInput: `src` is not what was packed, or dataset.json is damaged.
@@ -137,7 +134,6 @@ def _restored_manifest(dst: Path, report: RepairReport) -> Manifest:
 def _same_work(
     dst: Path, src: LocalSource, content: Manifest, spool: Path, progress: Progress
 ) -> Work:
-    """The source as it was packed."""
     if content.external:
         raise UnusableInput(
             f"{dst}: its tars were made elsewhere. Restore them from a copy; if only an index is "
@@ -205,7 +201,6 @@ def _remake(
 
 
 def _samples(shard: _Damaged, work: Work, numbers: Mapping[str, int]) -> list[int]:
-    """The listing's numbers of the samples that a shard was made from."""
     held = [numbers[key] for key in shard.keys or () if key in numbers]
     files = work.plan.files
     if shard.index_sound or shard.entry.file not in files:
@@ -216,7 +211,6 @@ def _samples(shard: _Damaged, work: Work, numbers: Mapping[str, int]) -> list[in
 
 
 def _look(dst: Path, entry: ShardEntry) -> _Damaged:
-    """Which of a shard's files are damaged, and what the other tells."""
     index_sound = _is(dst / entry.index, entry.index_bytes, entry.index_checksum)
     tar_sound = _is(dst / entry.file, entry.bytes, entry.checksum)
     keys = None
@@ -237,11 +231,8 @@ def _is(path: Path, size: int, checksum: str) -> bool:
 
 
 def _numbers(listing: Listing, damaged: Sequence[_Damaged]) -> dict[str, int]:
-    """The listing's sample number of each key that is asked for."""
     wanted = {key for shard in damaged for key in shard.keys or ()}
-    if not wanted:
-        return {}
-    return {sample.key: n for n, sample in enumerate(listing) if sample.key in wanted}
+    return {s.key: n for n, s in enumerate(listing if wanted else ()) if s.key in wanted}
 
 
 def _put_back(dst: Path, shard: _Damaged, made: Path, report: RepairReport) -> None:

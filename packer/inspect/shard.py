@@ -32,16 +32,12 @@ _CHANGED = "its bytes are not those that were packed"
 
 @dataclass(frozen=True)
 class Damage:
-    """Something that is not as it was written.
-
-    Attributes:
-        key, member: of the sample in which it lies, and the member's extension.
-    """
+    """Something that is not as it was written."""
 
     file: str  # relative to dataset.json
     reason: str
-    key: str | None = None
-    member: str | None = None
+    key: str | None = None  # of the sample in which it lies
+    member: str | None = None  # its extension
     start: int | None = None  # start, stop: the bytes of the tar that are in question
     stop: int | None = None
     lost: int = 0  # samples that are not whole for it, from that one on
@@ -77,26 +73,20 @@ class Shard:
 
 @dataclass
 class Findings:
-    """What a shard is.
-
-    Attributes:
-        key_hashes: uint64, one a sample: equal keys have equal hashes.
-    """
+    """What a shard is."""
 
     file: str
     damages: list[Damage] = field(default_factory=list)
     samples: int = 0  # samples, bytes: that were checked
     bytes: int = 0
+    # One a sample; equal keys have equal hashes.
     key_hashes: NDArray[np.uint64] = field(default_factory=lambda: np.empty(0, np.uint64))
     rows: int = 0  # of its index, 0 where that cannot be used
     is_doubtful: bool = False  # whether nobody proves that the index is right
 
 
 def check_shard(shard: Shard, tick: Callable[[], None]) -> Findings:
-    """Check tar and index; `tick` is called after each sample. No image is decoded.
-
-    Memory: the index and the largest image.
-    """
+    """Check tar and index, `tick` after each sample, in memory for the index and one image."""
     found = Findings(shard.file)
     index, proven = _open_index(shard, found)
     walked = len(found.damages)  # what the walk finds comes behind these
@@ -156,8 +146,6 @@ def _open_index(shard: Shard, found: Findings) -> tuple[Index | None, bool | Non
 
 
 class _Walk:
-    """Goes through a tar by its index."""
-
     def __init__(self, shard: Shard, index: Index, tar_file: HashedFile, found: Findings) -> None:
         self._shard = shard
         self._index = index
@@ -188,7 +176,6 @@ class _Walk:
                 self._check_end()
 
     def _is_cut(self, row: int) -> bool:
-        """Whether the tar ends before the last member of a row does."""
         size = self._tar.size
         if self._end > size or size >= self._index.tar_bytes:
             return self._end > size
@@ -277,11 +264,8 @@ class _Walk:
 
 
 def _first_difference(present: memoryview, expected: bytes) -> int:
-    """The first position where they differ, their length where one begins with the other."""
-    for at, (one, other) in enumerate(zip(present, expected, strict=False)):
-        if one != other:
-            return at
-    return min(len(present), len(expected))
+    pairs = enumerate(zip(present, expected, strict=False))
+    return next((at for at, (a, b) in pairs if a != b), min(len(present), len(expected)))
 
 
 def image_faults(columns: Mapping[str, Column], row: int, data: memoryview) -> Iterator[str]:
@@ -311,10 +295,7 @@ def _table_faults(
 def contradictions(
     columns: Mapping[str, Column], row: int, data: bytes, limits: Limits
 ) -> Iterator[str]:
-    """What an index, which may be damaged, says otherwise than the image of a row itself.
-
-    That is decoded to know what it is: by libraries to which hostile bytes may do anything.
-    """
+    """What an index, which may be damaged, says otherwise than the image, decoded: in isolation."""
     kind = FORMATS[int(columns["format"][row])]
     if kind == "raw":
         return

@@ -117,7 +117,6 @@ def _check(shard: Shard, advance: Advance) -> Findings:
 
 
 def _lost(shard: Shard, found: Findings) -> int:
-    """How many samples of a shard there should be, and are not."""
     return max((shard.entry.samples if shard.entry else found.rows) - found.samples, 0)
 
 
@@ -144,8 +143,6 @@ def _repeated_keys(shards: list[Shard], findings: list[Findings]) -> Iterator[Da
 
 @dataclass(frozen=True)
 class _Rows:
-    """Some samples of a shard."""
-
     shard: Shard
     start: int  # start, stop: rows of its index
     stop: int
@@ -163,15 +160,12 @@ class _Rows:
 
 @dataclass
 class _Looked:
-    """What came of looking at some rows."""
-
     rows: _Rows
     damages: list[Damage] = field(default_factory=list)
     unopened: str | None = None  # why the shard could not be opened, if it could not
 
 
 def _rows_of(shard: Shard, found: Findings, decode: bool) -> Iterator[_Rows]:
-    """What there is to look at in a shard of which all but the pixels was checked."""
     decode = decode and shard.entry is not None
     if decode or found.is_doubtful:
         for start in range(0, found.rows, _ROWS):
@@ -196,7 +190,6 @@ def _look_at(
 
 
 def _fatal(rows: _Rows, cause: str) -> _Looked:
-    """Return the finding that to look at some rows ends the process."""
     if rows.stop - rows.start > 1:
         reason = f"to decode samples {rows.start} to {rows.stop - 1} ended a process ({cause})"
         found = Damage(rows.shard.file, f"{reason}, and none of them by itself did")
@@ -214,7 +207,6 @@ def _damage(rows: _Rows, index: Index, row: int, ext: str, reason: str) -> Damag
 
 
 def _look(rows: _Rows, advance: Advance) -> _Looked:
-    """Look at rows, in whatever process this is."""
     from reader import ReaderError
 
     looked = _Looked(rows)
@@ -243,7 +235,6 @@ def _look(rows: _Rows, advance: Advance) -> _Looked:
 
 
 def _opened(rows: _Rows, index: Index) -> "WholeSamples":
-    """The shard as the reader opens it."""
     from reader.dataset.shard import Shard
     from reader.dataset.tar_bytes import ReadBuffer, TarBytes
     from reader.samples.whole import WholeSamples

@@ -8,10 +8,8 @@
     sequential  the scan decoded to records
     progressive several scans decoded to coefficients
     records     what lies between decoding and writing, in bounded memory
-    emission    records written, with a restart marker every few MCUs
-    transcode   all of it in turn
-    compiling   how numba compiles the inner loops
-    cache       where it keeps them
+    transcode   all of it in turn; records written, with a restart marker every few MCUs
+    compiling   how numba compiles the inner loops, and where it keeps them
 
 Nothing here imports numba before `load` is called, which only processes that pack do.
 """
@@ -23,7 +21,7 @@ from typing import TYPE_CHECKING
 
 from packer.errors import PackingFailed
 from packer.images.jpeg import JpegHeader
-from packer.images.tiling import cache
+from packer.images.tiling import compiling
 
 if TYPE_CHECKING:
     from packer.images.tiling.transcode import Tiled
@@ -39,16 +37,12 @@ def is_available() -> bool:
 
 def is_compiled() -> bool:
     """Whether a process of this user has compiled it before, so that `load` takes no time."""
-    return cache.is_complete()
+    return compiling.is_complete()
 
 
 @functools.cache
 def load() -> "Callable[[bytes, JpegHeader, int], Tiled]":
-    """`packer.images.tiling.transcode.transcode`; compiles it if nobody has, which takes seconds.
-
-    Raises:
-        PackingFailed: numba is installed, and does not work.
-    """
+    """Return `transcode`, compiled, which takes seconds once; PackingFailed: numba is broken."""
     try:
         import numba  # noqa: F401
     except Exception as error:
@@ -58,5 +52,5 @@ def load() -> "Callable[[bytes, JpegHeader, int], Tiled]":
         ) from error
     from packer.images.tiling.transcode import transcode
 
-    cache.complete()
+    compiling.complete()
     return transcode

@@ -1,23 +1,34 @@
-"""How the package's inner loops are compiled: by numba, as they are imported."""
+"""Compiles the package's inner loops by numba, and keeps what was compiled.
 
-from collections.abc import Callable
+That lies in a folder of the user's, so that site-packages may be read-only. It is compiled once,
+however many processes begin at a time: one holds a lock on the folder, and the others wait for it
+and load what it has made.
+"""
+
+import fcntl
+import functools
+import hashlib
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from importlib.metadata import version
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
-import numba
 from numpy.typing import NDArray
-
-from packer.images.tiling.cache import kept
 
 Array = NDArray[Any]
 _Function = TypeVar("_Function", bound=Callable[..., Any])
-
-
+_COMPLETE = "complete"  # the file that says so
 # No index leaves its array, and other threads go on meanwhile.
 _HOW: Any = {"nogil": True, "boundscheck": True}
 
 
 def kernel(signature: str) -> Callable[[_Function], _Function]:
     """Compile a function for arguments of these types, or load what was compiled before."""
+    import numba
 
     def compiled(function: _Function) -> _Function:
         with kept() as is_kept:
@@ -29,4 +40,71 @@ def kernel(signature: str) -> Callable[[_Function], _Function]:
 
 def helper(function: _Function) -> _Function:
     """Compile a function within those that call it: loading them loads it."""
+    import numba
+
     return cast(_Function, numba.njit(function, **_HOW))
+
+
+@functools.cache
+def folders() -> tuple[Path, ...]:
+    """Return where it may be kept, the best first; for this very code, Python and numba."""
+    package = Path(__file__).parent
+    digest = hashlib.sha256(f"{package} {version('numba')} {sys.version}".encode())
+    for path in sorted(package.glob("*.py")):
+        digest.update(path.read_bytes())
+    name = f"tiling-{digest.hexdigest()[:16]}"
+    found = []
+    with suppress(RuntimeError):  # nobody knows where this user's home is
+        usual = "~/Library/Caches" if sys.platform == "darwin" else "~/.cache"
+        home = os.environ.get("XDG_CACHE_HOME") or Path(usual).expanduser()
+        found.append(Path(home) / "shardfeed" / name)
+    found.append(Path(tempfile.gettempdir()) / f"shardfeed-{os.geteuid()}" / name)
+    return tuple(found)
+
+
+def is_complete() -> bool:
+    """Whether it was compiled before."""
+    return any((folder / _COMPLETE).exists() for folder in folders())
+
+
+def complete() -> None:
+    """Note that all of it is compiled."""
+    folder = _usable()
+    if folder is not None:
+        with suppress(OSError):
+            (folder / _COMPLETE).touch()
+
+
+@contextmanager
+def kept() -> Iterator[bool]:
+    """Compile in here: numba keeps it, or finds what was kept; False where there is no place."""
+    import numba
+
+    folder = _usable()
+    if folder is None:
+        yield False
+        return
+    config: Any = numba.config
+    with (folder / "lock").open("ab") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        before, config.CACHE_DIR = config.CACHE_DIR, str(folder)
+        try:
+            yield True
+        finally:
+            config.CACHE_DIR = before
+
+
+@functools.cache
+def _usable() -> Path | None:
+    return next(filter(_is_ours, folders()), None)
+
+
+def _is_ours(folder: Path) -> bool:
+    """Whether this user can write there, and nobody else: what lies there is executed."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError:
+        return False
+    places = [folder.stat(), folder.parent.stat()]
+    return all(place.st_uid == os.geteuid() and not place.st_mode & 0o022 for place in places)

@@ -22,15 +22,12 @@ DC_BITS, AC_BITS = 11, 10  # additional bits of a symbol, at most (T.81, tables 
 def build_lookup(spec: Array, most: int, short: Array, longer: Array) -> bool:
     """Fill the lookups of a table, whose symbols have `most` additional bits at most.
 
+    Returns whether the counts make a code (T.81, C.2), with as many symbols, which are of the kind.
+
     Args:
-        spec: the table's counts and symbols.
-        most: `DC_BITS` or `AC_BITS`.
         short: an entry for each value of `PEEK` bits; 0 where the code is longer.
         longer: by length, the first code, the first code that is beyond them, and the distance from
             a code to its symbol in `spec`. The row 0 has `most`.
-
-    Returns:
-        Whether the counts make a code (T.81, C.2), with as many symbols, which are of the kind.
     """
     if most == DC_BITS and (spec[16:] > 15).any():
         return False
@@ -124,12 +121,10 @@ def _code_lengths(counts: Array) -> Array:
 
 @kernel("int64(int64[::1], uint8[::1])")
 def optimal(counts: Array, spec: Array) -> int:
-    """The table that libjpeg makes of 256 symbols' counts (T.81, K.2, figures K.1 to K.4).
+    """Make the table that libjpeg makes of 256 symbols' counts (T.81, K.2, figures K.1 to K.4).
 
     Where T.81 leaves a choice it is libjpeg's: of equal counts the larger symbol is taken first.
-
-    Returns:
-        How many numbers of `spec` are used; 0 where a code would take more than 32 bits.
+    Returns how many numbers of `spec` are used; 0 where a code would take more than 32 bits.
     """
     lengths = _code_lengths(counts)
     by_length = np.zeros(33, np.int64)

@@ -18,7 +18,6 @@ from packer.images.tiling.sequential import (
 
 @helper
 def _bit(words: Array, position: int) -> int:
-    """The next bit."""
     return np.int64(words[position >> 3] >> np.uint64(7 - (position & 7))) & 1
 
 
@@ -152,7 +151,7 @@ def decode_scan(
     longers: Array,
     coefficients: Array,
 ) -> int:
-    """Decode one scan, into what the scans before it have left.
+    """Decode one scan, into what the scans before it have left: a fault or `DONE`.
 
     Args:
         words, parts, specs, shorts, longers: as `sequential.decode` has them.
@@ -161,9 +160,6 @@ def decode_scan(
         places: of each block of an MCU: component, tables (DC, AC), the number of the first MCU's
             block, and how far the next MCU's is in the row, and in the column.
         coefficients: of each block, 64 in zigzag order.
-
-    Returns:
-        `DONE`, or why not all of it could be decoded.
     """
     in_row, mcus, interval = frame[0], frame[1], frame[2]
     high, low = band[2], band[3]

@@ -30,11 +30,7 @@ class Chunk:
 
 
 class Records(ABC):
-    """The records of a stream, as libjpeg would encode it with a restart interval.
-
-    Attributes:
-        segments: how many there are.
-    """
+    """The records of a stream, as libjpeg would encode it with a restart interval."""
 
     def __init__(self, grid: "_Grid", blocks: int, restart_interval: int, possible: int) -> None:
         """`blocks` are those of an MCU, and `possible` the records of all together, at most."""
@@ -44,11 +40,7 @@ class Records(ABC):
         self._size = max(a_segment, min(possible + a_segment, _MOST_RECORDS))
 
     def chunks(self) -> Iterator[Chunk]:
-        """All records; a chunk is gone when the next one is asked for.
-
-        Raises:
-            Untileable: the stream is damaged.
-        """
+        """Yield all records; a chunk is gone when the next one is asked for."""
         records = np.empty(self._size, np.uint32)
         ends = np.empty(self.segments, np.int64)
         state = np.zeros(8, np.int64)
@@ -63,11 +55,7 @@ class Records(ABC):
 
 
 def records_of(stream: Stream, restart_interval: int) -> Records:
-    """The records of a stream.
-
-    Raises:
-        Untileable: it is damaged, or lacks some of its scans.
-    """
+    """Return a stream's records; Untileable: it is damaged, or lacks some of its scans."""
     kind = _Progressive if stream.is_progressive else _Sequential
     return kind(stream, restart_interval)
 
@@ -144,11 +132,8 @@ class _Progressive(Records):
 class _Grid:
     """The MCUs of a scan, and where the blocks of its components are stored (T.81, A.1.1 and A.2).
 
-    Each component's blocks follow those of the one before, padded to whole MCUs of the frame.
-
-    Attributes:
-        columns, rows: of MCUs; those of a scan of one component are single blocks.
-        stored: the blocks of all components.
+    Each component's blocks follow those of the one before, padded to whole MCUs of the frame. In a
+    scan of one component MCUs are single blocks.
     """
 
     def __init__(self, stream: Stream, places: Sequence[int] | None = None) -> None:
@@ -159,7 +144,7 @@ class _Grid:
         down = max(component.down for component in everyone)
         whole = -(-stream.width // (8 * across)), -(-stream.height // (8 * down))
         self._factors, self._sizes, self._stores = [], [], []
-        self.stored = 0
+        self.stored = 0  # blocks of all components
         for component in everyone:
             factors = component.across, component.down
             width = -(-stream.width * factors[0] // (8 * across))

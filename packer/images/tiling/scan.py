@@ -12,14 +12,12 @@ PADDING = 256  # zeros behind a scan: more than a block takes
 def unstuff(content: Array, words: Array, size: int, ends: Array) -> int:
     """Take stuffing and markers out of `content`, in place, and fill the rest with zeros.
 
-    Args:
-        content: a scan's bytes up to the marker behind it, and `PADDING`.
-        words: the 8 bytes from each byte of `content` on.
-        size: of `content` without the padding.
-        ends: by part between two markers RSTn, to be filled: the bit at which it ends.
+    Returns how many parts there are in a scan that is as it should be, 0 for another.
 
-    Returns:
-        How many parts there are in a scan that is as it should be, 0 for another.
+    Args:
+        content: a scan's bytes up to the marker behind it, `size` of them, and `PADDING`.
+        words: the 8 bytes from each byte of `content` on.
+        ends: by part between two markers RSTn, to be filled: the bit at which it ends.
     """
     ones, tops = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)
     at, to, part = 0, 0, 0

@@ -44,7 +44,7 @@ def decode(
     records: Array,
     ends: Array,
 ) -> int:
-    """Decode whole segments of the target while they surely fit into `records`.
+    """Decode whole segments of the target while they surely fit into `records`: a fault or `DONE`.
 
     Records are what libjpeg would encode of the same coefficients: blocks beyond the image have the
     DC of the block before and no AC, and no run of zeros comes before the end of a block.
@@ -58,11 +58,7 @@ def decode(
         blocks: of an MCU: component, source tables (DC, AC), target table, and the first column and
             row of MCUs in which it lies beyond the image.
         specs, shorts, longers: by source table, as `build_lookup` has them.
-        records: to be filled from the beginning.
         ends: by segment of the target, where in `records` it ends.
-
-    Returns:
-        `DONE`, or why not all of it could be decoded.
     """
     in_row, mcus, source_interval, interval = frame[0], frame[1], frame[2], frame[3]
     worst = 64 * interval * blocks.shape[0]

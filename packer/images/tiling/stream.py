@@ -24,63 +24,41 @@ _YCBCR, _GREY, _RGB, _CMYK, _YCCK = "YCbCr", "grey", "RGB", "CMYK", "YCCK"
 
 @dataclass(frozen=True)
 class Component:
-    """A component of the frame (T.81, B.2.2).
+    """A component of the frame (T.81, B.2.2)."""
 
-    Attributes:
-        number: its identifier.
-        across, down: sampling factors.
-        quantiser: the number of its quantisation table.
-        target: the number of both its Huffman tables where libjpeg writes it.
-    """
-
-    number: int
-    across: int
+    number: int  # its identifier
+    across: int  # across, down: sampling factors
     down: int
-    quantiser: int
-    target: int
+    quantiser: int  # the number of its quantisation table
+    target: int  # the number of both its Huffman tables where libjpeg writes it
 
 
 @dataclass(frozen=True)
 class Scan:
-    """A scan (T.81, B.2.3).
+    """A scan (T.81, B.2.3)."""
 
-    Attributes:
-        components: their places in the frame, with the numbers of their tables (DC, AC).
-        band: the first and the last coefficient, and the successive approximation's high and low.
-        restart_interval: MCUs between two markers RSTn, 0 without.
-        specs: Huffman tables by class and number (T.81, B.2.4.2): counts and symbols.
-        data: its bytes, up to the marker behind it.
-    """
-
-    components: tuple[tuple[int, int, int], ...]
-    band: tuple[int, int, int, int]
-    restart_interval: int
-    specs: Mapping[int, bytes]
-    data: bytes
+    components: tuple[tuple[int, int, int], ...]  # place in the frame, tables (DC, AC)
+    band: tuple[int, int, int, int]  # first and last coefficient, approximation's high and low
+    restart_interval: int  # MCUs between two markers RSTn, 0 without
+    specs: Mapping[int, bytes]  # by class and number (T.81, B.2.4.2): counts and symbols
+    data: bytes  # up to the marker behind it
 
 
 @dataclass(frozen=True)
 class Stream:
-    """A JPEG with Huffman codes: of one scan, or progressive.
-
-    Attributes:
-        components: in the order of the frame.
-        head: what libjpeg writes before the frame header.
-    """
+    """A JPEG with Huffman codes: of one scan, or progressive."""
 
     height: int
     width: int
-    components: tuple[Component, ...]
+    components: tuple[Component, ...]  # in the order of the frame
     scans: tuple[Scan, ...]
-    head: bytes
+    head: bytes  # what libjpeg writes before the frame header
     is_baseline: bool
     is_progressive: bool
 
 
 @dataclass
 class _Tables:
-    """What the segments before a scan say."""
-
     quantisers: dict[int, tuple[int, ...]] = field(default_factory=dict)
     specs: dict[int, bytes] = field(default_factory=dict)
     kept: list[tuple[int, bytes]] = field(default_factory=list)  # markers that are not libjpeg's
@@ -89,11 +67,7 @@ class _Tables:
 
 
 def read_stream(data: bytes, header: JpegHeader) -> Stream:
-    """Take a JPEG apart, whose header has been read.
-
-    Raises:
-        Untileable: it is of another kind, or not as it should be.
-    """
+    """Take a JPEG apart; Untileable: it is of another kind, or not as it should be."""
     if header.process not in (0xC0, 0xC1, PROGRESSIVE):
         raise Untileable("it is neither sequential nor progressive with Huffman codes")
     tables = _Tables()
@@ -187,7 +161,7 @@ def _check_frame(header: JpegHeader) -> None:
 
 
 def _colours(tables: _Tables, header: JpegHeader) -> tuple[bytes | None, str]:
-    """What the last JFIF marker says, and the colour space that libjpeg concludes."""
+    """Return what the last JFIF marker says, and the colour space that libjpeg concludes."""
     jfif = adobe = None
     for marker, body in tables.kept:
         if marker == APP0 and len(body) >= 14 and body.startswith(b"JFIF\0"):

@@ -12,35 +12,25 @@ import numpy as np
 
 from packer.errors import Untileable
 from packer.images.jpeg import JpegHeader
-from packer.images.tiling import emission, huffman
-from packer.images.tiling.compiling import Array
+from packer.images.tiling import huffman
+from packer.images.tiling.compiling import Array, helper, kernel
 from packer.images.tiling.records import records_of
-from packer.images.tiling.scan import numbers_at
+from packer.images.tiling.scan import numbers_at, swapped
 from packer.images.tiling.stream import Component, read_stream, write_head
 
 
 @dataclass(frozen=True)
 class Tiled:
-    """A JPEG with restart markers.
-
-    Attributes:
-        segments: bytes of each entropy-coded segment, without its marker.
-        scan_offset: where the first begins.
-        frame_offset: where the frame header's height lies.
-    """
+    """A JPEG with restart markers."""
 
     data: bytes
-    segments: Array
-    scan_offset: int
-    frame_offset: int
+    segments: Array  # bytes of each entropy-coded segment, without its marker
+    scan_offset: int  # where the first begins
+    frame_offset: int  # where the frame header's height lies
 
 
 def transcode(data: bytes, header: JpegHeader, restart_interval: int) -> Tiled:
-    """Transcode a JPEG, whose header has been read: of one sequential scan, or progressive.
-
-    Raises:
-        Untileable: it is another JPEG, or damaged.
-    """
+    """Transcode a JPEG of one sequential scan, or progressive; Untileable: it is not sound."""
     stream = read_stream(data, header)
     source = records_of(stream, restart_interval)
     histogram = np.zeros(1024, np.int64)
@@ -60,13 +50,13 @@ def transcode(data: bytes, header: JpegHeader, restart_interval: int) -> Tiled:
         longest = int(np.diff(chunk.ends[chunk.first : chunk.stop], prepend=0).max())
         packed = np.empty(4 * longest + 16, np.uint8)
         rooms = packed, numbers_at(packed, np.uint64), out, numbers_at(out, np.uint64)
-        to = emission.emit(*span, codes, *rooms, to, lengths)
+        to = emit(*span, codes, *rooms, to, lengths)
     content = b"".join([head, out[:to].data, b"\xff\xd9"])
     return Tiled(content, lengths, len(head), frame_offset)
 
 
 def _tables(components: Sequence[Component], histogram: Array) -> tuple[dict[int, bytes], Array]:
-    """The optimal tables: as DHT has them, and as `emit` wants them."""
+    """Return the optimal tables: as DHT has them, and as `emit` wants them."""
     specs = {}
     codes = np.zeros(1024, np.uint64)
     for number in {component.target for component in components}:
@@ -79,3 +69,99 @@ def _tables(components: Sequence[Component], histogram: Array) -> tuple[dict[int
             huffman.assign_codes(spec[:end], codes[part])
             specs[key] = spec[:end].tobytes()
     return specs, codes
+
+
+@helper
+def _packed(records: Array, at: int, stop: int, codes: Array, words: Array) -> int:
+    """Write the records from `at` to `stop` without stuffing, ones last; returns their bytes."""
+    low = np.uint64(0xFFFFFFFF)
+    to, held, bits = 0, np.uint64(0), np.uint64(0)
+    while at < stop:
+        record = records[at]
+        code = codes[record & np.uint32(1023)]
+        size = code >> np.uint64(32)
+        bits = bits << size | code & low | np.uint64(record >> np.uint32(10))
+        held += size
+        if at + 1 < stop:
+            record = records[at + 1]
+            code = codes[record & np.uint32(1023)]
+            size = code >> np.uint64(32)
+            bits = bits << size | code & low | np.uint64(record >> np.uint32(10))
+            held += size
+        at += 2
+        words[to] = swapped(bits << (np.uint64(64) - held))
+        to += np.int64(held >> np.uint64(3))
+        held &= np.uint64(7)
+    if held:
+        spare = np.uint64(8) - held
+        bits = bits << spare | (np.uint64(1) << spare) - np.uint64(1)
+        words[to] = bits & np.uint64(255)
+        to += 1
+    return to
+
+
+@helper
+def _stuffed(
+    source: Array, source_words: Array, size: int, out: Array, words: Array, to: int
+) -> int:
+    """Copy the first `size` bytes of `source`, and a 0 behind each 0xFF; where they end."""
+    ones, tops = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)
+    at = 0
+    while at < size:
+        word = source_words[at]
+        if at + 8 <= size and not (~word - ones) & word & tops:  # no byte 0xFF
+            words[to] = word
+            at += 8
+            to += 8
+            continue
+        for byte in source[at : min(at + 8, size)]:
+            out[to] = byte
+            to += 1
+            if byte == 0xFF:
+                out[to] = 0
+                to += 1
+        at += 8
+    return to
+
+
+@kernel(
+    "int64(uint32[::1], int64[::1], int64, int64, uint64[::1], uint8[::1], uint64[:], uint8[::1], "
+    "uint64[:], int64, int64[::1])"
+)
+def emit(
+    records: Array,
+    ends: Array,
+    segment: int,
+    stop: int,
+    codes: Array,
+    packed: Array,
+    packed_words: Array,
+    out: Array,
+    words: Array,
+    to: int,
+    lengths: Array,
+) -> int:
+    """Write the segments from `segment` to `stop` as entropy-coded ones (T.81, F.1.2 and B.1.1.5).
+
+    Each but the first of all has the marker RSTn in front of it. Bytes 0xFF are followed by 0, and
+    ones fill the last byte. Returns where in `out` the written ends.
+
+    Args:
+        ends: by segment, where in `records` it ends.
+        codes: by table and symbol, as `assign_codes` has them.
+        packed: room for a segment without stuffing.
+        packed_words, words: the 8 bytes from each byte of `packed` and of `out` on.
+        to: where in `out` to begin.
+        lengths: by segment, to be filled: its bytes without the marker.
+    """
+    at = 0
+    for number in range(segment, stop):
+        if number:
+            out[to], out[to + 1] = 0xFF, 0xD0 + (number - 1) % 8
+            to += 2
+        size = _packed(records, at, ends[number], codes, packed_words)
+        at = ends[number]
+        begin = to
+        to = _stuffed(packed, packed_words, size, out, words, to)
+        lengths[number] = to - begin
+    return to

@@ -10,11 +10,11 @@ from pathlib import Path
 import numba
 import pytest
 
-from packer.images.tiling import cache
+from packer.images.tiling import compiling
 
 _TWO = """
 import sys, time
-from packer.images.tiling.cache import complete, is_complete, kept
+from packer.images.tiling.compiling import complete, is_complete, kept
 print("ready", flush=True)
 sys.stdin.readline()
 with kept():
@@ -32,22 +32,22 @@ def places(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Pa
     temporary.mkdir()
     monkeypatch.setenv("XDG_CACHE_HOME", str(home))
     monkeypatch.setattr(tempfile, "tempdir", str(temporary))
-    for function in (cache.folders, cache._usable):
+    for function in (compiling.folders, compiling._usable):
         function.cache_clear()
     yield home, temporary
-    for function in (cache.folders, cache._usable):
+    for function in (compiling.folders, compiling._usable):
         function.cache_clear()
 
 
 def test_compiled_code_is_kept_in_the_users_folder(places: tuple[Path, Path]) -> None:
     before = numba.config.CACHE_DIR
-    assert not cache.is_complete()
-    with cache.kept():
+    assert not compiling.is_complete()
+    with compiling.kept():
         folder = Path(numba.config.CACHE_DIR)
         assert folder.is_relative_to(places[0])
-    assert not cache.is_complete()
-    cache.complete()
-    assert cache.is_complete()
+    assert not compiling.is_complete()
+    compiling.complete()
+    assert compiling.is_complete()
     assert before == numba.config.CACHE_DIR
 
 
@@ -55,17 +55,17 @@ def test_without_a_home_that_can_be_written_it_is_a_temporary_folder_of_the_user
     places: tuple[Path, Path],
 ) -> None:
     places[0].write_text("in the way")
-    with cache.kept():
+    with compiling.kept():
         assert Path(numba.config.CACHE_DIR).is_relative_to(places[1])
-    cache.complete()
-    assert cache.is_complete()
+    compiling.complete()
+    assert compiling.is_complete()
 
 
 def test_what_others_may_write_is_never_loaded(places: tuple[Path, Path]) -> None:
-    for folder in cache.folders():
+    for folder in compiling.folders():
         folder.mkdir(parents=True)
         folder.parent.chmod(0o777)
-    with cache.kept() as is_kept:
+    with compiling.kept() as is_kept:
         assert not is_kept
 
 
