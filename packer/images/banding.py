@@ -66,7 +66,10 @@ def band(data: bytes) -> tuple[bytes, BandTable]:
     if b"acTL" in names:
         raise Unbandable("it is an animation")
     values = _values(data, height, width, CHANNELS[colour])
-    if colour == PALETTE and int(values.max()) >= _colours(chunks[:first]):
+    if (
+        colour == PALETTE
+        and int(values.max()) >= len(dict(chunks[:first][::-1]).get(b"PLTE", b"")) // 3
+    ):
         raise Unbandable("it has a value that is not in its palette")
     stream, lengths = _deflated(values, CHANNELS[colour])
     plain = struct.pack(">IIBBBBB", width, height, 8, colour, 0, 0, 0)  # without interlacing
@@ -97,7 +100,6 @@ def _values(data: bytes, height: int, width: int, per_pixel: int) -> Pixels:
 
 
 def _deflated(values: Pixels, per_pixel: int) -> tuple[bytes, list[int]]:
-    """Return the zlib stream (RFC 1950) of all rows in bands, and the bytes of each band."""
     parts, checksum = [_ZLIB_HEADER], 1
     for top in range(0, len(values), ROWS):
         rows = values[top : top + ROWS]
@@ -137,10 +139,6 @@ def _chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
         length, name = struct.unpack_from(">I4s", data, at)
         yield name, data[at + 8 : at + 8 + length]
         at += 12 + length
-
-
-def _colours(chunks: Iterable[tuple[bytes, bytes]]) -> int:
-    return next((len(content) // 3 for name, content in chunks if name == b"PLTE"), 0)
 
 
 def _written(chunks: Iterable[tuple[bytes, bytes]]) -> Iterator[bytes]:

@@ -227,7 +227,6 @@ def _raw(pixels: Pixels) -> Encoded:
 
 
 def _fitted(image: Image.Image, size: tuple[int, int]) -> Pixels:
-    """Scaled to cover (height, width) and cut about the centre."""
     return np.asarray(ImageOps.fit(image, size[::-1], Image.Resampling.LANCZOS))
 
 

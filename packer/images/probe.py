@@ -74,7 +74,11 @@ def probe(data: bytes, limits: Limits = Limits()) -> ImageInfo:  # noqa: B008  #
             channels = channels_of(image)
             if proven is None:
                 image.load()  # cut short or damaged, it does not
-                _check_mode(image)
+                try:  # whether there is a way from its mode to RGB
+                    image.crop((0, 0, 1, 1)).convert("RGB")
+                except ValueError:
+                    reason = f"Pillow does not convert its pixels ({image.mode}) to RGB"
+                    raise BadImage(reason) from None
             return ImageInfo(
                 _NAMES[str(image.format)],
                 image.height,
@@ -168,14 +172,6 @@ def check_size(height: int, width: int, limits: Limits) -> None:
         raise BadImage(
             f"it has {width} x {height} pixels; {limits.pixels} are the most (--max-pixels)"
         )
-
-
-def _check_mode(image: Image.Image) -> None:
-    """Whether there is a way from the image's mode to RGB, of which one pixel tells."""
-    try:
-        image.crop((0, 0, 1, 1)).convert("RGB")
-    except ValueError:
-        raise BadImage(f"Pillow does not convert its pixels ({image.mode}) to RGB") from None
 
 
 def orientation_of(image: Image.Image) -> int:

@@ -177,27 +177,22 @@ def _write_dali(export: _Export) -> None:
 def _write_wids(export: _Export) -> None:
     for split in export.content.splits:
         shards = [shard for shard in export.content.shards if shard.split == split]
-        counts = [_count_for_wids(export, shard) for shard in shards]
-        entries = [
-            {"url": PurePosixPath(shard.file).name, "nsamples": count, "filesize": shard.bytes}
-            for shard, count in zip(shards, counts, strict=True)
-        ]
+        entries = []
+        for shard in shards:
+            count = 0
+            for count, run in enumerate(export.samples(shard), 1):  # noqa: B007
+                for member in run:
+                    if len(os.fsencode(member.name)) > _LONGEST_OF_WIDS:
+                        raise UnusableInput(
+                            f"{shard.file}: wids reads names of at most {_LONGEST_OF_WIDS} bytes, "
+                            f"and that of {member.name!r} is longer. Shorten the source's folder "
+                            "and file names."
+                        )
+            url = PurePosixPath(shard.file).name
+            entries.append({"url": url, "nsamples": count, "filesize": shard.bytes})
         content = {"__kind__": "wids-shard-index-v1", "wids_version": 1, "shardlist": entries}
         name = PurePosixPath(shards[0].file).with_name("wids.json")
         export.write(name.as_posix(), (json.dumps(content, indent=2) + "\n").encode())
-
-
-def _count_for_wids(export: _Export, shard: ShardEntry) -> int:
-    count = 0
-    for run in export.samples(shard):
-        count += 1
-        for member in run:
-            if len(os.fsencode(member.name)) > _LONGEST_OF_WIDS:
-                raise UnusableInput(
-                    f"{shard.file}: wids reads names of at most {_LONGEST_OF_WIDS} bytes, and that "
-                    f"of {member.name!r} is longer. Shorten the source's folder and file names."
-                )
-    return count
 
 
 def _write_energon(export: _Export) -> None:
@@ -262,11 +257,7 @@ def _insert(
         (number, run[0].stem, row, edges[row], edges[row + 1] - edges[row])
         for row, run in enumerate(runs)
     )
-    parts = (
-        (number, row, member.ext, member.offset, member.size)
-        for row, run in enumerate(runs)
-        for member in run
-    )
+    parts = ((number, row, m.ext, m.offset, m.size) for row, run in enumerate(runs) for m in run)
     with database:
         database.executemany("INSERT INTO samples VALUES (?, ?, ?, ?, ?)", rows)
         database.executemany("INSERT INTO sample_parts VALUES (?, ?, ?, ?, ?)", parts)

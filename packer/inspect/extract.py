@@ -60,8 +60,6 @@ class ExtractReport:
 
 @dataclass(frozen=True)
 class _File:
-    """A file to be written: part of a tar, or what is made of it."""
-
     name: bytes
     row: int
     ext: str
@@ -128,27 +126,19 @@ class _Labels:
 
     def __init__(self, classes: Sequence[str], external: bool) -> None:
         self.count = len(classes)
-        self._classes = [_in_a_path(name) for name in classes]
+        self._classes = classes
         numbered = all(name == str(number) for number, name in enumerate(classes))
         self._in_files = external or numbered
         self._always = external or not classes
 
     def in_name(self, name: bytes, label: int) -> bool:
-        """Whether a folder in a sample's name is that of its class."""
+        """Return whether a folder in a sample's name is that of its class."""
         known = 0 <= label < len(self._classes)
-        return known and self._classes[label] in name.split(b"/")[:-1]
+        return known and self._classes[label] in os.fsdecode(name).split("/")[:-1]
 
     def in_file(self, name: bytes, label: int) -> bool:
-        """Whether to write the member ``.cls``."""
+        """Return whether to write the member ``.cls``."""
         return self._always or (self._in_files and not self.in_name(name, label))
-
-
-def _in_a_path(name: str) -> bytes | None:
-    """A class's name as that of a folder; None if no folder can have it."""
-    try:
-        return os.fsencode(name)
-    except UnicodeEncodeError:  # half a surrogate pair, which JSON can hold
-        return None
 
 
 def _extract_shard(task: _Task, entry: ShardEntry, advance: Advance) -> ExtractReport:
@@ -164,7 +154,9 @@ def _extract_shard(task: _Task, entry: ShardEntry, advance: Advance) -> ExtractR
             source, label = index.bytes_of("name", row), int(labels[row])
             is_kept = task.labels.in_name(source, label) or task.labels.in_file(source, label)
             report.unlabelled += label >= 0 and not is_kept
-            report.unsplit += not _names_split(source, entry.split)
+            folders = os.fsdecode(source).split("/")[:-1]
+            splits = {name for folder in folders for name in splits_of([folder]).values()}
+            report.unsplit += entry.split not in {"", *folders, *splits}
             for file in _files(index, row, task.labels):
                 name = xxhash.xxh3_64_intdigest(file.name)
                 try:
@@ -177,13 +169,6 @@ def _extract_shard(task: _Task, entry: ShardEntry, advance: Advance) -> ExtractR
                     report.refused.append((os.fsdecode(file.name), reason))
             advance(1)
     return report
-
-
-def _names_split(name: bytes, split: str) -> bool:
-    """Whether a folder in a sample's name is that of its split, as packing reads it."""
-    folders = os.fsdecode(name).split("/")[:-1]
-    read = (found for folder in folders for found in splits_of([folder]).values())
-    return split in ("", *folders, *read)
 
 
 def _extract_file(

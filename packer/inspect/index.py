@@ -8,9 +8,10 @@ import json
 import os
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from packer import __version__
 from packer.errors import BadImage, UnusableInput
 from packer.files.atomic import remove_leavings, write_file
 from packer.files.hashed_file import HashedFile
-from packer.images.probe import ImageInfo, probe
+from packer.images.probe import probe
 from packer.keys import escape, hashes_of, repeated, unescape
 from packer.processes import map_unordered
 from packer.progress import Advance, Progress
@@ -87,7 +88,10 @@ def index(
     if damaged:
         raise UnusableInput("\n".join(["Nothing was committed:", *sorted(damaged)]))
     report.renamed = _make_keys_unique(folder, tars)
-    entries = [_entry(folder, name) for name in tars]
+    entries = []
+    for name in tars:
+        split = name.rpartition("/")[0]
+        entries.append(replace(shard_entry(folder / name), file=name, split=split))
     classes, fields = _classes_and_fields(folder, entries)
     report.rejected.sort()
     report.samples = sum(entry.samples for entry in entries)
@@ -132,10 +136,9 @@ def _fail(error: OSError) -> None:
 
 def _refuse_strangers(folder: Path, tars: Sequence[str]) -> None:
     if (folder / manifest.FILENAME).exists():
-        try:
+        external = False
+        with suppress(FormatError):
             external = Manifest.load(folder).external
-        except FormatError:
-            external = False
         if not external:
             raise UnusableInput(
                 f"{folder} already is a dataset, or holds a {manifest.FILENAME} of something "
@@ -165,47 +168,36 @@ def _index_one(
 
 def _make_keys_unique(folder: Path, tars: Sequence[str]) -> int:
     """Put the tar's name before a key that a tar before it has too; how many there were."""
-    hashes = [
-        hashes_of(Index(index_of(folder / name), mapped=False).values_of("key")) for name in tars
-    ]
+    opened = (Index(index_of(folder / name), mapped=False) for name in tars)
+    hashes = [hashes_of(index.values_of("key")) for index in opened]
     again = repeated(hashes)
     seen: set[bytes] = set()
     renamed = 0
     for name, found in zip(tars, hashes, strict=True):
-        rows = np.flatnonzero(np.isin(found, again)).tolist()
-        if not rows:
+        if not (rows := np.flatnonzero(np.isin(found, again)).tolist()):
             continue
-        opened = Index(index_of(folder / name), mapped=False)
-        keys = opened.values_of("key")
+        index = Index(index_of(folder / name), mapped=False)
+        keys = index.values_of("key")
         later = [row for row in rows if keys[row] in seen]
         seen.update(keys[row] for row in rows)
         prefix = name.removesuffix(".tar")
         for row in later:
             keys[row] = escape(f"{prefix}/{unescape(keys[row].decode())}").encode()
         if later:
-            columns = dict(opened.columns)
-            columns["key"] = np.frombuffer(b"".join(keys), "u1")
-            columns["key_offset"] = np.cumsum([0, *map(len, keys)]).astype("<u8")
-            write_file(opened.path, serialize(columns, opened.metadata))
+            columns = {**index.columns, **list_column("key", keys)}
+            write_file(index.path, serialize(columns, index.metadata))
             renamed += len(later)
     return renamed
-
-
-def _entry(folder: Path, name: str) -> ShardEntry:
-    split = PurePosixPath(name).parent.as_posix()
-    return replace(shard_entry(folder / name), file=name, split="" if split == "." else split)
 
 
 def _classes_and_fields(
     folder: Path, entries: Sequence[ShardEntry]
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    highest = -1
-    fields: set[str] = set()
+    highest, fields = -1, set[str]()
     for entry in entries:
         opened = Index(folder / entry.index, mapped=False)
         highest = max(highest, int(opened.columns["label"].max(initial=-1)))
-        fields.update(opened.members)
-        fields.update(FORMATS[int(code)] for code in np.unique(opened.columns["format"]))
+        fields.update(opened.members, (FORMATS[n] for n in np.unique(opened.columns["format"])))
     return tuple(map(str, range(highest + 1))), tuple(sorted(fields))
 
 
@@ -229,7 +221,7 @@ def index_tar(path: Path, limits: Limits, advance: Advance) -> tuple[bytes, list
                 raise UnusableInput(f"{path} changed while it was read.")
     except OSError as error:
         raise UnusableInput(f"{path} cannot be read: {error.strerror}.") from error
-    columns = rows.columns()
+    columns = rows.columns()  # which may skip more
     metadata = metadata_of(content.size, content.checksum, rows.skipped)
     return serialize(columns, metadata), rows.skipped
 
@@ -238,10 +230,7 @@ class _Rows:
     """Rows for each run of members, which may be a part of a sample."""
 
     def __init__(self, path: Path, content: HashedFile, limits: Limits) -> None:
-        self._path = path
-        self._limits = limits
-        self._content = content
-        self._rows = Rows()
+        self._path, self._content, self._limits, self._rows = path, content, limits, Rows()
         self.skipped: list[tuple[str, str]] = []
 
     def add(self, run: Sequence[Member]) -> None:
@@ -249,14 +238,15 @@ class _Rows:
         run = [member for member in run if self._fits(member)]
         if not run:
             return
-        image = image_of(run)
-        row, known = _NO_IMAGE, self._rows.members
+        image, row, known = image_of(run), _NO_IMAGE, self._rows.members
         further: dict[str, MemberRow] = {}
         for member in sorted(run, key=lambda member: member.offset):
             if member is image:
-                info = self._probe(member)
-                if info is not None:
-                    row = info.row(self._place(member), row.label)
+                try:
+                    data = bytes(self._content.read(member.offset, member.size))
+                    row = probe(data, self._limits).row(self._place(member), row.label)
+                except BadImage as error:
+                    self.skipped.append((member.name, str(error)))
             elif member.ext in known or len(known) < MAX_MEMBERS:
                 further[member.ext] = self._place(member)
                 row = row._replace(label=self._label(member, row.label))
@@ -267,7 +257,7 @@ class _Rows:
         self._rows.add(escape(run[0].stem).encode(), name, row, further)
 
     def columns(self) -> dict[str, Column]:
-        """The index's columns, with the parts of each sample brought together."""
+        """Return the index's columns, with the parts of each sample joined."""
         keys, names, columns = self._rows.keys, self._rows.names, self._rows.numbers()
         self._join_parts(columns)
         for row in np.flatnonzero(columns["offset"] == 0).tolist():
@@ -314,13 +304,6 @@ class _Rows:
         self.skipped.append((member.name, f"it has {member.size} bytes; {most}"))
         return False
 
-    def _probe(self, member: Member) -> ImageInfo | None:
-        try:
-            return probe(bytes(self._content.read(member.offset, member.size)), self._limits)
-        except BadImage as error:
-            self.skipped.append((member.name, str(error)))
-            return None
-
     def _place(self, member: Member) -> MemberRow:
         crc = self._content.crc32(member.offset, member.size)
         if crc is None:
@@ -328,7 +311,6 @@ class _Rows:
         return MemberRow(member.offset, member.size, crc)
 
     def _label(self, member: Member, known: int) -> int:
-        """The class number that a ``.cls`` holds, or else the ``label`` of a ``.json``."""
         if member.ext not in ("cls", "json") or member.size > _MAX_LABEL_TEXT:
             return known
         text = bytes(self._content.read(member.offset, member.size))

@@ -23,7 +23,6 @@ from packer.plan.work import ShardJob, Work, shard_job
 from packer.processes import Crashed
 from packer.progress import Progress
 from packer.run.open_source import open_source
-from packer.samples.table import Listing
 from packer.shards.jobs import run_isolated, tell_of_compiling
 from packer.shards.shard_writer import index_of
 from packer.storage.source import LocalSource, StoreSource
@@ -112,7 +111,6 @@ def _repair_shards(
 
 
 def _restored_manifest(dst: Path, report: RepairReport) -> Manifest:
-    """The dataset's manifest, in the very bytes that it was written in."""
     path = dst / manifest.FILENAME
     try:
         content = Manifest.load(dst)
@@ -175,7 +173,9 @@ def _remake(
 
     A shard at which a fault ends the process is reported as failed, with the samples that do it.
     """
-    numbers = _numbers(work.scanned.listing, damaged)
+    wanted = {key for shard in damaged for key in shard.keys or ()}
+    listing = enumerate(work.scanned.listing if wanted else ())
+    numbers = {sample.key: number for number, sample in listing if sample.key in wanted}
     tasks: list[ShardJob] = []
     for place, shard in enumerate(damaged):
         path = folder / str(place) / Path(shard.entry.file).name
@@ -230,13 +230,7 @@ def _is(path: Path, size: int, checksum: str) -> bool:
         return False
 
 
-def _numbers(listing: Listing, damaged: Sequence[_Damaged]) -> dict[str, int]:
-    wanted = {key for shard in damaged for key in shard.keys or ()}
-    return {s.key: n for n, s in enumerate(listing if wanted else ()) if s.key in wanted}
-
-
 def _put_back(dst: Path, shard: _Damaged, made: Path, report: RepairReport) -> None:
-    """Move the new files to where the damaged ones are, if they are what dataset.json says."""
     entry = shard.entry
     same_index = _is(index_of(made), entry.index_bytes, entry.index_checksum)
     if not _is(made, entry.bytes, entry.checksum) or not (same_index or shard.index_sound):

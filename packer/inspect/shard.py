@@ -14,17 +14,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from packer.errors import BadImage
 from packer.files.hashed_file import HashedFile, measure
-from packer.images.probe import probe
 from packer.inspect.dataset import image_of, members_of
 from packer.keys import hashes_of
-from reader.decode.bands import cut_bands
+from packer.progress import Advance
 from reader.format import FORMATS, FormatError, Index, Limits, ShardEntry, tar
 from reader.format.bands import bands_of
 from reader.format.columns import Column
 from reader.format.files import open_regular
-from reader.format.pictures import opened
 from reader.format.tiles import table_of
 
 _CHANGED = "its bytes are not those that were packed"
@@ -85,8 +82,8 @@ class Findings:
     is_doubtful: bool = False  # whether nobody proves that the index is right
 
 
-def check_shard(shard: Shard, tick: Callable[[], None]) -> Findings:
-    """Check tar and index, `tick` after each sample, in memory for the index and one image."""
+def check_shard(shard: Shard, advance: Advance) -> Findings:
+    """Check tar and index, sample by sample, in memory for the index and one image."""
     found = Findings(shard.file)
     index, proven = _open_index(shard, found)
     walked = len(found.damages)  # what the walk finds comes behind these
@@ -95,7 +92,7 @@ def check_shard(shard: Shard, tick: Callable[[], None]) -> Findings:
             tar_file = HashedFile(file.fileno())
             if index is not None:
                 found.rows, found.is_doubtful = len(index), not proven
-                _Walk(shard, index, tar_file, found).run(tick)
+                _Walk(shard, index, tar_file, found).run(advance)
             tar_file.finish()
     except OSError as error:
         found.damages.append(Damage(shard.file, f"it cannot be read: {error.strerror}"))
@@ -120,7 +117,6 @@ def check_shard(shard: Shard, tick: Callable[[], None]) -> Findings:
 
 
 def _open_index(shard: Shard, found: Findings) -> tuple[Index | None, bool | None]:
-    """The index if it can be used, and whether its checksum is right (None: nobody says)."""
 
     def damaged(reason: str) -> None:
         found.damages.append(Damage(shard.index, reason))
@@ -147,13 +143,10 @@ def _open_index(shard: Shard, found: Findings) -> tuple[Index | None, bool | Non
 
 class _Walk:
     def __init__(self, shard: Shard, index: Index, tar_file: HashedFile, found: Findings) -> None:
-        self._shard = shard
-        self._index = index
-        self._tar = tar_file
-        self._found = found
+        self._shard, self._index, self._tar, self._found = shard, index, tar_file, found
         self._end = 0  # of the members so far
 
-    def run(self, tick: Callable[[], None]) -> None:
+    def run(self, advance: Advance) -> None:
         """Check row after row, then the end."""
         index, found, file = self._index, self._found, self._shard.file
         keys = index.values_of("key")
@@ -170,7 +163,7 @@ class _Walk:
                 reason = f"the key of row {row} is not UTF-8"
                 found.damages.append(Damage(self._shard.index, reason))
             found.samples += 1
-            tick()
+            advance(1)
         else:
             if not self._shard.external:
                 self._check_end()
@@ -284,39 +277,8 @@ def image_faults(columns: Mapping[str, Column], row: int, data: memoryview) -> I
 def _table_faults(
     columns: Mapping[str, Column], row: int, data: memoryview, what: str, table: Any
 ) -> Iterator[str]:
-    """What is wrong with the `table` of a picture's parts, if it has one; nothing is inflated."""
     try:
         if table is not None:
             table.check(data, int(columns["height"][row]), int(columns["width"][row]))
     except ValueError as error:
         yield f"its {what} do not lie where its index says ({error})"
-
-
-def contradictions(
-    columns: Mapping[str, Column], row: int, data: bytes, limits: Limits
-) -> Iterator[str]:
-    """What an index, which may be damaged, says otherwise than the image, decoded: in isolation."""
-    kind = FORMATS[int(columns["format"][row])]
-    if kind == "raw":
-        return
-    try:
-        info = probe(data, limits)
-    except BadImage as error:
-        yield str(error)
-        return
-    names = ("height", "width", "channels", "orientation")
-    claimed = (kind, *(int(columns[name][row]) for name in names))
-    if (info.format, *(getattr(info, name) for name in names)) != claimed:
-        yield f"it is not what its index says, but {info}"
-    elif (table := bands_of(columns, row)) is not None:
-        try:
-            box = 0, 0, info.height, info.width
-            cut = cut_bands(table, len(data), info.height, info.width, box)
-            values, _ = cut.values(lambda start, stop: memoryview(data)[start:stop])
-            with opened(data, "PNG") as image:
-                same = values.tobytes() == image.tobytes()
-        except ValueError as error:
-            yield f"a band of it does not decode ({error})"
-        else:
-            if not same:
-                yield "its bands hold other pixels than the whole of it"

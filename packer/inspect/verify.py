@@ -5,21 +5,27 @@ process is done again row by row, so that the sample is named at which it happen
 """
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from packer.errors import BadImage
 from packer.files.hashed_file import read_span
+from packer.images.probe import probe
 from packer.inspect.dataset import image_of, members_of
-from packer.inspect.shard import Damage, Findings, Shard, check_shard, contradictions
+from packer.inspect.shard import Damage, Findings, Shard, check_shard
 from packer.keys import are_among, repeated
 from packer.processes import Crashed, map_isolated, map_unordered
 from packer.progress import Advance, Progress
-from reader.format import FormatError, Index, Limits, Manifest, manifest
+from reader.decode.bands import cut_bands
+from reader.format import FORMATS, FormatError, Index, Limits, Manifest, manifest
+from reader.format.bands import bands_of
+from reader.format.columns import Column
 from reader.format.files import open_regular
+from reader.format.pictures import opened
 
 if TYPE_CHECKING:
     from reader.samples.whole import WholeSamples
@@ -71,7 +77,7 @@ def verify(
     total = sum(shard.entry.samples for shard in shards if shard.entry)
     with progress.phase("verify", total or None, "samples") as advance:
         processes = max(1, min(jobs, len(shards)))
-        checked = map_unordered(_check, shards, processes, advance, lambda shard: shard.file)
+        checked = map_unordered(check_shard, shards, processes, advance, lambda shard: shard.file)
         by_file = {found.file: found for found in checked}
     findings = [by_file[shard.file] for shard in shards]
     parts = [part for shard in shards for part in _rows_of(shard, by_file[shard.file], decode)]
@@ -82,12 +88,13 @@ def verify(
             _look_at(parts, jobs, by_file, advance)
     for found in findings:
         damages += found.damages
+    due = [shard.entry.samples if shard.entry else by_file[shard.file].rows for shard in shards]
     damages += _repeated_keys(shards, findings)
     return VerifyReport(
         dataset=str(dst),
         shards=len(shards),
         samples=sum(found.samples for found in findings),
-        lost=sum(map(_lost, shards, findings)),
+        lost=sum(max(total - found.samples, 0) for total, found in zip(due, findings, strict=True)),
         bytes=sum(found.bytes for found in findings),
         seconds=time.monotonic() - began,
         damages=damages,
@@ -95,7 +102,6 @@ def verify(
 
 
 def _shards(dst: Path, damages: list[Damage], limits: Limits) -> list[Shard]:
-    """By dataset.json or, where that is damaged, those that are there."""
     try:
         content = Manifest.load(dst)
     except FormatError as error:
@@ -110,14 +116,6 @@ def _shards(dst: Path, damages: list[Damage], limits: Limits) -> list[Shard]:
     return [
         Shard(dst, entry.file, entry, classes, content.external, limits) for entry in content.shards
     ]
-
-
-def _check(shard: Shard, advance: Advance) -> Findings:
-    return check_shard(shard, lambda: advance(1))
-
-
-def _lost(shard: Shard, found: Findings) -> int:
-    return max((shard.entry.samples if shard.entry else found.rows) - found.samples, 0)
 
 
 def _repeated_keys(shards: list[Shard], findings: list[Findings]) -> Iterator[Damage]:
@@ -167,16 +165,14 @@ class _Looked:
 
 def _rows_of(shard: Shard, found: Findings, decode: bool) -> Iterator[_Rows]:
     decode = decode and shard.entry is not None
-    if decode or found.is_doubtful:
-        for start in range(0, found.rows, _ROWS):
-            stop = min(start + _ROWS, found.rows)
-            yield _Rows(shard, start, stop, decode, found.is_doubtful)
+    for start in range(0, found.rows, _ROWS) if decode or found.is_doubtful else ():
+        stop = min(start + _ROWS, found.rows)
+        yield _Rows(shard, start, stop, decode, found.is_doubtful)
 
 
 def _look_at(
     parts: Sequence[_Rows], jobs: int, findings: dict[str, Findings], advance: Advance
 ) -> None:
-    """Look at all `parts` in `jobs` processes, and add what is wrong to the findings by file."""
     processes = max(1, min(jobs, len(parts)))
     looked = [
         _fatal(one.item, one.cause) if isinstance(one, Crashed) else one
@@ -221,8 +217,13 @@ def _look(rows: _Rows, advance: Advance) -> _Looked:
                 except ReaderError as error:
                     looked.unopened = str(error).removesuffix(".")
             for row in range(rows.start, min(rows.stop, len(index))):
-                faults = _contradictions(tar.fileno(), rows, index, row)
-                looked.damages += (_damage(rows, index, row, *fault) for fault in faults)
+                image = image_of(index, row)
+                span = index.span(image, row)
+                if rows.compare and span is not None and span[1] <= shard.limits.bytes:
+                    data = read_span(tar.fileno(), *span)
+                    whole = len(data) == span[1]
+                    found = contradictions(index.columns, row, data, shard.limits) if whole else ()
+                    looked.damages += (_damage(rows, index, row, image, why) for why in found)
                 if samples is not None:
                     faults = _undecoded(samples, index, row)
                     looked.damages += (_damage(rows, index, row, *fault) for fault in faults)
@@ -246,7 +247,6 @@ def _opened(rows: _Rows, index: Index) -> "WholeSamples":
 
 
 def _undecoded(samples: "WholeSamples", index: Index, row: int) -> Iterator[tuple[str, str]]:
-    """The members of a row, by extension, that the reader does not decode, and why."""
     from reader import ReaderError
     from reader.format.errors import DecodeError
 
@@ -260,13 +260,31 @@ def _undecoded(samples: "WholeSamples", index: Index, row: int) -> Iterator[tupl
                 return  # what belongs to it cannot be compared with it
 
 
-def _contradictions(tar: int, rows: _Rows, index: Index, row: int) -> Iterator[tuple[str, str]]:
-    """The image's extension, and what it is not that a doubtful index says it is."""
-    image = image_of(index, row)
-    span = index.span(image, row)
-    if not rows.compare or span is None or span[1] > rows.shard.limits.bytes:
+def contradictions(
+    columns: Mapping[str, Column], row: int, data: bytes, limits: Limits
+) -> Iterator[str]:
+    """What an index, which may be damaged, says otherwise than the image, decoded: in isolation."""
+    kind = FORMATS[int(columns["format"][row])]
+    if kind == "raw":
         return
-    data = read_span(tar, *span)
-    if len(data) == span[1]:
-        for reason in contradictions(index.columns, row, data, rows.shard.limits):
-            yield image, reason
+    try:
+        info = probe(data, limits)
+    except BadImage as error:
+        yield str(error)
+        return
+    names = ("height", "width", "channels", "orientation")
+    claimed = (kind, *(int(columns[name][row]) for name in names))
+    if (info.format, *(getattr(info, name) for name in names)) != claimed:
+        yield f"it is not what its index says, but {info}"
+    elif (table := bands_of(columns, row)) is not None:
+        try:
+            box = 0, 0, info.height, info.width
+            cut = cut_bands(table, len(data), info.height, info.width, box)
+            values, _ = cut.values(lambda start, stop: memoryview(data)[start:stop])
+            with opened(data, "PNG") as image:
+                same = values.tobytes() == image.tobytes()
+        except ValueError as error:
+            yield f"a band of it does not decode ({error})"
+        else:
+            if not same:
+                yield "its bands hold other pixels than the whole of it"

@@ -45,7 +45,6 @@ def _symbol(
 
 @helper
 def _extended(bits: int, size: int) -> int:
-    """The number that these additional bits stand for (figure F.12)."""
     return bits - (1 << size) + 1 if size and bits >> (size - 1) == 0 else bits
 
 

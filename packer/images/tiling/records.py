@@ -4,8 +4,7 @@ They are held in one piece of memory that is used again, so that it is bounded w
 who wants all records twice has them made twice. Of what cannot be right no memory is asked for.
 """
 
-from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,13 +28,20 @@ class Chunk:
     stop: int
 
 
-class Records(ABC):
+# Goes on from a state, whose first number is the next segment's, with records and their ends to be
+# filled; returns a fault or `DONE`.
+_Fill = Callable[[Array, Array, Array], int]
+
+
+class Records:
     """The records of a stream, as libjpeg would encode it with a restart interval."""
 
-    def __init__(self, grid: "_Grid", blocks: int, restart_interval: int, possible: int) -> None:
-        """`blocks` are those of an MCU, and `possible` the records of all together, at most."""
-        mcus = grid.columns * grid.rows
-        self.segments = -(-mcus // restart_interval)
+    def __init__(self, stream: Stream, restart_interval: int) -> None:
+        """Raise Untileable if the stream is damaged, or lacks some of its scans."""
+        grid = _Grid(stream)
+        fill = _progressive if stream.is_progressive else _sequential
+        self._fill, blocks, possible = fill(stream, grid, restart_interval)
+        self.segments = -(-grid.mcus // restart_interval)
         a_segment = 64 * blocks * restart_interval
         self._size = max(a_segment, min(possible + a_segment, _MOST_RECORDS))
 
@@ -49,84 +55,58 @@ class Records(ABC):
             _check(self._fill(state, records, ends))
             yield Chunk(records, ends, first, int(state[0]))
 
-    @abstractmethod
-    def _fill(self, state: Array, records: Array, ends: Array) -> int:
-        """Go on from `state`, whose first number is the next segment's; a fault or `DONE`."""
+
+def _sequential(stream: Stream, grid: "_Grid", interval: int) -> tuple[_Fill, int, int]:
+    """Decode one scan, anew each time; with the blocks of an MCU, and the most records of all."""
+    [scan] = stream.scans
+    if len(scan.components) != len(stream.components):
+        raise Untileable("its components are not in one scan")
+    if scan.band != (0, 63, 0, 0):
+        raise Untileable("its scan is not that of a sequential JPEG")
+    tables = [(dc, 4 + ac) for _, dc, ac in scan.components]
+    blocks = np.array(
+        [
+            [place, *tables[place], stream.components[place].target, *beyond]
+            for place, beyond, _ in grid.blocks()
+        ]
+    )
+    total = len(blocks) * grid.mcus
+    if total > 4 * len(scan.data):  # a block takes two bits at least
+        raise Untileable(sequential.FAULTS[sequential.CUT_SHORT])
+    frame = np.array([grid.columns, grid.mcus, scan.restart_interval, interval])
+    bits, lookups = _bits_of(scan, grid.mcus), _lookups(scan)
+
+    def fill(state: Array, records: Array, ends: Array) -> int:
+        return sequential.decode(*bits, frame, state, blocks, *lookups, records, ends)
+
+    return fill, len(blocks), 8 * len(scan.data) + 2 * total  # one a bit, and those that are added
 
 
-def records_of(stream: Stream, restart_interval: int) -> Records:
-    """Return a stream's records; Untileable: it is damaged, or lacks some of its scans."""
-    kind = _Progressive if stream.is_progressive else _Sequential
-    return kind(stream, restart_interval)
-
-
-class _Sequential(Records):
-    """Of one scan: decoded anew each time."""
-
-    def __init__(self, stream: Stream, restart_interval: int) -> None:
-        [scan] = stream.scans
-        if len(scan.components) != len(stream.components):
-            raise Untileable("its components are not in one scan")
-        if scan.band != (0, 63, 0, 0):
-            raise Untileable("its scan is not that of a sequential JPEG")
-        grid = _Grid(stream)
-        tables = [(dc, 4 + ac) for _, dc, ac in scan.components]
-        self._blocks = np.array(
-            [
-                [place, *tables[place], stream.components[place].target, *beyond]
-                for place, beyond, _ in grid.blocks()
-            ]
-        )
-        mcus, count = grid.columns * grid.rows, len(self._blocks)
-        if count * mcus > 4 * len(scan.data):  # a block takes two bits at least
-            raise Untileable(sequential.FAULTS[sequential.CUT_SHORT])
-        self._frame = np.array([grid.columns, mcus, scan.restart_interval, restart_interval])
-        self._bits = _bits_of(scan, mcus)
-        self._lookups = _lookups(scan)
-        possible = 8 * len(scan.data) + 2 * count * mcus  # one a bit, and those that are added
-        super().__init__(grid, count, restart_interval, possible)
-
-    def _fill(self, state: Array, records: Array, ends: Array) -> int:
-        target = records, ends
-        return sequential.decode(
-            *self._bits, self._frame, state, self._blocks, *self._lookups, *target
-        )
-
-
-class _Progressive(Records):
-    """Of several scans: their coefficients are held, two bytes each, as libjpeg holds them."""
-
-    def __init__(self, stream: Stream, restart_interval: int) -> None:
-        grid = _Grid(stream)
-        total = grid.stored
-        if total > 8 * sum(len(scan.data) for scan in stream.scans):  # a block takes one bit
-            raise Untileable(sequential.FAULTS[sequential.CUT_SHORT])
-        _check_progression(stream)
-        self._coefficients = np.zeros((total, 64), np.int16)
-        for scan in stream.scans:
-            _check(self._decode(stream, scan))
-        self._blocks = np.array(
-            [
-                [place, stream.components[place].target, *beyond, *where]
-                for place, beyond, where in grid.blocks()
-            ]
-        )
-        mcus, count = grid.columns * grid.rows, len(self._blocks)
-        self._frame = np.array([grid.columns, mcus, restart_interval])
-        super().__init__(grid, count, restart_interval, 64 * count * mcus)
-
-    def _decode(self, stream: Stream, scan: Scan) -> int:
-        grid = _Grid(stream, [place for place, _, _ in scan.components])
+def _progressive(stream: Stream, grid: "_Grid", interval: int) -> tuple[_Fill, int, int]:
+    """Hold the coefficients of several scans, two bytes each, as libjpeg does; as `_sequential`."""
+    if grid.stored > 8 * sum(len(scan.data) for scan in stream.scans):  # a block takes one bit
+        raise Untileable(sequential.FAULTS[sequential.CUT_SHORT])
+    _check_progression(stream)
+    coefficients = np.zeros((grid.stored, 64), np.int16)
+    for scan in stream.scans:
+        part = _Grid(stream, [place for place, _, _ in scan.components])
         tables = {place: (dc, 4 + ac) for place, dc, ac in scan.components}
-        places = np.array([[at, *tables[at], *where] for at, _, where in grid.blocks()])
-        mcus = grid.columns * grid.rows
-        frame = np.array([grid.columns, mcus, scan.restart_interval])
-        source = *_bits_of(scan, mcus), frame, np.array(scan.band), places
-        return progressive.decode_scan(*source, *_lookups(scan), self._coefficients)
+        places = np.array([[at, *tables[at], *where] for at, _, where in part.blocks()])
+        frame = np.array([part.columns, part.mcus, scan.restart_interval])
+        source = *_bits_of(scan, part.mcus), frame, np.array(scan.band), places
+        _check(progressive.decode_scan(*source, *_lookups(scan), coefficients))
+    blocks = np.array(
+        [
+            [place, stream.components[place].target, *beyond, *where]
+            for place, beyond, where in grid.blocks()
+        ]
+    )
+    whole = np.array([grid.columns, grid.mcus, interval])
 
-    def _fill(self, state: Array, records: Array, ends: Array) -> int:
-        source = self._frame, state, self._blocks, self._coefficients
-        return progressive.to_records(*source, records, ends)
+    def fill(state: Array, records: Array, ends: Array) -> int:
+        return progressive.to_records(whole, state, blocks, coefficients, records, ends)
+
+    return fill, len(blocks), 64 * len(blocks) * grid.mcus
 
 
 class _Grid:
@@ -154,7 +134,8 @@ class _Grid:
             self._stores.append((self.stored, whole[0] * factors[0]))
             self.stored += whole[0] * factors[0] * whole[1] * factors[1]
         alone = self._sizes[self._scanned[0]]
-        self.columns, self.rows = whole if len(self._scanned) > 1 else alone
+        self.columns, rows = whole if len(self._scanned) > 1 else alone
+        self.mcus = self.columns * rows
 
     def blocks(self) -> Iterator[tuple[int, tuple[int, int], tuple[int, int, int]]]:
         """Of an MCU: component, the first column and row of MCUs beyond the image, and the place.
@@ -211,7 +192,6 @@ def _bits_of(scan: Scan, mcus: int) -> tuple[Array, Array]:
 
 
 def _lookups(scan: Scan) -> tuple[Array, Array, Array]:
-    """By table, 4 for DC and 4 for AC: its spec, and what `build_lookup` makes of it."""
     specs = np.zeros((8, 16 + 256), np.uint8)
     shorts = np.empty((8, 1 << huffman.PEEK), np.uint32)
     longers = np.empty((8, 17, 3), np.int64)

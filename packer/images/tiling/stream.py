@@ -74,20 +74,17 @@ def read_stream(data: bytes, header: JpegHeader) -> Stream:
     *segments, (_, scan, _) = header.segments
     for marker, at, end in segments:
         _read_segment(tables, marker, data[at + 2 : end], header.process)
-    _check_frame(header)
+    if header.precision != 8 or len(header.sampling) not in (1, 3, 4):
+        raise Untileable("it does not have 1, 3 or 4 components of 8 bits")
+    if not (0 < header.height <= MOST_SIDE and 0 < header.width <= MOST_SIDE):
+        raise Untileable("its header tells no possible size")
     jfif, space = _colours(tables, header)
-    components = tuple(_components(tables, len(header.sampling), space))
-    _check_factors(components)
+    components = _components(tables, len(header.sampling), space)
     quantisers, is_baseline = _quantisers(tables, components)
-    return Stream(
-        height=header.height,
-        width=header.width,
-        components=components,
-        scans=tuple(_scans(data, scan, tables, header.process)),
-        head=b"\xff\xd8" + _metadata(tables.kept, jfif, space) + quantisers,
-        is_baseline=is_baseline,
-        is_progressive=header.process == PROGRESSIVE,
-    )
+    scans = tuple(_scans(data, scan, tables, header.process))
+    head = b"\xff\xd8" + _metadata(tables.kept, jfif, space) + quantisers
+    is_progressive, size = header.process == PROGRESSIVE, (header.height, header.width)
+    return Stream(*size, components, scans, head, is_baseline, is_progressive)
 
 
 def write_head(
@@ -153,13 +150,6 @@ def _read_specs(body: bytes) -> Iterator[tuple[int, bytes]]:
         body = body[size:]
 
 
-def _check_frame(header: JpegHeader) -> None:
-    if header.precision != 8 or len(header.sampling) not in (1, 3, 4):
-        raise Untileable("it does not have 1, 3 or 4 components of 8 bits")
-    if not (0 < header.height <= MOST_SIDE and 0 < header.width <= MOST_SIDE):
-        raise Untileable("its header tells no possible size")
-
-
 def _colours(tables: _Tables, header: JpegHeader) -> tuple[bytes | None, str]:
     """Return what the last JFIF marker says, and the colour space that libjpeg concludes."""
     jfif = adobe = None
@@ -185,21 +175,19 @@ def _colours(tables: _Tables, header: JpegHeader) -> tuple[bytes | None, str]:
     raise Untileable("its Adobe marker tells no known colour space")
 
 
-def _components(tables: _Tables, count: int, space: str) -> Iterator[Component]:
+def _components(tables: _Tables, count: int, space: str) -> tuple[Component, ...]:
+    found = []
     for place in range(count):
         number, factors, quantiser = tables.frame[6 + 3 * place : 9 + 3 * place]
         if quantiser not in tables.quantisers:
             raise Untileable("a quantisation table is missing")
         is_chroma = space in (_YCBCR, _YCCK) and place in (1, 2)
-        yield Component(number, factors >> 4, factors & 15, quantiser, int(is_chroma))
-
-
-def _check_factors(components: Sequence[Component]) -> None:
-    factors = [(component.across, component.down) for component in components]
-    if not all(1 <= factor <= 4 for pair in factors for factor in pair):
+        found.append(Component(number, factors >> 4, factors & 15, quantiser, int(is_chroma)))
+    if not all(1 <= factor <= 4 for one in found for factor in (one.across, one.down)):
         raise Untileable("its sampling factors are impossible")
-    if len(factors) > 1 and sum(across * down for across, down in factors) > MOST_BLOCKS:
+    if count > 1 and sum(one.across * one.down for one in found) > MOST_BLOCKS:
         raise Untileable("its MCUs are too large")
+    return tuple(found)
 
 
 def _quantisers(tables: _Tables, components: Sequence[Component]) -> tuple[bytes, bool]:
@@ -214,7 +202,6 @@ def _quantisers(tables: _Tables, components: Sequence[Component]) -> tuple[bytes
 
 
 def _metadata(kept: Sequence[tuple[int, bytes]], jfif: bytes | None, space: str) -> bytes:
-    """Application data and comments in the order of `jpegtran -copy all`."""
     begins_with_exif = bool(kept) and kept[0][0] == APP1 and kept[0][1].startswith(b"Exif\0\0")
     writes_jfif = space in (_YCBCR, _GREY) and not begins_with_exif
     writes_adobe = space in (_RGB, _CMYK, _YCCK)

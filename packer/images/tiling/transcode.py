@@ -14,7 +14,7 @@ from packer.errors import Untileable
 from packer.images.jpeg import JpegHeader
 from packer.images.tiling import huffman
 from packer.images.tiling.compiling import Array, helper, kernel
-from packer.images.tiling.records import records_of
+from packer.images.tiling.records import Records
 from packer.images.tiling.scan import numbers_at, swapped
 from packer.images.tiling.stream import Component, read_stream, write_head
 
@@ -32,7 +32,7 @@ class Tiled:
 def transcode(data: bytes, header: JpegHeader, restart_interval: int) -> Tiled:
     """Transcode a JPEG of one sequential scan, or progressive; Untileable: it is not sound."""
     stream = read_stream(data, header)
-    source = records_of(stream, restart_interval)
+    source = Records(stream, restart_interval)
     histogram = np.zeros(1024, np.int64)
     whole = None  # the only chunk, if there is only one
     for number, chunk in enumerate(source.chunks()):
@@ -56,7 +56,6 @@ def transcode(data: bytes, header: JpegHeader, restart_interval: int) -> Tiled:
 
 
 def _tables(components: Sequence[Component], histogram: Array) -> tuple[dict[int, bytes], Array]:
-    """Return the optimal tables: as DHT has them, and as `emit` wants them."""
     specs = {}
     codes = np.zeros(1024, np.uint64)
     for number in {component.target for component in components}:

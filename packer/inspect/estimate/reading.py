@@ -125,7 +125,6 @@ class Reading:
             yield self._parts(first, stop)
 
     def _spans_of_steps(self) -> Iterator[tuple[int, int]]:
-        """Yield steps from and to, that read a million samples together."""
         at_once = max(_ROWS // (self.setting.batch_size * self.setting.ranks), 1)
         for first in range(0, self.steps, at_once):
             yield first, min(first + at_once, self.steps)
@@ -159,7 +158,6 @@ class Reading:
         return self.order.samples(positions, self.epoch), self.epoch * count + positions
 
     def _parts_of(self, ahead: AccessPattern, first: int, stop: int) -> Sequence[NDArray[np.int64]]:
-        """The same of one rank: step, begin and end of each request."""
         if ahead.is_by_shard:
             starts = ahead.starts
             pieces = [

@@ -28,33 +28,24 @@ class Known:
 
 @dataclass(frozen=True)
 class Setting:
-    """A training run.
-
-    Attributes:
-        nodes, ranks, workers: machines, each with a cache of its own; processes on each, a GPU
-            each; processes that decode for each rank.
-        cores: of a node, on which they decode; None: enough for any number of workers.
-        latency, bandwidth: seconds of a request to the store, and bytes a second of a node.
-        rate: images that a node's workers decode in a second, all together.
-        gpu_rate, vram: images that a GPU takes in a second, and bytes of its memory.
-    """
+    """A training run."""
 
     batch_size: int = 256
-    nodes: int = 1
-    ranks: int = 1
-    workers: int = 1
-    cores: int | None = None
+    nodes: int = 1  # machines, each with a cache of its own
+    ranks: int = 1  # processes of a node, a GPU each
+    workers: int = 1  # processes that decode for each rank
+    cores: int | None = None  # of a node; None: enough for any number of workers
     shuffle: bool | BlockShuffle = True
     seed: int = 0
     drop_last: bool = False
     epochs: int = 2
     cache_limit: int | None = None  # bytes that a node's cache may take; None: as many as there are
     size: tuple[int, int] = (224, 224)  # (height, width) of the images that the transforms give
-    latency: Known = field(default_factory=Known)
-    bandwidth: Known = field(default_factory=Known)
-    rate: Known = field(default_factory=Known)
-    gpu_rate: Known = field(default_factory=Known)
-    vram: int = 80 * 10**9
+    latency: Known = field(default_factory=Known)  # seconds of a request to the store
+    bandwidth: Known = field(default_factory=Known)  # bytes a second of a node
+    rate: Known = field(default_factory=Known)  # images a second, of all workers of a node
+    gpu_rate: Known = field(default_factory=Known)  # images a second that a GPU takes
+    vram: int = 80 * 10**9  # bytes of a GPU
 
     @property
     def working(self) -> int:
@@ -146,7 +137,6 @@ def usual_split(folder: Path) -> str | None:
 
 
 def _blocks(spans: Spans) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return `Stored.blocks` of the samples of one shard."""
     first, last = spans.begin // BLOCK, -(-spans.end // BLOCK)
     shared = np.zeros(len(first), np.int64)
     shared[:-1] = (last[:-1] - first[1:]).clip(0)

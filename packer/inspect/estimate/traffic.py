@@ -58,8 +58,6 @@ def traffic(readings: Iterator[Reading], limit: int | None, depth: int) -> Itera
 
 @dataclass(frozen=True)
 class _Fetched:
-    """Places that came, and the first and the last of each request."""
-
     places: Places
     first: Places
     last: Places

@@ -60,7 +60,6 @@ def summary(stored: Stored, setting: Setting, found: Estimate, *, is_far: bool) 
 
 
 def _of_a_store(found: Estimate) -> Iterator[Line]:
-    """What a store gives, from the beginning on."""
     requests, size = found.opening
     yield "opening", f"{many(requests, 'request')}, {in_bytes(size)}, once a node"
     for number, (moved, took) in enumerate(zip(found.traffic, found.times, strict=True), 1):
@@ -74,7 +73,6 @@ def _of_a_store(found: Estimate) -> Iterator[Line]:
 
 
 def _rates(setting: Setting, is_far: bool) -> Iterator[Line]:
-    """What was counted with, and where it comes from."""
     known: dict[str, tuple[Known, Callable[[float], str]]] = {}
     if is_far:
         known = {
@@ -111,7 +109,6 @@ def _memory(held: Memory) -> Iterator[Line]:
 
 
 def _in_time(seconds: float) -> str:
-    """Seconds in the unit that people would choose."""
     for unit, length in (("h", 3600), ("min", 60)):
         if seconds >= 2 * length:
             return f"{seconds / length:.3g} {unit}"
@@ -142,7 +139,6 @@ def _compared(
 
 
 def _row(each: Estimate, columns: Sequence[str]) -> str:
-    """What the last epoch takes."""
     moved, took = each.traffic[-1], each.times[-1]
     cells = {
         "shards a batch": f"{each.mixing:.1f}",

@@ -28,7 +28,7 @@ class Reading:
     ext: str = ""  # of the member that has them; "": not known
     format: str = ""  # xyxy, xywh or cxcywh
     normalized: bool = False
-    is_told: bool = False  # by the command, and not by dataset.json
+    source: str = "as dataset.json records"  # or the command
 
 
 @dataclass(frozen=True)

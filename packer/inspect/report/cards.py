@@ -8,7 +8,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from packer.inspect.report.annotations import EMPTY, Annotated, Points, Reading
 from packer.inspect.report.sample import Sample, map_samples, mask_as_png
@@ -89,6 +88,8 @@ def cards(
 
 
 def _card(sample: Sample, reading: Reading) -> Card:
+    from PIL import Image
+
     key, name = sample.key, _printable(sample.name)
     try:
         drawn = sample.drawn(_SIDE)
@@ -96,16 +97,14 @@ def _card(sample: Sample, reading: Reading) -> Card:
         return Card(key, name, reason=str(error))
     height, width = drawn.shape[:2]
     scale = _SIDE / max(height, width)
-    reason = ""
-    try:
-        found = sample.annotated(reading)
-    except (ValueError, RecursionError) as error:
-        found, reason = Annotated(), f"its annotations were not understood: {error}"
+    found, fault = sample.annotated(reading)
+    webp = io.BytesIO()
+    Image.fromarray(drawn).save(webp, "WEBP", quality=_QUALITY)
     masks = [_data_url("png", mask_as_png(mask, height, width)) for _, mask in sample.masks()]
     return Card(
         key,
         name,
-        _data_url("webp", _webp(drawn)),
+        _data_url("webp", webp.getvalue()),
         max(round(height * scale), 1),
         max(round(width * scale), 1),
         _boxes(found, *sample.size),
@@ -114,7 +113,7 @@ def _card(sample: Sample, reading: Reading) -> Card:
         masks,
         [shortened(_printable(text), _CAPTION) for text in found.captions[:5]],
         max(len(found.boxes) - _BOXES, 0),
-        reason,
+        f"its annotations were not understood: {fault}" if fault else "",
     )
 
 
@@ -151,14 +150,6 @@ def _length(pixels: float) -> str:
 def _polygon(points: Points) -> str:
     few = points[:: -(-len(points) // _POINTS)].clip(-2, 3)
     return " ".join(f"{x:.4g},{y:.4g}" for x, y in few.tolist())
-
-
-def _webp(drawn: NDArray[np.uint8]) -> bytes:
-    from PIL import Image
-
-    file = io.BytesIO()
-    Image.fromarray(drawn).save(file, "WEBP", quality=_QUALITY)
-    return file.getvalue()
 
 
 def _data_url(kind: str, data: bytes) -> str:

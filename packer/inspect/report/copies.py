@@ -140,7 +140,11 @@ def same(*columns: NDArray[np.int64], samples: NDArray[np.int64] | None = None) 
     differs[[0, -1]] = True
     for column in columns:
         differs[1:-1] |= column[order][1:] != column[order][:-1]
-    return _grouped(order if samples is None else samples[order], np.flatnonzero(differs))
+    bounds, ordered = np.flatnonzero(differs), order if samples is None else samples[order]
+    sizes = np.diff(bounds)
+    several = sizes > 1  # with two samples at least
+    members = ordered[: bounds[-1]][np.repeat(several, sizes)]
+    return Groups(members, np.cumsum([0, *sizes[several]])[:-1])
 
 
 def alike(
@@ -182,18 +186,6 @@ def _candidates(hashes: NDArray[np.uint64]) -> Iterator[NDArray[np.int64]]:
             if not together.any():
                 break
             first, second = first[together], second[together]
-            near = _bits(hashes[first] ^ hashes[second]) <= _FAR
+            octets = (hashes[first] ^ hashes[second]).view(np.uint8).reshape(-1, 8)
+            near = np.unpackbits(octets, axis=1).sum(axis=1) <= _FAR
             yield np.stack([first[near], second[near]], axis=1)
-
-
-def _bits(values: NDArray[np.uint64]) -> NDArray[np.int64]:
-    octets = np.ascontiguousarray(values).view(np.uint8).reshape(len(values), -1)
-    return np.unpackbits(octets, axis=1).sum(axis=1)
-
-
-def _grouped(ordered: NDArray[np.int64], bounds: NDArray[np.int64]) -> Groups:
-    """The runs between `bounds` that have two samples at least."""
-    sizes = np.diff(bounds)
-    several = sizes > 1
-    members = ordered[: bounds[-1]][np.repeat(several, sizes)]
-    return Groups(members, np.cumsum([0, *sizes[several]])[:-1])

@@ -31,7 +31,7 @@ class Members(NamedTuple):
     boxes: NDArray[np.float64]  # (M, 4)
     labels: NDArray[np.int64]
     captions: list[int]  # lengths of its texts
-    fault: str = ""  # why its annotations could not be read
+    fault: str  # why its annotations could not be read
 
 
 @dataclass(frozen=True)
@@ -107,7 +107,11 @@ def look(
 
 
 def _look(sample: Sample, reading: Reading) -> tuple[Pixels, Members]:
-    return _pixels(sample.drawn(_DRAWN)), _members(sample, reading)
+    pixels = _pixels(sample.drawn(_DRAWN))
+    values = {ext: mask_values(mask) for ext, mask in sample.masks()}
+    found, fault = sample.annotated(reading)
+    captions = [len(text.strip()) for text in found.captions]
+    return pixels, Members(values, found.boxes, found.labels, captions, fault)
 
 
 def _pixels(drawn: NDArray[np.uint8]) -> Pixels:
@@ -136,13 +140,3 @@ def _cut_off(drawn: NDArray[np.uint8]) -> float:
     """How much of its height, at the bottom, is the grey of which a decoder makes what lacks."""
     distance = np.abs(drawn.astype(np.int16) - _LACKING).max(axis=(1, 2))
     return int(np.argmax(np.append(distance[::-1], 256) > 1)) / len(drawn)
-
-
-def _members(sample: Sample, reading: Reading) -> Members:
-    values = {ext: mask_values(mask) for ext, mask in sample.masks()}
-    try:
-        found = sample.annotated(reading)
-    except (ValueError, RecursionError) as error:
-        return Members(values, np.zeros((0, 4)), np.zeros(0, np.int64), [], str(error))
-    captions = [len(text.strip()) for text in found.captions]
-    return Members(values, found.boxes, found.labels, captions)

@@ -91,7 +91,6 @@ def _in_corner(
     if not found.any():
         return
     reach = far[found & inside].max(axis=0)
-    how = "as was told" if reading.is_told else "as dataset.json records"
     wider, higher = (f"{1 / part:,.1f}".removesuffix(".0") for part in reach.clip(1e-6).tolist())
     larger = f"{wider} times" if wider == higher else f"{wider} times as wide, {higher} times"
     sentence = (
@@ -99,8 +98,8 @@ def _in_corner(
         + f" in {listed([shortened(name, 60) for name in names])}" * (not found.all())
         + f", none reaches beyond {reach[0]:.0%} of the width and {reach[1]:.0%} of the "
         f"height; {larger} as {'large' if wider == higher else 'high'} they would fill it. "
-        f"Read as {reading.format}, {how}, they may be those of smaller images, or fractions "
-        "taken for pixels."
+        f"Read as {reading.format}, {reading.source}, they may be those of smaller images, or "
+        "fractions taken for pixels."
     )
     samples, title = np.unique(of[found]), "Boxes in the upper left alone"
     yield finding_of(samples, "boxes_in_corner", "wrong", title, sentence)

@@ -13,6 +13,8 @@ from collections.abc import Collection, Iterator, Sequence
 from importlib.resources import files
 from typing import Any
 
+import numpy as np
+
 from packer import words
 from packer.inspect.dataset import splits_of
 from packer.inspect.report.cards import Card
@@ -87,6 +89,8 @@ def page(
     own = files("packer.inspect.report")
     style, script = (own.joinpath(f"page.{kind}").read_text("utf-8") for kind in ("css", "js"))
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    found = zip(FORMATS, np.bincount(table.format, minlength=len(FORMATS)).tolist(), strict=False)
+    formats = [(name, count) for name, count in found if count]
     return MARK + environment.get_template("page.html").render(
         **shown,
         table=table,
@@ -100,7 +104,7 @@ def page(
             "style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
         ),
         weights=WEIGHTS,
-        formats=_formats(table),
+        formats=sorted(formats, key=lambda item: -item[1]),
         classes=_classes(table, looked),
         splits=[{"name": name, **vars(share)} for name, share in splits_of(table.manifest).items()],
         facts=_facts(table),
@@ -126,7 +130,6 @@ def _overlays(cards: Collection[Card]) -> str:
 def _filters(
     table: Table, cards: dict[int, Card], gallery: Sequence[int]
 ) -> dict[str, list[tuple[int, str, int]]]:
-    """Classes, and splits of the samples in the grid: number, name, and samples in the grid."""
     own = (cards[number].classes(int(table.label[number])) for number in gallery)
     of_class = Counter(label for classes in own for label in classes)
     of_split = Counter(table.split[list(gallery)].tolist())
@@ -137,13 +140,7 @@ def _filters(
     }
 
 
-def _formats(table: Table) -> list[tuple[str, int]]:
-    found = [(name, int((table.format == code).sum())) for code, name in enumerate(FORMATS)]
-    return sorted(((name, count) for name, count in found if count), key=lambda item: -item[1])
-
-
 def _classes(table: Table, looked: Looked) -> dict[str, Any]:
-    """A row for each class: name, count, counts by split; the most frequent first."""
     counts, unit = class_counts(table, looked)
     total = counts.sum(axis=1)
     order = (-total).argsort(kind="stable")[:_CLASSES].tolist()
@@ -179,7 +176,6 @@ def _facts(table: Table) -> Iterator[tuple[str, str]]:
 
 
 def _said(title: str, value: Any) -> str:
-    """A value as people say it; whatever a stranger's dataset.json holds is shown as JSON."""
     if value is True:
         return "yes"
     if isinstance(value, int):

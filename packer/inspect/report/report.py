@@ -41,6 +41,7 @@ _GALLERY = 600  # samples
 _ROOM = 8_000_000  # characters of the page that pictures may take
 _KEYS = 300  # of a finding, to be copied
 _KEYS_ROOM = 30_000  # characters that they may take
+_GIVEN = "as was told"
 _EXTRA = ("imagehash", "jinja2", "matplotlib", "scipy")
 
 
@@ -65,7 +66,11 @@ def check_extra(out: Path) -> None:
         )
     if out.is_dir() or not out.absolute().parent.is_dir():
         raise UnusableInput(f"{out} is not the name of a file in a folder that is there.")
-    if out.exists() and not _is_report(out):
+    if not out.exists():
+        return
+    with out.open("rb") as file:
+        is_report = file.read(len(MARK)) == MARK.encode()
+    if not is_report:
         raise UnusableInput(f"{out} is there and is no report: give another name, or remove it.")
 
 
@@ -108,6 +113,10 @@ def report(
     drawn = cards(dataset, sorted({*shown, *found}), reading, jobs, progress)
     room = np.cumsum([drawn[number].weight for number in [*found, *shown]])[len(found) :]
     shown = shown[: int((room <= _ROOM).sum())]
+    scale = "fractions" if reading.normalized else "pixels"
+    note = (
+        f"Boxes are those of .{reading.ext}, read as {reading.format} in {scale}, {reading.source}."
+    )
     text = page(
         table,
         looked,
@@ -119,7 +128,7 @@ def report(
         keys=_keys(dataset, findings),
         charts=charts(table, looked),
         costs=_costs(dataset.folder, is_far=dataset.fetching is not None),
-        box_note=_box_note(reading) if len(looked.boxes) else "",
+        box_note=note if len(looked.boxes) else "",
         made=f"{time.strftime('%Y-%m-%d %H:%M')} by shardfeed {__version__}",
     )
     content = text.encode("utf-8", "backslashreplace")
@@ -140,18 +149,14 @@ def _keys(dataset: Any, findings: Sequence[Finding]) -> list[list[str]]:
 def _reading(dataset: Any, box_format: str | None, normalized: bool) -> Reading:
     for ext, one in dataset.box_encodings.items():
         if ext in TEXTS and one.format in CORNERS_OF:
-            is_told, fractions = box_format is not None, normalized or bool(one.normalized)
-            return Reading(ext, box_format or one.format, fractions, is_told)
+            fractions = normalized or bool(one.normalized)
+            if box_format is None:
+                return Reading(ext, one.format, fractions)
+            return Reading(ext, box_format, fractions, _GIVEN)
     if box_format is None:
         return Reading()
     ext = "json" if "json" in dataset.extensions else "txt"
-    return Reading(ext, box_format, normalized or ext == "txt", is_told=True)
-
-
-def _box_note(reading: Reading) -> str:
-    scale = "fractions" if reading.normalized else "pixels"
-    told = "as was told" if reading.is_told else "as dataset.json records"
-    return f"Boxes are those of .{reading.ext}, read as {reading.format} in {scale}, {told}."
+    return Reading(ext, box_format, normalized or ext == "txt", _GIVEN)
 
 
 def _exact(dataset: Any, table: Table, most: int, jobs: int, progress: Progress) -> Groups:
@@ -177,25 +182,11 @@ def _near(table: Table, looked: Looked) -> Groups:
 def _boxes(
     dataset: Any, found: Sequence[Groups], reading: Reading, jobs: int, progress: Progress
 ) -> dict[int, Annotated]:
-    """The boxes of the samples of these groups, without those that cannot be read."""
     members = np.unique(np.concatenate([groups.members for groups in found]))
-    act = partial(_annotated, reading=reading)
-    done = map_samples(
-        dataset, members.tolist() if reading.ext else [], act, jobs, progress, "compare boxes"
-    )
-    return {number: found for number, found in done.results.items() if found is not None}
-
-
-def _annotated(sample: Sample, reading: Reading) -> Annotated | None:
-    try:
-        return sample.annotated(reading)
-    except (ValueError, RecursionError):
-        return None
-
-
-def _is_report(path: Path) -> bool:
-    with path.open("rb") as file:
-        return file.read(len(MARK)) == MARK.encode()
+    act = partial(Sample.annotated, reading=reading)
+    wanted = members.tolist() if reading.ext else []
+    done = map_samples(dataset, wanted, act, jobs, progress, "compare boxes")
+    return {number: found for number, (found, fault) in done.results.items() if not fault}
 
 
 def _costs(folder: Path, *, is_far: bool) -> list[Line]:

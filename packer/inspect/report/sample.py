@@ -21,7 +21,7 @@ from packer.inspect.report.annotations import Annotated, Reading, annotated
 from packer.processes import Crashed, map_isolated
 from packer.progress import Advance, Progress
 from reader.decode.decoder import Decoder
-from reader.decode.plan import View, plan
+from reader.decode.plan import plan
 from reader.decode.stored import StoredImage
 from reader.errors import SampleError
 from reader.format import ShardfeedError
@@ -83,29 +83,29 @@ class Sample:
         """(height, width) of the upright image."""
         return self._image.upright_size
 
-    def _view(self, longest: int) -> View:
+    def drawn(self, longest: int) -> NDArray[np.uint8]:
+        """Draw the upright image, no side longer than `longest`, (height, width, 3)."""
         height, width = self.size
         scale = min(1.0, longest / max(height, width))
         geometry = Geometry.of(height, width)
         geometry.resize(max(round(height * scale), 1), max(round(width * scale), 1))
-        return plan(self._image, geometry)
-
-    def drawn(self, longest: int) -> NDArray[np.uint8]:
-        """The upright image, no side longer than `longest`, (height, width, 3)."""
-        view = self._view(longest)
+        view = plan(self._image, geometry)
         out = np.empty((*view.size, 3), np.uint8)
         Decoder().draw(view, out)
         return out
 
-    def annotated(self, reading: Reading) -> Annotated:
-        """Read boxes and outlines, in fractions of the upright image; ValueError: they are odd."""
+    def annotated(self, reading: Reading) -> tuple[Annotated, str]:
+        """Read annotations, in fractions of the upright image; or nothing, and why not."""
         texts = ((ext, self._shard.read(self._row, ext)) for ext in self.members if ext in TEXTS)
-        found = annotated(texts, reading)
+        try:
+            found = annotated(texts, reading)
+        except (ValueError, RecursionError) as error:
+            return Annotated(), str(error)
         if found.is_upright or not (len(found.boxes) or found.outlines):
-            return found
+            return found, ""
         view = plan(self._image, Geometry.of(*self.size))
         scale = (self._image.width, self._image.height) if reading.normalized else (1, 1)
-        return found.carried(lambda points: view.carry(points * scale) / view.size[::-1])
+        return found.carried(lambda points: view.carry(points * scale) / view.size[::-1]), ""
 
     def masks(self) -> Iterator[tuple[str, NDArray[Any]]]:
         """Pictures of classes by extension, upright, (height, width[, channels]).
@@ -151,7 +151,6 @@ def mask_as_png(mask: NDArray[Any], height: int, width: int) -> bytes:
 
 
 def _palette() -> NDArray[np.uint8]:
-    """256 colours that differ from their neighbours: the golden ratio around the wheel of hues."""
     hue = (np.arange(_VALUES) * 0.618034) % 1 * 6
     wheel = np.abs((hue[:, None] + np.array([0, 4, 2])) % 6 - 3) - 1
     colours = (55 + 200 * wheel.clip(0, 1)).astype(np.uint8)
@@ -169,6 +168,9 @@ class _Batch(Generic[Result]):
 
     def __str__(self) -> str:
         return f"samples {self.numbers[0]} to {self.numbers[-1]} of {self.dataset.source}"
+
+    def single(self) -> "Iterator[_Batch[Result]]":
+        return (replace(self, numbers=(number,)) for number in self.numbers)
 
 
 @dataclass
@@ -198,17 +200,13 @@ def map_samples(
             _Batch(lent, tuple(ordered[start : start + _AT_ONCE]), act)
             for start in range(0, len(ordered), _AT_ONCE)
         )
-        for part in map_isolated(_act, batches, jobs, advance, str, _single):
+        for part in map_isolated(_act, batches, jobs, advance, str, _Batch.single):
             if not isinstance(part, Crashed):
                 done.results |= part.results
                 done.damages |= part.damages
             elif (number := part.item.numbers[0]) not in done.results:
                 done.damages.setdefault(number, f"to decode it ends the process ({part.cause})")
     return done
-
-
-def _single(batch: _Batch[Result]) -> Iterator[_Batch[Result]]:
-    return (replace(batch, numbers=(number,)) for number in batch.numbers)
 
 
 def _act(batch: _Batch[Any], advance: Advance) -> Done[Any]:

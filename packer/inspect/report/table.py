@@ -44,7 +44,7 @@ class Table:
 
     @property
     def splits(self) -> tuple[str, ...]:
-        """Names of the splits; ``""`` alone without splits."""
+        """Names of the splits; only ``""`` without splits."""
         return self.manifest.splits or ("",)
 
     @property

@@ -14,7 +14,8 @@ import numpy as np
 from packer.errors import BadImage
 from packer.images import jpeg
 from packer.images import probe as images
-from packer.inspect.shard import contradictions, image_faults
+from packer.inspect.shard import image_faults
+from packer.inspect.verify import contradictions
 from reader.decode.decoder import Decoder
 from reader.decode.formats import read_values
 from reader.decode.plan import plan
