@@ -1,12 +1,9 @@
 """How fast this machine decodes a dataset, and how fast a store gives it: measured for seconds.
 
-Each number of workers gets a loader of its own whose batches are thrown away, so the consumer is
-never the limit. Measured is what follows the first batch and the start of all workers; storage is
-read as warm as it is found, so the first number may have warmed it for the others.
-
-A store is asked for single small requests, one after the other, for its latency; then for many at a
-time, in parts as a Loader asks for them, for its bandwidth. That loads the network library into
-this process.
+Each number of workers gets a loader whose batches are thrown away, so the consumer is never the
+limit. Measured is what follows the first batch and the start of all workers, from storage as warm
+as it is found. A store answers single small requests for its latency, then many large ones at a
+time, as a Loader makes them, for its bandwidth.
 """
 
 import asyncio

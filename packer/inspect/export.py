@@ -22,7 +22,7 @@ import shutil
 import sqlite3
 import tempfile
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
@@ -98,37 +98,34 @@ class _Export:
     advance: Advance
     files: list[str] = field(default_factory=list)
 
-    def write(self, name: str, content: bytes) -> None:
-        """Write the file `name` if it is not there with this content."""
+    def write(self, name: str, content: bytes | Path) -> None:
+        """Write the file `name`, or move it there, if it does not have this content already."""
         path = self.out / name
-        remove_leavings([path])
-        if self._is_wanted(name, lambda: (len(content), checksum_of(content))):
+        self.files.append(name)
+        if isinstance(content, bytes):
+            remove_leavings([path])
+        if path.exists() and not self.overwrite:
+            with naming(path):
+                if isinstance(content, Path):
+                    same = measure(path) == measure(content)
+                else:
+                    same = measure(path) == (len(content), checksum_of(content))
+            if same:
+                return
+            raise UnusableInput(
+                f"{path} is there already, with other content. Remove it, or give --overwrite."
+            )
+        if isinstance(content, bytes):
             with naming(path):
                 path.parent.mkdir(parents=True, exist_ok=True)
             write_file(path, content)
-
-    def place(self, name: str, made: Path) -> None:
-        """Move a finished file to where the tool looks for it, as `write` does."""
-        path = self.out / name
-        if self._is_wanted(name, lambda: measure(made)):
-            try:
-                path.parent.mkdir(parents=True, exist_ok=True)
-                os.replace(made, path)
-                sync_folder(path.parent)
-            except OSError as error:
-                raise cannot_write(path, error) from error
-
-    def _is_wanted(self, name: str, new: Callable[[], tuple[int, str]]) -> bool:
-        path = self.out / name
-        self.files.append(name)
-        if self.overwrite or not path.exists():
-            return True
-        with naming(path):
-            if measure(path) == new():
-                return False
-        raise UnusableInput(
-            f"{path} is there already, with other content. Remove it, or give --overwrite."
-        )
+            return
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            os.replace(content, path)
+            sync_folder(path.parent)
+        except OSError as error:
+            raise cannot_write(path, error) from error
 
     def samples(self, shard: ShardEntry) -> Iterator[list[Member]]:
         """The members of each sample in the order of the tar, as other tools group them."""
@@ -220,7 +217,7 @@ def _write_energon(export: _Export) -> None:
                         f"the name {error.object!r} is none. Give it another name."
                     ) from error
             database.executescript(_INDEXES)
-        export.place(f"{_FOLDER}/index.sqlite", path)
+        export.write(f"{_FOLDER}/index.sqlite", path)
     splits = {
         split or "train": [shard.file for shard in content.shards if shard.split == split]
         for split in content.splits

@@ -3,8 +3,7 @@
 ::
 
     stream      the segments around the scan, as libjpeg reads and writes them
-    scan        the scan's bits without stuffing
-    huffman     tables: lookups for decoding, and libjpeg's optimal ones
+    huffman     the scan's bits; tables: lookups for decoding, and libjpeg's optimal ones
     sequential  the scan decoded to records
     progressive several scans decoded to coefficients
     records     what lies between decoding and writing, in bounded memory

@@ -3,8 +3,7 @@
 import numpy as np
 
 from packer.images.tiling.compiling import Array, helper, kernel
-from packer.images.tiling.huffman import PEEK, find_long
-from packer.images.tiling.scan import bits_at
+from packer.images.tiling.huffman import PEEK, bits_at, find_long
 from packer.images.tiling.sequential import (
     CUT_SHORT,
     DONE,

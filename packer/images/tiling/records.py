@@ -12,7 +12,7 @@ import numpy as np
 from packer.errors import Untileable
 from packer.images.tiling import huffman, progressive, sequential
 from packer.images.tiling.compiling import Array
-from packer.images.tiling.scan import PADDING, numbers_at, unstuff
+from packer.images.tiling.huffman import PADDING, numbers_at, unstuff
 from packer.images.tiling.stream import Scan, Stream
 
 _MOST_RECORDS = 1 << 23  # of 4 bytes, that are held at a time

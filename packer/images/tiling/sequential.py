@@ -3,8 +3,7 @@
 import numpy as np
 
 from packer.images.tiling.compiling import Array, helper, kernel
-from packer.images.tiling.huffman import PEEK, RECORD, find_long
-from packer.images.tiling.scan import bits_at
+from packer.images.tiling.huffman import PEEK, RECORD, bits_at, find_long
 
 DONE, CUT_SHORT, NO_CODE, LONG_RUN, LARGE, LEFT_OVER = range(6)
 FAULTS = {

@@ -14,8 +14,8 @@ from packer.errors import Untileable
 from packer.images.jpeg import JpegHeader
 from packer.images.tiling import huffman
 from packer.images.tiling.compiling import Array, helper, kernel
+from packer.images.tiling.huffman import numbers_at, swapped
 from packer.images.tiling.records import Records
-from packer.images.tiling.scan import numbers_at, swapped
 from packer.images.tiling.stream import Component, read_stream, write_head
 
 
