@@ -8,7 +8,7 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -105,9 +105,32 @@ def _repair_shards(
             report.failed.append((shard.entry.file, reason))
         else:
             damaged.append(shard)
+    wanted = {key for shard in damaged for key in shard.keys or ()}
+    listing = enumerate(work.scanned.listing if wanted else ())
+    numbers = {sample.key: number for number, sample in listing if sample.key in wanted}
+    tasks: list[ShardJob] = []
+    crashed: dict[Path, list[Crashed[ShardJob]]] = {}  # by the folders of their shards
     with tempfile.TemporaryDirectory(prefix=_FOLDER, dir=dst) as folder:
-        for shard, made in _remake(Path(folder), damaged, work, jobs, report, progress):
-            _put_back(dst, shard, made, report)
+        for place, shard in enumerate(damaged):
+            path = Path(folder) / str(place) / Path(shard.entry.file).name
+            path.parent.mkdir()
+            tasks.append(shard_job(work, path, _samples(shard, work, numbers)))
+        names = (sample.name for job in tasks for sample in job.samples)
+        tell_of_compiling(work.options.policy, names, progress)
+        total = sum(len(job.samples) for job in tasks)
+        with progress.phase("repair", total, "samples") as advance:
+            for result in run_isolated(tasks, max(1, min(jobs, len(tasks))), advance):
+                if isinstance(result, Crashed):
+                    crashed.setdefault(result.item.path.parent, []).append(result)
+        for shard, job in zip(damaged, tasks, strict=True):
+            if not (crashes := crashed.get(job.path.parent)):
+                _put_back(dst, shard, job.path, report)
+                continue
+            reason = f"the process that made it again ended ({crashes[0].cause})"
+            if crashes[0].item.path != job.path:
+                named = (f"{crash.item.samples[0].key!r} ({crash.cause})" for crash in crashes)
+                reason = f"to encode the sample {', '.join(named)} ends the process"
+            report.failed.append((shard.entry.file, reason))
 
 
 def _restored_manifest(dst: Path, report: RepairReport) -> Manifest:
@@ -159,45 +182,6 @@ def _same_work(
             "Give the same source, or restore the damaged shards from a copy."
         )
     return work
-
-
-def _remake(
-    folder: Path,
-    damaged: Sequence[_Damaged],
-    work: Work,
-    jobs: int,
-    report: RepairReport,
-    progress: Progress,
-) -> Iterator[tuple[_Damaged, Path]]:
-    """Write the damaged shards anew in `folder`; yields each with its new tar.
-
-    A shard at which a fault ends the process is reported as failed, with the samples that do it.
-    """
-    wanted = {key for shard in damaged for key in shard.keys or ()}
-    listing = enumerate(work.scanned.listing if wanted else ())
-    numbers = {sample.key: number for number, sample in listing if sample.key in wanted}
-    tasks: list[ShardJob] = []
-    for place, shard in enumerate(damaged):
-        path = folder / str(place) / Path(shard.entry.file).name
-        path.parent.mkdir()
-        tasks.append(shard_job(work, path, _samples(shard, work, numbers)))
-    total = sum(len(job.samples) for job in tasks)
-    crashed: dict[Path, list[Crashed[ShardJob]]] = {}  # by the folders of their shards
-    names = (sample.name for job in tasks for sample in job.samples)
-    tell_of_compiling(work.options.policy, names, progress)
-    with progress.phase("repair", total, "samples") as advance:
-        for result in run_isolated(tasks, max(1, min(jobs, len(tasks))), advance):
-            if isinstance(result, Crashed):
-                crashed.setdefault(result.item.path.parent, []).append(result)
-    for shard, job in zip(damaged, tasks, strict=True):
-        if not (crashes := crashed.get(job.path.parent)):
-            yield shard, job.path
-            continue
-        reason = f"the process that made it again ended ({crashes[0].cause})"
-        if crashes[0].item.path != job.path:
-            named = (f"{crash.item.samples[0].key!r} ({crash.cause})" for crash in crashes)
-            reason = f"to encode the sample {', '.join(named)} ends the process"
-        report.failed.append((shard.entry.file, reason))
 
 
 def _samples(shard: _Damaged, work: Work, numbers: Mapping[str, int]) -> list[int]:

@@ -5,7 +5,7 @@ process is done again row by row, so that the sample is named at which it happen
 """
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -85,7 +85,16 @@ def verify(
     if parts:
         doing = "decode" if any(part.decode for part in parts) else "compare"
         with progress.phase(doing, total, "samples") as advance:
-            _look_at(parts, jobs, by_file, advance)
+            processes = max(1, min(jobs, len(parts)))
+            looked = [
+                _fatal(one.item, one.cause) if isinstance(one, Crashed) else one
+                for one in map_isolated(_look, parts, processes, advance, str, _Rows.single)
+            ]
+        for rows in sorted(looked, key=lambda one: one.rows.start):
+            file = rows.rows.shard.file
+            if rows.unopened is not None and not by_file[file].damages:  # it was sound a moment ago
+                by_file[file].damages.append(Damage(file, rows.unopened))
+            by_file[file].damages += rows.damages
     for found in findings:
         damages += found.damages
     due = [shard.entry.samples if shard.entry else by_file[shard.file].rows for shard in shards]
@@ -170,21 +179,6 @@ def _rows_of(shard: Shard, found: Findings, decode: bool) -> Iterator[_Rows]:
         yield _Rows(shard, start, stop, decode, found.is_doubtful)
 
 
-def _look_at(
-    parts: Sequence[_Rows], jobs: int, findings: dict[str, Findings], advance: Advance
-) -> None:
-    processes = max(1, min(jobs, len(parts)))
-    looked = [
-        _fatal(one.item, one.cause) if isinstance(one, Crashed) else one
-        for one in map_isolated(_look, parts, processes, advance, str, _Rows.single)
-    ]
-    for one in sorted(looked, key=lambda one: one.rows.start):
-        damages = findings[one.rows.shard.file].damages
-        if one.unopened is not None and not damages:  # it was sound a moment ago
-            damages.append(Damage(one.rows.shard.file, one.unopened))
-        damages += one.damages
-
-
 def _fatal(rows: _Rows, cause: str) -> _Looked:
     if rows.stop - rows.start > 1:
         reason = f"to decode samples {rows.start} to {rows.stop - 1} ended a process ({cause})"
@@ -204,6 +198,9 @@ def _damage(rows: _Rows, index: Index, row: int, ext: str, reason: str) -> Damag
 
 def _look(rows: _Rows, advance: Advance) -> _Looked:
     from reader import ReaderError
+    from reader.dataset.shard import Shard as ReaderShard
+    from reader.dataset.tar_bytes import ReadBuffer, TarBytes
+    from reader.samples.whole import WholeSamples
 
     looked = _Looked(rows)
     shard = rows.shard
@@ -211,9 +208,10 @@ def _look(rows: _Rows, advance: Advance) -> _Looked:
         index = Index(shard.folder / shard.index, mapped=False)
         with open(open_regular(shard.folder / shard.file), "rb", buffering=0) as tar:
             samples = None
-            if rows.decode:
-                try:
-                    samples = _opened(rows, index)
+            if rows.decode and shard.entry is not None:
+                bytes_of = TarBytes(shard.folder, shard.entry, index, ReadBuffer())
+                try:  # as the reader opens it
+                    samples = WholeSamples(ReaderShard(index, bytes_of, shard.limits))
                 except ReaderError as error:
                     looked.unopened = str(error).removesuffix(".")
             for row in range(rows.start, min(rows.stop, len(index))):
@@ -233,17 +231,6 @@ def _look(rows: _Rows, advance: Advance) -> _Looked:
     except OSError as error:
         looked.unopened = f"it cannot be read: {error.strerror}"
     return looked
-
-
-def _opened(rows: _Rows, index: Index) -> "WholeSamples":
-    from reader.dataset.shard import Shard
-    from reader.dataset.tar_bytes import ReadBuffer, TarBytes
-    from reader.samples.whole import WholeSamples
-
-    entry, limits = rows.shard.entry, rows.shard.limits
-    assert entry is not None
-    tar = TarBytes(rows.shard.folder, entry, index, ReadBuffer())
-    return WholeSamples(Shard(index, tar, limits))
 
 
 def _undecoded(samples: "WholeSamples", index: Index, row: int) -> Iterator[tuple[str, str]]:

@@ -99,19 +99,16 @@ class Sample:
         texts = ((ext, self._shard.read(self._row, ext)) for ext in self.members if ext in TEXTS)
         try:
             found = annotated(texts, reading)
+            if not found.is_upright and (len(found.boxes) or found.outlines):
+                view = plan(self._image, Geometry.of(*self.size))
+                scale = (self._image.width, self._image.height) if reading.normalized else (1, 1)
+                found = found.carried(lambda points: view.carry(points * scale) / view.size[::-1])
         except (ValueError, RecursionError) as error:
             return Annotated(), str(error)
-        if found.is_upright or not (len(found.boxes) or found.outlines):
-            return found, ""
-        view = plan(self._image, Geometry.of(*self.size))
-        scale = (self._image.width, self._image.height) if reading.normalized else (1, 1)
-        return found.carried(lambda points: view.carry(points * scale) / view.size[::-1]), ""
+        return found, ""
 
     def masks(self) -> Iterator[tuple[str, NDArray[Any]]]:
-        """Pictures of classes by extension, upright, (height, width[, channels]).
-
-        A picture of depths is none, and one of colours only if its name says so.
-        """
+        """Yield upright pictures of classes: of colours if the name says so, never of depths."""
         for ext in self.members:
             kind, name = picture_format(ext), ext.rpartition(".")[0]
             if kind is None or kind in PHOTOGRAPHS:
