@@ -178,6 +178,6 @@ def _changed(stored: Stored, setting: Setting, is_far: bool) -> Iterator[tuple[s
             yield f"--cache-limit {size}MB", replace(setting, cache_limit=size * 10**6)
     more = replace(setting, workers=2 * setting.workers)
     if rate := setting.rate.value:
-        rate *= more.working / setting.working
-        more = replace(more, rate=replace(setting.rate, value=rate))
+        faster = replace(setting.rate, value=rate * more.working / setting.working)
+        more = replace(more, rate=faster)
     yield f"--workers {more.workers}", more

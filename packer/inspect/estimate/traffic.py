@@ -56,13 +56,6 @@ def traffic(readings: Iterator[Reading], limit: int | None, depth: int) -> Itera
         yield cache.epoch(reading, window.wanted)
 
 
-@dataclass(frozen=True)
-class _Fetched:
-    places: Places
-    first: Places
-    last: Places
-
-
 class _Cache:
     """Which samples a node has; `room` is what they may take, None: as much as they do."""
 
@@ -85,15 +78,15 @@ class _Cache:
         if needs is not None:
             fitting = (some for parts in fitting for some in self._fitting(parts, needs))
         for some in fitting:
-            fetched = self._missing(some)
-            self._add(fetched.places)
+            places, first, last = self._missing(some)
+            self._add(places)
             if needs is not None:
-                needs.came(fetched.places)
-            requests += len(fetched.first)
-            size += int((spans.end[fetched.last] - spans.begin[fetched.first]).sum())
+                needs.came(places)
+            requests += len(first)
+            size += int((spans.end[last] - spans.begin[first]).sum())
             rows = int((some.end - some.begin).sum())
             samples += rows
-            hits += rows - int((fetched.last - fetched.first + 1).sum())
+            hits += rows - int((last - first + 1).sum())
         each = size // max(requests, 1) or 1
         in_flight = reading.setting.ranks * min(MOST_IN_FLIGHT, -(-window // each))
         return Traffic(requests, size, samples, hits, in_flight)
@@ -118,8 +111,8 @@ class _Cache:
             yield parts.some(at, at + fitting)
             at += fitting
 
-    def _missing(self, parts: Parts) -> _Fetched:
-        """What is asked of the store: of each part, from the first to the last that is missing."""
+    def _missing(self, parts: Parts) -> tuple[Places, Places, Places]:
+        """Return what is asked of the store, and the first and the last place of each request."""
         number, places = parts.rows()
         rows = np.arange(len(places))
         self._asked[places[::-1]] = rows[::-1]
@@ -127,7 +120,7 @@ class _Cache:
         number, places = number[is_missing], places[is_missing]
         begins = np.flatnonzero(np.diff(number, prepend=-1))
         lasts = np.append(begins[1:], len(places))[: len(begins)] - 1
-        return _Fetched(places, places[begins], places[lasts])
+        return places, places[begins], places[lasts]
 
     def _add(self, places: Places) -> None:
         if self._room is None:  # nobody asks what they take
