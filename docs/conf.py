@@ -57,10 +57,11 @@ LAYOUTS = Path(__file__).parent.parent / "packer" / "layouts" / "published"
 
 
 def add_layouts(app: object, page: str, source: list[str]) -> None:
-    """Make the list of layouts from what their modules say of themselves."""
+    """Make the list of layouts from what the functions that recognise them say of themselves."""
     if page == "packing/sources":
-        modules = (path for path in sorted(LAYOUTS.glob("*.py")) if path.stem != "__init__")
-        said = [ast.get_docstring(ast.parse(path.read_text())) or "" for path in modules]
+        nodes = [node for path in LAYOUTS.glob("*.py") for node in ast.parse(path.read_text()).body]
+        functions = [node for node in nodes if isinstance(node, ast.FunctionDef)]
+        said = [ast.get_docstring(f) or "" for f in functions if not f.name.startswith("_")]
         texts = [re.sub(r"(https?://[^\s,]*[^\s,.;:])", r"<\1>", text) for text in said]
         heads = (text.partition("\n\n") for text in sorted(texts, key=str.lower))
         items = [f"{head.rstrip('.')}\n: {' '.join(rest.split())}" for head, _, rest in heads]

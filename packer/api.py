@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from packer.errors import UnusableInput
-from packer.layouts.interpretation import Reading
+from packer.layouts.interpretation import Interpretation
 from packer.layouts.python.dataset import opened
 from packer.layouts.python.known import is_map_style, know
 from packer.layouts.python.values import described
@@ -141,7 +141,7 @@ def pack(
 
 
 def _pack(
-    src: Path | StoreSource | Reading,
+    src: Path | StoreSource | Interpretation,
     to: Destination,
     options: PackOptions,
     asked: Mapping[str, Any],

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from packer.layouts.detect import open_source, read
-from packer.layouts.interpretation import Reading
+from packer.layouts.detect import read
+from packer.layouts.interpretation import Interpretation
 from packer.options.declared import SourceOptions
 from packer.samples.records import Skipped, Source, SourceSample
 
@@ -38,7 +38,7 @@ def opened() -> Callable[..., Source]:
     """`opened(path, classes=None, root="images")`: the source at `path`."""
 
     def open_path(path: Path, classes: list[str] | None = None, **options: Any) -> Source:
-        return open_source(path, SourceOptions(**options), classes)
+        return read(path, SourceOptions(**options)).open(classes)
 
     return open_path
 
@@ -115,7 +115,7 @@ def write_files() -> Callable[..., Path]:
 class Scan:
     """What a source yields."""
 
-    def __init__(self, reading: Reading, classes: list[str] | None = None) -> None:
+    def __init__(self, reading: Interpretation, classes: list[str] | None = None) -> None:
         source = reading.open(classes)
         found = [*reading.beside, *source.scan()]
         self.reading = reading

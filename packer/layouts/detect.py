@@ -1,23 +1,25 @@
-"""Which source a path is: told by what lies there.
+"""Finds the one interpretation of a source by asking each recogniser of `published`.
 
-Each module of `layouts` is asked. What is in a folder that alone lies in the place is looked for
-there, too: archives are often unpacked into a folder of their own.
+A folder that alone lies in the source is looked into, too: archives are often unpacked into a
+folder of their own.
 """
 
 import importlib
 import pkgutil
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache, partial
+from inspect import isfunction
 from pathlib import Path
 
 from packer.errors import UnusableInput
-from packer.layouts import published as layouts
+from packer.layouts import published
 from packer.layouts.folders.pairs import Pairs
 from packer.layouts.folders.source import FolderSource
 from packer.layouts.foreign import refuse_foreign
-from packer.layouts.interpretation import Place, Reading
-from packer.layouts.published.webdataset import recognise as webdataset
+from packer.layouts.interpretation import Candidate, Interpretation
+from packer.layouts.published.containers import webdataset
 from packer.options.declared import SourceOptions
 from packer.samples.records import Skipped, Source
 from packer.trees.compressed import unpacks
@@ -38,106 +40,93 @@ _WHAT = {  # a kind of source -> what it reads; `folder` and `flat` read whateve
     "idx": "MNIST's files of images and labels (idx)",
 }
 
-Recognise = Callable[[Place], Reading | None]
+Recognise = Callable[[Candidate], Interpretation | None]
 
 
-def open_source(src: Path, options: SourceOptions, classes: Sequence[str] | None = None) -> Source:
-    """The source at `src`, as `read` understands it."""
-    return read(src, options).open(classes)
+def read(src: Path, options: SourceOptions) -> Interpretation:
+    """Return the one interpretation of a folder, an archive or a list that fits.
 
-
-def read(src: Path, options: SourceOptions) -> Reading:
-    """How `src` is understood: the one reading that fits.
-
-    Args:
-        src: a folder, an archive or a manifest.
-        options: how it is to be understood.
-
-    Raises:
-        UnusableInput: none fits, or several do and `options` chooses none of them.
+    It raises UnusableInput where none fits, or several do and `options` chooses none of them.
     """
-    place = Place(src, options, partial(read, options=options))
-    try:
+    candidate = Candidate(src, options, partial(read, options=options))
+    with _explained(candidate):
         plain = options.kind in ("folder", "flat")  # whatever else it could be
-        reading = None if plain else _recognised(place)
+        reading = None if plain else _recognised(candidate)
         if reading is None and options.kind and not plain:
             raise UnusableInput(
                 f"{src} is not what {option('kind', options.kind)} reads: {_WHAT[options.kind]}."
             )
         if reading is None and not plain:
-            _refuse_several(place)
-            refuse_foreign(place)
-        reading = reading or _folders(place)
-    except OSError as error:
-        raise UnusableInput(f"{src} cannot be read: {error.strerror}.") from error
-    except UnusableInput as error:
-        raise _unpacked_first(place, error) from error
-    return replace(reading, open=partial(_open_checked, place, reading.open))
+            _refuse_several(candidate)
+            refuse_foreign(candidate)
+        reading = reading or _folders(candidate)
+    return replace(reading, open=partial(_open_checked, candidate, reading.open))
 
 
 @cache
 def recognisers() -> tuple[Recognise, ...]:
-    """What each module of `layouts` recognises its own by."""
-    names = [module.name for module in pkgutil.iter_modules(layouts.__path__)]
-    modules = [importlib.import_module(f"{layouts.__name__}.{name}") for name in names]
-    return tuple(module.recognise for module in modules)
+    """Return the public functions of the modules of `published`, in the order of their names."""
+    modules = pkgutil.iter_modules(published.__path__, f"{published.__name__}.")
+    found = {
+        name: value
+        for module in (importlib.import_module(module.name) for module in modules)
+        for name, value in vars(module).items()
+        if isfunction(value) and value.__module__ == module.__name__ and not name.startswith("_")
+    }
+    return tuple(found[name] for name in sorted(found))
 
 
-def _recognised(place: Place) -> Reading | None:
-    """The reading of a place, or of the first folder within that has one.
-
-    Raises:
-        UnusableInput: it has several.
-    """
-    kind = place.options.kind
-    if place.path.is_file() and kind in (None, "webdataset") and (tars := webdataset(place)):
+def _recognised(candidate: Candidate) -> Interpretation | None:
+    """The interpretation of a candidate, or of the first folder within that has one."""
+    kind = candidate.options.kind
+    if (
+        candidate.path.is_file()
+        and kind in (None, "webdataset")
+        and (tars := webdataset(candidate))
+    ):
         return tars  # whatever else its names may say
-    for within in _within(place):
+    for within in _within(candidate):
         found = [reading for recognise in recognisers() if (reading := recognise(within))]
         found = [reading for reading in found if kind in (None, reading.kind)]
-        special = {reading.kind for reading in found if not reading.general}
-        found = [reading for reading in found if not (reading.general and reading.kind in special)]
+        special = {one.kind for one in found if not one.general}
+        found = [one for one in found if not (one.general and one.kind in special)]
         if len(found) > 1:
-            both = " or ".join(
-                f"{reading.what} ({option('kind', reading.kind)})" for reading in found
+            both = " or ".join(f"{one.what} ({option('kind', one.kind)})" for one in found)
+            raise UnusableInput(
+                f"{candidate.path} may be {both}. Say which one with {option('kind')}."
             )
-            raise UnusableInput(f"{place.path} may be {both}. Say which one with {option('kind')}.")
         if found:
-            return replace(found[0], beside=(*found[0].beside, *_above(place, within)))
+            return replace(found[0], beside=(*found[0].beside, *_above(candidate, within)))
     return None
 
 
-def _refuse_several(place: Place) -> None:
-    """Raise where a folder without images holds folders of which some are recognised.
-
-    Raises:
-        UnusableInput: with the commands that pack them.
-    """
-    if not place.tree or place.tree.shape.below(""):
+def _refuse_several(candidate: Candidate) -> None:
+    """Raise, with a command, where a folder without images holds folders that are recognised."""
+    if not candidate.tree or candidate.tree.shape.below(""):
         return
-    names = place.tree.level().folders[:_FOLDERS]
-    found = {name: reading for name in names if (reading := _recognised(place.within(name)))}
+    names = candidate.tree.level().folders[:_FOLDERS]
+    found = {name: reading for name in names if (reading := _recognised(candidate.within(name)))}
     if found:
         each = "; ".join(f"{name} ({reading.what})" for name, reading in found.items())
         raise UnusableInput(
-            f"{place.path} holds {each}, beside other folders. Pack each by itself: packer pack "
-            f"{place.path / next(iter(found))} DST"
+            f"{candidate.path} holds {each}, beside other folders. Pack each by itself: packer "
+            f"pack {candidate.path / next(iter(found))} DST"
         )
 
 
-def _within(place: Place) -> Iterator[Place]:
-    """A place, then the one folder in it that holds all, and the one in that."""
-    yield place
-    while place.tree and (name := place.tree.level().only):
-        place = place.within(name)
-        yield place
+def _within(candidate: Candidate) -> Iterator[Candidate]:
+    """A candidate, then the one folder in it that holds all, and the one in that."""
+    yield candidate
+    while candidate.tree and (name := candidate.tree.level().only):
+        candidate = candidate.within(name)
+        yield candidate
 
 
-def _above(place: Place, within: Place) -> Iterator[Skipped]:
+def _above(candidate: Candidate, within: Candidate) -> Iterator[Skipped]:
     """What lies in the folders above the one that was recognised."""
-    if not (tree := place.tree):
+    if not (tree := candidate.tree):
         return
-    up = within.path.relative_to(place.path).parts
+    up = within.path.relative_to(candidate.path).parts
     for number in range(len(up)):
         folder, prefix = "/".join(up[:number]), "../" * (len(up) - number)
         for name, reason in tree.level(folder).skipped.items():
@@ -149,17 +138,13 @@ def _above(place: Place, within: Place) -> Iterator[Skipped]:
 
 
 def _open_checked(
-    place: Place,
+    candidate: Candidate,
     opening: Callable[[Sequence[str] | None], Source],
     classes: Sequence[str] | None,
 ) -> Source:
-    src, options = place.path, place.options
-    try:
+    src, options = candidate.path, candidate.options
+    with _explained(candidate):
         source = opening(classes)
-    except OSError as error:
-        raise UnusableInput(f"{src} cannot be read: {error.strerror}.") from error
-    except UnusableInput as error:
-        raise _unpacked_first(place, error) from error
     if options.pairs and "pairs" not in source.facts.heeds:
         raise UnusableInput(f"{option('pairs')} goes with a folder of images, and {src} is none.")
     if options.of_table and "columns" not in source.facts.heeds:
@@ -170,16 +155,24 @@ def _open_checked(
     return source
 
 
-def _unpacked_first(place: Place, error: UnusableInput) -> UnusableInput:
-    """Return the error; where it proposes to pack a folder in an archive, with what that needs."""
-    if place.path.is_dir() or f"packer pack {place.path}/" not in str(error) or not place.tree:
-        return error
-    return UnusableInput(f"{error} First unpack the archive: {place.tree.unpack}")
+@contextmanager
+def _explained(candidate: Candidate) -> Iterator[None]:
+    """Make UnusableInput of an OSError; name the command that unpacks an archive first."""
+    try:
+        yield
+    except OSError as error:
+        raise UnusableInput(f"{candidate.path} cannot be read: {error.strerror}.") from error
+    except UnusableInput as error:
+        advises = f"packer pack {candidate.path}/" in str(error)  # to pack a folder in it
+        if candidate.path.is_dir() or not advises or not candidate.tree:
+            raise
+        unpack = candidate.tree.unpack
+        raise UnusableInput(f"{error} First unpack the archive: {unpack}") from error
 
 
-def _folders(place: Place) -> Reading:
+def _folders(candidate: Candidate) -> Interpretation:
     """What no other source recognises: folders of images, on disk or in an archive."""
-    path, options, tree = place.path, place.options, place.tree
+    path, options, tree = candidate.path, candidate.options, candidate.tree
     if command := None if tree else unpacks(path):
         raise UnusableInput(
             f"{path} is compressed as a whole, so that no file in it can be read without those "
@@ -201,4 +194,4 @@ def _folders(place: Place) -> Reading:
         pairs, kind, depth = Pairs(options.pairs), options.kind, options.class_depth
         return FolderSource.open(tree, classes, pairs, kind=kind, depth=depth)
 
-    return Reading(options.kind or "folder", f"folders of images{tree.form}", open_folder)
+    return Interpretation(options.kind or "folder", f"folders of images{tree.form}", open_folder)

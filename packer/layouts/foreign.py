@@ -7,18 +7,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from packer.errors import UnusableInput
-from packer.layouts.interpretation import Place
+from packer.layouts.interpretation import Candidate
+from packer.trees.tree import Tree
 
 _LABELS = re.compile(r"labels?|y|targets?|classes", re.IGNORECASE)
+_MAGIC = 16  # bytes
 
 
 @dataclass(frozen=True)
 class _Format:
-    """A format.
+    """A format, and the library that reads it, as pip calls it.
 
     Attributes:
-        what: it is.
-        library: that reads it, as pip calls it.
         names: of its files, as a regular expression.
         lines: of Python; ``{path}`` is the file, ``{folder}`` where it lies.
         magic: what such a file may begin with.
@@ -107,43 +107,36 @@ _FORMATS = (
 )
 
 
-_MAGIC = 16
-
-
-def refuse_foreign(place: Place) -> None:
-    """Raise where the place is of a format that another library reads, and holds no image.
-
-    Raises:
-        UnusableInput: with the lines that pack it.
-    """
-    if not place.tree:
-        with open(place.path, "rb") as file:
+def refuse_foreign(candidate: Candidate) -> None:
+    """Raise, with the lines that pack it, where a candidate without images is of such a format."""
+    path, tree = candidate.path, candidate.tree
+    if not tree:
+        with open(path, "rb") as file:
             begin = file.read(_MAGIC)
-        if known := next((known for known in _FORMATS if begin.startswith(known.magic)), None):
-            raise UnusableInput(_told(place.path, place.path, known))
-    for path in _files(place) if place.tree else [place.path]:
-        if known := next((known for known in _FORMATS if re.search(known.names, path.name)), None):
-            raise UnusableInput(_told(place.path, path, known))
+        for known in _FORMATS:
+            if begin.startswith(known.magic):
+                raise _advice(path, path, known)
+    for file_path in _files(path, tree) if tree else [path]:
+        for known in _FORMATS:
+            if re.search(known.names, file_path.name):
+                raise _advice(path, file_path, known)
 
 
-def _files(place: Place) -> Iterator[Path]:
+def _files(root: Path, tree: Tree) -> Iterator[Path]:
     """Some names of each kind in each folder, if there is no image in any."""
-    assert place.tree is not None, "it is a folder"
-    if place.tree.shape.below(""):
-        return
-    for folder, level in place.tree.walk():
+    for folder, level in tree.walk() if not tree.shape.below("") else ():
         for names in level.examples.values():
-            yield from (place.path / folder / name for name in names)
+            yield from (root / folder / name for name in names)
 
 
-def _told(source: Path, path: Path, known: _Format) -> str:
+def _advice(source: Path, path: Path, known: _Format) -> UnusableInput:
     where = "" if path == source else f" ({path.name} and the like)"
     folder = path.parent if path.is_file() else path
     lines = known.lines.format(path=str(path), folder=str(folder), arrays=_arrays(path))
     module = re.match(r"data = (\w+)", lines)
     assert module is not None, "each begins so"
     indented = "\n    ".join([f"import {module[1]}, packer", *lines.split("\n")])
-    return (
+    return UnusableInput(
         f"{source} is {known.what}{where}, which {known.library} reads. In Python, these lines "
         f"pack what it gives:\n    {indented}"
     )

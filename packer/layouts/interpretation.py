@@ -1,4 +1,4 @@
-"""What a source is taken for: said in one sentence, kept with the dataset, and never guessed."""
+"""How a source is understood: one sentence, kept with the dataset, and never guessed."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -12,28 +12,26 @@ from packer.trees.tree import Tree
 
 
 @dataclass(frozen=True)
-class Place:
-    """What is to be packed.
+class Candidate:
+    """A folder or file that recognisers look at.
 
     Attributes:
-        path: of the folder or file.
-        options: how it is to be understood.
-        elsewhere: gives the reading of another path, with the same options.
-        listed: what is known to lie there.
+        elsewhere: gives the interpretation of another path, with the same options.
+        listed: its tree, where that is known already.
     """
 
     path: Path
     options: SourceOptions
-    elsewhere: "Callable[[Path], Reading]" = field(repr=False)
+    elsewhere: "Callable[[Path], Interpretation]" = field(repr=False)
     listed: Tree | None = field(default=None, repr=False)
 
     @cached_property
     def tree(self) -> Tree | None:
-        """What lies there; None for a file that is no archive."""
+        """What it holds; None for a file that is no archive."""
         return self.listed or tree_at(self.path)
 
-    def within(self, name: str) -> "Place":
-        """A folder in this one; what was listed of it is not listed again."""
+    def within(self, name: str) -> "Candidate":
+        """Return a folder in this one; what was listed of it is not listed again."""
         listed = self.tree.below(name) if self.tree else None
         return replace(self, path=self.path / name, listed=listed)
 
@@ -44,16 +42,16 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Reading:
-    """One way to understand what lies at a place.
+class Interpretation:
+    """One way to understand a candidate.
 
     Attributes:
         kind: the value of ``--as`` that chooses it.
         what: it is, for a person, such as "COCO annotations".
         open: gives the source; its argument are class names in label order, None for the source's
             own order.
-        beside: what lies beside that place and belongs to nothing.
-        general: a reading of the same kind that knows more of the place stands before it.
+        beside: what lies beside the candidate and belongs to nothing.
+        general: one of the same kind that is not `general` stands before it.
     """
 
     kind: str

@@ -11,14 +11,14 @@ counts pixels from 1 and the last one belongs to the box; most tools count from 
 
 import math
 import os
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 from xml.etree.ElementTree import Element, ParseError, fromstring
 
 from packer.errors import BadImage, first_of
-from packer.layouts.listed import ListedSource
-from packer.layouts.lists import BadFile, Lists, Row
+from packer.layouts.lists import BadFile, ListedSource, Lists, Row
 from packer.samples.labels import Objects, class_order, in_json
 from packer.samples.records import Skipped
 from packer.trees.shape import inside
@@ -33,89 +33,85 @@ _BEGINNING = 1 << 12  # bytes
 
 @dataclass(frozen=True)
 class Part:
-    """Images of one split.
+    """Images of one split ("" for none), and the folders of what belongs to them.
 
     Attributes:
-        split: "" for none.
-        images: their folder.
-        xml: the folder of their annotations; None: there are none.
         list: the file that lists them by their names without extension; "": it is all.
         masks: extension -> folder of the masks that some of them have.
     """
 
     split: str
     images: str
-    xml: str | None = None
+    xml: str
     list: str = ""
     masks: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class Voc(Lists):
-    """Images with annotations in VOC's form.
+def open_parts(
+    tree: Tree,
+    parts: Sequence[Part],
+    ignored: Mapping[str, str],
+    unlisted: str,
+    classes: Sequence[str] | None,
+) -> ListedSource:
+    """Open images with annotations in VOC's form; see `Lists` for the arguments."""
+    lists = Lists(partial(_rows, parts), ignored=ignored, unlisted=unlisted)
+    return open_objects(tree, lists, "xml", parsed, classes)
 
-    Attributes:
-        parts: where the images of each split lie.
+
+def open_objects(
+    tree: Tree,
+    lists: Lists,
+    ext: str,
+    parse: Callable[[bytes], Objects],
+    classes: Sequence[str] | None,
+) -> ListedSource:
+    """Open images whose ``json`` is what `parse` gives for the rows' files of `ext`.
+
+    The classes are the names of the objects; rows without such a file have no note.
     """
+    names: set[str] = set()
+    for row in lists.rows(tree):
+        if isinstance(row, Row) and (path := row.files.get(ext)):
+            try:
+                names.update(parse(tree.read(path, tree.measure(path)[0])[0]).categories or ())
+            except BadImage:
+                continue  # the scan names it
+    order = class_order(tree.root, names, classes)
+    number_of = {name: number for number, name in enumerate(order)}
 
-    parts: tuple[Part, ...] = ()
-
-    def rows(self, tree: Tree) -> Iterator[Row | Skipped]:
-        """The images of each part; then the annotations whose images are not there."""
-        for part in self.parts:
-            image_of = {os.path.splitext(name)[0]: name for name in tree.images(part.images)}
-            stems: list[str] | dict[str, str] = image_of
-            if part.list:  # of a layout, an image comes once for each person in it
-                lines = tree.lines(part.list)
-                stems = list(dict.fromkeys(line.split()[0] for line in lines))
-            for stem in stems:
-                files = dict(self._files(tree, part, stem))
-                image = inside(part.images, image_of.get(stem, f"{stem}.jpg"))
-                yield Row(image, None, part.split, files, "" if "xml" in files else None)
-            if not part.list and part.xml is not None:
-                yield from _strays(tree, part.xml, image_of)
-        known = {part.xml for part in self.parts}
-        for folder, level in tree.walk():
-            if level.counts.get(".xml") and folder not in known and has_annotations(tree, folder):
-                yield from _strays(tree, folder)
-
-    def members(self, note: str, files: Mapping[str, bytes]) -> Mapping[str, bytes]:
-        """The masks as they are, and what the XML says."""
-        class_of = {name: number for number, name in enumerate(self.classes)}
+    def members(note: str, files: Mapping[str, bytes]) -> Mapping[str, bytes]:
         try:
-            text = parsed(files["xml"]).numbered(class_of).json()
+            text = parse(files[ext]).numbered(number_of).json()
         except KeyError as error:
-            raise BadFile("xml", f"class {error} is not in the list of classes") from None
+            raise BadFile(ext, f"class {error} is not in the list of classes") from None
         except BadImage as error:
-            raise BadFile("xml", str(error)) from None
-        return {"json": text} | {ext: data for ext, data in files.items() if ext != "xml"}
+            raise BadFile(ext, str(error)) from None
+        return {"json": text} | {name: data for name, data in files.items() if name != ext}
 
-    def open(self, tree: Tree, classes: Sequence[str] | None) -> ListedSource:
-        """The source, whose classes are those of the objects.
+    lists = replace(lists, classes=order, boxes=in_json("xyxy"), members=members)
+    return ListedSource.open(tree, lists)
 
-        Args:
-            tree: in which all lies.
-            classes: class names in label order; None: the sorted names.
-        """
-        names: set[str] = set()
-        for row in self.rows(tree):
-            if isinstance(row, Row) and "xml" in row.files:
-                path = row.files["xml"]
-                try:
-                    found = parsed(tree.read(path, tree.measure(path)[0])[0])
-                except BadImage:
-                    continue  # the scan names it
-                names.update(found.categories or ())
-        order = class_order(tree.root, names, classes)
-        return ListedSource.open(tree, replace(self, classes=order, boxes=in_json("xyxy")))
 
-    def _files(self, tree: Tree, part: Part, stem: str) -> Iterator[tuple[str, str]]:
-        """The files of an image, by extension."""
-        if part.xml is not None and tree.has(path := inside(part.xml, f"{stem}.xml")):
-            yield "xml", path
-        for ext, folder in part.masks.items():
-            if tree.has(path := inside(folder, f"{stem}.png")):
-                yield ext, path
+def _rows(parts: Sequence[Part], tree: Tree) -> Iterator[Row | Skipped]:
+    """The images of each part; then the annotations whose images are not there."""
+    for part in parts:
+        image_of = {os.path.splitext(name)[0]: name for name in tree.images(part.images)}
+        stems: list[str] | dict[str, str] = image_of
+        if part.list:  # of a layout, an image comes once for each person in it
+            stems = list(dict.fromkeys(line.split()[0] for line in tree.lines(part.list)))
+        for stem in stems:
+            paths = {ext: inside(folder, f"{stem}.png") for ext, folder in part.masks.items()}
+            paths = {"xml": inside(part.xml, f"{stem}.xml"), **paths}
+            files = {ext: path for ext, path in paths.items() if tree.has(path)}
+            image = inside(part.images, image_of.get(stem, f"{stem}.jpg"))
+            yield Row(image, None, part.split, files, "" if "xml" in files else None)
+        if not part.list:
+            yield from _strays(tree, part.xml, image_of)
+    known = {part.xml for part in parts}
+    for folder, level in tree.walk():
+        if level.counts.get(".xml") and folder not in known and has_annotations(tree, folder):
+            yield from _strays(tree, folder)
 
 
 def _strays(tree: Tree, folder: str, stems: Container[str] = ()) -> Iterator[Skipped]:
@@ -128,7 +124,7 @@ def _strays(tree: Tree, folder: str, stems: Container[str] = ()) -> Iterator[Ski
 
 
 def has_annotations(tree: Tree, folder: str) -> bool:
-    """Whether XML files in a folder are annotations, told by the first one."""
+    """Return whether XML files in a folder are annotations, by the first one."""
     names = tree.level(folder).examples.get(".xml", ())
     return any(b"<annotation" in tree.begin(inside(folder, name), _BEGINNING) for name in names[:1])
 

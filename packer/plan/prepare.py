@@ -10,7 +10,7 @@ import xxhash
 
 from packer.errors import NothingToPack, UnusableInput
 from packer.layouts.detect import read
-from packer.layouts.interpretation import Reading
+from packer.layouts.interpretation import Interpretation
 from packer.options.declared import PackOptions, column_option
 from packer.plan.existing import ExistingSamples
 from packer.plan.plan import plan_shards
@@ -31,7 +31,7 @@ _SEVERAL = 10  # classes: of so many, most have more than one sample
 
 
 def prepare(
-    src: Path | LocalSource | Reading,
+    src: Path | LocalSource | Interpretation,
     options: PackOptions,
     progress: Progress,
     classes: Sequence[str] | None = None,  # in label order; None: the source's own
@@ -149,7 +149,7 @@ def next_numbers(base: Manifest | None) -> dict[str, int]:
 
 
 def summary(what: str, listing: Listing, classes: Sequence[str], facts: Facts) -> str:
-    """Return the sentence that `packer pack` begins with; `what` is that of the `Reading`."""
+    """Return the sentence that `packer pack` begins with; `what` is the interpretation's."""
     count = len(listing)
     by_split = {name: len(numbers) for name, numbers in listing.by_split().items()}
     members = []

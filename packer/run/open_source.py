@@ -19,7 +19,7 @@ from typing import Any
 
 from packer.errors import UnusableInput
 from packer.files.atomic import remove_leavings, replacing
-from packer.layouts.interpretation import Reading
+from packer.layouts.interpretation import Interpretation
 from packer.progress import Progress
 from packer.run.destination import Destination, StoreDestination
 from packer.storage.folder import wait_for_lock
@@ -89,13 +89,13 @@ def destination(
 
 @contextmanager
 def open_source(
-    src: Path | StoreSource | Reading,
+    src: Path | StoreSource | Interpretation,
     progress: Progress,
     to: Destination | None = None,
     *,
     keeps: bool = False,
     scratch: Path | None = None,
-) -> Iterator[tuple[LocalSource | Reading, Path]]:
+) -> Iterator[tuple[LocalSource | Interpretation, Path]]:
     """Yield what is read in place of `src`, and the folder for what is made of it.
 
     The source is read at its path without links, as a copy, or as the tar in a compressed one.
@@ -107,7 +107,7 @@ def open_source(
         keeps: keep what is made beside the destination until the dataset is committed.
         scratch: where that folder is made otherwise; None: where the system has such.
     """
-    source = src if isinstance(src, Reading) else _localize(src, progress, to)
+    source = src if isinstance(src, Interpretation) else _localize(src, progress, to)
     kept = None if to is None else _unpacked_folder(to.folder)
     with ExitStack() as stack:
         if kept is not None and keeps:

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from packer.errors import EXAMPLES, NothingToPack, Rejected, UnusableInput
-from packer.layouts.interpretation import Reading
+from packer.layouts.interpretation import Interpretation
 from packer.options.declared import PackOptions
 from packer.plan.prepare import prepare
 from packer.plan.scan import numbered
@@ -41,7 +41,7 @@ from reader.format import Index, Manifest
 
 
 def pack(
-    src: Path | StoreSource | Reading,
+    src: Path | StoreSource | Interpretation,
     dst: Path | Destination,
     options: PackOptions,
     jobs: int,

@@ -9,10 +9,10 @@ import os
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
+from operator import attrgetter
 
 from packer.errors import UnusableInput
-from packer.layouts.coco.head import Head, head_of
 from packer.layouts.coco.index import (
     CAPTIONS,
     CLASSES,
@@ -41,59 +41,37 @@ _MOST = 50  # annotation files in a folder
 _SEARCHED = 1000  # folders that are looked through for images
 
 
-@dataclass(frozen=True)
-class Found:
-    """The annotation files of a folder.
-
-    Attributes:
-        parts: those that are read; files of one folder of images follow each other.
-        heads: what each of them is about.
-        unused: the others, with the reason.
-    """
-
-    parts: tuple[Annotations, ...]
-    heads: tuple[Head, ...]
-    unused: tuple[Skipped, ...]
-
-
 def files_in(tree: Tree) -> list[str]:
-    """The paths of the files in a folder, and in those in it, that begin as annotation files do."""
+    """Return the files in a folder, and in those in it, that begin as annotation files do."""
     return [path for folder in ("", *tree.level().folders) for path in _files_of(tree, folder)]
 
 
-def find(tree: Tree, files: Sequence[str]) -> Found:
-    """Where the images of each annotation file lie.
+def find(tree: Tree, files: Sequence[str]) -> tuple[tuple[Annotations, ...], tuple[Skipped, ...]]:
+    """Return the annotation files with the folders of their images, and those that are not read.
 
-    Raises:
-        UnusableInput: a file cannot be read, none has its images here, or two have the same.
+    Files of one folder of images follow each other.
     """
-    parts: list[tuple[Annotations, Head]] = []
+    parts: list[Annotations] = []
     unused = []
     for path in files:
         if os.path.basename(path).startswith("image_info"):
             unused.append(Skipped(path, "it has no annotations", ignored=True))
             continue
-        file = tree.watched(path)
-        head = head_of(file)
-        word = _word(tree, path)
-        folder = _images(tree, path, word, head.names)
+        part, word = Annotations.read(tree.watched(path)), _word(tree, path)
+        folder = _images(tree, path, word, part.names)
         if folder is None:
             what = f"there is no folder {word} with its images"
-            reason = what if word else f"its images, such as {head.names[:1]}, lie nowhere here"
+            reason = what if word else f"its images, such as {part.names[:1]}, lie nowhere here"
             unused.append(Skipped(path, reason, ignored=True))
-            continue
-        split = _split(word, folder)
-        parts.append((Annotations(file, folder, split, head.kind), head))
+        else:
+            parts.append(replace(part, images=folder, split=_split(word, folder)))
     chosen = list(_chosen(parts, unused, tree))
     if not chosen:
         raise UnusableInput(
             f"{tree.root}: no annotation file has its images here: "
             + "; ".join(f"{item.name}: {item.reason}" for item in unused)
         )
-    chosen.sort(key=lambda item: (item[0].images, item[0].split))
-    return Found(
-        tuple(part for part, _ in chosen), tuple(head for _, head in chosen), tuple(unused)
-    )
+    return tuple(sorted(chosen, key=attrgetter("images", "split"))), tuple(unused)
 
 
 def _files_of(tree: Tree, folder: str) -> Iterator[str]:
@@ -166,31 +144,25 @@ def _of_another_split(folder: str, split: str | None) -> bool:
 
 
 def _chosen(
-    parts: Sequence[tuple[Annotations, Head]], unused: list[Skipped], tree: Tree
-) -> Iterator[tuple[Annotations, Head]]:
-    """For each folder of images and split the captions, and one file of another kind.
-
-    Raises:
-        UnusableInput: there are two of the same kind.
-    """
-    groups: dict[tuple[str, str], list[tuple[Annotations, Head]]] = defaultdict(list)
-    for part, head in parts:
-        groups[part.images, part.split].append((part, head))
+    parts: Sequence[Annotations], unused: list[Skipped], tree: Tree
+) -> Iterator[Annotations]:
+    """For each folder of images and split the captions, and one file of another kind."""
+    groups: dict[tuple[str, str], list[Annotations]] = defaultdict(list)
+    for part in parts:
+        groups[part.images, part.split].append(part)
     for group in groups.values():
-        yield from (item for item in group if item[0].kind == CAPTIONS)
-        others = [item for item in group if item[0].kind != CAPTIONS]
-        others.sort(key=lambda item: _ORDER.index(item[0].kind))
-        for part, head in others:
-            first = others[0][0]
-            name, path = first.file.path.name, part.file.path.relative_to(tree.root)
-            if part is first:
-                yield part, head
-            elif part.kind == first.kind:
+        yield from (part for part in group if part.kind == CAPTIONS)
+        others = [part for part in group if part.kind != CAPTIONS]
+        others.sort(key=lambda part: _ORDER.index(part.kind))
+        yield from others[:1]
+        for part in others[1:]:
+            first, path = others[0], part.file.path.relative_to(tree.root)
+            name = first.file.path.name
+            if part.kind == first.kind:
                 raise UnusableInput(
                     f"{tree.root}: {name} and {path} both have {part.kind} of the images in "
                     f"{part.images or tree.root}. Pack one of them: packer pack {part.file.path} "
                     f"DST --root {tree.root / part.images}"
                 )
-            else:
-                reason = f"its objects are those of {name}; to take them, pack it by itself"
-                unused.append(Skipped(str(path), reason, ignored=True))
+            reason = f"its objects are those of {name}; to take them, pack it by itself"
+            unused.append(Skipped(str(path), reason, ignored=True))

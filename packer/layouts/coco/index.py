@@ -1,8 +1,9 @@
-"""Where the entries of COCO's annotation files lie, by image: places are kept, not entries."""
+"""COCO's annotation files: what each is about, and where the entries of each image lie in it."""
 
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,15 @@ from packer.words import option
 
 OBJECTS, KEYPOINTS, STUFF = "objects", "key points", "stuff"
 PANOPTIC, CAPTIONS, CLASSES = "panoptic segments", "captions", "classes"
+_BY_NAME = {"person_keypoints": KEYPOINTS, "stuff": STUFF}
+_BY_FIELD = {  # the first field that occurs decides
+    "segments_info": PANOPTIC,
+    "keypoints": KEYPOINTS,
+    "bbox": OBJECTS,
+    "category_id": CLASSES,
+    "caption": CAPTIONS,
+}
+_NAMES = 5  # of images that are kept
 
 
 @dataclass(frozen=True)
@@ -22,37 +32,69 @@ class Annotations:
     """One annotation file.
 
     Attributes:
+        kind: of its annotations, one of the constants above.
+        categories: the name of each category id.
+        names: of the first few images.
         images: the folder of its images, relative to the source's root; "" for the root.
         split: of its images.
-        kind: of its annotations, one of the constants above.
     """
 
     file: Watched
+    kind: str
+    categories: Mapping[int, str]
+    names: tuple[str, ...]
     images: str = ""
     split: str = ""
-    kind: str = OBJECTS
+
+    @classmethod
+    def read(cls, file: Watched) -> "Annotations":
+        """Read an annotation file through; raise UnusableInput for any other."""
+        lists: set[str] = set()
+        fields: set[str] = set()
+        used: set[int] = set()
+        names: list[str] = []
+        categories: dict[int, Any] = {}
+        path = file.path
+        for element in elements(file):
+            lists.add(element.of)
+            if element.of == "categories":
+                number, category = _category(element, path)
+                if categories.setdefault(number, category)["name"] != category["name"]:
+                    raise UnusableInput(
+                        f"{path}: category {number} is {category['name']!r} here and "
+                        f"{categories[number]['name']!r} before."
+                    )
+            elif element.of == "annotations" and isinstance(element.value, dict):
+                fields.update(element.value)
+                if isinstance(category_id := element.value.get("category_id"), int):
+                    used.add(category_id)
+            elif element.of == "images" and len(names) < _NAMES and (name := file_name_of(element)):
+                names.append(name)
+        if "images" not in lists:
+            raise UnusableInput(
+                f"{path} is not a COCO annotation file: it has no list of images. Tables "
+                "are CSV, TSV, JSONL or Parquet."
+            )
+        by_name = (kind for name, kind in _BY_NAME.items() if path.name.startswith(name))
+        by_field = (kind for name, kind in _BY_FIELD.items() if name in fields)
+        named = {number: category["name"] for number, category in categories.items()}
+        if (project := _project(categories)) is not None and project not in used:
+            del named[project]
+        return cls(file, [*by_name, *by_field, OBJECTS][0], named, tuple(names))
 
 
 @dataclass
 class Index:
-    """Where the entries of images and annotations lie, by the images' ids.
+    """Where the entries of images and annotations lie, by the images' ids: places are kept only."""
 
-    Attributes:
-        file_names: of the images that are listed, in their order, by their numbers.
-    """
-
-    file_names: dict[int, str] = field(default_factory=dict)
+    file_names: dict[int, str] = field(default_factory=dict)  # by image number, in their order
     _number_of: dict[int | str, int] = field(default_factory=dict)  # of each image id
     _places: dict[int, tuple[int, int, int]] = field(default_factory=dict)  # by image number
     _owners: "array[int]" = field(default_factory=lambda: array("q"))  # image numbers
     _spans: "array[int]" = field(default_factory=lambda: array("q"))  # part, offset, size
 
     def add(self, part: int, annotations: Annotations) -> Iterator[Skipped]:
-        """Read a file; what is wrong with single entries.
-
-        Raises:
-            UnusableInput: another file has another image of the same id.
-        """
+        """Read a file, and yield what is wrong with single entries."""
         name = annotations.file.path.name
         listed: set[int] = set()
         for element in elements(annotations.file):
@@ -85,7 +127,7 @@ class Index:
                 listed.add(number)
 
     def strays(self, name: str) -> Iterator[Skipped]:
-        """The annotations of images that no file lists."""
+        """Yield the annotations of images that no file lists."""
         counts = np.bincount(np.array(self._owners, np.int64), minlength=len(self._number_of))
         for image, number in self._number_of.items():
             if number not in self._places:
@@ -95,7 +137,7 @@ class Index:
                 )
 
     def locators(self) -> Iterator[str]:
-        """For each image that is listed, the places of its entry and of its annotations."""
+        """Yield, for each image that is listed, the places of its entry and its annotations."""
         owners = np.array(self._owners, np.int64)
         spans = np.array(self._spans, np.int64).reshape(-1, 3)
         order = np.argsort(owners, kind="stable")
@@ -109,7 +151,6 @@ class Index:
 
 
 def _wrong(name: str, reason: str) -> Skipped:
-    """A wrong entry: the file is an annotation file all the same."""
     return Skipped(name, reason, damaged=True)
 
 
@@ -130,3 +171,21 @@ def file_name_of(element: Element) -> str | None:
     if not isinstance(name, str) or not name:
         return None
     return name if "/" in name else name.replace("\\", "/")  # as Windows has it
+
+
+def _project(categories: Mapping[int, Mapping[str, Any]]) -> int | None:
+    """The category that Roboflow adds in front: the others' parent, with the project's name."""
+    first = categories.get(0, {})
+    above = {category.get("supercategory") for number, category in categories.items() if number}
+    return 0 if first.get("supercategory") == "none" and first["name"] in above else None
+
+
+def _category(element: Element, path: Path) -> tuple[int, Mapping[str, Any]]:
+    try:
+        category = element.load()
+        number, name = category["id"], category["name"]
+    except (KeyError, TypeError, ValueError) as error:
+        raise UnusableInput(f"{path}: a category has no id or no name.") from error
+    if type(number) is not int or not isinstance(name, str):
+        raise UnusableInput(f"{path}: a category's id is not a number, or its name no text.")
+    return number, category

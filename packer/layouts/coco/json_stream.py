@@ -23,12 +23,9 @@ _CUT = ("", ".", "e", "E")  # what follows a number that may go on behind the wi
 
 @dataclass(frozen=True)
 class Element:
-    """An element of a list.
+    """An element of the list `of` in the top object, and where it lies in the file.
 
-    Attributes:
-        of: the list's name in the top object.
-        offset, size: where it lies in the file.
-        value: of which numbers, lists and ASCII text are right.
+    Numbers, lists and ASCII text in `value` are right.
     """
 
     of: str
@@ -38,12 +35,12 @@ class Element:
     raw: str
 
     def load(self) -> Any:
-        """The value with its text decoded; raises ValueError if that is not UTF-8."""
+        """Return the value with its text decoded; raise ValueError if that is not UTF-8."""
         return parsed(self.raw.encode("latin-1"))
 
 
 def parsed(data: bytes) -> Any:
-    """What JSON says; raises ValueError also where it is nested too deeply."""
+    """Return what JSON holds; raise ValueError also where it is nested too deeply."""
     try:
         return json.loads(data)
     except RecursionError:
@@ -51,11 +48,7 @@ def parsed(data: bytes) -> Any:
 
 
 def elements(file: Watched) -> Iterator[Element]:
-    """The elements of all lists in the object that a file holds; its other members are skipped.
-
-    Raises:
-        UnusableInput: it is not sound JSON, or no object.
-    """
+    """Yield the elements of all lists in the object that a file holds; skip other members."""
     with file.open() as content:
         text = _Text(content, file.path)
         text.expect("{")

@@ -23,11 +23,9 @@ from packer.errors import BadImage, UnusableInput, first_of
 from packer.files.snapshot import Watched
 from packer.keys import hashes_of
 from packer.layouts.coco.folders import find
-from packer.layouts.coco.head import Head, head_of
 from packer.layouts.coco.index import CAPTIONS, CLASSES, PANOPTIC, Annotations, Index
 from packer.layouts.coco.json_stream import parsed
-from packer.layouts.listed import others
-from packer.layouts.lists import Lists
+from packer.layouts.lists import others
 from packer.options.declared import SourceOptions
 from packer.samples.labels import Objects, class_order, in_json
 from packer.samples.records import Facts, Place, Reader, Skipped, SourceSample
@@ -41,15 +39,10 @@ PICTURE = "panoptic.png"
 
 @dataclass(frozen=True)
 class CocoSource:
-    """The images that annotation files list.
+    """The images that annotation files list; files of one folder of images follow each other.
 
-    Attributes:
-        tree: what the images' folders are relative to.
-        parts: the annotation files; those of one folder of images follow each other.
-        classes: the names of the categories.
-        class_of: class number of each category id.
-        unused: files that lie beside, with the reason why nothing is taken from them.
-        is_whole: whether everything in the root is accounted for.
+    `class_of` has the class number of each category id, `unused` the files from which nothing is
+    taken. `is_whole`: everything in the root is accounted for.
     """
 
     tree: Tree
@@ -65,19 +58,16 @@ class CocoSource:
     ) -> "CocoSource":
         """Open one annotation file; `root` of the options is the folder of its images."""
         root = Path(os.path.realpath(path.parent / (options.root or "")))
-        file = Watched.of(path)
-        head = head_of(file)
-        part = Annotations(file, kind=head.kind)
-        return cls(FolderTree(root), (part,), *_numbered([part], [head], classes))
+        part = Annotations.read(Watched.of(path))
+        return cls(FolderTree(root), (part,), *_numbered([part], classes))
 
     @classmethod
     def open_folder(
         cls, tree: Tree, files: Sequence[str], classes: Sequence[str] | None
     ) -> "CocoSource":
         """Open a folder with annotation files and their images, such as COCO's own."""
-        found = find(tree, files)
-        named = _numbered(found.parts, found.heads, classes)
-        return cls(tree, found.parts, *named, found.unused, is_whole=True)
+        parts, unused = find(tree, files)
+        return cls(tree, parts, *_numbered(parts, classes), unused, is_whole=True)
 
     @property
     def facts(self) -> Facts:
@@ -109,7 +99,11 @@ class CocoSource:
                 yield record
         if self.is_whole:
             tree, hashes = self.tree, np.sort(np.frombuffer(known, np.uint64))
-            yield from others(tree, hashes, self._beside(tree, folders))
+            files = [os.path.relpath(part.file.path, tree.root) for part in self.parts]
+            used = {*folders, *map(os.path.dirname, files)}
+            without = aside(tree, used, "no annotation file lists its images", _names_a_split)
+            files += [item.name for item in self.unused]
+            yield from others(tree, hashes, files, without)
 
     def _folder(
         self,
@@ -151,9 +145,10 @@ class CocoSource:
         part, entry, annotations = self._entries(locator)
         data = _described(entry, annotations, self.class_of, part.kind != CLASSES).json()
         places: dict[str, Place] = {"json": [data]}
-        size, newest = size + len(data), max(mtime_ns, self._written)
+        size, newest = size + len(data), max(mtime_ns, *(part.file.mtime_ns for part in self.parts))
         if part.kind == PANOPTIC and annotations:
-            pictures.append(picture := self._picture(part, annotations))
+            folder = os.path.relpath(part.file.path.with_suffix(""), self.tree.root)
+            pictures.append(picture := os.path.join(folder, _picture_of(annotations)))
             places[PICTURE] = self.tree.place(picture)
             more, written = self.tree.measure(picture)
             size, newest = size + more, max(newest, written)
@@ -176,20 +171,8 @@ class CocoSource:
         except BadImage as error:
             return error
 
-    def _beside(self, tree: Tree, folders: set[str]) -> Lists:
-        """What the annotation files are, and the folders none of whose images they list."""
-        files = [os.path.relpath(part.file.path, self.tree.root) for part in self.parts]
-        unused = [item.name for item in self.unused]
-        places = {*folders, *map(os.path.dirname, files)}
-        without = aside(tree, places, "no annotation file lists its images", _names_a_split)
-        return Lists(sources=(*files, *unused), ignored=without)
-
-    @property
-    def _written(self) -> int:
-        return max(part.file.mtime_ns for part in self.parts)
-
     def _entries(self, locator: str) -> tuple[Annotations, Any, list[Any]]:
-        """The annotation file, the image's entry and its annotations, at the places told."""
+        """The annotation file, the image's entry and its annotations, where a locator has them."""
         places = [tuple(map(int, place.split(":"))) for place in locator.split(" ")]
         entries: list[Any] = []
         for part, spans in groupby(places, key=lambda place: place[0]):
@@ -201,11 +184,6 @@ class CocoSource:
         image, *annotations = entries
         return self.parts[places[-1][0]], image, annotations
 
-    def _picture(self, part: Annotations, annotations: Sequence[Any]) -> str:
-        """The path of the picture of an image's panoptic segments."""
-        folder = os.path.relpath(part.file.path.with_suffix(""), self.tree.root)
-        return os.path.join(folder, _picture_of(annotations))
-
 
 def _names_a_split(folder: str) -> bool:
     """Whether a folder is named as that of a split, such as test2017 and unlabeled2017."""
@@ -214,16 +192,12 @@ def _names_a_split(folder: str) -> bool:
 
 
 def _numbered(
-    parts: Sequence[Annotations], heads: Sequence[Head], classes: Sequence[str] | None
+    parts: Sequence[Annotations], classes: Sequence[str] | None
 ) -> tuple[tuple[str, ...], dict[int, int]]:
-    """The class names, and the class number of each category id.
-
-    Raises:
-        UnusableInput: the files disagree, two categories have one name, or `classes` lacks one.
-    """
+    """The class names, and the class number of each category id."""
     categories: dict[int, str] = {}
-    for part, head in zip(parts, heads, strict=True):
-        for number, name in head.categories.items():
+    for part in parts:
+        for number, name in part.categories.items():
             if categories.setdefault(number, name) != name:
                 raise UnusableInput(
                     f"{part.file.path}: category {number} is {name!r} here and "
@@ -232,11 +206,9 @@ def _numbered(
     names = [categories[number] for number in sorted(categories)]
     if len(set(names)) < len(names):
         raise UnusableInput(f"{parts[0].file.path}: two categories have the same name.")
-    order = tuple(names)
-    if classes is not None:
-        order = class_order(parts[0].file.path, names, classes)
+    order = class_order(parts[0].file.path, names, classes) if classes is not None else names
     label_of = {name: label for label, name in enumerate(order)}
-    return order, {number: label_of[name] for number, name in sorted(categories.items())}
+    return tuple(order), {number: label_of[name] for number, name in sorted(categories.items())}
 
 
 def _described(
@@ -245,7 +217,7 @@ def _described(
     class_of: Mapping[int, int],
     has_boxes: bool,
 ) -> Objects:
-    """Return what is stored of an image; `has_boxes`: each of its objects has to have one."""
+    """What is stored of an image; `has_boxes`: each of its objects has to have one."""
     objects = list(_objects(annotations))
     captions = [item["caption"] for item in annotations if "caption" in item]
     said = {"captions": captions} if captions else {}

@@ -1,11 +1,11 @@
-"""The layouts that are recognised: a module for each, and nothing else to be told of it.
+"""The layouts that are recognised: each public function of these modules recognises one.
 
-A module says in its docstring what the layout is, whose documentation describes it, and what
-becomes of it; the docs are made from that. Its ``recognise(place)`` looks at the names in
-``place.tree``, and at the beginning of a list at most, and gives the `Reading`, or None. A layout
-that is images and lists about them is a `packer.layouts.lists.Lists`, of which `listed.by_lists`
-makes the reading.
+Its docstring says what the layout is, whose documentation describes it, and what becomes of it; the
+docs are made of that. It looks at the names in a candidate's ``tree``, and at the beginning of a
+list at most, and returns the `Interpretation`, or None. `class_lists`, `box_lists` and
+`matlab_lists` are publishers' images and lists, of which `packer.layouts.lists.by_lists` makes it;
+`annotations`, `masks`, `tables` and `containers` are forms that many use.
 
-A recogniser says yes where the layout is certain. Where two say yes, `detect` refuses the place
+A recogniser says yes where the layout is certain. Where two say yes, `detect` refuses the candidate
 with both; which of them is likelier is not for them to decide.
 """

@@ -1,31 +1,19 @@
-"""Images with masks in folders beside them, or ``x_mask.png`` beside ``x.png``.
-
-``train/images`` and ``train/masks``, ``train`` and ``train_masks`` with ``1_mask.gif``
-(https://www.kaggle.com/c/carvana-image-masking-challenge), ``images`` and ``masks``: where each
-image has its mask, and no mask is left, it is the member ``mask.png``. With ``--as pairs`` some
-images may have none.
-"""
+"""Images whose masks lie in files of their own."""
 
 import os
 from bisect import bisect_left
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
-from itertools import islice, takewhile
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
 
 from packer.errors import UnusableInput
-from packer.layouts.interpretation import Place, Reading
-from packer.layouts.listed import by_lists
-from packer.layouts.lists import Lists, Row
+from packer.layouts.interpretation import Candidate, Interpretation
+from packer.layouts.lists import Lists, Row, by_lists
 from packer.samples.records import Skipped
-from packer.trees.meaning import (
-    FLAT,
-    Layout,
-    refuse_doubtful_classes,
-    splits_of,
-    understand,
-)
-from packer.trees.shape import certain_pair, enclosing, inside, lies_in, masks
+from packer.trees.meaning import FLAT, Layout, refuse_doubtful_classes, splits_of, understand
+from packer.trees.shape import certain_pair, enclosing, inside, lies_in
+from packer.trees.shape import masks as mask_folders
 from packer.trees.tree import Tree
 from packer.words import listed, option
 
@@ -36,8 +24,75 @@ _LOOKED_AT = 20  # folders, or names of images
 _MANY = 0.3  # of the images are masks of others
 
 
+def cityscapes(candidate: Candidate) -> Interpretation | None:
+    """Cityscapes: ``leftImg8bit/SPLIT/CITY`` with the masks of ``gtFine``.
+
+    As https://www.cityscapes-dataset.com/dataset-overview/ has it. The member ``mask.png`` has the
+    label ids, ``instances.png`` the instance ids, and ``train_ids.png`` what cityscapesScripts make
+    of them; without ``gtFine`` those of ``gtCoarse`` are taken. Coloured masks and polygons are
+    ignored.
+    """
+    tree, base = candidate.tree, "leftImg8bit"
+    if not tree or not (splits := splits_of(tree.level(base).folders)):
+        return None
+    kinds = [name for name in ("gtCoarse", "gtFine") if tree.level(name).folders]
+    ids = {"mask.png": "label", "instances.png": "instance", "train_ids.png": "labelTrain"}
+
+    def rows(tree: Tree) -> Iterator[Row | Skipped]:
+        for folder, _ in tree.walk(base):
+            name = f"{folder}/".split("/")[1]
+            split = name if name == "train_extra" else splits.get(name)
+            for image in tree.images(folder) if split is not None else ():  # else they are anything
+                stem = image.partition(f"_{base}")[0]
+                files: dict[str, str] = {}
+                for kind in kinds:  # the finer ones come last
+                    path = f"{kind}{folder[len(base) :]}/{stem}_{kind}_"
+                    found = {ext: f"{path}{of}Ids.png" for ext, of in ids.items()}
+                    files = {ext: mask for ext, mask in found.items() if tree.has(mask)} or files
+                yield Row(f"{folder}/{image}", None, split or "", files)
+        for kind in reversed(kinds):
+            for folder, _ in tree.walk(kind):
+                for image in tree.images(folder):
+                    if image.endswith("_color.png"):
+                        reason = "it is a mask in colours, for people"
+                        yield Skipped(os.path.join(folder, image), reason, ignored=True)
+
+    lists = Lists(rows, ignored={"license.txt": "it is the licence"})
+    return by_lists(candidate, "Cityscapes", (), lambda _: lists, _KIND) if kinds else None
+
+
+def mvtec(candidate: Candidate) -> Interpretation | None:
+    """MVTec AD: one object's ``train`` and ``test``, and masks of its defects in ``ground_truth``.
+
+    As https://www.mvtec.com/company/research/datasets/mvtec-ad has it: the folders in ``train`` and
+    ``test`` are classes, ``good`` and the kinds of defects; ``test/KIND/000.png`` has the mask
+    ``ground_truth/KIND/000_mask.png``, the member ``mask.png``. An image with a defect whose mask
+    is missing is rejected.
+    """
+    tree = candidate.tree
+    if not tree or tree.level("train").folders != ("good",):
+        return None
+    kinds, masked = tree.level("test").folders, tree.level("ground_truth").folders
+    if not masked or not set(masked) <= set(kinds):
+        return None
+
+    def rows(tree: Tree) -> Iterator[Row]:
+        for split in ("train", "test"):
+            for kind in tree.level(split).folders:
+                folder, masks = f"{split}/{kind}", f"ground_truth/{kind}"
+                has_masks = split == "test" and bool(tree.level(masks).images)
+                for name in tree.images(folder):
+                    mask = f"{masks}/{name.rpartition('.')[0]}_mask.png"
+                    files = {"mask.png": mask} if has_masks else {}
+                    yield Row(f"{folder}/{name}", kind, split, files)
+
+    lists = Lists(rows, tuple(sorted({"good", *kinds})))
+    what = "an object of MVTec AD, with masks of defects"
+    return by_lists(candidate, what, (), lambda _: lists, _KIND)
+
+
 @dataclass(frozen=True)
-class Pair:
+class _Pair:
     """A folder of images and that of their masks; the same if these lie beside each other.
 
     Attributes:
@@ -49,88 +104,93 @@ class Pair:
     suffix: str = ""
 
 
-def recognise(place: Place) -> Reading | None:
-    """Folders of masks that fit the images, or names of masks beside names of images."""
-    tree, kind = place.tree, place.options.kind
-    if not tree or place.options.pairs or kind not in (None, _KIND):
+def masks(candidate: Candidate) -> Interpretation | None:
+    """Images with masks in folders beside them, or ``x_mask.png`` beside ``x.png``.
+
+    ``train/images`` and ``train/masks``, ``train`` and ``train_masks`` with ``1_mask.gif``
+    (https://www.kaggle.com/c/carvana-image-masking-challenge), ``images`` and ``masks``: where each
+    image has its mask, and no mask is left, it is the member ``mask.png``. With ``--as pairs`` some
+    images may have none.
+    """
+    tree, kind, where = candidate.tree, candidate.options.kind, candidate.path
+    if not tree or candidate.options.pairs or kind not in (None, _KIND):
         return None
     if any(tree.level(folder).images for folder in _OTHERS):
         return None
     if (only := tree.level().only) and not splits_of([only]):
         return None  # which is looked into
-    pairs = list(_pairs(tree, lax=kind == _KIND))
+    pairs = _pairs(tree, lax=kind == _KIND)
     if not pairs and (suffix := _beside(tree)):
         if kind is None:
             raise UnusableInput(
-                f"{place.path}: many images have another one beside them whose name ends in "
+                f"{where}: many images have another one beside them whose name ends in "
                 f"{suffix}. If these are masks, give {option('kind', 'pairs')}; if all are "
                 f"samples, {option('kind', 'folder')}."
             )
-        pairs = [Pair("", "", suffix)]
-    if not pairs or (kind is None and certain_pair(tree.shape, "", partial(_all_stems, tree))):
+        pairs = [_Pair("", "", suffix)]
+
+    def stems(top: str) -> frozenset[str]:
+        return frozenset(_stems(tree, top))
+
+    if not pairs or (kind is None and certain_pair(tree.shape, "", stems)):
         return None  # a folder of images with its masks, which needs no lists
 
-    def lists() -> Lists:
+    def lists(tree: Tree) -> Lists:
+        depth = candidate.options.class_depth
         shape = tree.shape.without([pair.masks for pair in pairs if pair.masks != pair.images])
-        layout = understand(shape, place.path, depth=place.options.class_depth)
-        masked = _Masked(layout=layout, pairs=tuple(pairs))
-        _refuse_others(tree, masked, place.path)
-        for pair in pairs if place.options.class_depth is None else ():
+        layout = understand(shape, where, depth=depth)
+        _refuse_others(tree, layout, pairs, where)
+        for pair in pairs if depth is None else ():
             if not any(lies_in(base, pair.images) for base in layout.bases):
-                refuse_doubtful_classes(shape, pair.images, place.path)
-        labels = {masked.label(path) for path, count in shape.images.items() if count}
-        names = tuple(sorted(filter(None, labels)))
-        return replace(masked, classes=names)
+                refuse_doubtful_classes(shape, pair.images, where)
+        pair_of = {pair.images: pair for pair in pairs}
+        bases = {*layout.bases, *pair_of}
+        labels = {_label(layout, bases, path) for path, count in shape.images.items() if count}
+        return Lists(partial(_masked, layout, pair_of), tuple(sorted(filter(None, labels))))
 
-    return by_lists(tree, "images and masks", lists, _KIND)
+    return by_lists(candidate, "images and masks", (), lists, _KIND)
 
 
-def _refuse_others(tree: Tree, lists: "_Masked", where: object) -> None:
+def _refuse_others(tree: Tree, layout: Layout, pairs: Sequence[_Pair], where: object) -> None:
     """Raise where folders hold images that belong to no pair and no split."""
-    known = {folder for pair in lists.pairs for folder in (pair.images, pair.masks)}
-    known |= {
-        inside(lists.layout.top, base) for split, base in lists.layout.splits.items() if split
-    }
+    known = {folder for pair in pairs for folder in (pair.images, pair.masks)}
+    known |= {inside(layout.top, base) for split, base in layout.splits.items() if split}
     holding = sorted(path for path, count in tree.shape.images.items() if count)
     if others := [path for path in holding if enclosing(path, known) is None]:
         raise UnusableInput(
             f"{where}: {listed([path or 'the folder itself' for path in others])} holds images "
-            f"beside those of {listed([pair.images for pair in lists.pairs])} and their masks. "
+            f"beside those of {listed([pair.images for pair in pairs])} and their masks. "
             f"Move what belongs to neither, or give {option('kind', 'folder')} if all are samples."
         )
 
 
-def _pairs(tree: Tree, *, lax: bool) -> Iterator[Pair]:
+def _pairs(tree: Tree, *, lax: bool) -> list[_Pair]:
     """The folders of masks; none if one of them does not fit its images."""
-    found: list[Pair] = []
-    held: set[str] = set()
-    for folder, images in masks(tree.shape):
-        if enclosing(folder, held) is not None:
+    found: dict[str, _Pair] = {}
+    for folder, images in mask_folders(tree.shape):
+        if enclosing(folder, found) is not None:
             continue
         pair = images and _fitting(tree, images, folder, lax=lax)
         if not pair:
-            return iter(())
-        found.append(pair)
-        held.add(pair.masks)
-    return iter(found)
+            return []
+        found[pair.masks] = pair
+    return list(found.values())
 
 
-def _fitting(tree: Tree, images: str, folder: str, *, lax: bool) -> Pair | None:
+def _fitting(tree: Tree, images: str, folder: str, *, lax: bool) -> _Pair | None:
     """The pair if each image has a mask, and each mask an image; if lax, some may have none."""
     stems, of_masks = sorted(_stems(tree, images)), sorted(_stems(tree, folder))
     named = set(of_masks)
     one_each = len(set(stems)) == len(named)
     for stem in stems[:_LOOKED_AT]:
         at = bisect_left(of_masks, stem)
-        for mask in takewhile(partial(_begins, stem), islice(of_masks, at, at + _LOOKED_AT)):
+        for mask in islice(of_masks, at, at + _LOOKED_AT):
+            if not mask.startswith(stem):
+                break
             suffix = mask[len(stem) :]
             if lax or (one_each and all(image + suffix in named for image in stems)):
-                return Pair(images, folder, suffix)
+                return _Pair(images, folder, suffix)
     return None
-
-
-def _begins(stem: str, mask: str) -> bool:
-    return mask.startswith(stem)
 
 
 def _beside(tree: Tree) -> str:
@@ -144,10 +204,6 @@ def _beside(tree: Tree) -> str:
     return ""
 
 
-def _all_stems(tree: Tree, top: str) -> frozenset[str]:
-    return frozenset(_stems(tree, top))
-
-
 def _stems(tree: Tree, top: str, below: bool = True) -> Iterator[str]:
     """The paths of the images in a folder, and below it, relative to it and without extension."""
     for folder, _ in tree.walk(top) if below else [(top, None)]:
@@ -155,56 +211,42 @@ def _stems(tree: Tree, top: str, below: bool = True) -> Iterator[str]:
             yield os.path.splitext(f"{folder}/{name}"[len(top) :].lstrip("/"))[0]
 
 
-@dataclass(frozen=True)
-class _Masked(Lists):
-    """Images with their masks.
+def _masked(layout: Layout, pair_of: Mapping[str, _Pair], tree: Tree) -> Iterator[Row]:
+    """The images of each split in the order of their folders."""
+    apart = {pair.masks for pair in pair_of.values() if pair.masks != pair.images}
+    bases = {*layout.bases, *pair_of}
+    for split, base in layout.splits.items():
+        for folder, _ in tree.walk(inside(layout.top, base)):
+            if enclosing(folder, apart) is None:
+                label = _label(layout, bases, folder)
+                images = enclosing(folder, pair_of)
+                pair = None if images is None else pair_of[images]
+                for name, files in _with_masks(tree, folder, pair):
+                    yield Row(inside(folder, name), label, split, files)
 
-    Attributes:
-        layout: what the folders mean without those of the masks.
-    """
 
-    layout: Layout = field(default_factory=Layout)
-    pairs: tuple[Pair, ...] = ()
+def _label(layout: Layout, bases: Container[str], folder: str) -> str | None:
+    """The class of the images in a folder; `bases`, which hold classes or pairs, are none."""
+    base = enclosing(folder, bases)
+    below = folder[len(folder if base is None else base) :].strip("/")
+    return None if layout.depth == FLAT else layout.class_of(below)
 
-    @cached_property
-    def _pair_of(self) -> dict[str, Pair]:
-        return {pair.images: pair for pair in self.pairs}
 
-    @cached_property
-    def _bases(self) -> set[str]:
-        return {*self.layout.bases, *self._pair_of}
-
-    def rows(self, tree: Tree) -> Iterator[Row | Skipped]:
-        """The images of each split in the order of their folders."""
-        apart = {pair.masks for pair in self.pairs if pair.masks != pair.images}
-        for split, base in self.layout.splits.items():
-            for folder, _ in tree.walk(inside(self.layout.top, base)):
-                if enclosing(folder, apart) is None:
-                    yield from self._folder(tree, folder, split)
-
-    def label(self, folder: str) -> str | None:
-        """The class of the images in a folder; what holds the images of a pair is none."""
-        base = enclosing(folder, self._bases)
-        below = folder[len(folder if base is None else base) :].strip("/")
-        return None if self.layout.depth == FLAT else self.layout.class_of(below)
-
-    def _folder(self, tree: Tree, folder: str, split: str) -> Iterator[Row]:
-        """The images of one folder."""
-        label = self.label(folder)
-        images = enclosing(folder, self._pair_of)
-        pair = None if images is None else self._pair_of[images]
-        names = tree.images(folder)
-        if pair is None:
-            yield from (Row(inside(folder, name), label, split) for name in names)
-            return
-        masks = inside(pair.masks, folder[len(pair.images) :].strip("/"))
-        mask_of = {os.path.splitext(name)[0]: name for name in tree.images(masks)}
-        owners = {stem + pair.suffix for stem in mask_of} if masks == folder else set()
-        for name in names:
-            stem = os.path.splitext(name)[0]
-            if stem in owners:
-                continue  # it is a mask itself
-            files = {}
-            if mask := mask_of.get(stem + pair.suffix):
-                files[f"mask{os.path.splitext(mask)[1].lower()}"] = inside(masks, mask)
-            yield Row(inside(folder, name), label, split, files)
+def _with_masks(
+    tree: Tree, folder: str, pair: _Pair | None
+) -> Iterator[tuple[str, dict[str, str]]]:
+    """The images of one folder, each with its mask."""
+    names = tree.images(folder)
+    if pair is None:
+        yield from ((name, {}) for name in names)
+        return
+    masks = inside(pair.masks, folder[len(pair.images) :].strip("/"))
+    mask_of = {os.path.splitext(name)[0]: name for name in tree.images(masks)}
+    owners = {stem + pair.suffix for stem in mask_of} if masks == folder else set()
+    for name in names:
+        stem = os.path.splitext(name)[0]
+        if stem in owners:
+            continue  # it is a mask itself
+        mask = mask_of.get(stem + pair.suffix)
+        ext = os.path.splitext(mask or "")[1].lower()
+        yield name, {f"mask{ext}": inside(masks, mask)} if mask else {}

@@ -1,23 +1,26 @@
-"""A folder of images with tables that name them, as Kaggle and Hugging Face lay them out.
-
-``train.csv`` beside ``train`` and ``test`` (https://www.kaggle.com/competitions), or
-``metadata.csv``, ``.jsonl`` or ``.parquet`` with a ``file_name``
-(https://huggingface.co/docs/datasets/image_dataset). Each table is of the split that its name or
-folder tells; images of a split without a table are samples without labels.
-"""
+"""Tables that name images, and Parquet and Arrow that hold them."""
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
 from packer.errors import BadImage, UnusableInput
-from packer.layouts.interpretation import Place, Reading
+from packer.layouts.interpretation import Candidate, Interpretation
 from packer.options.declared import SourceOptions
-from packer.samples.records import Source
+from packer.samples.records import Skipped, Source
 from packer.tables.classes import NONE
-from packer.tables.find import PARQUET, TEXTS, find, open_table, split_of_name
+from packer.tables.find import (
+    PARQUET,
+    TEXTS,
+    find,
+    open_table,
+    plain_view,
+    refuse_parquet,
+    split_of_name,
+)
+from packer.tables.find import parquet as parquet_table
 from packer.tables.images import ImageIndex
 from packer.tables.source import TableSource, Unlisted
 from packer.tables.table import Headless, Record, Table
@@ -26,16 +29,52 @@ from packer.trees.folder import FolderTree
 from packer.trees.meaning import Layout, splits_of, understand
 from packer.trees.shape import enclosing, inside, masks, told_of_masks
 from packer.trees.tree import Tree
+from packer.trees.walk import not_entered
 from packer.words import option
 
+_ARROW = ".arrow"
 _MOST = 8  # tables of one kind in a folder; more are files that belong to images
 _SUBMISSION = re.compile(r"(sample|example).*submission|submission.*(sample|example)|^submission")
 _HEAD = 50
 
 
-def recognise(place: Place) -> Reading | None:
-    """A folder with tables that name images in it."""
-    tree, options = place.tree, place.options
+def table(candidate: Candidate) -> Interpretation | None:
+    """A list of images: CSV, TSV, JSON lines, or Parquet that names files.
+
+    A column names the image, and others the label and the split; further columns become each
+    sample's ``json``. One row an object, with its box, gives what COCO's annotations give.
+    """
+    if candidate.suffix not in TEXTS:
+        return None
+    return _of_table(candidate, open_table)
+
+
+def _of_table(candidate: Candidate, opening: Callable[[Tree, str], Table]) -> Interpretation:
+    """The reading of one table."""
+    path, options = candidate.path, candidate.options
+
+    def open_one(classes: Sequence[str] | None) -> Source:
+        table = opening(FolderTree(path.parent), path.name)
+        root = Path(os.path.realpath(path.parent / (options.root or "")))
+        images = ImageIndex(FolderTree(root))
+        found = find(table, path, images, options)
+        if found.doubt:
+            raise UnusableInput(found.doubt)
+        part = found.view or plain_view(table, path, images, options)
+        return TableSource.open(path, [part], options, classes)
+
+    return Interpretation("table", f"a list of images ({candidate.suffix[1:].upper()})", open_one)
+
+
+def tables(candidate: Candidate) -> Interpretation | None:
+    """A folder of images with tables that name them, as Kaggle and Hugging Face lay them out.
+
+    ``train.csv`` beside ``train`` and ``test`` (https://www.kaggle.com/competitions), or
+    ``metadata.csv``, ``.jsonl`` or ``.parquet`` with a ``file_name``
+    (https://huggingface.co/docs/datasets/image_dataset). Each table is of the split that its name
+    or folder tells; images of a split without a table are samples without labels.
+    """
+    tree, options = candidate.tree, candidate.options
     if tree is None:
         return None
     paths = list(_tables(tree))
@@ -43,7 +82,7 @@ def recognise(place: Place) -> Reading | None:
     wraps = only and not splits_of([only])
     if not paths or (wraps and all("/" in path for path in paths)):
         return None  # the folder within is asked for itself
-    root = place.path.parent / options.root if options.root else place.path
+    root = candidate.path.parent / options.root if options.root else candidate.path
     images = ImageIndex(tree if options.root is None else FolderTree(Path(os.path.realpath(root))))
     parts, aside, doubts = [], {}, []
     has: set[str] = set()
@@ -53,21 +92,17 @@ def recognise(place: Place) -> Reading | None:
             aside[path] = "it is an example of what is to be handed in, and holds no labels"
             continue
         split = split_of_name(os.path.splitext(name)[0]) or images.split_of(path)
+        folders = list(dict.fromkeys([folder, ""])) if options.root is None else [""]
+        table = None
         try:
             table = open_table(tree, path)
-        except Headless as error:
-            doubts.append(str(error))
-            continue
+            has |= set(table.columns)
+            found = find(table, tree.root / path, images, _of(table, options), folders, split)
         except UnusableInput as error:
-            aside[path] = str(error)
-            continue
-        folders = list(dict.fromkeys([folder, ""])) if options.root is None else [""]
-        has |= set(table.columns)
-        own = _of(table, options)
-        try:
-            found = find(table, tree.root / path, images, own, folders, split)
-        except UnusableInput as error:
-            doubts.append(str(error))
+            if table is not None or isinstance(error, Headless):
+                doubts.append(str(error))
+            else:
+                aside[path] = str(error)
             continue
         if found.view:
             parts.append(found.view)
@@ -79,7 +114,7 @@ def recognise(place: Place) -> Reading | None:
         return None
     for column in options.columns:
         if column not in (None, NONE, *has):
-            doubts.append(f"No table of {place.path} has a column {column!r}.")
+            doubts.append(f"No table of {candidate.path} has a column {column!r}.")
     names = [str(part.table.files[0].path.relative_to(tree.root)) for part in parts]
     unlisted = Unlisted(images, frozenset(names), aside)
 
@@ -89,13 +124,13 @@ def recognise(place: Place) -> Reading | None:
                 f"{doubts[0]} To pack without tables, give {option('kind', 'folder')}."
             )
         for folder, of in masks(images.tree.shape):
-            raise UnusableInput(told_of_masks(images.tree.shape, folder, of, place.path))
+            raise UnusableInput(told_of_masks(images.tree.shape, folder, of, candidate.path))
         if options.kind != "table":
-            _refuse_other_classes(place, images.tree, parts)
-        return TableSource.open(place.path, parts, options, classes, unlisted)
+            _refuse_other_classes(candidate, images.tree, parts)
+        return TableSource.open(candidate.path, parts, options, classes, unlisted)
 
     what = f"images named by {' and '.join(names) or paths[0]}"
-    return Reading("table", what, open_tables, general=True)
+    return Interpretation("table", what, open_tables, general=True)
 
 
 def _of(table: Table, options: SourceOptions) -> SourceOptions:
@@ -116,10 +151,10 @@ def _tables(tree: Tree) -> Iterator[str]:
                 yield from (inside(folder, name) for name in level.examples.get(suffix, ()))
 
 
-def _refuse_other_classes(place: Place, tree: Tree, parts: Sequence[TableView]) -> None:
+def _refuse_other_classes(candidate: Candidate, tree: Tree, parts: Sequence[TableView]) -> None:
     """Raise where the folders are classes, too, of which the tables say nothing."""
     try:
-        layout = understand(tree.shape, place.path, depth=place.options.class_depth)
+        layout = understand(tree.shape, candidate.path, depth=candidate.options.class_depth)
     except UnusableInput:
         return  # as folders they mean nothing certain
     filled = (path for path, count in tree.shape.images.items() if count)
@@ -138,9 +173,9 @@ def _refuse_other_classes(place: Place, tree: Tree, parts: Sequence[TableView]) 
             if not of_folder or file.startswith(of_folder.replace("/", "")):
                 continue  # as 000aa in 0/0/0
             if of_folder not in map(str, fields.values()):
-                table = part.table.files[0].path.relative_to(place.path)
+                table = part.table.files[0].path.relative_to(candidate.path)
                 raise UnusableInput(
-                    f"{place.path} may be folders of classes, such as {of_folder} "
+                    f"{candidate.path} may be folders of classes, such as {of_folder} "
                     f"({option('kind', 'folder')}), or the images that {table} names "
                     f"({option('kind', 'table')}). Say which one."
                 )
@@ -150,3 +185,98 @@ def _class_of(folder: str, layout: Layout) -> str:
     """The class of the images in a folder, "" for none."""
     base = enclosing(folder, layout.bases)
     return "" if base is None else layout.class_of(folder[len(base) :].strip("/")) or ""
+
+
+def parquet(candidate: Candidate) -> Interpretation | None:
+    """Hugging Face's Parquet and Arrow: the images are in the files.
+
+    As ``huggingface-cli download`` or git brings a dataset (``data/train-00000-of-00002.parquet``,
+    ``plain_text/test-00000-of-00001.parquet``), as the Hub converts it
+    (``default/train/0000.parquet``), and as ``save_to_disk`` writes it (``dataset_dict.json``,
+    ``train/data-00000-of-00001.arrow``). See
+    https://huggingface.co/docs/hub/datasets-file-names-and-splits and
+    https://huggingface.co/docs/datasets/process#save. Parquet whose images are named, not held, is
+    a list of images like CSV.
+    """
+    tree = candidate.tree
+    if tree is None:
+        path = candidate.path
+        return _of_files(candidate, [path], [None]) if candidate.suffix == PARQUET else None
+    if not (tree.counts.get(PARQUET) or tree.counts.get(_ARROW)) or tree.shape.below(""):
+        return None
+    if tree.counts.get(".tar"):
+        return None  # img2dataset's, which have the images
+    refuse_parquet(tree)
+    paths = list(_files(tree))
+    if not paths:
+        return None
+    whose = [_whose(path) for path in paths]
+    if len(configurations := sorted({config for config, _ in whose})) > 1:
+
+        def refuse(_: Sequence[str] | None) -> Source:
+            names = ", ".join(config or "data" for config in configurations[:20])
+            raise UnusableInput(
+                f"{candidate.path} has several configurations: {names}. Pack one of them, such as "
+                f"packer pack {candidate.path / (configurations[0] or 'data')} DST"
+            )
+
+        return Interpretation("hf", "a dataset of Hugging Face with several configurations", refuse)
+    return _of_files(candidate, [tree.root / path for path in paths], [split for _, split in whose])
+
+
+def _files(tree: Tree) -> Iterator[str]:
+    """The files that hold rows, sorted."""
+    for folder, level in tree.walk():
+        written = ".json" in level.counts and tree.has(inside(folder, "state.json"))
+        for name in tree.names(folder) if level.counts.get(PARQUET) or written else ():
+            if name.endswith(_ARROW if written else PARQUET) and not name.startswith("._"):
+                yield inside(folder, name)
+
+
+def _whose(path: str) -> tuple[str, str | None]:
+    """The configuration and the split that the folders of a file tell; None: its name tells it."""
+    *folders, name = path.split("/")
+    split = "" if name.endswith(_ARROW) else None
+    if folders and (found := splits_of([folders[-1].removeprefix("partial-")])):
+        folders.pop()
+        (split,) = found.values()
+    return "/".join(name for name in folders if name != "data"), split
+
+
+def _of_files(
+    candidate: Candidate, files: Sequence[Path], found: Sequence[str | None]
+) -> Interpretation:
+    src, options, tree = candidate.path, candidate.options, candidate.tree
+    folder = src if tree else src.parent
+    table = parquet_table(folder, files)
+    from packer.tables.parquet_images import ParquetImages, image_columns, split_of
+
+    if not tree and not image_columns(table.schema, options.columns.image):
+        return _of_table(candidate, lambda *_: table)
+    named = zip(files, found, strict=True)
+    splits = [split_of(file) if split is None else split for file, split in named]
+
+    def open_images(classes: Sequence[str] | None) -> Source:
+        if tree and "" in splits and any(splits):
+            stray = files[splits.index("")].relative_to(folder)
+            raise UnusableInput(
+                f"{src}: {stray} is not named as a split is, and other files are. Pack it by "
+                "itself, or rename it, such as train-00000-of-00001.parquet."
+            )
+        beside = tuple(_beside_files(tree, files)) if tree else ()
+        return ParquetImages.open(src, table, options, classes, beside, splits)
+
+    form = "Arrow" if files[0].suffix == _ARROW else "Parquet"
+    return Interpretation("hf", f"images in {form}, as Hugging Face has them", open_images)
+
+
+def _beside_files(tree: Tree, files: Sequence[Path]) -> Iterator[Skipped]:
+    """What else lies there."""
+    known = {str(file.relative_to(tree.root)) for file in files}
+    for folder, level in tree.walk():
+        for name, reason in level.skipped.items():
+            yield not_entered(inside(folder, name), reason)
+        for path in (inside(folder, name) for name in tree.names(folder)):
+            if path not in known:
+                reason = f"it is no part of {os.path.basename(tree.root)}"
+                yield tree.ignored(path) or Skipped(path, reason)

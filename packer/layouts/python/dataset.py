@@ -19,7 +19,7 @@ import xxhash
 from packer.errors import BadImage, NothingToPack, UnusableInput, said
 from packer.images.encode import AS_PNG, Policy
 from packer.keys import escape
-from packer.layouts.interpretation import Reading
+from packer.layouts.interpretation import Interpretation
 from packer.layouts.python.carried import Carried, Sent
 from packer.layouts.python.items import Fields, Item
 from packer.layouts.python.known import is_map_style, know, parts_of
@@ -147,7 +147,7 @@ def read_item(dataset: Any, number: int, fields: Fields, draws: int | None) -> I
 @contextmanager
 def opened(
     dataset: Any, options: SourceOptions, policy: Policy, *, alone: bool, far: bool
-) -> Iterator[Reading]:
+) -> Iterator[Interpretation]:
     """Yield a dataset, or a dict of such by split, as a source; free what is sent at the end.
 
     `alone`: it is read in this process; `far`: it is sent to other machines, too.
@@ -196,7 +196,7 @@ def opened(
     try:
         if not alone:
             carried.pack_up(far=far)
-        yield Reading(PYTHON, what, open_source)
+        yield Interpretation(PYTHON, what, open_source)
     finally:
         carried.put_down()
 

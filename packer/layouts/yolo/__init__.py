@@ -1,5 +1,5 @@
 """YOLO's label files, and the files that name their classes and splits.
 
-`yolo` gives the rows of a `find` in a folder. `data_file` reads ultralytics' ``data.yaml`` and
-darknet's ``obj.data``, `paths` says where their paths lead, `lines` what a label file's lines are.
+`find` finds the images of a folder or a data file, and `yolo` gives their rows. `data_file` reads
+ultralytics' ``data.yaml`` and darknet's ``obj.data``, `lines` checks a label file's lines.
 """

@@ -18,14 +18,13 @@ _NOTHING = ("", "~", "null", "Null", "NULL")
 
 @dataclass(frozen=True)
 class DataFile:
-    """What a data file says.
+    """What a data file says; paths are as they are written, "" for none.
 
     Attributes:
-        names: of the classes; empty: it does not say.
-        names_file: where they stand instead, one a line; "" for nowhere.
-        parts: the folders or lists of images of each split, as they are written.
-        base: the folder that these are relative to, as it is written; "" for none.
-        keypoints: numbers that a label has behind its box, 0 without key points.
+        names_file: has the names of the classes instead of `names`, one a line.
+        parts: the folders or lists of images of each split.
+        base: the folder that these are relative to.
+        keypoints: numbers that a label has behind its box.
     """
 
     names: tuple[str, ...] = ()
@@ -36,11 +35,7 @@ class DataFile:
 
 
 def of_yaml(text: str, where: object) -> DataFile | None:
-    """The data file that YAML is; None if it is another kind of YAML.
-
-    Raises:
-        UnusableInput: it is one, and what it says cannot be.
-    """
+    """Return the data file that YAML is; None if it is another kind of YAML."""
     import yaml
 
     if len(text) > _LONGEST:
@@ -64,7 +59,7 @@ def of_yaml(text: str, where: object) -> DataFile | None:
 
 
 def of_lines(text: str) -> DataFile | None:
-    """The data file that lines of ``name = value`` are; None if they are something else."""
+    """Return the data file that lines of ``name = value`` are; None if they are something else."""
     content = {}
     for line in text.splitlines():
         name, is_value, value = line.partition("#")[0].partition("=")

@@ -1,16 +1,25 @@
-"""Where a folder, or a data file, has YOLO's images: told by names and by a few label files."""
+"""Finds the images of YOLO's folders and data files, by names and by a few label files."""
 
 import os
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 from packer.errors import UnusableInput
+from packer.layouts.lists import Lists
 from packer.layouts.yolo.data_file import DataFile, of_lines, of_yaml
 from packer.layouts.yolo.lines import BOX, OUTLINE
-from packer.layouts.yolo.paths import Prefix, folder_at, prefix_of
-from packer.layouts.yolo.yolo import Part, Yolo, kind_at, labels_of
+from packer.layouts.yolo.yolo import (
+    Part,
+    ToTree,
+    checked,
+    folder_at,
+    kind_at,
+    labels_of,
+    rows,
+    to_tree,
+)
 from packer.samples.labels import YOLO
 from packer.samples.records import Skipped
 from packer.trees.folder import FolderTree
@@ -28,46 +37,35 @@ _NAMES = ("classes.txt", "obj.names", "_darknet.labels", "data.names", "labels/c
 
 @dataclass(frozen=True)
 class Found:
-    """YOLO's images.
-
-    Attributes:
-        tree: in which they lie.
-        lists: what tells of them.
-        what: they are, for a person.
-    """
+    """YOLO's images in a tree; `what` they are is for a person."""
 
     tree: Tree
-    lists: Yolo
+    lists: Lists
     what: str
 
 
 def by_data_file(tree: Tree, path: str) -> Found | None:
-    """What a data file in a tree says; None if it is another kind of file."""
+    """Return the images that a data file in a tree names; None if it is another kind of file."""
     where, text = tree.root / path, tree.text(path)
     content = of_lines(text) if path.endswith(".data") else of_yaml(text, where)
     if content is None:
         return None
     tried = []
-    for base in _places(tree, content):
-        bases = _bases(base, content)
-        prefix = prefix_of(
-            [path for paths in content.parts.values() for path in paths],
-            bases,
-            partial(_is_there, base),
-        )
-        if prefix is not None:
+    written = [path for paths in content.parts.values() for path in paths]
+    for base in _bases(tree, content):
+        rule = to_tree(written, _folders(base, content), partial(_exists, base))
+        if rule is not None:
             file = path if base is tree else ""
-            return _of_data_file(base, content, prefix, file, os.path.basename(path))
+            return _of_data_file(base, content, rule, file, os.path.basename(path))
         tried.append(str(base.root))
-    written = ", ".join(path for paths in content.parts.values() for path in paths)
     raise UnusableInput(
-        f"{where} says that its images are in {written}, and nothing of that is in "
+        f"{where} says that its images are in {', '.join(written)}, and nothing of that is in "
         f"{', '.join(dict.fromkeys(tried))}. Put the file into the folder of the dataset."
     )
 
 
 def by_folders(tree: Tree) -> Found | None:
-    """What ``images`` and ``labels`` hold, or splits that have them, or labels beside images."""
+    """Return those of ``images`` and ``labels``, here or in splits, or of labels beside images."""
     level = tree.level()
     splits = splits_of(level.folders)
     if any(tree.level(name).examples.keys() & set(DATA_FILES) for name in splits):
@@ -92,16 +90,16 @@ def by_folders(tree: Tree) -> Found | None:
     return None
 
 
-def _of_data_file(tree: Tree, content: DataFile, prefix: Prefix, file: str, name: str) -> Found:
+def _of_data_file(tree: Tree, content: DataFile, rule: ToTree, file: str, name: str) -> Found:
     """The images that a data file names; `file`: its path if it lies in the tree, else ""."""
     part_at: dict[str, Part] = {}
     missing = []
     for split, paths in content.parts.items():
-        for path in map(prefix.apply, paths):
+        for path in map(rule, paths):
             if same := part_at.get(path):
                 reason = f"{name} names it for {same.split}, too, and a sample is of one split"
                 missing.append(Skipped(f"{split}: {path}", reason, ignored=True))
-            elif _is_there(tree, path):
+            elif _exists(tree, path):
                 part_at[path] = Part(split, path)
             else:
                 reason = f"{name} names it for {split}, and it is not there"
@@ -111,55 +109,50 @@ def _of_data_file(tree: Tree, content: DataFile, prefix: Prefix, file: str, name
     names, lists = content.names, [part.path for part in parts if part.is_list]
     sources = [file, *lists]
     if content.names_file:
-        bases = _bases(tree, content)
-        found = prefix_of([content.names_file], bases, tree.has)
-        if found is None:
+        to_names = to_tree([content.names_file], _folders(tree, content), tree.has)
+        if to_names is None:
             where = tree.root / content.names_file
             raise UnusableInput(
                 f"{name} says that the names of the classes are in {where}, which is not there."
             )
-        sources.append(found.apply(content.names_file))
+        sources.append(to_names(content.names_file))
         names = tuple(tree.lines(sources[-1]))
     ignored = {}
     if not lists:
         folders = [part.path for part in parts]
         reason = f"{name} names it for no split"
-        above = map(os.path.dirname, folders)
-        of_images = {path for path in above if os.path.basename(path) == "images"}
-        ignored = aside(tree, folders, reason, partial(_lies_in_one, of_images))
-    yolo = Yolo(
-        classes=names,
-        sources=tuple(filter(None, sources)),
-        ignored=ignored,
-        unlisted="no list names it" if lists else "",
-        parts=tuple(parts),
-        missing=tuple(missing),
-        keypoints=content.keypoints,
+        above = {os.path.dirname(folder) for folder in folders}
+        images = {path for path in above if os.path.basename(path) == "images"}
+        ignored = aside(tree, folders, reason, lambda path: os.path.dirname(path) in images)
+    found = Lists(
+        partial(rows, parts, missing),
+        names,
+        tuple(filter(None, sources)),
+        ignored,
+        partial(checked, len(names), content.keypoints),
+        "no list names it" if lists else "",
     )
-    return _found(tree, yolo, name)
+    return _found(tree, found, parts, name, content.keypoints)
 
 
 def _of_folders(tree: Tree, parts: Sequence[Part]) -> Found:
     folders = [part.path for part in parts]
     file = _names_file(tree, ["", *folders, *map(os.path.dirname, folders)])
-    yolo = Yolo(
-        classes=tuple(tree.lines(file)) if file else (),
-        sources=(file,) if file else (),
-        parts=tuple(parts),
-    )
-    return _found(tree, yolo, file)
+    names = tuple(tree.lines(file)) if file else ()
+    members = partial(checked, len(names), 0)
+    lists = Lists(partial(rows, parts, ()), names, (file,) if file else (), members=members)
+    return _found(tree, lists, parts, file)
 
 
-def _found(tree: Tree, yolo: Yolo, file: str) -> Found:
+def _found(tree: Tree, lists: Lists, parts: Sequence[Part], file: str, keypoints: int = 0) -> Found:
     """The finding; `file` is the one that names the classes."""
     names = "its classes not named"
-    if count := len(yolo.classes):
+    if count := len(lists.classes):
         names = f"{count} {'name' if count == 1 else 'names'} from {file}"
-    kinds = _kinds(tree, yolo.parts, yolo.keypoints) - {BOX}
+    kinds = _kinds(tree, parts, keypoints) - {BOX}
     lines = "".join(f", {kind}" for kind in sorted(kinds))
-    if OUTLINE in kinds:
-        lines += " (segments or oriented boxes)"
-    lists = replace(yolo, boxes=YOLO, advice=_READ_OTHERS if kinds else "")
+    lines += " (segments or oriented boxes)" if OUTLINE in kinds else ""
+    lists = replace(lists, boxes=YOLO, advice=_READ_OTHERS if kinds else "")
     return Found(tree, lists, f"YOLO{lines}, {names}")
 
 
@@ -176,7 +169,7 @@ def _kinds(tree: Tree, parts: Sequence[Part], keypoints: int = 0) -> set[str]:
     return {kind for kind in found if kind}
 
 
-def _places(tree: Tree, content: DataFile) -> Iterator[Tree]:
+def _bases(tree: Tree, content: DataFile) -> Iterator[Tree]:
     """Where the images may be: beside the data file, else where ultralytics looks for them."""
     yield tree
     folder = tree.root
@@ -195,20 +188,14 @@ def _places(tree: Tree, content: DataFile) -> Iterator[Tree]:
                 yield FolderTree(Path(*names[:at]))
 
 
-def _bases(tree: Tree, content: DataFile) -> list[str]:
+def _folders(tree: Tree, content: DataFile) -> list[str]:
     """The folders of a tree that the paths of a data file may be relative to."""
-    if not content.base:
-        return [""]
-    found = prefix_of([content.base], ["", "datasets"], partial(folder_at, tree))
-    return [*([found.apply(content.base)] if found else ()), ""]
+    base = content.base
+    rule = to_tree([base], ["", "datasets"], partial(folder_at, tree)) if base else None
+    return [rule(base), ""] if rule else [""]
 
 
-def _lies_in_one(folders: Container[str], path: str) -> bool:
-    """Return whether one of `folders` holds a folder itself."""
-    return os.path.dirname(path) in folders
-
-
-def _is_there(tree: Tree, path: str) -> bool:
+def _exists(tree: Tree, path: str) -> bool:
     return tree.has(path) or folder_at(tree, path)
 
 

@@ -15,17 +15,11 @@ _BEYOND = 0.01  # of the image's size: as far outside may fractions lie, as for 
 
 
 def kind_of(data: bytes, classes: int | None = None, keypoints: int = 0) -> str:
-    """What the lines of a label file are: `BOX`, `OUTLINE`, `POSE`, or "" if there are none.
+    """Return what the lines of a label file are: `BOX`, `OUTLINE`, `POSE`, or "" without lines.
 
-    A file with boxes and outlines is one of outlines.
-
-    Args:
-        data: the file's bytes.
-        classes: how many there are; None: nobody says.
-        keypoints: numbers behind the box of each line; 0: it has no key points.
-
-    Raises:
-        BadImage: lines are something else, or of a class that does not exist; it names the first.
+    A file with boxes and outlines is one of outlines. BadImage names the first line that is
+    something else, or of none of the `classes` (how many there are). `keypoints` is how many
+    numbers each line has behind its box.
     """
     try:
         text = data.decode("utf-8-sig")

@@ -11,7 +11,7 @@ import numpy as np
 from PIL import Image
 
 from packer.errors import BadImage
-from packer.layouts.detect import open_source
+from packer.layouts.detect import read
 from packer.options.declared import PackOptions, SourceOptions
 from packer.run.pack import pack
 from packer.samples.records import Source, SourceSample
@@ -87,4 +87,4 @@ def read_through(source: Source) -> None:
 
 def opened(path: Path, **options: str) -> Source:
     """What is there, as `packer pack` understands it."""
-    return open_source(path, SourceOptions(**options))
+    return read(path, SourceOptions(**options)).open(None)

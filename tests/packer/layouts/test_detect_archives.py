@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from packer.errors import BadImage, UnusableInput
-from packer.layouts.detect import open_source
+from packer.layouts.detect import read
 from packer.options.declared import SourceOptions
 from packer.run.pack import PackReport
 from packer.samples.records import SourceSample
@@ -97,7 +97,7 @@ def test_a_killed_run_is_finished_by_the_same_command(
 def error_of(path: Path) -> str | None:
     """Read everything as packing does; what is wrong is a ShardfeedError and nothing else."""
     try:
-        source = open_source(path, SourceOptions())
+        source = read(path, SourceOptions()).open(None)
         for record in source.scan():
             if isinstance(record, SourceSample):
                 record.key.encode()
@@ -141,7 +141,7 @@ def test_tars_that_may_be_classes_are_no_shards(
     for name in ("n01440764", "n01443537"):
         write_tar(tmp_path / f"{name}.tar", make_jpegs(f"{name}_1.JPEG", f"{name}_2.JPEG"))
     with pytest.raises(UnusableInput, match=r"tar -cf classes\.tar"):
-        open_source(tmp_path, SourceOptions())
+        read(tmp_path, SourceOptions()).open(None)
 
 
 def test_class_folders_may_be_named_as_archives_are(
@@ -179,7 +179,7 @@ def test_a_zip_at_the_end_of_a_tar_does_not_make_it_a_zip(
     path = write_tar(tmp_path / "a.tar", files)
     with tarfile.open(path) as archive:
         path.write_bytes(path.read_bytes()[: archive.getmembers()[-1].offset_data + 1024])
-    (sample,) = open_source(path, SourceOptions()).scan()
+    (sample,) = read(path, SourceOptions()).open(None).scan()
     assert isinstance(sample, SourceSample)
     assert sample.members == ("zip",)
 
@@ -187,7 +187,7 @@ def test_a_zip_at_the_end_of_a_tar_does_not_make_it_a_zip(
 def test_a_file_of_another_kind_is_refused_with_its_name(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("nothing to pack")
     with pytest.raises(UnusableInput, match=r"notes\.txt is neither"):
-        open_source(tmp_path / "notes.txt", SourceOptions())
+        read(tmp_path / "notes.txt", SourceOptions()).open(None)
 
 
 def test_what_cannot_be_read_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -196,4 +196,4 @@ def test_what_cannot_be_read_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr("os.listdir", refuse)
     with pytest.raises(UnusableInput, match=rf"{tmp_path} cannot be read: Permission denied"):
-        open_source(tmp_path, SourceOptions())
+        read(tmp_path, SourceOptions()).open(None)

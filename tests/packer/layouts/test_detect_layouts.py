@@ -20,7 +20,7 @@ from layouts.row import Read, Row
 
 from packer.errors import UnusableInput
 from packer.layouts import detect
-from packer.layouts.interpretation import Place, Reading
+from packer.layouts.interpretation import Candidate, Interpretation
 from packer.options.declared import SourceOptions
 from packer.samples.records import SourceSample
 from reader.format import Manifest, manifest
@@ -88,16 +88,16 @@ def test_a_layout_is_read_right_or_refused(
             scan(src, options=options)
 
 
-def test_every_module_of_layouts_is_what_some_row_is_read_by(
+def test_every_recogniser_is_what_some_row_is_read_by(
     lay_out: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    given: list[tuple[str, Reading]] = []
+    given: list[tuple[str, Interpretation]] = []
 
     def noting(recognise: detect.Recognise) -> detect.Recognise:
         @functools.wraps(recognise)
-        def note(place: Place) -> Reading | None:
+        def note(place: Candidate) -> Interpretation | None:
             if reading := recognise(place):
-                given.append((recognise.__module__, reading))
+                given.append((recognise.__name__, reading))
             return reading
 
         return note
@@ -112,7 +112,7 @@ def test_every_module_of_layouts_is_what_some_row_is_read_by(
             used |= {by for by, reading in given if reading.what == found.what}
             given.clear()
             shutil.rmtree(src)
-    assert used == {recognise.__module__ for recognise in asked}
+    assert used == {recognise.__name__ for recognise in asked}
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,103 @@
+"""Files that hold many images: CIFAR's batches, MNIST's arrays, and tars of samples."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+from packer.layouts.arrays.cifar import CifarSource
+from packer.layouts.arrays.idx import IdxSource
+from packer.layouts.interpretation import Candidate, Interpretation
+from packer.layouts.tars.parts import PartsSource, split_parts
+from packer.layouts.tars.source import WebDatasetSource, packed
+from packer.samples.labels import class_order
+from packer.samples.records import Skipped
+from packer.trees.compressed import is_gzip
+from packer.trees.tar_reader import is_tar
+from packer.trees.tree import Tree
+from packer.trees.walk import not_entered
+
+_OTHERS = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet")  # whose names tell enough
+
+
+def cifar(candidate: Candidate) -> Interpretation | None:
+    """CIFAR-10 and CIFAR-100, as their archives or the folders that these hold.
+
+    The files are those of https://www.cs.toronto.edu/~kriz/cifar.html, python or binary version.
+    """
+    path = candidate.path
+    if not candidate.tree and not is_gzip(path):
+        return None
+    if not CifarSource.recognises(path):
+        return None
+    return Interpretation("cifar", "CIFAR's files", partial(CifarSource.open, path))
+
+
+def idx(candidate: Candidate) -> Interpretation | None:
+    """MNIST's IDX files, gzipped or not, and what comes in the same form: Fashion-MNIST, EMNIST.
+
+    The format is that of http://yann.lecun.com/exdb/mnist/. torchvision has them in ``MNIST/raw``.
+    """
+    if not candidate.tree:
+        return None
+    for folder in ("", "raw"):
+        path = candidate.path / folder
+        if path.is_dir() and IdxSource.recognises(path):
+            beside = tuple(_beside_raw(candidate.tree)) if folder else ()
+            opening = partial(IdxSource.open, path)
+            return Interpretation("idx", "IDX files, as MNIST has them", opening, beside)
+    return None
+
+
+def _beside_raw(tree: Tree) -> Iterator[Skipped]:
+    reason = "it lies beside the IDX files and belongs to nothing"
+    for name in tree.level().folders:
+        if name == "processed":
+            yield Skipped("../processed/", "it has the same in torch's form", ignored=True)
+        elif name != "raw":
+            yield Skipped(f"../{name}/", reason)
+    for name in tree.names():
+        yield replace(tree.ignored(name) or Skipped(name, reason), name=f"../{name}")
+
+
+def webdataset(candidate: Candidate) -> Interpretation | None:
+    """WebDataset tars: one, a folder of them, or a folder for each split.
+
+    A sample is a run of members whose names share all up to the first dot, as in
+    https://github.com/webdataset/webdataset.
+    """
+    path, tree = candidate.path, candidate.tree
+    if path.is_file():
+        if candidate.suffix in _OTHERS or not is_tar(path):
+            return None
+    elif not tree or tree.unpack:
+        return None  # it lies in an archive
+    else:
+        if tree.level().images or (tree.level().folders and tree.shape.below("")):
+            return None  # tars beside folders of images are not the dataset
+        parts = split_parts(path)
+        if any(part.is_file() or WebDatasetSource.recognises(part) for part in parts.values()):
+            passed = tree.level().skipped.items()
+            beside = tuple(not_entered(f"{name}/", reason) for name, reason in passed)
+            opening = partial(_open_parts, path, parts, candidate.elsewhere)
+            return Interpretation("webdataset", "archives, one for each split", opening, beside)
+    if not WebDatasetSource.recognises(path):
+        return None
+    return Interpretation("webdataset", "WebDataset tars", partial(WebDatasetSource.open, path))
+
+
+def _open_parts(
+    src: Path,
+    paths: dict[str, Path],
+    interpret: Callable[[Path], Interpretation],
+    classes: Sequence[str] | None,
+) -> PartsSource:
+    """A source for each split, with the classes of all."""
+    known, boxes = packed(src)
+    classes = classes or known or None
+    parts = {split: interpret(path).open(classes) for split, path in paths.items()}
+    names = class_order(src, (name for part in parts.values() for name in part.classes), classes)
+    for split, part in parts.items():
+        if part.classes and part.classes != names:
+            parts[split] = interpret(paths[split]).open(names)
+    return PartsSource(src, tuple(parts.items()), names, boxes)
