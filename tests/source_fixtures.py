@@ -14,7 +14,7 @@ from PIL import Image
 from packer.layouts.detect import read
 from packer.layouts.interpretation import Interpretation
 from packer.options.declared import SourceOptions
-from packer.samples.records import Skipped, Source, SourceSample
+from packer.samples.records import Sample, Skipped, Source
 
 
 @pytest.fixture(scope="session")
@@ -44,12 +44,12 @@ def opened() -> Callable[..., Source]:
 
 
 @pytest.fixture(scope="session")
-def scanned() -> Callable[[Source], tuple[dict[str, SourceSample], dict[str, str]]]:
+def scanned() -> Callable[[Source], tuple[dict[str, Sample], dict[str, str]]]:
     """`scanned(source)`: its samples by name, and what it leaves out with the reasons."""
 
-    def scan(source: Source) -> tuple[dict[str, SourceSample], dict[str, str]]:
+    def scan(source: Source) -> tuple[dict[str, Sample], dict[str, str]]:
         records = list(source.scan())
-        samples = {item.name: item for item in records if isinstance(item, SourceSample)}
+        samples = {item.name: item for item in records if isinstance(item, Sample)}
         skipped = {item.name: item.reason for item in records if isinstance(item, Skipped)}
         assert len(samples) + len(skipped) == len(records), "something was named twice"
         return samples, skipped
@@ -58,10 +58,10 @@ def scanned() -> Callable[[Source], tuple[dict[str, SourceSample], dict[str, str
 
 
 @pytest.fixture(scope="session")
-def json_of() -> Callable[[Source, SourceSample], Any]:
+def json_of() -> Callable[[Source, Sample], Any]:
     """`json_of(source, sample)`: its JSON; its size is checked against what the scan said."""
 
-    def read(source: Source, sample: SourceSample) -> Any:
+    def read(source: Source, sample: Sample) -> Any:
         content = source.files.read(sample)
         assert tuple(content.members) == sample.members
         assert len(content.image) + sum(map(len, content.members.values())) == sample.size
@@ -120,7 +120,7 @@ class Scan:
         found = [*reading.beside, *source.scan()]
         self.reading = reading
         self.source = source
-        self.samples = [record for record in found if isinstance(record, SourceSample)]
+        self.samples = [record for record in found if isinstance(record, Sample)]
         skipped = [record for record in found if isinstance(record, Skipped)]
         self.skipped = {record.name: record.reason for record in skipped if not record.ignored}
         self.ignored = {record.name for record in skipped if record.ignored}

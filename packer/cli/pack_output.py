@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from packer.options.declared import PackOptions
     from packer.run.destination import Destination
     from packer.run.report import PackReport, PartReport
-    from packer.samples.records import Reader, SourceSample
+    from packer.samples.records import Reader, Sample
     from packer.storage.source import StoreSource
 
 _SHOWN = 5  # samples
@@ -157,7 +157,7 @@ def say_explained(
     return 1 if rejected else 0
 
 
-def _sample(files: "Reader", sample: "SourceSample", classes: tuple[str, ...]) -> dict[str, Any]:
+def _sample(files: "Reader", sample: "Sample", classes: tuple[str, ...]) -> dict[str, Any]:
     from packer.errors import BadImage
 
     found: dict[str, Any] = {

@@ -15,7 +15,7 @@ from packer.errors import BadImage, Damaged, UnusableInput
 from packer.keys import Hashes, hashes_of
 from packer.layouts.interpretation import Candidate, Interpretation
 from packer.samples.labels import Encodings, Objects, class_order, in_json
-from packer.samples.records import Facts, Place, Reader, Skipped, SourceSample
+from packer.samples.records import Facts, Place, Reader, Sample, Skipped
 from packer.tables.images import Keys, path_inside
 from packer.trees.tree import Tree, unnamed
 
@@ -193,7 +193,7 @@ class ListedSource:
         """What reads the samples."""
         return self.tree.files
 
-    def scan(self) -> Iterator[SourceSample | Skipped]:
+    def scan(self) -> Iterator[Sample | Skipped]:
         """Yield the image of each row, then what no row names."""
         keys = Keys.among(row.image for row in self._rows() if isinstance(row, Row))
         known = array("Q")
@@ -228,7 +228,7 @@ class ListedSource:
                     continue
             yield row
 
-    def _sample(self, row: Row, keys: Keys, number_of: Mapping[str, int]) -> SourceSample:
+    def _sample(self, row: Row, keys: Keys, number_of: Mapping[str, int]) -> Sample:
         if row.label is not None and row.label not in number_of:
             raise BadImage(f"its class, {row.label!r}, is not in the list of classes")
         size, newest = self.tree.measure_image(row.image)
@@ -253,7 +253,7 @@ class ListedSource:
                 ext: places[ext] if data is found.get(ext) else [data, *made]
                 for ext, data in members.items()
             }
-        return SourceSample(
+        return Sample(
             name=row.image,
             key=keys.of(row.image),
             label=-1 if row.label is None else number_of[row.label],

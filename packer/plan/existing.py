@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from packer.errors import EXAMPLES, UnusableInput
-from packer.samples.table import Listing
+from packer.samples.table import SampleTable
 from packer.words import have, option
 from reader.format import Index, Manifest
 
@@ -41,7 +41,7 @@ class ExistingSamples:
         self._labels, self._members, self._shards, self._written = joined
 
     def differences(
-        self, listing: Listing, digests: Digests, seen: Digests, classes: Sequence[str]
+        self, listing: SampleTable, digests: Digests, seen: Digests, classes: Sequence[str]
     ) -> Iterator[str]:
         """Yield a sentence on what has changed since, and one on what has gone."""
         order = np.argsort(self.digests)

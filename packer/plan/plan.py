@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from packer.samples.table import Listing
+from packer.samples.table import SampleTable
 from reader.format import tar
 from reader.rng import GOLDEN, mix64
 
@@ -39,7 +39,7 @@ class Plan:
 
 
 def plan_shards(
-    listing: Listing,
+    listing: SampleTable,
     shard_size: int | None,
     shard_samples: int | None,
     seed: int | None,  # None keeps the source's order
@@ -76,7 +76,7 @@ def plan_shards(
     )
 
 
-def _spans(listing: Listing, image_bytes: int | None) -> NDArray[np.int64]:
+def _spans(listing: SampleTable, image_bytes: int | None) -> NDArray[np.int64]:
     # At most: members, their headers and padding.
     members = 2 + listing.member_counts  # the image and its class
     sizes = listing.sizes

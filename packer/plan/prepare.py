@@ -20,7 +20,7 @@ from packer.progress import Progress
 from packer.samples.labels import joined, of_items
 from packer.samples.places import Spool
 from packer.samples.records import Facts
-from packer.samples.table import Listing
+from packer.samples.table import SampleTable
 from packer.storage.source import LocalSource
 from packer.trees.folder import NO_FILE
 from packer.words import have, option
@@ -148,7 +148,7 @@ def next_numbers(base: Manifest | None) -> dict[str, int]:
     return numbers
 
 
-def summary(what: str, listing: Listing, classes: Sequence[str], facts: Facts) -> str:
+def summary(what: str, listing: SampleTable, classes: Sequence[str], facts: Facts) -> str:
     """Return the sentence that `packer pack` begins with; `what` is the interpretation's."""
     count = len(listing)
     by_split = {name: len(numbers) for name, numbers in listing.by_split().items()}
@@ -161,7 +161,7 @@ def summary(what: str, listing: Listing, classes: Sequence[str], facts: Facts) -
     return sentence(what, count, classes, by_split, members, facts.is_labelled)
 
 
-def remarks(facts: Facts, listing: Listing, recorded: Container[str]) -> Iterator[str]:
+def remarks(facts: Facts, listing: SampleTable, recorded: Container[str]) -> Iterator[str]:
     """Yield what to say of a source and of its labels."""
     yield from facts.remarks
     members = listing.members
@@ -179,7 +179,7 @@ def remarks(facts: Facts, listing: Listing, recorded: Container[str]) -> Iterato
         yield f"{few} no label: a Loader gives them -1."
 
 
-def doubts(listing: Listing, classes: Sequence[str]) -> Iterator[str]:
+def doubts(listing: SampleTable, classes: Sequence[str]) -> Iterator[str]:
     """Yield what the samples of the classes say of whether their labels are classes at all."""
     labels = listing.labels
     counts = np.bincount(labels[labels >= 0], minlength=len(classes))

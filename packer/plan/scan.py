@@ -12,8 +12,8 @@ from packer.options.declared import PackOptions
 from packer.plan.existing import Digests, ExistingSamples, column, digest
 from packer.progress import Advance, Progress
 from packer.samples.places import Files, Spool
-from packer.samples.records import EmptyClass, Facts, Reader, Skipped, Source, SourceSample
-from packer.samples.table import Listing
+from packer.samples.records import EmptyClass, Facts, Reader, Sample, Skipped, Source
+from packer.samples.table import SampleTable
 from packer.words import option
 
 
@@ -23,7 +23,7 @@ class Scanned:
 
     facts: Facts  # what the source says of itself; it goes nowhere else
     files: Reader  # reads the samples
-    listing: Listing
+    listing: SampleTable
     classes: tuple[str, ...]  # class names in label order
     fingerprint: str  # of everything the source holds, also of what is packed already
     remarks: tuple[str, ...] = ()  # what differs from the samples that are there already
@@ -40,7 +40,7 @@ def scan(
     spool: Spool,
 ) -> Scanned:
     """List the samples of `source` that are to be packed."""
-    listing = Listing()
+    listing = SampleTable()
     listing.skipped += beside
     keys = bytearray()
     own_splits = set()
@@ -48,7 +48,7 @@ def scan(
     with progress.phase("scan", None, "items" if facts.is_late else "files") as advance:
         for record in source.scan():
             advance(1)
-            if isinstance(record, SourceSample):
+            if isinstance(record, Sample):
                 if record.size > options.limits.bytes:
                     listing.skipped += _too_large(source.files, record, options.limits.bytes)
                     continue
@@ -95,7 +95,7 @@ def _check_splits(own: set[str], wanted: Mapping[str, float]) -> None:
         )
 
 
-def _without_empty(listing: Listing, classes: tuple[str, ...], fixed: int) -> tuple[str, ...]:
+def _without_empty(listing: SampleTable, classes: tuple[str, ...], fixed: int) -> tuple[str, ...]:
     """Return the classes without those whose folder gave no sample; the others move up."""
     empty = {item.class_name for item in listing.skipped if isinstance(item, EmptyClass)}
     if not empty:
@@ -106,7 +106,7 @@ def _without_empty(listing: Listing, classes: tuple[str, ...], fixed: int) -> tu
     return tuple(name for name, stays in zip(classes, kept.tolist(), strict=True) if stays)
 
 
-def _too_large(reader: Reader, sample: SourceSample, most: int) -> list[Skipped]:
+def _too_large(reader: Reader, sample: Sample, most: int) -> list[Skipped]:
     reason = f"it and its members have {sample.size} bytes; {most} are the most (--max-bytes)"
     belongs = f"it belongs to {sample.name!r}, which is too large"
     reasons = [(sample.name, reason), *((file, belongs) for file in reader.member_files(sample))]
@@ -114,8 +114,8 @@ def _too_large(reader: Reader, sample: SourceSample, most: int) -> list[Skipped]
 
 
 def _without_repeats(
-    listing: Listing, digests: Digests, skipped: Callable[[SourceSample, SourceSample], Skipped]
-) -> tuple[Listing, NDArray[np.int64]]:
+    listing: SampleTable, digests: Digests, skipped: Callable[[Sample, Sample], Skipped]
+) -> tuple[SampleTable, NDArray[np.int64]]:
     _, firsts, group = np.unique(digests, return_index=True, return_inverse=True)
     first = firsts[group]
     numbers = np.arange(len(listing))
@@ -130,15 +130,15 @@ def _without_repeats(
     return result, kept
 
 
-def _repeated_key(sample: SourceSample, first: SourceSample) -> Skipped:
+def _repeated_key(sample: Sample, first: Sample) -> Skipped:
     return Skipped(sample.name, f"its key, {sample.key!r}, is that of {first.name!r}")
 
 
-def _copy(sample: SourceSample, first: SourceSample) -> Skipped:
+def _copy(sample: Sample, first: Sample) -> Skipped:
     return Skipped(sample.name, f"its bytes are those of {first.name!r}", ignored=True)
 
 
-def _contents(listing: Listing, files: Reader, advance: Advance) -> Digests:
+def _contents(listing: SampleTable, files: Reader, advance: Advance) -> Digests:
     """Return a digest of each image; one whose size nothing shares is not read."""
     _, group, counts = np.unique(listing.sizes, return_inverse=True, return_counts=True)
     read = (counts[group] > 1) | bool(listing.member_counts.any())
@@ -149,7 +149,7 @@ def _contents(listing: Listing, files: Reader, advance: Advance) -> Digests:
     return column(digests)
 
 
-def _image(files: Reader, sample: SourceSample) -> bytes:
+def _image(files: Reader, sample: Sample) -> bytes:
     try:
         image = files.read(sample).image
     except BadImage:

@@ -20,7 +20,7 @@ from packer.options.declared import PackOptions
 from packer.plan.plan import Plan
 from packer.plan.scan import Scanned
 from packer.samples.records import Reader
-from packer.samples.table import Listing
+from packer.samples.table import SampleTable
 from reader.format import Manifest
 
 _INDEX_BYTES = 4096  # an index without samples
@@ -125,7 +125,7 @@ class ShardJob:
 
     path: Path  # of its tar
     files: Reader
-    samples: Listing
+    samples: SampleTable
     policy: Policy
     threads: int = 1  # that encode at a time, where there are fewer shards than cores
     origin: Origin | None = None  # where the source lies

@@ -23,7 +23,7 @@ from packer.run.destination import Destination
 from packer.run.report import PackReport, manifest_of, report, without_labels
 from packer.run.run import Run
 from packer.samples.labels import joined, of_items
-from packer.samples.records import Content, SourceSample
+from packer.samples.records import Content, Sample
 from packer.shards.builder import Rejections, ShardStream
 from packer.shards.jobs import tell_of_compiling
 from packer.words import option
@@ -126,7 +126,7 @@ class Session:
             self._warned = True
             self._request.progress.note(AS_PNG)
         members = tuple(item.members)
-        known = SourceSample(name, escape(name), item.label, 0, 0, members, split)
+        known = Sample(name, escape(name), item.label, 0, 0, members, split)
         self._stream.add(known, Content(image, item.members))
 
     def _note_compiling(self, image: bytes | Image.Image) -> None:

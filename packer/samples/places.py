@@ -25,13 +25,13 @@ import xxhash
 from packer.errors import Unreadable, cannot_write
 from packer.files.atomic import temporary
 from packer.files.snapshot import CHANGED, read_file, read_span, unchanged
-from packer.samples.records import Content, Place, SourceSample
+from packer.samples.records import Content, Place, Sample
 from packer.samples.zip_entries import read_zip_entry
 
 _OF_CELL = 4  # elements of such a place
 
 
-def places_of(sample: SourceSample) -> Sequence[Place]:
+def places_of(sample: Sample) -> Sequence[Place]:
     """Return the place of a sample's image, then of each member."""
     if sample.places or not sample.members:
         return sample.places or (None,)
@@ -113,7 +113,7 @@ class Files:
     root: Path  # what paths are relative to, or an archive
     spool: Path | None = None  # the file of what the scan has made
 
-    def member_files(self, sample: SourceSample) -> list[str]:
+    def member_files(self, sample: Sample) -> list[str]:
         """Return the files of the source that hold the sample's members, and no other sample."""
         stem = os.path.splitext(sample.name)[0]
         found: list[str] = []
@@ -125,7 +125,7 @@ class Files:
                 found += [p for p in place if isinstance(p, str)] if made else [f"{stem}.{ext}"]
         return found
 
-    def read(self, sample: SourceSample) -> Content:
+    def read(self, sample: Sample) -> Content:
         """Return the sample's image and members; they must be as they were scanned."""
         parts: list[bytes] = []
         newest, has_made = 0, False

@@ -1,4 +1,4 @@
-"""What can be packed. Every source yields the same record, `SourceSample`."""
+"""What can be packed. Every source yields the same record, `Sample`."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ Place = str | Sequence[Any] | None  # where the bytes of an image or a member li
 
 
 @dataclass(frozen=True)
-class SourceSample:
+class Sample:
     """One image of a source, and what belongs to it."""
 
     name: str  # where the image lies, relative to the source (`os.fsdecode` form)
@@ -62,16 +62,16 @@ class Content:
 
     image: "bytes | NDArray[Any] | Image"  # of a file; or uint8 (height, width, channels)
     members: Mapping[str, bytes] = field(default_factory=dict)  # further ones, by extension
-    sample: SourceSample | None = None  # as it is known now; None: as it was scanned
+    sample: Sample | None = None  # as it is known now; None: as it was scanned
 
 
 class Reader(Protocol):
     """Reads samples; it is sent to the packing processes, so it must pickle and stay small."""
 
-    def member_files(self, sample: SourceSample) -> Sequence[str]:
+    def member_files(self, sample: Sample) -> Sequence[str]:
         """Return the files of the source that hold the sample's members, and no other sample."""
 
-    def read(self, sample: SourceSample) -> Content:
+    def read(self, sample: Sample) -> Content:
         """Return the sample's image and members; raise BadImage unless they are as scanned."""
 
 
@@ -106,5 +106,5 @@ class Source(Protocol):
     def files(self) -> Reader:
         """What reads its samples."""
 
-    def scan(self) -> Iterator[SourceSample | Skipped]:
+    def scan(self) -> Iterator[Sample | Skipped]:
         """Everything there is, in a fixed order."""

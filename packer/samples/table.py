@@ -11,7 +11,7 @@ import numpy as np
 import xxhash
 from numpy.typing import NDArray
 
-from packer.samples.records import Place, Skipped, SourceSample
+from packer.samples.records import Place, Sample, Skipped
 
 _TEXTS = 3  # name, key and places
 _encode = json.JSONEncoder(separators=(",", ":")).encode
@@ -22,7 +22,7 @@ _COLUMNS: Any = {"_text": "B", "_bounds": "Q", "_kinds": "I", **dict.fromkeys(_N
 _Kind = tuple[str, tuple[str, ...]]  # a split and the extensions of the further members
 
 
-class Listing:
+class SampleTable:
     """All samples of a source, by number, and what was skipped on the way."""
 
     def __init__(self) -> None:
@@ -41,11 +41,11 @@ class Listing:
     def __len__(self) -> int:
         return len(self._sizes)
 
-    def __getitem__(self, number: int) -> SourceSample:
+    def __getitem__(self, number: int) -> Sample:
         first = _TEXTS * number
         start, middle, last, end = self._bounds[first : first + _TEXTS + 1]
         split, members = self._kind_list[self._kinds[number]]
-        return SourceSample(
+        return Sample(
             name=str(self._text[start:middle], "utf-8", "surrogateescape"),
             key=str(self._text[middle:last], "utf-8"),
             label=self._labels[number],
@@ -63,10 +63,10 @@ class Listing:
         columns = [wrap(getattr(self, name)) for name in _COLUMNS]
         return _restored, (columns, self._kind_list, self.skipped)
 
-    def __iter__(self) -> Iterator[SourceSample]:
+    def __iter__(self) -> Iterator[Sample]:
         return (self[number] for number in range(len(self)))
 
-    def add(self, record: SourceSample | Skipped, places: Sequence[Place] | None = None) -> None:
+    def add(self, record: Sample | Skipped, places: Sequence[Place] | None = None) -> None:
         """Append what a scan yields; `places` are where a sample's bytes lie now, if elsewhere."""
         if isinstance(record, Skipped):
             self.skipped.append(record)
@@ -95,7 +95,7 @@ class Listing:
         labels = self.labels
         self._labels = array("q", np.where(labels < 0, -1, numbers[labels]).tobytes())
 
-    def take(self, numbers: Sequence[int] | NDArray[np.int64]) -> "Listing":
+    def take(self, numbers: Sequence[int] | NDArray[np.int64]) -> "SampleTable":
         """A listing of the samples with these numbers, in their order."""
         chosen = np.asarray(numbers, np.int64)
         bounds = np.frombuffer(self._bounds, np.uint64)
@@ -104,7 +104,7 @@ class Listing:
             self._kind_numbers[chosen], return_index=True, return_inverse=True
         )
         order = np.argsort(first)
-        taken = Listing()
+        taken = SampleTable()
         with memoryview(self._text) as text:
             for begin in range(0, len(chosen), _AT_A_TIME):
                 few = chosen[begin : begin + _AT_A_TIME]
@@ -229,14 +229,16 @@ class Listing:
 
 def _text_of(places: Sequence[Place]) -> str:
     """Return places as JSON; "" for none."""
+    if not places:
+        return ""
     match places:
         case [None, [int() as offset, int() as size]]:  # of most annotated samples
             return f"[null,[{offset},{size}]]"
-    return _encode(places) if places else ""
+    return _encode(places)
 
 
-def _restored(columns: Sequence[Any], kinds: list[_Kind], skipped: list[Skipped]) -> Listing:
-    listing = Listing()
+def _restored(columns: Sequence[Any], kinds: list[_Kind], skipped: list[Skipped]) -> SampleTable:
+    listing = SampleTable()
     for (name, code), column in zip(_COLUMNS.items(), columns, strict=True):
         setattr(listing, name, memoryview(column).cast("B").cast(code))
     listing._kind_list = kinds

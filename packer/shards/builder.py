@@ -17,14 +17,14 @@ from packer.images.jpegtran import JpegtranFailed
 from packer.images.members import EncodedMember, encode_member
 from packer.options.declared import PackOptions
 from packer.plan.plan import default_shard_size
-from packer.samples.records import Content, SourceSample
+from packer.samples.records import Content, Sample
 from packer.shards.shard_writer import ShardWriter, Written
 from reader.format import tar
 
 Rejections = list[tuple[str, str]]
 Members = Mapping[str, EncodedMember]
-ShardOf = Callable[[SourceSample, Encoded, Members], ShardWriter]
-_Result = tuple[SourceSample, Encoded, Members]
+ShardOf = Callable[[Sample, Encoded, Members], ShardWriter]
+_Result = tuple[Sample, Encoded, Members]
 
 _AHEAD = 2  # samples a thread that are encoded before their turn
 
@@ -37,7 +37,7 @@ class ShardBuilder:
         policy: Policy,
         threads: int,
         shard_of: ShardOf,
-        reject: Callable[[SourceSample, BadImage], None],
+        reject: Callable[[Sample, BadImage], None],
         otherwise: str = AGAIN,
     ) -> None:
         """Begin with no sample; without `threads` each is encoded and written as it is added.
@@ -48,7 +48,7 @@ class ShardBuilder:
         self._otherwise = otherwise
         self._pool = ThreadPoolExecutor(threads) if threads else None
         self._most = _AHEAD * threads
-        self._ahead: deque[tuple[SourceSample, Future[_Result]]] = deque()
+        self._ahead: deque[tuple[Sample, Future[_Result]]] = deque()
 
     def __enter__(self) -> "ShardBuilder":
         return self
@@ -57,7 +57,7 @@ class ShardBuilder:
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)
 
-    def add(self, sample: SourceSample, read: Callable[[], Content]) -> None:
+    def add(self, sample: Sample, read: Callable[[], Content]) -> None:
         """Take a sample; those before it may be written, or rejected, now."""
         if self._pool is None:
             self._write(sample, partial(self._encode, sample, read))
@@ -75,7 +75,7 @@ class ShardBuilder:
         sample, future = self._ahead.popleft()
         self._write(sample, future.result)
 
-    def _write(self, sample: SourceSample, encoded: Callable[[], _Result]) -> None:
+    def _write(self, sample: Sample, encoded: Callable[[], _Result]) -> None:
         try:
             result = encoded()
         except BadImage as error:
@@ -85,7 +85,7 @@ class ShardBuilder:
             raise PackingFailed(f"{sample.name}: {error}. {self._otherwise}") from error
         self._shard_of(*result).add(*result)
 
-    def _encode(self, sample: SourceSample, read: Callable[[], Content]) -> _Result:
+    def _encode(self, sample: Sample, read: Callable[[], Content]) -> _Result:
         content = read()
         policy, found = self._policy, content.members
         encoded = encode(content.image, policy)
@@ -136,7 +136,7 @@ class ShardStream:
         for shard in self._open.values():
             shard.close()
 
-    def add(self, sample: SourceSample, content: Content) -> None:
+    def add(self, sample: Sample, content: Content) -> None:
         """Take a sample; those before it may be written, or rejected, now."""
         with self._writing():
             self._builder.add(sample, lambda: content)
@@ -160,11 +160,11 @@ class ShardStream:
         except OSError as error:
             raise cannot_write(self._path, error, kept=False) from error
 
-    def _refuse(self, sample: SourceSample, error: BadImage) -> None:
+    def _refuse(self, sample: Sample, error: BadImage) -> None:
         self._reject(sample.name, error)
         self.rejected.append((sample.name, str(error)))
 
-    def _shard_of(self, sample: SourceSample, encoded: Encoded, members: Members) -> ShardWriter:
+    def _shard_of(self, sample: Sample, encoded: Encoded, members: Members) -> ShardWriter:
         shard = self._open.get(sample.split)
         if shard is not None and self._is_full(shard, _span(sample, encoded, members)):
             self._finish_shard(sample.split)
@@ -197,7 +197,7 @@ class ShardStream:
         self.written.add(Written.of(shard.path, split))
 
 
-def _span(sample: SourceSample, encoded: Encoded, members: Members) -> int:
+def _span(sample: Sample, encoded: Encoded, members: Members) -> int:
     sizes = {encoded.info.format: len(encoded.data)}
     sizes |= {} if sample.label < 0 else {"cls": len(str(sample.label))}
     sizes |= {ext: len(member.data) for ext, member in members.items()}

@@ -16,7 +16,7 @@ from packer.images.encode import Policy
 from packer.plan.work import ShardJob
 from packer.processes import Crashed, map_isolated, map_unordered
 from packer.progress import Advance, Progress
-from packer.samples.records import SourceSample
+from packer.samples.records import Sample
 from packer.shards.builder import Rejections, ShardBuilder
 from packer.shards.shard_writer import ShardWriter, Written
 from reader.format import FORMATS
@@ -36,7 +36,7 @@ def pack_shard(job: ShardJob, advance: Advance) -> Outcome:
     rejected: Rejections = []
     is_whole = True
 
-    def reject(sample: SourceSample, error: BadImage) -> None:
+    def reject(sample: Sample, error: BadImage) -> None:
         nonlocal is_whole
         if isinstance(error, Unreadable) or not sample.mtime_ns:
             is_whole = False

@@ -20,7 +20,7 @@ from packer.files.atomic import sync_folder, temporary
 from packer.images.encode import Encoded
 from packer.images.members import EncodedMember
 from packer.keys import are_among, hashes_of, repeated
-from packer.samples.records import SourceSample
+from packer.samples.records import Sample
 from reader.format import FORMATS, Index, ShardEntry, index, tar
 from reader.format.bands import BandTable, band_columns
 from reader.format.checksum import checksum, checksum_of
@@ -70,7 +70,7 @@ class ShardWriter:
 
     def add(
         self,
-        sample: SourceSample,
+        sample: Sample,
         encoded: Encoded,
         members: Mapping[str, EncodedMember] | None = None,
     ) -> None:

@@ -21,7 +21,7 @@ from packer.options.declared import SourceOptions, column_option
 from packer.options.kinds import SPLIT_NAME
 from packer.samples.labels import to_json
 from packer.samples.places import Files
-from packer.samples.records import Facts, Skipped, SourceSample
+from packer.samples.records import Facts, Sample, Skipped
 from packer.tables.classes import Labels, label_text
 from packer.tables.columns import IMAGE, Columns, could_have_labels, split_text
 from packer.tables.parquet import ParquetTable
@@ -83,13 +83,13 @@ class ParquetImages:
         """What reads the samples."""
         return Files(self.table.folder)
 
-    def scan(self) -> Iterator[SourceSample | Skipped]:
+    def scan(self) -> Iterator[Sample | Skipped]:
         """The image of each row, in the order of the files' names."""
         yield from self.table.skipped
         yield from self.beside
         yield from self.table.through(self._samples)
 
-    def _samples(self, records: Iterator[Record]) -> Iterator[SourceSample | Skipped]:
+    def _samples(self, records: Iterator[Record]) -> Iterator[Sample | Skipped]:
         number_of = self.labels.number_of
         for record in records:
             file, group, place, row = record.place
@@ -103,7 +103,7 @@ class ParquetImages:
             path = self.table.name(file)
             stem = os.path.splitext(path)[0]
             name = f"{stem}/{row:08d}{_file_name(record.fields[self.columns.image])}"
-            yield SourceSample(
+            yield Sample(
                 name=name,
                 key=escape(os.path.splitext(name)[0]),
                 label=label,

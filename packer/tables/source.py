@@ -14,7 +14,7 @@ from packer.errors import BadImage, Damaged, UnusableInput
 from packer.keys import Hashes
 from packer.options.declared import SourceOptions
 from packer.samples.labels import class_order, in_json
-from packer.samples.records import Facts, Place, Reader, Skipped, SourceSample
+from packer.samples.records import Facts, Place, Reader, Sample, Skipped
 from packer.tables.classes import NONE, Labels
 from packer.tables.columns import could_have_labels
 from packer.tables.images import ImageIndex, Keys, name_hash
@@ -38,7 +38,7 @@ class Unlisted:
     tables: frozenset[str]  # that are read, relative to it
     aside: Mapping[str, str]  # further files -> why nothing is taken from them
 
-    def scan(self, known: Hashes, splits: Set[str]) -> Iterator[SourceSample | Skipped]:
+    def scan(self, known: Hashes, splits: Set[str]) -> Iterator[Sample | Skipped]:
         """Yield the images of splits without a table, without labels; name all others."""
         tree = self.images.tree
         for found in unnamed(tree, known, {}):
@@ -117,7 +117,7 @@ class TableSource:
         """What reads the samples."""
         return self.tree.files
 
-    def scan(self) -> Iterator[SourceSample | Skipped]:
+    def scan(self) -> Iterator[Sample | Skipped]:
         """The image of each record, in the tables' order."""
         keys = self.survey.keys(self.views)
         splits: set[str] = set()
@@ -125,7 +125,7 @@ class TableSource:
             yield from view.table.skipped
             for rows in self._images(view):
                 found = rows if isinstance(rows, Skipped) else self._sample(view, rows, keys)
-                if isinstance(found, SourceSample):
+                if isinstance(found, Sample):
                     splits.add(found.split)
                 yield found
         if self.unlisted is not None:
@@ -165,9 +165,7 @@ class TableSource:
                     f"column {view.columns.image!r}."
                 )
 
-    def _sample(
-        self, view: TableView, records: Sequence[Record], keys: Keys
-    ) -> SourceSample | Skipped:
+    def _sample(self, view: TableView, records: Sequence[Record], keys: Keys) -> Sample | Skipped:
         first = records[0]
         rows = [record.fields for record in records]
         try:
@@ -190,7 +188,7 @@ class TableSource:
             value = first.fields.get(view.columns.image)
             reason = f"{str(value)[:200]!r}: {error}" if value else str(error)
             return replace(Skipped.of(first.where, error), reason=reason)
-        return SourceSample(
+        return Sample(
             name=name,
             key=key,
             label=label,

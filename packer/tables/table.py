@@ -27,7 +27,7 @@ class Record:
     where: str  # the file and the line or row, for a person
     fields: Mapping[str, Any]
     place: tuple[int, ...] = ()  # the file, the row group, the row in it and the row in the file
-    block: int = -1  # see `SourceSample`
+    block: int = -1  # see `Sample`
 
 
 class Table(Protocol):

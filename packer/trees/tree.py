@@ -20,7 +20,7 @@ from packer.files.snapshot import Watched
 from packer.keys import Hashes, escape, hashes_of
 from packer.samples.labels import MAX_TEXT, class_of_file
 from packer.samples.places import Files
-from packer.samples.records import Place, Skipped, SourceSample
+from packer.samples.records import Place, Sample, Skipped
 from packer.trees.shape import Shape, enclosing, folders_above, inside
 from packer.trees.sidecars import Companions
 from packer.trees.walk import BEGINNING, is_litter, names_an_image, not_an_image, not_entered
@@ -140,7 +140,7 @@ class Tree(ABC):
         """Return a file that is read in parts; one in an archive is unpacked for it."""
 
     def places(self, image: str, members: Iterable[Place]) -> Sequence[Place]:
-        """Return what `SourceSample.places` has for an image and its members' places."""
+        """Return what `Sample.places` has for an image and its members' places."""
         at = self.place(image)
         found = (None if at == image else at, *members)
         return () if found == (None,) else found
@@ -222,7 +222,7 @@ def sample_of_files(
     label: int,
     split: str,
     keep_extension: bool = False,
-) -> Iterator[SourceSample | Skipped]:
+) -> Iterator[Sample | Skipped]:
     """Yield the sample of `image` and of the files `members` by extension, and what is skipped.
 
     `label` is -1 where the member ``cls`` may hold it; `keep_extension` makes the image's extension
@@ -249,9 +249,10 @@ def sample_of_files(
         size += member_size
         mtime_ns = max(mtime_ns, member_time)
     stem = os.path.splitext(image)[0]
-    places = tree.places(image, map(tree.place, found.values()))
-    derived = all(path == f"{stem}.{ext}" for ext, path in found.items())
-    yield SourceSample(
+    places: Sequence[Place] = ()
+    if tree.unpack or any(path != f"{stem}.{ext}" for ext, path in found.items()):
+        places = tree.places(image, map(tree.place, found.values()))
+    yield Sample(
         name=image,
         key=escape(image if keep_extension else stem),
         label=label,
@@ -259,7 +260,7 @@ def sample_of_files(
         mtime_ns=mtime_ns,
         members=tuple(found),
         split=split,
-        places=places[:0] if derived and places[:1] == (None,) else places,
+        places=places,
     )
 
 

@@ -242,7 +242,7 @@ ROWS = [
         Read(
             {"a_1": None, "b_2": None},
             members=("mask.png",),
-            ignored=frozenset({"../annotations/list.txt"}),
+            ignored=frozenset({"../annotations/list.txt", "../annotations/trimaps/._a_1.png"}),
         ),
     ),
     # docs.ultralytics.com/datasets/detect

@@ -15,7 +15,7 @@ from packer.images.encode import encode as encoded
 from packer.images.members import EncodedMember
 from packer.inspect.verify import verify
 from packer.run.pack import PackReport
-from packer.samples.records import SourceSample
+from packer.samples.records import Sample
 from packer.shards.shard_writer import ShardWriter, shard_entry
 from reader import Dataset, Loader
 from reader.format import Manifest
@@ -152,7 +152,7 @@ def test_verify_names_what_packing_would_have_rejected(
     policy = Policy(tiled=False)
     with ShardWriter(tmp_path / "shard-000000.tar") as writer:
         for number, (image, ext, data) in enumerate(members.values()):
-            sample = SourceSample(f"{number}.jpg", str(number), -1, 0, 0, (ext,))
+            sample = Sample(f"{number}.jpg", str(number), -1, 0, 0, (ext,))
             writer.add(sample, encoded(image, policy), {ext: EncodedMember(data)})
         writer.finish([])
     entry = shard_entry(tmp_path / "shard-000000.tar")

@@ -20,7 +20,7 @@ from packer.errors import UnusableInput
 from packer.layouts.arrays.plain_pickle import load_plain
 from packer.samples.labels import class_order
 from packer.samples.places import Files
-from packer.samples.records import Facts, Skipped, SourceSample
+from packer.samples.records import Facts, Sample, Skipped
 from packer.trees.compressed import is_cifar
 from packer.trees.tar_reader import TAR_ERRORS, CheckedTarInfo
 from packer.trees.walk import skipped
@@ -89,7 +89,7 @@ class CifarSource:
         """What reads the samples."""
         return Files(self.path)
 
-    def scan(self) -> Iterator[SourceSample | Skipped]:
+    def scan(self) -> Iterator[Sample | Skipped]:
         """The batches in their order."""
         mtime_ns = _newest_ns(self.path)
         data = _loaded(self.path, mtime_ns)
@@ -103,7 +103,7 @@ class CifarSource:
             for row, label in enumerate(labels.tolist()):
                 image = pixels[row].reshape(3, _SIDE, _SIDE).transpose(1, 2, 0).tobytes()
                 members = [] if coarse is None else [b"%d" % coarse[row]]
-                yield SourceSample(
+                yield Sample(
                     name=f"{batch}/{row:05d}",
                     key=f"{batch}/{row:05d}",
                     label=numbers[label],

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from packer.errors import UnusableInput
 from packer.samples.labels import MAX_CLASSES
 from packer.samples.places import Files
-from packer.samples.records import Facts, Skipped, SourceSample
+from packer.samples.records import Facts, Sample, Skipped
 from packer.trees.walk import skipped
 
 _NAME = re.compile(r"(.*?)(train|t10k|test)-(images|labels)[-.]idx[13]-ubyte(\.gz)?")
@@ -63,7 +63,7 @@ class IdxSource:
         """What reads the samples."""
         return Files(self.path)
 
-    def scan(self) -> Iterator[SourceSample | Skipped]:
+    def scan(self) -> Iterator[Sample | Skipped]:
         """The splits, train first."""
         files: dict[tuple[str, str], str] = {}  # split and what it holds -> file
         for name in sorted(os.listdir(self.path)):
@@ -81,7 +81,7 @@ class IdxSource:
                     raise UnusableInput(f"{self.path}: the file of {split} {what} is missing.")
             yield from self._split(split, files[split, "images"], files[split, "labels"])
 
-    def _split(self, split: str, images: str, labels: str) -> Iterator[SourceSample]:
+    def _split(self, split: str, images: str, labels: str) -> Iterator[Sample]:
         mtime_ns = os.stat(self.path / images).st_mtime_ns
         numbers = _load(self.path / labels)
         pixels = _load(self.path / images)
@@ -96,7 +96,7 @@ class IdxSource:
             )
         for row, label in enumerate(numbers.tolist()):
             name = f"{images.removesuffix('.gz')}/{row:06d}"
-            yield SourceSample(
+            yield Sample(
                 name=name,
                 key=f"{split}/{row:06d}",
                 label=label,

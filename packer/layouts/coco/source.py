@@ -28,7 +28,7 @@ from packer.layouts.coco.json_stream import parsed
 from packer.layouts.lists import others
 from packer.options.declared import SourceOptions
 from packer.samples.labels import Objects, class_order, in_json
-from packer.samples.records import Facts, Place, Reader, Skipped, SourceSample
+from packer.samples.records import Facts, Place, Reader, Sample, Skipped
 from packer.tables.images import Keys, path_inside
 from packer.trees.folder import FolderTree
 from packer.trees.meaning import splits_of
@@ -84,7 +84,7 @@ class CocoSource:
         """What reads the samples."""
         return self.tree.files
 
-    def scan(self) -> Iterator[SourceSample | Skipped]:
+    def scan(self) -> Iterator[Sample | Skipped]:
         """Every image in the order of the lists, then what they do not name."""
         yield from self.unused
         known: array[int] = array("Q")
@@ -92,7 +92,7 @@ class CocoSource:
         pictures: list[str] = []  # of the last sample
         for images, parts in groupby(enumerate(self.parts), key=lambda item: item[1].images):
             for record in self._folder(images, dict(parts), known, pictures):
-                if isinstance(record, SourceSample):
+                if isinstance(record, Sample):
                     known.extend(hashes_of(map(os.fsencode, pictures)).tolist())
                     folders.update(map(os.path.dirname, (record.name, *pictures)))
                 pictures.clear()
@@ -111,7 +111,7 @@ class CocoSource:
         parts: Mapping[int, Annotations],
         known: "array[int]",
         pictures: list[str],
-    ) -> Iterator[SourceSample | Skipped]:
+    ) -> Iterator[Sample | Skipped]:
         """The samples of one folder of images; the images' hashes are added to `known`."""
         indices: list[tuple[Annotations, Index]] = []
         for _, numbered in groupby(parts.items(), key=lambda item: item[1].split):
@@ -138,7 +138,7 @@ class CocoSource:
 
     def _sample(
         self, name: str | BadImage, locator: str, keys: Keys, split: str, pictures: list[str]
-    ) -> SourceSample:
+    ) -> Sample:
         if isinstance(name, BadImage):
             raise name
         size, mtime_ns = self.tree.measure_image(name)
@@ -153,7 +153,7 @@ class CocoSource:
             more, written = self.tree.measure(picture)
             size, newest = size + more, max(newest, written)
         label = _class_of_image(annotations, self.class_of) if part.kind == CLASSES else -1
-        return SourceSample(
+        return Sample(
             name=name,
             key=keys.of(name),
             label=label,

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from packer.samples.records import Skipped
 from packer.trees.shape import IMAGES, OfOthers, Shape, inside, plain
 from packer.trees.tree import Tree
-from packer.trees.walk import is_litter, skipped, tells_of_file
+from packer.trees.walk import skipped, tells_of_file
 from packer.words import option
 
 BESIDE = "."  # the folder of files that lie beside their images
@@ -85,7 +85,7 @@ def unused(path: str) -> Skipped:
 
 def _files(tree: Tree, folder: str) -> list[str]:
     try:
-        return [name for name in tree.names(folder) if not is_litter(name)]
+        return tree.names(folder)
     except OSError as error:
         if not tells_of_file(error):
             raise

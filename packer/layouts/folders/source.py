@@ -17,12 +17,12 @@ from packer.errors import UnusableInput
 from packer.keys import clashing
 from packer.layouts.folders.pairs import BESIDE, Pairs, refuse_labels, unused
 from packer.samples.labels import class_order
-from packer.samples.records import EmptyClass, Facts, Reader, Skipped, SourceSample
+from packer.samples.records import EmptyClass, Facts, Reader, Sample, Skipped
 from packer.trees.meaning import FLAT, Layout, understand
 from packer.trees.shape import OfOthers, folders_above, inside, lies_in
 from packer.trees.sidecars import MAPS, SHARED, group, members_named
 from packer.trees.tree import Tree, sample_of_files
-from packer.trees.walk import names_an_image, not_entered
+from packer.trees.walk import names_an_image, not_entered, skipped
 from packer.words import option
 
 NO_IMAGES = "it is a class folder without images"
@@ -80,7 +80,7 @@ class FolderSource:
         order = class_order(tree.root, found, classes)
         return cls(tree.below(layout.top), order, layout, Pairs(below), words)
 
-    def scan(self) -> Iterator[SourceSample | Skipped]:
+    def scan(self) -> Iterator[Sample | Skipped]:
         """Go through the folders in ImageFolder's order."""
         yield from self.tree.refused
         number_of = {name: number for number, name in enumerate(self.classes)}
@@ -104,7 +104,7 @@ class FolderSource:
             yield from self._beside(base, (), "the class folders", files=bool(tops) and not flat)
             if not tops or flat:
                 for item in self._files(base, self.tree.names(base), -1, split):
-                    is_empty &= not isinstance(item, SourceSample)
+                    is_empty &= not isinstance(item, Sample)
                     yield item
             else:
                 not_flat.add(base or ".")
@@ -117,7 +117,7 @@ class FolderSource:
                         continue
                     if isinstance(record, Skipped) and names_an_image(record.name):
                         with_rejected.add(class_name)
-                    if isinstance(record, SourceSample):
+                    if isinstance(record, Sample):
                         is_empty = False
                         if record.label >= 0:
                             with_images.add(self.classes[record.label])
@@ -177,7 +177,7 @@ class FolderSource:
 
     def _class(
         self, path: str, base: str, split: str, number_of: Mapping[str, int]
-    ) -> Iterator[SourceSample | Skipped | str]:
+    ) -> Iterator[Sample | Skipped | str]:
         """Yield what lies below a folder of classes, with the name of each class that begins."""
         folders: list[tuple[str, str, list[str]]] = []
         for item in self.tree.files_below(path):
@@ -199,7 +199,7 @@ class FolderSource:
 
     def _files(
         self, folder: str, files: Sequence[str], label: int, split: str
-    ) -> Iterator[SourceSample | Skipped]:
+    ) -> Iterator[Sample | Skipped]:
         prefix = f"{folder}/" if folder else ""
         yield from self.tree.repeated(folder)
         grouping = group(files, self.words)
@@ -209,7 +209,7 @@ class FolderSource:
         if parallel:
             stems = Counter(os.path.splitext(name)[0] for name in grouping.samples)
             for stem in [stem for stem in parallel if stems[stem] > 1]:
-                yield from (Skipped(path, SHARED) for path in parallel.pop(stem).values())
+                yield from (skipped(path, SHARED) for path in parallel.pop(stem).values())
         whole = clashing(grouping.samples)
         for name, beside in grouping.samples.items():
             path = prefix + name

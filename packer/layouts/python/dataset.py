@@ -28,7 +28,7 @@ from packer.layouts.python.values import described
 from packer.options.declared import PYTHON, SourceOptions
 from packer.options.kinds import SPLIT_NAME
 from packer.samples.labels import class_order
-from packer.samples.records import Content, Facts, Skipped, SourceSample
+from packer.samples.records import Content, Facts, Sample, Skipped
 
 _TOO_LATE = (
     "names its split, which comes too late, as shards are planned before items are read: give a "
@@ -69,19 +69,19 @@ class DatasetSource:
         """What reads the samples: itself."""
         return self
 
-    def scan(self) -> Iterator[SourceSample | Skipped]:
+    def scan(self) -> Iterator[Sample | Skipped]:
         """Every item, by its number."""
         for split, length in self.lengths.items():
             begin = f"{split}/" if split else ""
             for number in range(length):
                 name = f"{begin}{number:08d}"
-                yield SourceSample(name, name, -1, self.probed.size, mtime_ns=0, split=split)
+                yield Sample(name, name, -1, self.probed.size, mtime_ns=0, split=split)
 
-    def member_files(self, sample: SourceSample) -> Sequence[str]:
+    def member_files(self, sample: Sample) -> Sequence[str]:
         """None: there are no files."""
         return ()
 
-    def read(self, sample: SourceSample) -> Content:
+    def read(self, sample: Sample) -> Content:
         """The item, with the label and the key that it has."""
         split, _, number = sample.name.rpartition("/")
         seed = xxhash.xxh3_64_intdigest(sample.name.encode())

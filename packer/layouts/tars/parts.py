@@ -15,7 +15,7 @@ from typing import Any
 from packer.files.names import expanded
 from packer.samples.labels import Encodings
 from packer.samples.places import Files, places_of
-from packer.samples.records import Facts, Place, Skipped, Source, SourceSample
+from packer.samples.records import Facts, Place, Sample, Skipped, Source
 from packer.trees.meaning import SPLITS
 from packer.trees.shape import inside
 from packer.trees.walk import is_litter, look, with_parents
@@ -51,7 +51,7 @@ class PartsSource:
     classes: tuple[str, ...]  # class names in label order
     boxes: Encodings = field(default_factory=dict)  # how the members hold boxes
 
-    def scan(self) -> Iterator[SourceSample | Skipped]:
+    def scan(self) -> Iterator[Sample | Skipped]:
         """One split after the other; names and keys begin with the split's."""
         for split, source in self.parts:
             assert isinstance(source.files, Files), "it lies on the disk"
@@ -77,7 +77,7 @@ class PartsSource:
         return Files(self.folder)
 
 
-def _moved(sample: SourceSample, split: str, prefix: str) -> SourceSample:
+def _moved(sample: Sample, split: str, prefix: str) -> Sample:
     places: list[Place] = []
     for place in sample.places if prefix == split else places_of(sample):
         if isinstance(place, str) or (place is None and prefix != split):

@@ -19,7 +19,7 @@ from packer.keys import escape, unescape
 from packer.layouts.tars.parts import is_index, listed_splits
 from packer.samples.labels import Encodings, class_number
 from packer.samples.places import Files
-from packer.samples.records import Facts, Skipped, SourceSample
+from packer.samples.records import Facts, Sample, Skipped
 from packer.trees.folder import FolderTree
 from packer.trees.meaning import SPLITS, splits_of
 from packer.trees.sidecars import EXTENSION
@@ -82,7 +82,7 @@ class WebDatasetSource:
         tars = [source.only] if source.only else _tars(path)
         return replace(source, classes=_class_names(source.folder, tars))
 
-    def scan(self) -> Iterator[SourceSample | Skipped]:
+    def scan(self) -> Iterator[Sample | Skipped]:
         """Go through the tars in the order of their names."""
         number_of = {name: number for number, name in enumerate(self.classes)}
         if not self.only:
@@ -91,7 +91,7 @@ class WebDatasetSource:
         for tar in [self.only] if self.only else _tars(self.folder):
             own: set[int] = set()
             for record in self._tar(tar, number_of):
-                if isinstance(record, SourceSample):
+                if isinstance(record, Sample):
                     record = replace(record, split=self.splits.get(tar, ""))
                     own.add(hash(record.key))
                     if hash(record.key) in earlier:
@@ -128,7 +128,7 @@ class WebDatasetSource:
             else:
                 yield FolderTree(self.folder).ignored(name) or Skipped(name, "it is not a tar")
 
-    def _tar(self, tar: str, number_of: Mapping[str, int]) -> Iterator[SourceSample | Skipped]:
+    def _tar(self, tar: str, number_of: Mapping[str, int]) -> Iterator[Sample | Skipped]:
         mtime_ns = os.stat(self.folder / tar).st_mtime_ns
         for run in samples(members(self.folder / tar)):
             if isinstance(run, Skipped):
@@ -154,7 +154,7 @@ class WebDatasetSource:
                 else:
                     reason = "its extension is not made of letters, digits, - and _ alone"
                     yield Skipped(f"{tar}/{member.name}", reason)
-            yield SourceSample(
+            yield Sample(
                 name=f"{tar}/{image.name}",
                 key=_key(image.stem),
                 label=label,

@@ -14,7 +14,7 @@ from packer.errors import BadImage
 from packer.layouts.detect import read
 from packer.options.declared import PackOptions, SourceOptions
 from packer.run.pack import pack
-from packer.samples.records import Source, SourceSample
+from packer.samples.records import Sample, Source
 from reader.format import Limits
 
 LIMITS = Limits(pixels=1 << 22, bytes=1 << 24)  # low, so that what ignores them stands out
@@ -71,7 +71,7 @@ def dataset(name: str, **options: object) -> Path:
 def read_through(source: Source) -> None:
     """Scan a source and read every sample: contents are as large as the scan said, or refused."""
     for sample in source.scan():
-        if isinstance(sample, SourceSample):
+        if isinstance(sample, Sample):
             assert sample.label >= -1, sample
             assert not sample.key.startswith("/"), sample
             sample.key.encode()  # is stored as UTF-8

@@ -20,7 +20,7 @@ from packer.errors import BadImage, UnusableInput
 from packer.layouts.detect import read
 from packer.options.declared import SourceOptions
 from packer.run.pack import PackReport
-from packer.samples.records import SourceSample
+from packer.samples.records import Sample
 from reader.format import Manifest, ShardfeedError
 
 Write = Callable[..., Path]
@@ -99,7 +99,7 @@ def error_of(path: Path) -> str | None:
     try:
         source = read(path, SourceOptions()).open(None)
         for record in source.scan():
-            if isinstance(record, SourceSample):
+            if isinstance(record, Sample):
                 record.key.encode()
                 with contextlib.suppress(BadImage):
                     source.files.read(record)
@@ -180,7 +180,7 @@ def test_a_zip_at_the_end_of_a_tar_does_not_make_it_a_zip(
     with tarfile.open(path) as archive:
         path.write_bytes(path.read_bytes()[: archive.getmembers()[-1].offset_data + 1024])
     (sample,) = read(path, SourceOptions()).open(None).scan()
-    assert isinstance(sample, SourceSample)
+    assert isinstance(sample, Sample)
     assert sample.members == ("zip",)
 
 

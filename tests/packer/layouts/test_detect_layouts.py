@@ -22,7 +22,7 @@ from packer.errors import UnusableInput
 from packer.layouts import detect
 from packer.layouts.interpretation import Candidate, Interpretation
 from packer.options.declared import SourceOptions
-from packer.samples.records import SourceSample
+from packer.samples.records import Sample
 from reader.format import Manifest, manifest
 
 Write = Callable[..., Path]
@@ -44,7 +44,7 @@ def lay_out(tmp_path: Path, jpegs: list[bytes], write_files: Write) -> Write:
     return write
 
 
-def class_of(sample: SourceSample, classes: Sequence[str]) -> str | None:
+def class_of(sample: Sample, classes: Sequence[str]) -> str | None:
     if sample.label < 0:
         return None
     return classes[sample.label] if classes else str(sample.label)

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from packer.keys import split_of
 from packer.plan.plan import Plan, plan_shards, shuffled
-from packer.samples.records import SourceSample
-from packer.samples.table import Listing
+from packer.samples.records import Sample
+from packer.samples.table import SampleTable
 from reader.format import tar
 
 sizes = st.lists(st.integers(1, 200_000), max_size=60).map(lambda x: np.array(x, np.int64))
@@ -19,9 +19,9 @@ seeds = st.none() | st.integers(-(2**70), 2**70)
 def plan_of(
     sizes: NDArray[np.int64], shard_size: int, shard_samples: int | None, seed: int | None
 ) -> Plan:
-    listing = Listing()
+    listing = SampleTable()
     for number, size in enumerate(sizes.tolist()):
-        listing.add(SourceSample(f"{number}.jpg", str(number), 0, size, 0))
+        listing.add(Sample(f"{number}.jpg", str(number), 0, size, 0))
     return plan_shards(listing, shard_size, shard_samples, seed)
 
 
@@ -107,14 +107,14 @@ def test_a_change_of_one_sample_leaves_nearly_all_shards_as_they_are(
     sizes = rng.integers(5_000, 200_000, 20_000).tolist()
 
     def shards(changed: int | None) -> set[tuple[str, ...]]:
-        listing = Listing()
+        listing = SampleTable()
         for number, size in enumerate(sizes):
             key = str(number)
             if number == changed and change == "new":
-                listing.add(SourceSample("new", "new", 0, size, 0))
+                listing.add(Sample("new", "new", 0, size, 0))
             if number != changed or change != "gone":
                 size += 70_000 * (number == changed and change == "larger")
-                listing.add(SourceSample(key, key, 0, size, 0))
+                listing.add(Sample(key, key, 0, size, 0))
         plan = plan_shards(listing, 50_000_000, None, seed)
         return {tuple(listing[int(n)].key for n in plan.shard(s)) for s in range(len(plan))}
 
@@ -125,10 +125,10 @@ def test_a_change_of_one_sample_leaves_nearly_all_shards_as_they_are(
 
 
 def test_members_and_long_names_are_counted_in() -> None:
-    listing = Listing()
+    listing = SampleTable()
     for number in range(40):
         key = f"{number:03d}" * 60
-        listing.add(SourceSample(key, key, 0, 900, 0, members=("json", "mask.png")))
+        listing.add(Sample(key, key, 0, 900, 0, members=("json", "mask.png")))
     plan = plan_shards(listing, 40_000, None, seed=None)
     for number in range(len(plan)):
         assert plan.tar_bytes(number) <= 40_000
@@ -137,9 +137,9 @@ def test_members_and_long_names_are_counted_in() -> None:
 
 
 def test_each_split_has_shards_of_its_own_numbers() -> None:
-    listing = Listing()
+    listing = SampleTable()
     for number in range(30):
-        listing.add(SourceSample(str(number), str(number), 0, 1, 0, split="ab"[number % 3 == 0]))
+        listing.add(Sample(str(number), str(number), 0, 1, 0, split="ab"[number % 3 == 0]))
     plan = plan_shards(listing, 10**9, 8, seed=1, first={"b": 5})
     assert plan.files == (
         *(f"a/shard-{number:06d}.tar" for number in (0, 1, 2)),
@@ -151,9 +151,9 @@ def test_each_split_has_shards_of_its_own_numbers() -> None:
 
 
 def test_a_shuffle_keeps_blocks_together_and_mixes_what_is_in_them() -> None:
-    listing = Listing()
+    listing = SampleTable()
     for number in range(100):
-        listing.add(SourceSample(str(number), str(number), 0, 1, 0, block=number // 10))
+        listing.add(Sample(str(number), str(number), 0, 1, 0, block=number // 10))
     order = plan_shards(listing, 10**9, None, seed=3).order
     blocks = [order[start : start + 10] for start in range(0, 100, 10)]
     assert all(len(set(block // 10)) == 1 for block in blocks)
@@ -162,9 +162,9 @@ def test_a_shuffle_keeps_blocks_together_and_mixes_what_is_in_them() -> None:
 
 
 def test_pixels_of_one_size_are_counted_as_such() -> None:
-    listing = Listing()
+    listing = SampleTable()
     for number in range(10):
-        listing.add(SourceSample(str(number), str(number), 0, 10**6, 0))
+        listing.add(Sample(str(number), str(number), 0, 10**6, 0))
     plan = plan_shards(listing, 10**9, None, seed=None, image_bytes=3072)
     assert plan.tar_bytes(0) == 10 * (3072 + 3 * tar.BLOCK) + len(tar.END)
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from packer.plan.plan import default_shard_size, plan_shards
-from packer.samples.records import SourceSample
-from packer.samples.table import Listing
+from packer.samples.records import Sample
+from packer.samples.table import SampleTable
 from reader.format import Manifest
 
 MB = 10**6
@@ -41,10 +41,10 @@ def test_there_are_64_shards_or_they_are_as_small_as_any_and_never_needlessly_ma
     assert reason
 
 
-def listing(count: int, size: int) -> Listing:
-    made = Listing()
+def listing(count: int, size: int) -> SampleTable:
+    made = SampleTable()
     for number in range(count):
-        made.add(SourceSample(f"{number}.jpg", str(number), 0, size, 0))
+        made.add(Sample(f"{number}.jpg", str(number), 0, size, 0))
     return made
 
 

@@ -3,15 +3,15 @@ import re
 import pytest
 
 from packer.plan.prepare import doubts, summary
-from packer.samples.records import Facts, SourceSample
-from packer.samples.table import Listing
+from packer.samples.records import Facts, Sample
+from packer.samples.table import SampleTable
 
 
 def test_images_without_a_member_that_others_have_are_counted() -> None:
-    listing = Listing()
+    listing = SampleTable()
     for number, members in enumerate([("txt", "mask.png"), ("txt",), (), ("txt",)]):
         split = "train" if number else "val"
-        listing.add(SourceSample(f"{number}.jpg", str(number), -1, 9, 0, members, split))
+        listing.add(Sample(f"{number}.jpg", str(number), -1, 9, 0, members, split))
     assert summary(
         "YOLO, 80 names from data.yaml", listing, ("person", "bike", "car", "bus"), Facts()
     ) == (
@@ -34,9 +34,9 @@ def test_images_without_a_member_that_others_have_are_counted() -> None:
 def test_labels_that_may_be_no_classes_are_doubted(
     labels: list[int], classes: str, told: str | None
 ) -> None:
-    listing = Listing()
+    listing = SampleTable()
     for number, label in enumerate(labels):
-        listing.add(SourceSample(f"{number}.jpg", str(number), label, 9, 0))
+        listing.add(Sample(f"{number}.jpg", str(number), label, 9, 0))
     found = list(doubts(listing, tuple(classes)))
     assert bool(found) == bool(told)
     assert not told or re.match(told, found[0])

@@ -10,14 +10,14 @@ from packer.options.declared import PackOptions
 from packer.plan.scan import Scanned, scan
 from packer.progress import Progress
 from packer.samples.places import Spool
-from packer.samples.records import Content, Facts, Skipped, SourceSample
+from packer.samples.records import Content, Facts, Sample, Skipped
 
 
 @dataclass
 class Given:
     """A source of these records and images."""
 
-    records: Sequence[SourceSample | Skipped]
+    records: Sequence[Sample | Skipped]
     images: dict[str, bytes] = field(default_factory=dict)
     classes: tuple[str, ...] = ()
     facts: Facts = field(default_factory=Facts)
@@ -27,22 +27,22 @@ class Given:
     def files(self) -> "Given":
         return self
 
-    def member_files(self, sample: SourceSample) -> Sequence[str]:
+    def member_files(self, sample: Sample) -> Sequence[str]:
         return ()
 
-    def scan(self) -> Iterator[SourceSample | Skipped]:
+    def scan(self) -> Iterator[Sample | Skipped]:
         return iter(self.records)
 
-    def read(self, sample: SourceSample) -> Content:
+    def read(self, sample: Sample) -> Content:
         self.reads[sample.name] += 1
         if sample.name not in self.images:
             raise BadImage("it is gone")
         return Content(self.images[sample.name])
 
 
-def sample(name: str, **values: object) -> SourceSample:
+def sample(name: str, **values: object) -> Sample:
     given = {"key": name, "label": -1, "size": 1, "mtime_ns": 0} | values
-    return SourceSample(name, **given)  # type: ignore[arg-type]
+    return Sample(name, **given)  # type: ignore[arg-type]
 
 
 def scanned(source: Given, **options: object) -> Scanned:

@@ -6,21 +6,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from packer.samples.records import Skipped, SourceSample
-from packer.samples.table import Listing
+from packer.samples.records import Sample, Skipped
+from packer.samples.table import SampleTable
 
-SAMPLE = SourceSample("cat/a.jpg", "cat/a", 0, 100, 1_700_000_000_000_000_001)
-ODD = SourceSample(os.fsdecode(b"\xff/\xe4\xb8\xad .jpg"), "%FF/中%20", -1, 2**40, -5)
+SAMPLE = Sample("cat/a.jpg", "cat/a", 0, 100, 1_700_000_000_000_000_001)
+ODD = Sample(os.fsdecode(b"\xff/\xe4\xb8\xad .jpg"), "%FF/中%20", -1, 2**40, -5)
 
 
-def listing(*records: SourceSample | Skipped) -> Listing:
-    result = Listing()
+def listing(*records: Sample | Skipped) -> SampleTable:
+    result = SampleTable()
     for record in records:
         result.add(record)
     return result
 
 
-def digest(given: Listing) -> str:
+def digest(given: SampleTable) -> str:
     return given.digest(np.arange(len(given)))
 
 
@@ -53,7 +53,7 @@ def test_an_empty_listing_has_no_samples() -> None:
         replace(SAMPLE, size=101),
     ],
 )
-def test_the_fingerprint_tells_other_samples(other: SourceSample) -> None:
+def test_the_fingerprint_tells_other_samples(other: Sample) -> None:
     assert listing(SAMPLE, ODD).fingerprint() != listing(other, ODD).fingerprint()
     assert digest(listing(SAMPLE, ODD)) != digest(listing(other, ODD))
 

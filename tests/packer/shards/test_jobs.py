@@ -9,7 +9,7 @@ from packer.errors import BadImage, PackingFailed
 from packer.images.encode import Policy
 from packer.layouts.folders.source import FolderSource
 from packer.plan.work import ShardJob
-from packer.samples.records import SourceSample
+from packer.samples.records import Sample
 from packer.shards.jobs import pack_shard, run_jobs
 from packer.trees.folder import FolderTree
 from reader.format import Index
@@ -22,13 +22,13 @@ class Unreadable:
 
     classes = ()
 
-    def scan(self) -> list[SourceSample]:
-        return [SourceSample(f"{n}.jpg", str(n), -1, 1, 1) for n in range(3)]
+    def scan(self) -> list[Sample]:
+        return [Sample(f"{n}.jpg", str(n), -1, 1, 1) for n in range(3)]
 
-    def member_files(self, sample: SourceSample) -> list[str]:
+    def member_files(self, sample: Sample) -> list[str]:
         return []
 
-    def read(self, sample: SourceSample) -> bytes:
+    def read(self, sample: Sample) -> bytes:
         raise BadImage(f"there is no {sample.name}")
 
 
@@ -36,7 +36,7 @@ class Unreadable:
 def jobs(source: Path) -> Callable[..., list[ShardJob]]:
     """`jobs(folder, policy, threads)`: 13 shards of 3 samples each."""
     opened = FolderSource.open(FolderTree(source))
-    samples = [record for record in opened.scan() if isinstance(record, SourceSample)]
+    samples = [record for record in opened.scan() if isinstance(record, Sample)]
 
     def make(folder: Path, policy: Policy = AS_THEY_ARE, threads: int = 1) -> list[ShardJob]:
         folder.mkdir(exist_ok=True)

@@ -12,7 +12,7 @@ from PIL import Image
 
 from packer.images.encode import Policy
 from packer.images.encode import encode as encode_image
-from packer.samples.records import SourceSample
+from packer.samples.records import Sample
 from packer.shards.shard_writer import ShardWriter, is_finished, remove_temporaries, shard_entry
 from reader.format import Index, ShardEntry
 
@@ -23,19 +23,19 @@ AS_THEY_ARE = Policy(tiled=False)
 @pytest.fixture(scope="module")
 def images(
     make_image: Callable[..., Image.Image], encode: Callable[..., bytes]
-) -> list[tuple[SourceSample, bytes]]:
+) -> list[tuple[Sample, bytes]]:
     """A JPEG, a PNG and a GIF, with a name for each that is odd in its own way."""
     names = [("cat/a.jpg", "cat/a"), (os.fsdecode(b"dog/\xff.png"), "dog/%FF")]
     names += [("猫" * 60 + "/" + "y" * 90 + ".gif", "猫" * 60 + "/" + "y" * 90)]
     kinds = ["JPEG", "PNG", "GIF"]
     return [
-        (SourceSample(name, key, label, 1, 1), encode(make_image(label, 20 + label, 30), kind))
+        (Sample(name, key, label, 1, 1), encode(make_image(label, 20 + label, 30), kind))
         for label, ((name, key), kind) in enumerate(zip(names, kinds, strict=True))
     ]
 
 
 def write(
-    path: Path, images: Sequence[tuple[SourceSample, bytes]], rejected: Rejected = ()
+    path: Path, images: Sequence[tuple[Sample, bytes]], rejected: Rejected = ()
 ) -> ShardEntry:
     with ShardWriter(path) as writer:
         for sample, data in images:
@@ -45,7 +45,7 @@ def write(
 
 
 def test_the_standard_library_reads_the_tar(
-    tmp_path: Path, images: list[tuple[SourceSample, bytes]]
+    tmp_path: Path, images: list[tuple[Sample, bytes]]
 ) -> None:
     write(tmp_path / "shard.tar", images)
     with tarfile.open(tmp_path / "shard.tar", "r:") as archive:
@@ -65,7 +65,7 @@ def test_the_standard_library_reads_the_tar(
 
 
 def test_the_index_tells_where_everything_lies(
-    tmp_path: Path, images: list[tuple[SourceSample, bytes]]
+    tmp_path: Path, images: list[tuple[Sample, bytes]]
 ) -> None:
     write(tmp_path / "shard.tar", images)
     tar, index = (tmp_path / "shard.tar").read_bytes(), Index(tmp_path / "shard.safetensors")
@@ -85,10 +85,10 @@ def test_the_index_tells_where_everything_lies(
 
 
 def test_samples_without_a_label_have_no_member_for_it(
-    tmp_path: Path, images: list[tuple[SourceSample, bytes]]
+    tmp_path: Path, images: list[tuple[Sample, bytes]]
 ) -> None:
     sample, data = images[0]
-    write(tmp_path / "shard.tar", [(SourceSample(sample.name, sample.key, -1, 1, 1), data)])
+    write(tmp_path / "shard.tar", [(Sample(sample.name, sample.key, -1, 1, 1), data)])
     index = Index(tmp_path / "shard.safetensors")
     assert index.columns["label"].tolist() == [-1]
     assert index.members == []
@@ -96,9 +96,7 @@ def test_samples_without_a_label_have_no_member_for_it(
         assert archive.getnames() == ["cat/a.jpg"]
 
 
-def test_the_entry_measures_the_files(
-    tmp_path: Path, images: list[tuple[SourceSample, bytes]]
-) -> None:
+def test_the_entry_measures_the_files(tmp_path: Path, images: list[tuple[Sample, bytes]]) -> None:
     entry = write(tmp_path / "shard.tar", images)
     tar, index = (tmp_path / name for name in (entry.file, entry.index))
     assert (entry.bytes, entry.index_bytes) == (tar.stat().st_size, index.stat().st_size)
@@ -109,7 +107,7 @@ def test_the_entry_measures_the_files(
 
 
 def test_the_same_samples_give_the_same_bytes(
-    tmp_path: Path, images: list[tuple[SourceSample, bytes]]
+    tmp_path: Path, images: list[tuple[Sample, bytes]]
 ) -> None:
     (tmp_path / "other").mkdir()
     assert write(tmp_path / "a.tar", images).checksum == (
@@ -120,7 +118,7 @@ def test_the_same_samples_give_the_same_bytes(
 
 
 def test_what_was_rejected_is_kept_in_the_index(
-    tmp_path: Path, images: list[tuple[SourceSample, bytes]]
+    tmp_path: Path, images: list[tuple[Sample, bytes]]
 ) -> None:
     rejected = [(os.fsdecode(b"cat/\xff.jpg"), "it is empty"), ("猫.jpg", "it is damaged")]
     write(tmp_path / "shard.tar", images, rejected)
@@ -135,7 +133,7 @@ def test_a_shard_whose_every_file_was_rejected_is_a_shard_of_no_samples(tmp_path
 
 
 def test_an_unfinished_shard_leaves_nothing(
-    tmp_path: Path, images: list[tuple[SourceSample, bytes]]
+    tmp_path: Path, images: list[tuple[Sample, bytes]]
 ) -> None:
     writer = ShardWriter(tmp_path / "shard.tar")
     with writer:
@@ -148,7 +146,7 @@ def test_an_unfinished_shard_leaves_nothing(
 def test_a_failed_write_leaves_nothing(
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
-    images: list[tuple[SourceSample, bytes]],
+    images: list[tuple[Sample, bytes]],
     call: str,
 ) -> None:
     def fail(*args: object) -> None:
@@ -161,7 +159,7 @@ def test_a_failed_write_leaves_nothing(
 
 
 def test_a_shard_is_finished_with_tar_and_index_alone(
-    tmp_path: Path, images: list[tuple[SourceSample, bytes]]
+    tmp_path: Path, images: list[tuple[Sample, bytes]]
 ) -> None:
     path = tmp_path / "shard.tar"
     assert not is_finished(path)

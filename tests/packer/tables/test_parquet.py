@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from packer.errors import BadImage, PackingFailed, ShardfeedError, UnusableInput
-from packer.samples.records import Source, SourceSample
+from packer.samples.records import Sample, Source
 from packer.tables.parquet_images import ParquetImages
 from packer.tables.table import Record
 
@@ -207,7 +207,7 @@ def test_damaged_files_give_samples_or_a_sentence(
 ) -> None:
     def read_all(source: Source) -> None:
         for item in source.scan():
-            if isinstance(item, SourceSample):
+            if isinstance(item, Sample):
                 with contextlib.suppress(BadImage):
                     source.files.read(item)
 

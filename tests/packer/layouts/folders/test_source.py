@@ -11,7 +11,7 @@ from image_folder import image_folder
 from packer.errors import BadImage, UnusableInput
 from packer.layouts.folders.pairs import Pairs
 from packer.layouts.folders.source import FolderSource
-from packer.samples.records import Content, EmptyClass, Skipped, SourceSample
+from packer.samples.records import Content, EmptyClass, Sample, Skipped
 from packer.trees.folder import FolderTree
 
 MakeFiles = Callable[..., Path]
@@ -40,8 +40,8 @@ def opened(root: Path, *classes: Sequence[str], **options: Any) -> FolderSource:
     return FolderSource.open(FolderTree(root), *classes, **options)
 
 
-def samples(root: Path) -> list[SourceSample]:
-    return [item for item in opened(root).scan() if isinstance(item, SourceSample)]
+def samples(root: Path) -> list[Sample]:
+    return [item for item in opened(root).scan() if isinstance(item, Sample)]
 
 
 def skipped(root: Path) -> dict[str, str]:
@@ -233,7 +233,7 @@ def test_every_name_has_its_own_key(make_files: MakeFiles) -> None:
         *("猫.jpg", "noextension", ".hidden.jpg", ".jpg", b"\xff.jpg", "%FF.jpg", "a\nb.jpg"),
     ]
     source = opened(make_files(*names), kind="folder")
-    keys = [item.key for item in source.scan() if isinstance(item, SourceSample)]
+    keys = [item.key for item in source.scan() if isinstance(item, Sample)]
     assert len(set(keys)) == len(keys) == len(names)
     assert not [key for key in keys if "." in key or " " in key or "\n" in key]
 
@@ -371,7 +371,7 @@ def test_given_classes_fix_the_order_and_may_lack_images(make_files: MakeFiles) 
     root = make_files("cat/a.jpg", "dog/a.jpg")
     source = opened(root, ["dog", "fox", "cat"])
     assert source.classes == ("dog", "fox", "cat")
-    labels = [item.label for item in source.scan() if isinstance(item, SourceSample)]
+    labels = [item.label for item in source.scan() if isinstance(item, Sample)]
     assert labels == [2, 0]
 
 
@@ -391,7 +391,7 @@ def test_many_missing_classes_are_told_in_a_few_words(make_files: MakeFiles) -> 
 def test_a_parallel_folder_gives_each_image_a_member(make_files: MakeFiles) -> None:
     root = make_files("cat/a.jpg", "cat/b.jpg", "../masks/cat/a.png", "../masks/cat/b.PNG")
     source = opened(root, pairs=Pairs({"mask": "../masks"}))
-    found = [item for item in source.scan() if isinstance(item, SourceSample)]
+    found = [item for item in source.scan() if isinstance(item, Sample)]
     assert [(item.key, item.members) for item in found] == [
         ("cat/a", ("mask.png",)),
         ("cat/b", ("mask.png",)),
@@ -405,7 +405,7 @@ def test_a_parallel_folder_gives_each_image_a_member(make_files: MakeFiles) -> N
 def test_a_member_is_not_named_twice_after_its_extension(make_files: MakeFiles) -> None:
     root = make_files("a.jpg", "../labels/a.txt")
     source = opened(root, pairs=Pairs({"txt": "../labels"}))
-    assert [item.members for item in source.scan() if isinstance(item, SourceSample)] == [("txt",)]
+    assert [item.members for item in source.scan() if isinstance(item, Sample)] == [("txt",)]
 
 
 def test_an_image_may_be_without_an_optional_member(make_files: MakeFiles) -> None:
@@ -414,7 +414,7 @@ def test_an_image_may_be_without_an_optional_member(make_files: MakeFiles) -> No
         FolderTree(root), pairs=Pairs({"txt?": "../labels", "mask?": "../masks"})
     )
     records = list(source.scan())
-    members = {item.key: item.members for item in records if isinstance(item, SourceSample)}
+    members = {item.key: item.members for item in records if isinstance(item, Sample)}
     assert members == {"a": ("txt",), "b": ("mask.png",)}
     assert [item.name for item in records if isinstance(item, Skipped)] == ["../labels/c.txt"]
 
@@ -435,7 +435,7 @@ def test_no_paired_file_is_passed_over_in_silence(make_files: MakeFiles) -> None
         "../labels/train/b.txt": "more than one image has its name",
         "val/c.txt": "'../labels/val/c.txt' takes its place as .txt",
     }
-    assert [item.members for item in records if isinstance(item, SourceSample)] == [
+    assert [item.members for item in records if isinstance(item, Sample)] == [
         *(("txt",), (), (), ("txt",))
     ]
 
@@ -446,7 +446,7 @@ def test_images_and_paired_files_without_each_other_are_named(make_files: MakeFi
     (root / "../masks/deep/d.png").write_bytes(b"x")
     source = opened(root, pairs=Pairs({"mask": "../masks"}))
     records = list(source.scan())
-    assert [item.key for item in records if isinstance(item, SourceSample)] == ["a"]
+    assert [item.key for item in records if isinstance(item, Sample)] == ["a"]
     reasons = {item.name: item.reason for item in records if isinstance(item, Skipped)}
     assert "no mask in ../masks" in reasons["b.jpg"]
     assert "no mask in ../masks" in reasons["b.txt"]
@@ -469,6 +469,6 @@ class Counted(str):
 def test_the_number_of_a_class_is_not_looked_for_among_all(make_files: MakeFiles) -> None:
     root = make_files(*(f"{number:03}/a.jpg" for number in range(200)))
     source = replace(opened(root), classes=tuple(Counted(f"{n:03}") for n in range(200)))
-    labels = [item.label for item in source.scan() if isinstance(item, SourceSample)]
+    labels = [item.label for item in source.scan() if isinstance(item, Sample)]
     assert labels == list(range(200))
     assert Counted.compared < 1000
