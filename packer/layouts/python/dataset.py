@@ -152,9 +152,10 @@ def opened(
 
     `alone`: it is read in this process; `far`: it is sent to other machines, too.
     """
-    if options.split_column:
-        raise UnusableInput(f"The field {options.split_column!r} {_TOO_LATE}.")
-    parts = parts_of(dataset, options.image_column or "image")
+    image, label, field = options.columns
+    if field:
+        raise UnusableInput(f"The field {field!r} {_TOO_LATE}.")
+    parts = parts_of(dataset, image or "image")
     for split, part in parts.items():
         if split and not (isinstance(split, str) and SPLIT_NAME.fullmatch(split)):
             raise UnusableInput(f"{split!r} is not the name of a split, such as train.")
@@ -163,8 +164,7 @@ def opened(
                 f"What is given for the split {split!r}, {described(part)}, has not a length and "
                 'items by number. Of what is read in turn, each item names its "split".'
             )
-    fields = options.image_column, options.label_column
-    known = {split: know(part, *fields) for split, part in parts.items()}
+    known = {split: know(part, image, label) for split, part in parts.items()}
     what = ", ".join(dict.fromkeys(one.what for one in known.values()))
     lengths = {split: len(one.dataset) for split, one in known.items()}
     if not sum(lengths.values()):
@@ -180,8 +180,8 @@ def opened(
     def open_source(classes: Sequence[str] | None) -> DatasetSource:
         order = class_order(what, declared, classes) if classes and declared else declared
         fields = Fields(
-            first.image or options.image_column or "image",
-            first.label or options.label_column,
+            first.image or image or "image",
+            first.label or label,
             classes=order or tuple(classes or ()),
             declared=declared,
         )
