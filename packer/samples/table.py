@@ -72,7 +72,7 @@ class SampleTable:
             self.skipped.append(record)
             return
         places = record.places if places is None else places
-        for text in (record.name, record.key, _text_of(places)):
+        for text in (record.name, record.key, _text_of(places) if places else ""):
             self._text += text.encode("utf-8", "surrogateescape")
             self._bounds.append(len(self._text))
         self._labels.append(record.label)
@@ -228,9 +228,7 @@ class SampleTable:
 
 
 def _text_of(places: Sequence[Place]) -> str:
-    """Return places as JSON; "" for none."""
-    if not places:
-        return ""
+    """Return places as JSON."""
     match places:
         case [None, [int() as offset, int() as size]]:  # of most annotated samples
             return f"[null,[{offset},{size}]]"

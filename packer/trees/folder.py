@@ -5,6 +5,7 @@ import os
 import stat
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from packer.errors import BadImage, Damaged, naming
@@ -20,6 +21,7 @@ from packer.trees.walk import (
     folders_below,
     identity,
     look,
+    not_an_image,
     tells_of_file,
     with_parents,
 )
@@ -125,7 +127,7 @@ class FolderTree(Tree):
         """Return what to report of a file that is no image; None for one that is or may be."""
         if is_unpacked(f"{self.root}/{path}"):
             return Skipped(path, UNPACKED, ignored=True)
-        return super().ignored(path)
+        return not_an_image(path, partial(self.begin, path))
 
     def _look(self, path: str, above: frozenset[Identity] | None = None) -> Level:
         try:
