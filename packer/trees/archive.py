@@ -31,7 +31,8 @@ from packer.trees.tar_reader import is_tar, members
 from packer.trees.tree import Level, Tree
 from packer.trees.walk import BEGINNING, not_entered, passed_over, skipped
 
-_NO_ARCHIVES = frozenset({".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet", ".npz", ".npy"})
+TABLES = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet")  # whose names tell enough
+_NO_ARCHIVES = (*TABLES, ".npz", ".npy")
 _CHUNK = 1 << 20
 _OF_ENTRY = 4  # numbers: offset, size, packed, crc32
 

@@ -12,12 +12,11 @@ from packer.layouts.tars.parts import PartsSource, split_parts
 from packer.layouts.tars.source import WebDatasetSource, packed
 from packer.samples.labels import class_order
 from packer.samples.records import Skipped
+from packer.trees.archive import TABLES
 from packer.trees.compressed import is_gzip
 from packer.trees.tar_reader import is_tar
 from packer.trees.tree import Tree
 from packer.trees.walk import not_entered
-
-_OTHERS = (".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".parquet")  # whose names tell enough
 
 
 def cifar(candidate: Candidate) -> Interpretation | None:
@@ -68,7 +67,7 @@ def webdataset(candidate: Candidate) -> Interpretation | None:
     """
     path, tree = candidate.path, candidate.tree
     if path.is_file():
-        if candidate.suffix in _OTHERS or not is_tar(path):
+        if candidate.suffix in TABLES or not is_tar(path):
             return None
     elif not tree or tree.unpack:
         return None  # it lies in an archive
