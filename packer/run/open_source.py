@@ -9,9 +9,8 @@ of several parts that need it, one decompresses and the others wait.
 """
 
 import os
-import shutil
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -22,11 +21,13 @@ from packer.files.atomic import remove_leavings, replacing
 from packer.layouts.interpretation import Interpretation
 from packer.progress import Progress
 from packer.run.destination import Destination, StoreDestination
+from packer.run.log import JOURNAL
 from packer.storage.folder import wait_for_lock
 from packer.storage.source import LocalSource, StoreSource
 from packer.storage.store import Store, access
 from packer.trees.compressed import DAMAGED, decompressed, is_compressed_tar
 from packer.words import Placeholder, option
+from reader.format import ShardfeedError
 from reader.store.urls import checked, is_url
 
 _WRITABLE = ("s3://", "gs://", "az://", "file://")
@@ -123,7 +124,12 @@ def open_source(
                 tar = _target(path, made)
                 _decompress(path, tar, progress, stays)
             source = replace(source, path=tar)
-        yield source, made
+        try:
+            yield source, made
+        except ShardfeedError:
+            if to is not None and made == kept and not (to.folder / JOURNAL).exists():
+                remove_unpacked(to.folder)  # no run was begun that could go on with it
+            raise
 
 
 def _localize(src: Path | StoreSource, progress: Progress, to: Destination | None) -> LocalSource:
@@ -146,8 +152,13 @@ def _unpacked_folder(dst: Path) -> Path:
 
 
 def remove_unpacked(dst: Path) -> None:
-    """Remove what was made beside the dataset `dst`."""
-    shutil.rmtree(_unpacked_folder(dst), ignore_errors=True)
+    """Remove what was made beside the dataset `dst`, and nothing else."""
+    folder = _unpacked_folder(dst)
+    with suppress(OSError):
+        for path in folder.iterdir():
+            if path.name.startswith(("made-", ".")) or path.suffix == ".tar":
+                path.unlink()
+        folder.rmdir()
 
 
 def _is_compressed(path: Path) -> bool:

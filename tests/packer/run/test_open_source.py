@@ -122,3 +122,26 @@ def test_a_part_of_a_dataset_that_is_there_leaves_no_tar_behind(
     done = run_packer("pack", src, dst, "--part", "1/2")
     assert "the dataset is committed" in done.stdout, done.stderr
     assert not (tmp_path / ".shards.unpacked").exists()
+
+
+def test_a_run_that_is_refused_before_it_begins_leaves_nothing_beside_the_destination(
+    tmp_path: Path, source: Path
+) -> None:
+    images = tmp_path / "images"
+    shutil.copytree(source, images)
+    first = min(str(path.relative_to(images)) for path in images.rglob("*.jpg"))
+    rows = [f"{path},a,1" for path in (first, *(f"gone{number}.jpg" for number in range(5)))]
+    (tmp_path / "list.csv").write_text("\n".join(["image,label,number", *rows, ""]))
+    with pytest.raises(packer.ShardfeedError):
+        packer.pack(tmp_path / "list.csv", tmp_path / "shards", root=images, progress=False)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["images", "list.csv"]
+
+
+def test_only_what_was_made_beside_a_dataset_is_removed_at_its_commit(
+    tmp_path: Path, source: Path
+) -> None:
+    own = tmp_path / ".shards.unpacked" / "notes.txt"
+    own.parent.mkdir()
+    own.write_text("mine")
+    packer.pack(source, tmp_path / "shards", progress=False)
+    assert own.read_text() == "mine"
