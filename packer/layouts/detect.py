@@ -60,7 +60,11 @@ def read(src: Path, options: SourceOptions) -> Interpretation:
             _refuse_several(candidate)
             refuse_foreign(candidate)
         reading = reading or _folders(candidate)
-    return replace(reading, open=partial(_open_checked, candidate, reading.open))
+        # A tar of samples names what it cannot read itself, and is not listed twice.
+        tree = None if reading.kind == "webdataset" else candidate.tree
+    beside = (*reading.beside, *(tree.refused if tree else ()))
+    opening = partial(_open_checked, candidate, reading.open)
+    return replace(reading, open=opening, beside=beside)
 
 
 @cache

@@ -279,6 +279,7 @@ def unnamed(
             continue
         for name, reason in level.skipped.items():
             yield not_entered(inside(folder, name), reason)
+        yield from tree.repeated(folder)
         paths = [inside(folder, name) for name in tree.names(folder)]
         hashes = hashes_of(map(os.fsencode, paths))
         named = np.zeros(len(paths), bool)

@@ -82,7 +82,6 @@ class FolderSource:
 
     def scan(self) -> Iterator[Sample | Skipped]:
         """Go through the folders in ImageFolder's order."""
-        yield from self.tree.refused
         number_of = {name: number for number, name in enumerate(self.classes)}
         first_folder: dict[str, str] = {}  # of each class
         with_images: set[str] = set()

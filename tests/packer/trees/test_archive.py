@@ -3,6 +3,7 @@ import os
 import random
 import struct
 import tarfile
+import warnings
 import zipfile
 import zlib
 from collections.abc import Callable, Mapping
@@ -298,6 +299,21 @@ def test_files_of_a_zip_that_share_their_bytes_are_refused(
     reasons = scan(path).skipped
     assert list(reasons) == ["cat/a.jpg"]
     assert "another file" in reasons["cat/a.jpg"]
+
+
+def test_what_cannot_be_read_beside_a_list_is_named_too(
+    tmp_path: Path, make_jpegs: MakeJpegs, scan: ScanOf
+) -> None:
+    files = {"labels.csv": b"image,label\na.jpg,x\nb.jpg,y\n", **make_jpegs("a.jpg", "b.jpg")}
+    path = write_zip(tmp_path / "a.zip", files)
+    with zipfile.ZipFile(path, "a") as archive, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the name that is there
+        archive.writestr("a.jpg", files["a.jpg"])
+        archive.writestr("../c.jpg", files["a.jpg"])
+    found = scan(path)
+    assert found.labels == {"a": 0, "b": 1}
+    assert "leads outside" in found.skipped["../c.jpg"]
+    assert "later file of the same name" in found.skipped["a.jpg"]
 
 
 def test_an_encrypted_or_exotic_file_of_a_zip_is_refused_by_name(
