@@ -61,10 +61,7 @@ def packer(jpeg: str, python: str = sys.executable, numba: bool = True) -> Run:
 
 def packer_in_process(images: Path, out: Path, jobs: int) -> None:
     """Verbatim, with this process alone."""
-    from packer.run.pack import (
-        PackOptions,
-        pack,
-    )
+    from packer.run.pack import PackOptions, pack
 
     pack(images, out, PackOptions(shard_size=SHARD_SIZE, jpeg="verbatim"), jobs=1)
 

@@ -24,10 +24,7 @@ from PIL import Image
 from torch.utils.data import DataLoader, TensorDataset
 
 import reader
-from packer.run.pack import (
-    PackOptions,
-    pack,
-)
+from packer.run.pack import PackOptions, pack
 
 CLASSES = 10
 AUGMENT = [reader.RandomCrop(32, padding=4), reader.RandomHorizontalFlip()]
