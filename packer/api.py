@@ -12,17 +12,25 @@ from packer.layouts.interpretation import Interpretation
 from packer.layouts.python.dataset import opened
 from packer.layouts.python.known import is_map_style, know
 from packer.layouts.python.values import described
-from packer.options.chosen import WITHOUT_TILER, checked, chosen, path_of, place_of, python_call
-from packer.options.declared import PYTHON, PackOptions
+from packer.options.chosen import (
+    WITHOUT_TILER,
+    checked,
+    chosen,
+    path_of,
+    place_of,
+    python_call,
+    run_options,
+)
+from packer.options.declared import PYTHON, PackOptions, RunOptions
 from packer.progress import Progress
 from packer.run.destination import Destination
-from packer.run.open_source import destination, locate
-from packer.run.pack import pack as run
+from packer.run.pack import run
 from packer.run.report import PackReport
-from packer.run.session import Request, write_stream
+from packer.run.session import Session
+from packer.run.uploads import destination
+from packer.storage.open_source import locate
 from packer.storage.source import StoreSource
 from reader.store.urls import is_url
-from reader.system import usable_cores
 
 _OF_PATHS = ("kind", "class_depth", "pairs", "root", "dedupe")
 _IN_TURN = "Items came in turn: they are stored in their order, and no such run can be continued."
@@ -108,78 +116,59 @@ def pack(
     arguments = locals()
     with python_call(), ExitStack() as stack:
         asked = checked(arguments)
-        built = None if scratch is None else path_of("scratch", scratch)
+        how = run_options(asked)
+        show = Progress(quiet=not how.progress)
         store = storage_options, credential_provider
+
+        def run_with(
+            source: Path | StoreSource | Interpretation, options: PackOptions
+        ) -> PackReport:
+            if options.jpeg != "tiled" and not asked.keys() & {"jpeg", "raw"}:
+                show.note(f"packer: {WITHOUT_TILER}")
+            report = run(source, to, options, how, show, show.note)
+            assert isinstance(report, PackReport)  # no part is asked for
+            return report
+
         if is_url(src):
             own = source_storage_options, source_credential_provider
             theirs = own if any(part is not None for part in own) else store
-            there = stack.enter_context(locate(src, built, *theirs))
-            built = built if is_url(dst) else None
-            to = stack.enter_context(destination(place_of("dst", dst), built, *store))
-            return _pack(there, to, chosen(None, asked), asked, executor)
-        to = stack.enter_context(destination(place_of("dst", dst), built, *store))
+            found = stack.enter_context(locate(src, how.scratch, *theirs))
+        to = stack.enter_context(destination(place_of("dst", dst), how.scratch, *store, src=src))
+        if is_url(src):
+            return run_with(found, chosen(None, asked))
         if isinstance(src, (str, os.PathLike)):
             place = path_of("src", src)
             if not place.exists():
                 raise UnusableInput(f"There is no {place}.")
-            return _pack(place, to, chosen(place, asked), asked, executor)
+            return run_with(place, chosen(place, asked))
         if given := [name for name in _OF_PATHS if asked.get(name)]:
             raise UnusableInput(f"{given[0]}= goes with what lies at a path.")
         near = executor in (None, "local")
         if isinstance(src, Mapping) or is_map_style(src):
             options = chosen(None, {**asked, "kind": PYTHON})
-            how = options.source, options.policy
-            alone = near and asked.get("jobs", usable_cores()) == 1
-            reading = stack.enter_context(opened(src, *how, alone=alone, far=not near))
-            return _pack(reading, to, options, asked, executor)
+            alone = near and how.processes == 1
+            reading = opened(src, options.source, options.policy, alone=alone, far=not near)
+            return run_with(stack.enter_context(reading), options)
         if not near or not hasattr(src, "__iter__"):
             raise UnusableInput(
                 f"What is to be packed, {described(src)}, has not a length and items by number: it "
                 "is neither a path nor a dataset whose items can be read anywhere."
             )
-        return _in_turn(src, to, asked)
+        options = chosen(None, {**asked, "shuffle": False, "kind": PYTHON})
+        return _in_turn(src, to, options, how, show)
 
 
-def _pack(
-    src: Path | StoreSource | Interpretation,
-    to: Destination,
-    options: PackOptions,
-    asked: Mapping[str, Any],
-    executor: Any,
+def _in_turn(
+    items: Any, to: Destination, options: PackOptions, how: RunOptions, show: Progress
 ) -> PackReport:
-    show = Progress(quiet=not asked["progress"])
-    if options.jpeg != "tiled" and not asked.keys() & {"jpeg", "raw"}:
-        show.note(f"packer: {WITHOUT_TILER}")
-    return run(
-        src,
-        to,
-        options,
-        asked.get("jobs", usable_cores()),
-        classes=asked.get("classes"),
-        append=asked["append"],
-        skip_rejected=asked["on_error"] == "skip",
-        overwrite=asked["overwrite"],
-        executor=executor,
-        progress=show,
-        announce=show.note,
-    )
-
-
-def _in_turn(items: Any, to: Destination, asked: Mapping[str, Any]) -> PackReport:
-    options = chosen(None, {**asked, "shuffle": False, "kind": PYTHON})
     image, label, _ = options.source.columns
     known = know(items, image, label)
     source = options.source.with_columns(image=known.image or image, label=known.label or label)
-    options = replace(options, source=source)
-    request = Request(
-        classes=asked.get("classes", known.classes),
-        declared=known.classes,
-        skips=asked["on_error"] == "skip",
-        append=asked["append"],
-        overwrite=asked["overwrite"],
-        threads=asked.get("jobs", usable_cores()),
-        progress=Progress(quiet=not asked["progress"]),
+    how = how if how.classes is not None else replace(how, classes=known.classes)
+    session = Session(
+        *(to, replace(options, source=source), how, show),
         what=f"{known.what}, in turn",
+        declared=known.classes,
         remarks=(_IN_TURN,),
     )
-    return write_stream(known.dataset, to, options, request)
+    return session.write_all(known.dataset)

@@ -6,13 +6,12 @@ from contextlib import ExitStack
 from typing import Any
 
 from packer.errors import UnusableInput
-from packer.options.chosen import checked, chosen, path_of, place_of, python_call
+from packer.options.chosen import checked, chosen, place_of, python_call, run_options
 from packer.options.declared import PYTHON
 from packer.progress import Progress
-from packer.run.open_source import destination
 from packer.run.report import PackReport
-from packer.run.session import Request, Session
-from reader.system import usable_cores
+from packer.run.session import Session
+from packer.run.uploads import destination
 
 
 class Writer:
@@ -90,18 +89,10 @@ class Writer:
         given = locals()
         with python_call():
             asked = checked(given)
-            built = None if scratch is None else path_of("scratch", scratch)
-            store = storage_options, credential_provider
-            self._destination = destination(place_of("dst", dst), built, *store)
+            self._how = run_options(asked)
+            store = self._how.scratch, storage_options, credential_provider
+            self._destination = destination(place_of("dst", dst), *store)
             self._options = chosen(None, {**asked, "shuffle": False, "kind": PYTHON})
-        self._request = Request(
-            classes=asked.get("classes", ()),
-            skips=asked["on_error"] == "skip",
-            append=append,
-            overwrite=overwrite,
-            threads=asked.get("jobs", usable_cores()),
-            progress=Progress(quiet=not progress),
-        )
         self._session: Session | None = None
         self.report: PackReport | None = None
 
@@ -110,7 +101,8 @@ class Writer:
             raise UnusableInput("A Writer is used once: make another one.")
         with python_call(), ExitStack() as stack:
             to = stack.enter_context(self._destination)
-            self._session = Session(to, self._options, self._request)
+            show = Progress(quiet=not self._how.progress)
+            self._session = Session(to, self._options, self._how, show)
             self._stack = stack.pop_all()
         return self
 

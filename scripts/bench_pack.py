@@ -61,9 +61,9 @@ def packer(jpeg: str, python: str = sys.executable, numba: bool = True) -> Run:
 
 def packer_in_process(images: Path, out: Path, jobs: int) -> None:
     """Verbatim, with this process alone."""
-    from packer.run.pack import PackOptions, pack
+    from packer import pack
 
-    pack(images, out, PackOptions(shard_size=SHARD_SIZE, jpeg="verbatim"), jobs=1)
+    pack(images, out, shard_size=SHARD_SIZE, jpeg="verbatim", jobs=1, progress=False)
 
 
 def packer_unflushed(images: Path, out: Path, jobs: int) -> None:
@@ -183,7 +183,6 @@ def account(images: Path, few: Path, out: Path, jpeg: str) -> dict[str, float]:
     import packer.run.pack
     from packer.images import encode
     from packer.layouts.folders.source import FolderSource
-    from packer.run.pack import PackOptions, pack
     from packer.shards.shard_writer import ShardWriter
 
     stages = {
@@ -210,10 +209,11 @@ def account(images: Path, few: Path, out: Path, jpeg: str) -> dict[str, float]:
         for stage, (owner, name) in stages.items():
             replaced = clocked(stage, getattr(owner, name))
             stack.enter_context(mock.patch.object(owner, name, replaced))
-        pack(few, out / "first", PackOptions(shard_size=SHARD_SIZE, jpeg=jpeg), jobs=1)
+        how: dict[str, Any] = {"shard_size": SHARD_SIZE, "jpeg": jpeg, "jobs": 1, "progress": False}
+        packer.pack(few, out / "first", **how)
         spent.update(dict.fromkeys(stages, 0.0))  # of what is loaded at first use
         began = time.process_time()
-        pack(images, out / "second", PackOptions(shard_size=SHARD_SIZE, jpeg=jpeg), jobs=1)
+        packer.pack(images, out / "second", **how)
         total = time.process_time() - began
     return spent | {"rest": total - sum(spent.values()), "all": total}
 

@@ -24,7 +24,7 @@ from PIL import Image
 from torch.utils.data import DataLoader, TensorDataset
 
 import reader
-from packer.run.pack import PackOptions, pack
+from packer import pack
 
 CLASSES = 10
 AUGMENT = [reader.RandomCrop(32, padding=4), reader.RandomHorizontalFlip()]
@@ -122,7 +122,7 @@ def main() -> None:
             path.parent.mkdir(parents=True, exist_ok=True)
             Image.fromarray(image).save(path)
         shards = Path(folder, "shards")
-        pack(path.parent.parent, shards, PackOptions(raw=(32, 32)), arguments.workers)
+        pack(path.parent.parent, shards, raw=(32, 32), jobs=arguments.workers, progress=False)
 
         def ours(*transforms: reader.Transform) -> reader.Loader:
             return reader.Loader(

@@ -15,7 +15,8 @@ from hypothesis import HealthCheck, settings
 from PIL import Image
 
 from packer import Writer
-from packer.run.pack import PackOptions, PackReport, pack
+from packer.options.declared import PackOptions
+from packer.run.report import PackReport
 from reader.workers import fork_server
 
 # A busy machine is no failure: nothing here asserts how long it takes.
@@ -80,6 +81,8 @@ def source(tmp_path_factory: pytest.TempPathFactory, make_folder: Callable[..., 
 @pytest.fixture(scope="session")
 def run_pack() -> Callable[..., PackReport]:
     """`run_pack(src, dst, shard_samples=5)`: pack with one process."""
+
+    from packing import pack
 
     def run(
         src: Path, dst: Path, jobs: int = 1, skip_rejected: bool = False, **options: object

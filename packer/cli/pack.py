@@ -1,6 +1,5 @@
 """`packer pack`."""
 
-import os
 import re
 import shlex
 import sys
@@ -12,7 +11,7 @@ from typing import Any
 
 import click
 
-from packer.cli import params as options
+from packer.cli import params
 from packer.cli.output import Output, name_files, say
 from packer.cli.pack_output import json_of_errors, say_explained, say_part, say_plan, say_report
 from packer.options.declared import OPTIONS
@@ -21,11 +20,11 @@ from packer.options.declared import OPTIONS
 def _pack_options(command: Callable[..., int]) -> Callable[..., int]:
     for name, one in reversed(OPTIONS.items()):
         if one.section:
-            command = options.declared(name)(command)
+            command = params.declared(name)(command)
     return command
 
 
-class _Pack(options.Sectioned):
+class _Pack(params.Sectioned):
     """Completes the commands that its errors propose: with DST, and with the options given."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -61,9 +60,9 @@ _PROPOSED = re.compile(r"""(packer pack .*?) DST((?: --[a-z-]+ (?:'[^']*'|[^\s']
 _ONLY_HERE = ("dry_run", "explain", "page", "as_json", "quiet")
 
 
-@click.command(cls=_Pack, sections=options.by_section(*_ONLY_HERE))
-@click.argument("src", type=options.Place(exists=True, path_type=Path))
-@click.argument("dst", type=options.Place(file_okay=False, path_type=Path), required=False)
+@click.command(cls=_Pack, sections=params.by_section(*_ONLY_HERE))
+@click.argument("src", type=params.Place(exists=True, path_type=Path))
+@click.argument("dst", type=params.Place(file_okay=False, path_type=Path), required=False)
 @_pack_options
 @click.option(
     "--dry-run", is_flag=True, help="Only say what would be written; images are not opened."
@@ -80,7 +79,7 @@ _ONLY_HERE = ("dry_run", "explain", "page", "as_json", "quiet")
     type=click.Path(dir_okay=False, path_type=Path),
     help="Then show the dataset on a page, as `packer report` does.",
 )
-@options.reporting
+@params.reporting
 def pack(
     src: Path | str,
     dst: Path | str | None,
@@ -101,37 +100,30 @@ def pack(
     s3://bucket/images or s3://bucket/train-{000..146}.tar. The same command finishes an interrupted
     run.
     """
-    from packer.options.chosen import WITHOUT_TILER, chosen, refuse_both
-    from packer.run.open_source import destination, locate
-    from packer.run.pack import pack as run
-    from packer.run.pack import pack_part
-    from packer.run.run import Part
-    from reader.store.urls import is_url
+    from packer.options.chosen import WITHOUT_TILER, chosen, run_options
+    from packer.run.pack import run
+    from packer.run.report import PartReport
+    from packer.run.uploads import destination
+    from packer.storage.open_source import locate
 
     if dst is None and not explain:
         raise click.UsageError("Missing argument 'DST'.")
-    append, part, scratch, classes = map(
-        given.__getitem__, ("append", "part", "scratch", "classes")
-    )
-    refuse_both(given)
-    if part is not None and (append or given["overwrite"]):
-        raise click.UsageError("--part is for a new dataset: no --append or --overwrite.")
-    its = None if part is None else Part.of(part, os.environ)
+    how = run_options(given)
     given["pairs"] = dict(pairs := given["pairs"])
     if len({name.removesuffix("?") for name, _ in pairs}) < len(pairs):
         raise click.UsageError("--pair: each NAME has one folder.")
     if page is not None:
         from packer.inspect.report.report import check_extra
 
-        if part is not None or dry_run or explain:
+        if how.part is not None or dry_run or explain:
             raise click.UsageError("--report shows a dataset that is packed: leave it out here.")
         check_extra(page)
-    asked = chosen(src if isinstance(src, Path) else None, given)
-    if asked.jpeg != "tiled" and given["jpeg"] is None and asked.raw is None and not output.quiet:
+    options = chosen(src if isinstance(src, Path) else None, given)
+    if options.jpeg != "tiled" and not (given["jpeg"] or options.raw or output.quiet):
         say(f"packer: {WITHOUT_TILER}")
     if dst is None or explain:
-        with locate(src, scratch) as found:
-            return say_explained(found, asked, classes, scratch, output)
+        with locate(src, how.scratch) as found:
+            return say_explained(found, options, how, output)
     is_silent = output.as_json or output.quiet
     printed = sys.stderr if output.as_json else sys.stdout  # by a library, such as Ray
     named: list[tuple[str, str]] = []
@@ -140,26 +132,17 @@ def pack(
         named.extend(files)
         name_files("rejected", files)
 
-    how: dict[str, Any] = {
-        "classes": classes,
-        "skip_rejected": given["on_error"] == "skip",
-        "executor": given["executor"],
-        "progress": output.progress,
-        "announce": (lambda _: None) if is_silent else partial(say, err=False),
-    }
-    built = scratch if is_url(dst) or not is_url(src) else None
+    announce = (lambda _: None) if is_silent else partial(say, err=False)
     refusing = json_of_errors(output.as_json, named)
-    with locate(src, scratch) as found, destination(dst, built) as to, refusing:
+    with locate(src, how.scratch) as found, destination(dst, how.scratch, src=src) as to, refusing:
         if dry_run:
-            return say_plan(found, to, asked, classes, append, scratch, output)
-        if its is not None:
-            with redirect_stdout(printed):
-                done = pack_part(found, to, asked, given["jobs"], its, **how)
-            say_part(done, output)
-            return 1 if done.rejected else 0
+            return say_plan(found, to, options, how, output)
         with redirect_stdout(printed):
-            how |= {"append": append, "overwrite": given["overwrite"], "tell": tell}
-            report = run(found, to, asked, given["jobs"], **how)
+            shown = output.progress, announce, tell
+            report = run(found, to, options, how, *shown)
+    if isinstance(report, PartReport):
+        say_part(report, output)
+        return 1 if report.rejected else 0
     name_files("rejected", sorted(set(report.rejected).difference(named)))
     say_report(report, output)
     code = 1 if report.rejected else 0
@@ -167,6 +150,6 @@ def pack(
         from packer.cli.info import say_reported
         from packer.inspect.report.report import report as show
 
-        made = show(dst, page, given["jobs"], progress=output.progress)
+        made = show(dst, page, how.processes, progress=output.progress)
         code = max(code, say_reported(made, Output(False, is_silent)))
     return code

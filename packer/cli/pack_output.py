@@ -10,7 +10,7 @@ from packer.errors import EXAMPLES
 from packer.words import many
 
 if TYPE_CHECKING:
-    from packer.options.declared import PackOptions
+    from packer.options.declared import PackOptions, RunOptions
     from packer.run.destination import Destination
     from packer.run.report import PackReport, PartReport
     from packer.samples.records import Reader, Sample
@@ -80,21 +80,19 @@ def json_of_errors(as_json: bool, named: Collection[tuple[str, str]]) -> Iterato
 def say_plan(
     src: "Path | StoreSource",
     to: "Destination",
-    chosen: "PackOptions",
-    names: list[str] | None,
-    append: bool,
-    scratch: Path | None,
+    options: "PackOptions",
+    how: "RunOptions",
     output: Output,
 ) -> int:
     """Print what would be written; the exit code."""
     from packer.plan.prepare import prepare
     from packer.plan.work import outline
-    from packer.run.open_source import open_source
+    from packer.storage.open_source import open_source
 
-    progress = output.progress
-    with open_source(src, progress, to, scratch=scratch) as (source, spool):
-        onto = to.base() if append else None
-        work = prepare(source, chosen, progress, names, onto, spool=spool)
+    progress, dst = output.progress, (to.folder, to.name)
+    with open_source(src, progress, *dst, scratch=how.scratch) as (source, spool):
+        onto = to.base() if how.append else None
+        work = prepare(source, options, progress, how.classes, onto, spool=spool)
     found = outline(work, to.folder)
     nothing = "Nothing was" if isinstance(src, Path) else "Nothing else was"
     Output(output.as_json).report(found, _plan_lines(found, nothing))
@@ -119,19 +117,15 @@ def _plan_lines(found: dict[str, Any], nothing: str) -> Iterator[str]:
 
 
 def say_explained(
-    src: "Path | StoreSource",
-    chosen: "PackOptions",
-    names: list[str] | None,
-    scratch: Path | None,
-    output: Output,
+    src: "Path | StoreSource", options: "PackOptions", how: "RunOptions", output: Output
 ) -> int:
     """Print what `src` is read as, and some samples from all over it; the exit code."""
     from packer.plan.prepare import prepare
-    from packer.run.open_source import open_source
+    from packer.storage.open_source import open_source
 
     progress = output.progress
-    with open_source(src, progress, scratch=scratch) as (source, spool):
-        work = prepare(source, chosen, progress, names, spool=spool)
+    with open_source(src, progress, scratch=how.scratch) as (source, spool):
+        work = prepare(source, options, progress, how.classes, spool=spool)
         files, listing, classes = work.scanned.files, work.scanned.listing, work.scanned.classes
         count = min(_SHOWN, len(listing))
         numbers = [(2 * shown + 1) * len(listing) // (2 * count) for shown in range(count)]

@@ -22,9 +22,9 @@ from packer.plan.prepare import prepare
 from packer.plan.work import ShardJob, Work, shard_job
 from packer.processes import Crashed
 from packer.progress import Progress
-from packer.run.open_source import open_source
 from packer.shards.jobs import run_isolated, tell_of_compiling
 from packer.shards.shard_writer import index_of
+from packer.storage.open_source import open_source
 from packer.storage.source import LocalSource, StoreSource
 from packer.trees.tar_reader import Member, members
 from reader.format import FormatError, Index, Manifest, ShardEntry, manifest

@@ -8,7 +8,7 @@ from typing import Any
 
 from packer.errors import Rejected, UnusableInput, summary
 from packer.images.tiles import can_tile
-from packer.options.declared import OPTIONS, SHAPING, PackOptions, SourceOptions
+from packer.options.declared import OPTIONS, SHAPING, PackOptions, RunOptions, SourceOptions
 from packer.words import bounded, for_python, option
 from reader.format import Limits, ShardfeedError
 from reader.format.tar import MAX_MEMBER
@@ -61,16 +61,19 @@ def checked(arguments: Mapping[str, Any]) -> dict[str, Any]:
             found[name] = kind.check(value)
         except (TypeError, ValueError, AttributeError):
             raise UnusableInput(f"{name} is {kind.asks}, not {value!r:.200}.") from None
-    refuse_both(found)
-    named = ("on_error", "append", "overwrite", "progress")
-    return {name: OPTIONS[name].default for name in named} | found
+    return found
 
 
-def refuse_both(given: Mapping[str, Any]) -> None:
-    """Raise UnusableInput for options of one run that exclude each other."""
-    if given.get("append") and given.get("overwrite"):
-        adds, replaces = option("append", True), option("overwrite", True)
+def run_options(given: Mapping[str, Any]) -> RunOptions:
+    """Return the options that shape no bytes, unless they exclude each other."""
+    names = RunOptions.__dataclass_fields__.keys() & given.keys()
+    how = RunOptions(**{name: given[name] for name in names if given[name] is not None})
+    adds, replaces = option("append", True), option("overwrite", True)
+    if how.append and how.overwrite:
         raise UnusableInput(f"{adds} adds to a dataset and {replaces} replaces it: give only one.")
+    if how.part is not None and (how.append or how.overwrite):
+        raise UnusableInput(f"{option('part')} is for a new dataset: no {adds} or {replaces}.")
+    return how
 
 
 def chosen(src: Path | None, given: Mapping[str, Any]) -> PackOptions:

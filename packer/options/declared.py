@@ -1,20 +1,26 @@
 """The options of packing, each with its kind of value, default, help and section of ``--help``.
 
 The fields of `SourceOptions` and `PackOptions` shape the bytes of shards and are kept in
-dataset.json; those of `RunOptions` do not, or are kept in another form.
+dataset.json; those of `RunOptions` do not, or are kept in another form. The latter object is passed
+to every part of a run: a new option is a field here, and is read where it is used.
 """
 
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from packer.options import kinds
 from packer.options.kinds import FLAG, Kind, one_of, size, text, whole
+from packer.options.part import Part
 from packer.words import flag, option
+from reader.system import usable_cores
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from packer.images.encode import Policy
     from reader.format import Limits
 
@@ -221,7 +227,7 @@ def _loaded(content: Mapping[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class RunOptions:
-    """Declarations only: options that shape no bytes, and the forms in which people give others."""
+    """Options that shape no bytes, and `shuffle` and limits as people give them."""
 
     classes: tuple[str, ...] | None = _source(
         kinds.CLASSES, "File of class names in label order, one a line. Default: sorted."
@@ -237,17 +243,17 @@ class RunOptions:
     jobs: int | None = _run(
         whole(1), "Processes. Default: the cores this one may use.", aliases=("-j",)
     )
-    executor: str | None = _run(
+    executor: "Executor | str | None" = _run(  # noqa: RUF009
         kinds.ENGINE,
         "Where shards are packed: in processes here, or on the cluster that is there. Default: "
         "local.",
     )
-    part: str | None = _run(
-        text("I/N|slurm"),
+    part: Part | None = _run(  # noqa: RUF009
+        kinds.PART,
         "Write one of N parts, by a command on each machine, and commit nothing: the command "
         "without --part commits. slurm: the part of this task of a job array.",
     )
-    scratch: str | None = _run(
+    scratch: Path | None = _run(  # noqa: RUF009
         kinds.NEW_FOLDER,
         "For what is fetched if SRC is a URL, and for shards before they are uploaded if DST is.",
     )
@@ -256,6 +262,16 @@ class RunOptions:
         FLAG, "Replace a dataset that is at DST; it is removed before the new one is packed.", False
     )
     progress: bool = _option("", FLAG, "", True)  # no command's
+
+    @property
+    def skips(self) -> bool:
+        """Whether rejected files are left out, instead of ending the run."""
+        return self.on_error == "skip"
+
+    @property
+    def processes(self) -> int:
+        """Processes, or threads of a loop, at a time."""
+        return self.jobs or usable_cores()
 
 
 def _declared(*classes: Any) -> dict[str, Option]:

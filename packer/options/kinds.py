@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from packer.options.part import Part
+
 Check = Callable[[Any], Any]  # raises TypeError or ValueError
 
 SPLIT_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,254}")  # a folder's name: at most 255 bytes
@@ -241,3 +243,4 @@ ENGINE = Kind(
     "local|ray[://HOST:PORT]|dask://HOST:PORT",
 )
 CLASSES = Kind(_names, "class names in label order, each once", "FILE", _read_names)
+PART = Kind(lambda text: Part.of(text, os.environ), "a part", "I/N|slurm")

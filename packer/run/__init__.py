@@ -1,8 +1,7 @@
 """One packing run: begun, interrupted, continued, in parts, added to, committed.
 
-`pack` runs all of it, or a part; `open_source` has the doors to a source and to a destination, and
-`write_missing` writes the shards that are missing, if any are. `run` distinguishes runs and their
-parts, `log` keeps an unfinished one, and `parts` share a log and a scan. A `destination` is a
-folder, or a place in a store. A `session` writes what a loop makes; a `report` says what was
-packed, and what was rejected.
+`pack` runs all of it, or a part, and `write_missing` writes the shards that are missing, if any
+are. `run` distinguishes runs and their parts, `log` keeps an unfinished one, and `parts` share a
+log and a scan. A `destination` is a folder; `uploads` go from one to a place in a store. A
+`session` writes what a loop makes; a `report` says what was packed, and what was rejected.
 """

@@ -1,39 +1,20 @@
-"""Where a dataset is written: a folder, or a place in a store, uploaded to shard by shard.
-
-Guarantees of a store, beside those of `StoreLog` and `Store`: a shard that is complete there is
-neither packed nor uploaded anew, also where the folder was lost; dataset.json is written when the
-store lists all that it names; then nothing else is left in the store and in the folder. A tar whose
-index is in the folder, and which is not, is in the store.
-"""
+"""A folder of this machine in which a dataset is written; `uploads` has one in a store."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
-from functools import cached_property
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
-import xxhash
-
-from packer.errors import PackingFailed, UnusableInput
 from packer.files.snapshot import Watched
+from packer.options.part import Part
 from packer.plan.work import Work
 from packer.progress import Progress
 from packer.run import parts
-from packer.run.log import Note, RunLog, StoreLog, ignore
-from packer.run.run import Part, Run
-from packer.shards.shard_writer import Written, index_name, index_of, is_finished
-from packer.storage.store import AT_ONCE, Store, failed
+from packer.run.log import Note, RunLog
+from packer.run.run import Run
+from packer.shards.shard_writer import Written, is_finished
 from packer.words import option
-from reader.errors import StoreError
-from reader.format import FormatError, Index, Manifest, ShardEntry, manifest
-
-_RESOLUTION = 10**9  # ns: of the times that stores list
-_INDEXES = 64  # fetched at a time
-_WITHOUT_CONDITIONS = (
-    "packer: {} takes no conditional writes. Each name is looked for before it is written, so "
-    "nothing is replaced; but let no other packer write there at the same time."
-)
+from reader.format import FormatError, manifest
 
 
 class Destination(RunLog):
@@ -42,8 +23,8 @@ class Destination(RunLog):
     holds_all = True  # the folder has room for all shards, which stay in it
 
     def __init__(self, folder: Path) -> None:
-        super().__init__(folder)
-        self.name = str(folder)
+        super().__init__(Path(os.path.realpath(folder)))
+        self.name = str(self.folder)
 
     @property
     def committed(self) -> Path | None:
@@ -90,217 +71,3 @@ class Destination(RunLog):
 
     def wait(self, progress: Progress) -> None:
         """Wait until all that was taken is where it belongs."""
-
-
-class StoreDestination(Destination):
-    """The place below a URL, and the folder for its shards; a context manager."""
-
-    holds_all = False
-
-    def __init__(self, url: str, scratch: Path, store: Store) -> None:
-        """Make no request yet; the folder is made in `scratch`."""
-        name = f"{url.rpartition('/')[2]}-{xxhash.xxh64_hexdigest(url.encode())[:8]}"
-        super().__init__(Path(os.path.realpath(scratch)) / name)
-        self.name = url
-        self._store, self._claim, self._stack = store, StoreLog(store), ExitStack()
-        self._tag: str | None = None  # of the dataset.json that is added to
-        self._is_base = self._is_begun = False
-
-    def __enter__(self) -> "StoreDestination":
-        self._stack.enter_context(self._store)
-        return self
-
-    def __exit__(self, kind: object, error: object, trace: object) -> None:
-        if self._is_base and not self._is_begun:  # it was refused
-            if not self.path.exists():  # else an unfinished run goes on with it
-                splits: tuple[str, ...] = ()
-                with suppress(FormatError):
-                    splits = Manifest.load(self.folder).splits
-                self._empty_folder(splits)
-            if isinstance(error, UnusableInput):
-                error.args = (str(error).replace(str(self.folder), self.name),)
-        self._stack.close()
-
-    @cached_property
-    def committed(self) -> Path | None:
-        """Return a copy of the dataset without tars, if there is one."""
-        folder = Path(self._stack.enter_context(TemporaryDirectory(prefix="shardfeed-")))
-        return folder if self._fetch(folder) else None
-
-    def _has_base(self) -> bool:
-        """Copy the dataset without tars to the folder, until the next one is committed."""
-        self._is_base = True
-        self.folder.mkdir(parents=True, exist_ok=True)
-        if not self._fetch(self.folder):
-            return False
-        self._tag = self._claim.listed[manifest.FILENAME].tag
-        for shard in Manifest.load(self.folder).shards:
-            (self.folder / shard.file).unlink()  # a placeholder of the one in the store
-        return True
-
-    def _fetch(self, folder: Path) -> bool:
-        """Fetch dataset.json and the indexes, with their times; return whether they exist."""
-        listed = self._claim.look()
-        if manifest.FILENAME not in listed:
-            return False
-        self._store.fetch_dataset(folder)
-        for name, item in listed.items():
-            if manifest.is_inside(name) and (folder / name).exists():
-                written = item.mtime_ns + _RESOLUTION
-                os.utime(folder / name, ns=(written, written))
-        return True
-
-    @property
-    def is_done(self) -> bool:
-        """Whether there is a dataset."""
-        return self.committed is not None
-
-    @contextmanager
-    def hold(
-        self, run: Run, overwrite: bool, keep: Manifest | None = None, note: Note = ignore
-    ) -> Iterator[Watched]:
-        """Hold the folder, and log in the store what is packed there."""
-        self._is_begun = True
-        with super().hold(run, overwrite, keep, note) as watched:
-            self._begin(run, overwrite, keep, note)
-            yield watched
-
-    @contextmanager
-    def share(
-        self, part: Part, asked: Run, scan: Callable[[], Work], note: Note
-    ) -> Iterator[tuple[Work, Watched]]:
-        """Do the same for a part: others may be written from elsewhere."""
-        with super().share(part, asked, scan, note) as (work, watched):
-            self._begin(asked.of(work), False, None, note)
-            yield work, watched
-
-    def _begin(self, run: Run, overwrite: bool, keep: Manifest | None, note: Note) -> None:
-        try:
-            self._claim.begin(run, overwrite, keep)
-        except UnusableInput:
-            if not any(self.folder.rglob("shard-*")):
-                self._empty_folder(run.splits)
-            raise
-        if not self._store.heeds_conditions:
-            note(_WITHOUT_CONDITIONS.format(self.name))
-
-    def finished(self, paths: Sequence[Path]) -> set[Path]:
-        """Return those in the folder or in the store; fetch the indexes that are missing here."""
-        found = {path for path in paths if self._is_here(path)}
-        trusted = self._claim.trusted
-        away = [path for path in paths if path not in found and self._file(path) in trusted]
-        for at in range(0, len(away), _INDEXES):
-            some = away[at : at + _INDEXES]
-            contents = self._store.read_all(index_name(self._file(path)) for path in some)
-            pairs = zip(some, contents, strict=True)
-            found.update(path for path, content in pairs if self._keep_index(path, content))
-        return found
-
-    def _is_here(self, path: Path) -> bool:
-        return index_of(path).exists() and (path.exists() or self._claim.has(self._file(path)))
-
-    def _keep_index(self, path: Path, content: bytes) -> bool:
-        """Keep the index of a shard in the store; return False if it is not of that tar."""
-        path.parent.mkdir(exist_ok=True)
-        index = index_of(path)
-        index.write_bytes(content)
-        with suppress(FormatError):
-            if Index(index, mapped=False).tar_bytes == self._claim.listed[self._file(path)].size:
-                return True
-        index.unlink()
-        return False
-
-    def missing(self, paths: Sequence[Path]) -> int:
-        """Return the number of those neither here nor, as of now, in the store."""
-        self._claim.look()
-        return sum(not (self._is_here(p) or self._claim.has(self._file(p))) for p in paths)
-
-    def at_a_time(self, shards: Sequence[int], processes: int) -> Sequence[int]:
-        """Return those that are being written or uploaded."""
-        return shards[: 2 * processes + AT_ONCE + 1]
-
-    def take(self, shard: Written) -> None:
-        """Begin to upload it; waits where too many uploads are under way."""
-        [entry] = shard.entries.values()
-        tar = self.folder / entry.file
-        if not entry.samples or not tar.exists():
-            return  # the dataset may have no use for it; or it is in the store
-        if entry.file in self._claim.trusted and not self._lacking(entry):
-            tar.unlink()
-        else:
-            self._store.upload(entry, self.folder)
-
-    def wait(self, progress: Progress) -> None:
-        """Wait until all uploads are done."""
-        left = self._store.under_way
-        if not left:
-            return
-        with progress.phase("upload", left, "shards") as advance:
-            while left:
-                now = self._store.settle()
-                advance(left - now)
-                left = now
-
-    def commit(self, content: Manifest, progress: Progress | None = None) -> None:
-        """Write dataset.json when the store lists all shards, and remove all else."""
-        text = content.dump().encode()
-        try:
-            for shard in content.shards:
-                if (self.folder / shard.file).exists():  # it was not taken
-                    self._store.upload(shard, self.folder)
-            self.wait(progress or Progress(quiet=True))
-            self._claim.look()
-            for name in filter(None, map(self._lacking, content.shards)):
-                raise PackingFailed(
-                    f"{self.name}/{name} is not in the store any more as it was uploaded. Pack "
-                    "again to go on."
-                )
-            if not self._store.replace(manifest.FILENAME, text, self._tag):
-                raise UnusableInput(
-                    f"{self.name} has been replaced or added to by another packer meanwhile. "
-                    "Pack again."
-                )
-        except StoreError as error:
-            raise failed(error) from error
-        with suppress(StoreError):  # else the same command does it
-            self._claim.release()
-        self._empty_folder(content.splits)
-
-    def discard(self, splits: Iterable[str], keep: Manifest | None) -> None:
-        """Remove what was written in the folder, and what this very process has in the store."""
-        self._store.cancel()
-        super().discard(splits, keep)
-        if keep is not None:
-            self._empty_folder(keep.splits)
-        with suppress(StoreError):
-            for name in self._store.created:
-                self._store.remove(name)
-            if self._claim.is_new:
-                self._claim.release()
-
-    def _lacking(self, shard: ShardEntry) -> str | None:
-        """Return the file of a shard that the store has not listed with its size, if any."""
-        sizes = {shard.file: shard.bytes, shard.index: shard.index_bytes}
-        listed = self._claim.listed
-        wrong = (n for n, size in sizes.items() if n not in listed or listed[n].size != size)
-        return next(wrong, None)
-
-    def forget(self, content: Manifest) -> None:
-        """Remove what a crash right after the commit has left in the store and in the folder."""
-        self._claim.forget(content.source)
-        if self.folder.exists():
-            super().forget(content)
-            if not self.path.exists():
-                self._empty_folder(content.splits)
-
-    def _empty_folder(self, splits: Iterable[str]) -> None:
-        """Remove what was made for this dataset, and the folder if nothing else is left in it."""
-        with suppress(OSError):
-            super().discard(splits, None)
-            (self.folder / manifest.FILENAME).unlink(missing_ok=True)
-            for split in filter(None, splits):
-                (self.folder / split).rmdir()
-            self.folder.rmdir()
-
-    def _file(self, path: Path) -> str:
-        return path.relative_to(self.folder).as_posix()

@@ -1,25 +1,19 @@
-"""The log of an unfinished run: in its destination folder, with the lock on it, and in a store.
+"""The log of an unfinished run in its destination folder, with the lock on it.
 
 ``.packing.json`` says what is being packed, so that only the same command continues it: a line of
 JSON, and a further one whenever the source was mended before the run went on. It is there from the
 first byte written until dataset.json is committed, and is locked by the process that packs.
-
-Guarantees of the one in a store: of runs that begin at one place only one goes on, unless they are
-the same; another one is refused before it has written or removed anything. What is there and
-belongs to no run stays, unless `overwrite` is given.
-
-Assumption: in a store without conditional writes no two runs begin at the same moment.
 """
 
 import contextlib
 import json
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from packer.errors import UnusableInput, cannot_write, naming
 from packer.files.atomic import remove_leavings, sync_folder, write_all
@@ -31,9 +25,6 @@ from packer.storage.folder import ALL, Folder, open_lock, still_exists, try_lock
 from packer.storage.store import Store
 from packer.words import option
 from reader.format import FormatError, Manifest, manifest, mistaken
-
-if TYPE_CHECKING:
-    from reader.store.listing import Listed
 
 # What lies in a destination while it is packed, beside shards:
 JOURNAL = mistaken.JOURNAL
@@ -92,7 +83,7 @@ class RunLog:
         if found is not None and run.continues(found):
             return splits
         if overwrite:
-            for split in filter(None, _remove_dataset(self._storage, splits)):
+            for split in filter(None, remove_dataset(self._storage, splits)):
                 with contextlib.suppress(OSError):  # it does not exist, or is not empty
                     (self.folder / split).rmdir()
             sync_folder(self.folder)
@@ -113,7 +104,7 @@ class RunLog:
 
     def add_split(self, run: Run, split: str, keep: Manifest | None) -> None:
         """Add a split to the run of a loop that this process holds, before its first shard."""
-        _refuse_strangers(self._storage.name, self._storage.list([split]), [split], keep)
+        refuse_strangers(self._storage.name, self._storage.list([split]), [split], keep)
         with open(self.path, "rb+", buffering=0) as file:
             _append(file, replace(run, splits=[split]))
 
@@ -163,7 +154,7 @@ class RunLog:
         self, splits: Iterable[str], keep: Manifest | None, tars: Iterable[str] = ()
     ) -> None:
         names = self._storage.list({"", *splits})
-        _refuse_strangers(self._storage.name, names, splits, keep, tars)
+        refuse_strangers(self._storage.name, names, splits, keep, tars)
 
     def _remove_stale(self, found: Run, run: Run, keep: Manifest | None) -> int:
         """Remove what `found` has finished and `run` would not write; return how many shards."""
@@ -176,73 +167,6 @@ class RunLog:
             if (self.folder / split).is_dir():
                 sync_folder(self.folder / split)
         return count
-
-
-class StoreLog:
-    """The log in a store, which claims the place for a run."""
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        self.listed: Mapping[str, Listed] = {}  # all objects, as of the last `look`
-        self.trusted: frozenset[str] = frozenset()  # complete tars that the run would write
-        self.is_new = False  # no run had begun there
-
-    def look(self) -> "Mapping[str, Listed]":
-        """List the store anew."""
-        self.listed = self._store.list()
-        return self.listed
-
-    def begin(self, run: Run, overwrite: bool, keep: Manifest | None) -> None:
-        """Begin or continue a run; the arguments are those of `RunLog.hold`."""
-        self.look()
-        found = self._found()
-        if overwrite and not (found and run.continues(found)):
-            _remove_dataset(self._store, {*run.splits, *(found.splits if found else ())})
-            self.release()
-            self.look()
-            found = None
-        if found is None:
-            _refuse_strangers(self._store.name, self.listed, run.splits, keep)
-        elif not run.joins(found):
-            raise run.refusal(self._store.name, found)
-        text = json.dumps(asdict(found or run)).encode()
-        is_written = self._store.create(JOURNAL, text)
-        self.is_new = is_written and found is None
-        if is_written:
-            self._store.try_conditions(JOURNAL, text)
-        self.look()
-        found = self._found()
-        if found is None or not run.joins(found):
-            raise UnusableInput(
-                f"{self._store.name}: another packer has just begun or finished there."
-            )
-        if self.is_new:
-            try:  # others may have come meanwhile
-                _refuse_strangers(self._store.name, self.listed, run.splits, keep)
-            except UnusableInput:
-                self.release()
-                raise
-        same = (file for file, digest in run.shards.items() if found.shards.get(file) == digest)
-        self.trusted = frozenset(file for file in same if self.has(file))
-
-    def has(self, file: str) -> bool:
-        """Whether a shard was complete at the last `look`: its index comes last."""
-        return {file, index_name(file)} <= self.listed.keys()
-
-    def release(self) -> None:
-        """Remove `.packing.json`."""
-        self._store.remove(JOURNAL)
-
-    def forget(self, source: str) -> None:
-        """Remove what a crash right after the commit of `source` has left."""
-        self.look()
-        found = self._found()
-        if found is not None and found.source == source:
-            self.release()
-
-    def _found(self) -> Run | None:
-        text = self._store.read(JOURNAL) if JOURNAL in self.listed else None
-        return None if text is None else Run.parsed(text)
 
 
 def _append(file: Any, run: Run) -> None:
@@ -269,7 +193,7 @@ def _dataset_names(names: Iterable[str], splits: Iterable[str]) -> list[str]:
     return [manifest.FILENAME] * (manifest.FILENAME in names) + shards
 
 
-def _refuse_strangers(
+def refuse_strangers(
     place: str,
     names: Iterable[str],
     splits: Iterable[str],
@@ -293,7 +217,7 @@ def _refuse_strangers(
         )
 
 
-def _remove_dataset(storage: Folder | Store, splits: set[str]) -> set[str]:
+def remove_dataset(storage: Folder | Store, splits: set[str]) -> set[str]:
     """Remove dataset.json first, so that nobody reads the half; return the splits."""
     with contextlib.suppress(FormatError, OSError):
         if (text := storage.read(manifest.FILENAME)) is not None:

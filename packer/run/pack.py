@@ -1,26 +1,25 @@
 """`packer pack`, the dataset or a part of it: scan, plan, write, commit."""
 
-import os
 import time
-from collections.abc import Callable, Sequence
-from concurrent.futures import Executor
+from collections.abc import Callable
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from packer.errors import EXAMPLES, NothingToPack, Rejected, UnusableInput
+from packer.errors import EXAMPLES, NothingToPack, UnusableInput
 from packer.layouts.interpretation import Interpretation
-from packer.options.declared import PackOptions
+from packer.options.declared import PackOptions, RunOptions
+from packer.options.part import Part
 from packer.plan.prepare import prepare
 from packer.plan.scan import numbered
 from packer.plan.work import RunGuard, Work, tars
 from packer.progress import Progress
 from packer.run.destination import Destination
-from packer.run.log import STALE, Note, ignore
-from packer.run.open_source import open_source, remove_unpacked
+from packer.run.log import Note, ignore
 from packer.run.report import PackReport, PartReport, manifest_of, report, without_labels
-from packer.run.run import Part, Run
+from packer.run.run import Run
 from packer.run.write_missing import (
     all_rejected,
     already_packed,
@@ -35,82 +34,76 @@ from packer.samples.labels import of_items
 from packer.shards.builder import Rejections
 from packer.shards.executors import connected
 from packer.shards.shard_writer import Written, index_of, refuse_repeated_keys, remove_shard
+from packer.storage.open_source import open_source, remove_unpacked
 from packer.storage.source import LocalSource, StoreSource
 from packer.words import listed, many
 from reader.format import Index, Manifest
 
 
-def pack(
+def run(
     src: Path | StoreSource | Interpretation,
-    dst: Path | Destination,
+    to: Destination,
     options: PackOptions,
-    jobs: int,
-    *,
-    classes: Sequence[str] | None = None,
-    append: bool = False,
-    skip_rejected: bool = False,
-    overwrite: bool = False,
-    executor: Executor | str | None = None,
+    how: RunOptions,
     progress: Progress | None = None,
     announce: Note = ignore,
-    tell: Callable[[Rejections], None] | None = None,
-) -> PackReport:
-    """Pack `src` into the dataset `dst`, or finish what an earlier run began.
+    tell: Callable[[Rejections], None] = lambda files: None,
+) -> PackReport | PartReport:
+    """Pack `src` into the dataset `to`, or write a part of it; finish what an earlier run began.
 
     Before anything is packed, `announce` is called with the sentence that says what the source was
-    understood as, and `tell` with what the scan rejects. Without `skip_rejected` nothing is
-    committed then: nothing is packed where the source may be misread; otherwise all images are, so
-    that `Rejected` names them all.
+    understood as, and `tell` with what the scan rejects. Where rejected files stop the run, nothing
+    is committed: nothing is packed where the source may be misread, or in a part; otherwise all
+    images are, so that `Rejected` names them all. A part commits nothing.
     """
     began = time.monotonic()
     progress = progress or Progress(quiet=True)
-    to = _destination(dst)
-    if isinstance(src, StoreSource) and not (append or overwrite):
-        done = packed_from(src, to, options, classes, began)
+    part = how.part
+    if isinstance(src, StoreSource) and part is None and not (how.append or how.overwrite):
+        done = packed_from(src, to, options, how.classes, began)
         if done is not None:
             return done
+    is_done, written, count = part is not None and to.is_done, Written(), 0
     with ExitStack() as stack:
-        source, spool = stack.enter_context(open_source(src, progress, to, keeps=True))
+        opened = open_source(src, progress, to.folder, to.name, keeps=not is_done)
+        source, spool = stack.enter_context(opened)
         name = source.name if isinstance(source, LocalSource) else source.what
-        if (base := to.base() if append else None) is not None:
+        if (base := to.base() if how.append else None) is not None:
             refuse_other_options(to, base, options)
-        work = prepare(source, options, progress, classes, base, spool=spool)
-        committed = base if append else None if overwrite else already_packed(to, work)
-        if committed is not None and not (append and len(work.plan)):
+        scan = partial(prepare, source, options, progress, how.classes, base, spool=spool)
+        if part is not None and not is_done:
+            asked = Run.asked(name, options, how.classes)
+            engine = stack.enter_context(connected(how.executor))
+            held = to.share(part, asked, lambda: _sound(scan(), how), progress.note)
+            work, watched = stack.enter_context(held)
+            guard, numbers = RunGuard(watched, asked.versions), part.shards(len(work.plan))
             announce(work.reading)
-            content = Manifest.load(committed)
-            count, written = 0, written_of(committed, content)
-            to.forget(content)
-            rejected = all_rejected(work, written)
+            _sound(work, how)  # another part has scanned, which skips what is rejected
+            written, count = write_missing(work, to, numbers, guard, how, engine, progress)
         else:
-            by_scan = all_rejected(work)
-            stops = bool(by_scan) and not skip_rejected
-            if stops and may_be_misread(work, by_scan):
+            work = scan()
+            committed = base if how.append else None if how.overwrite else already_packed(to, work)
+            is_done = committed is not None and not (how.append and len(work.plan))
+            if committed is not None and is_done:
                 announce(work.reading)
-                raise refusal(work, by_scan, written=False)
-            if by_scan and tell is not None:
-                tell(by_scan)
-            if stops:
-                kept = ", and finished shards are kept" if to.holds_all else ""
-                progress.note(
-                    f"{many(len(by_scan), 'file')} rejected, so nothing will be committed. Packing "
-                    f"goes on to find all others in the same run{kept}. Press Ctrl-C to stop."
+                if part is None:
+                    content = Manifest.load(committed)
+                    written = written_of(committed, content)
+                    to.forget(content)
+            else:
+                stops = _warn_of_rejected(work, to, how, progress, announce, tell)
+                asked = Run.asked(f"{name}{work.scanned.facts.identity}", options, how.classes)
+                engine = stack.enter_context(connected(how.executor))
+                begun = to.hold(asked.of(work), how.overwrite, work.base, progress.note)
+                guard = RunGuard(stack.enter_context(begun), asked.versions)
+                announce(work.reading)
+                every = range(len(work.plan))
+                written, count = write_missing(
+                    work, to, every, guard, how, engine, progress, is_refused=stops
                 )
-            run = Run.asked(f"{name}{work.scanned.facts.identity}", options, classes).of(work)
-            engine = stack.enter_context(connected(executor))
-            watched = stack.enter_context(to.hold(run, overwrite, work.base, progress.note))
-            announce(work.reading)
-            how = RunGuard(watched, run.versions), jobs, engine, skip_rejected, progress
-            written, count = write_missing(work, to, range(len(work.plan)), *how, is_refused=stops)
-            rejected = all_rejected(work, written)
-            if not append and not any(entry.samples for entry in written.entries.values()):
-                raise NothingToPack(f"{name} holds no image. Nothing was committed.", rejected)
-            dropped = _drop_empty_shards(to.folder, written) if append else []
-            count = min(count, len(written.entries))  # without those that were dropped
-            if work.scanned.facts.is_keyed:
-                refuse_repeated_keys(to.folder, written.entries)
-            content = _manifest(work, written, dropped)
-            to.commit(content, progress)
+                content = _commit(work, to, written, how, name, progress)
+    if part is not None:
+        return _part_report(work, to, part, written, count, is_done, began)
     remove_unpacked(to.folder)
     if isinstance(src, StoreSource):
         src.forget()
@@ -122,59 +115,70 @@ def pack(
         written,
         reading=work.reading,
         remarks=[*work.remarks, *_lost_classes(work, written), *unlabelled],
-        shards_written=count,
+        shards_written=min(count, len(written.entries)),  # without those that were dropped
         seconds=time.monotonic() - began,
-        rejected=rejected,
+        rejected=all_rejected(work, written),
         ignored=[(item.name, item.reason) for item in work.scanned.listing.skipped if item.ignored],
     )
 
 
-def pack_part(
-    src: Path | StoreSource,
-    dst: Path | Destination,
-    options: PackOptions,
-    jobs: int,
+def _sound(work: Work, how: RunOptions) -> Work:
+    """Return the work of a part; raise if rejected files stop it."""
+    if not how.skips and (by_scan := all_rejected(work)):
+        raise refusal(work, by_scan, written=False)
+    return work
+
+
+def _warn_of_rejected(
+    work: Work,
+    to: Destination,
+    how: RunOptions,
+    progress: Progress,
+    announce: Note,
+    tell: Callable[[Rejections], None],
+) -> bool:
+    """Name what the scan rejects; return whether nothing can be committed for it."""
+    by_scan = all_rejected(work)
+    if not by_scan or how.skips:
+        if by_scan:
+            tell(by_scan)
+        return False
+    if may_be_misread(work, by_scan):
+        announce(work.reading)
+        raise refusal(work, by_scan, written=False)
+    tell(by_scan)
+    kept = ", and finished shards are kept" if to.holds_all else ""
+    progress.note(
+        f"{many(len(by_scan), 'file')} rejected, so nothing will be committed. Packing goes on to "
+        f"find all others in the same run{kept}. Press Ctrl-C to stop."
+    )
+    return True
+
+
+def _commit(
+    work: Work, to: Destination, written: Written, how: RunOptions, name: str, progress: Progress
+) -> Manifest:
+    """Commit the dataset of all shards; those without samples are dropped from what is added."""
+    if not how.append and not any(entry.samples for entry in written.entries.values()):
+        files = all_rejected(work, written)
+        raise NothingToPack(f"{name} holds no image. Nothing was committed.", files)
+    dropped = _drop_empty_shards(to.folder, written) if how.append else []
+    if work.scanned.facts.is_keyed:
+        refuse_repeated_keys(to.folder, written.entries)
+    content = _manifest(work, written, dropped)
+    to.commit(content, progress)
+    return content
+
+
+def _part_report(
+    work: Work,
+    to: Destination,
     part: Part,
-    *,
-    classes: Sequence[str] | None = None,
-    skip_rejected: bool = False,
-    executor: Executor | str | None = None,
-    progress: Progress | None = None,
-    announce: Note = ignore,
+    written: Written,
+    count: int,
+    is_done: bool,
+    began: float,
 ) -> PartReport:
-    """Write the missing shards of `part`; `pack` writes what is missing of all, and commits."""
-    began = time.monotonic()
-    progress = progress or Progress(quiet=True)
-    to = _destination(dst)
-    with ExitStack() as stack:
-        source, spool = stack.enter_context(open_source(src, progress, to, keeps=not to.is_done))
-        assert isinstance(source, LocalSource)
-        written, count = Written(), 0
-
-        def refuse(work: Work) -> Work:
-            if not skip_rejected and (by_scan := all_rejected(work)):
-                raise refusal(work, by_scan, written=False)
-            return work
-
-        def scan() -> Work:
-            return refuse(prepare(source, options, progress, classes, spool=spool))
-
-        if is_committed := to.is_done:
-            work = prepare(source, options, progress, classes, spool=spool)
-            already_packed(to, work)  # else it is another dataset
-            announce(work.reading)
-        else:
-            run = Run.asked(source.name, options, classes)
-            engine = stack.enter_context(connected(executor))
-            work, watched = stack.enter_context(to.share(part, run, scan, progress.note))
-            announce(work.reading)
-            how = RunGuard(watched, run.versions), jobs, engine, skip_rejected, progress
-            try:
-                refuse(work)  # another part has scanned, which skips what is rejected
-                written, count = write_missing(work, to, part.shards(len(work.plan)), *how)
-            except Rejected:
-                (to.folder / STALE).touch()  # the source is to be mended: scan it again
-                raise
     shards = part.shards(len(work.plan))
     return PartReport(
         reading=work.reading,
@@ -183,16 +187,12 @@ def pack_part(
         samples=sum(len(work.plan.shard(number)) for number in shards),
         shards=len(shards),
         shards_written=count,
-        missing=0 if is_committed else to.missing(tars(work, to.folder)),
-        committed=is_committed,
+        missing=0 if is_done else to.missing(tars(work, to.folder)),
+        committed=is_done,
         seconds=time.monotonic() - began,
         rejected=sorted(written.rejected),
         untiled=sorted(written.untiled),
     )
-
-
-def _destination(dst: Path | Destination) -> Destination:
-    return dst if isinstance(dst, Destination) else Destination(Path(os.path.realpath(dst)))
 
 
 def _lost_classes(work: Work, written: Written) -> list[str]:

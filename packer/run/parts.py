@@ -23,11 +23,12 @@ from typing import Any
 import numpy as np
 import xxhash
 
-from packer.errors import UnusableInput
+from packer.errors import Rejected, UnusableInput
 from packer.files.snapshot import Watched
+from packer.options.part import Part
 from packer.plan.work import Work
 from packer.run.log import KEPT_SCAN, STALE, Note, RunLog, read
-from packer.run.run import Part, Run, busy, hold_part
+from packer.run.run import Run, busy, hold_part
 from packer.storage.folder import ALL, SHARED, open_lock, still_exists, try_lock, wait_for_lock
 
 _END = struct.Struct("<8sQQQ")
@@ -71,7 +72,11 @@ def share(
                 run_log.remove_temporaries(work.plan.splits)
                 if not try_lock(file, SHARED):
                     raise busy(folder, part)
-        yield work, Watched.of(run_log.path)
+        try:
+            yield work, Watched.of(run_log.path)
+        except Rejected:
+            stale.touch()  # the source is to be mended: scan it again
+            raise
 
 
 @contextmanager

@@ -3,7 +3,6 @@
 import json
 import os
 import platform
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -14,12 +13,11 @@ import xxhash
 
 from packer.errors import UnusableInput
 from packer.options.declared import PackOptions
+from packer.options.part import Part
 from packer.plan.work import Work, digests, others_than, versions
 from packer.storage.folder import ALL, SHARED, open_lock, still_exists, try_lock
 from packer.words import option
 from reader.format import manifest
-
-SLURM = "slurm"  # the part's number is in the environment, as a job array has it
 
 _PART_FILE = ".packing.part-"  # of parts that are being packed
 _VERSIONS = "versions"  # among the settings
@@ -109,61 +107,10 @@ class Run:
         return found and replace(found, splits=sorted(splits))
 
 
-@dataclass(frozen=True)
-class Part:
-    """Part `number` of `count`, from 1 on."""
-
-    number: int
-    count: int
-
-    def __str__(self) -> str:
-        return f"{self.number}/{self.count}"
-
-    @classmethod
-    def of(cls, text: str, environment: Mapping[str, str]) -> "Part":
-        """Return the part that ``3/64``, or `SLURM`, names."""
-        if text == SLURM:
-            return cls._of_array(environment)
-        match = re.fullmatch(r"(\d{1,9})/(\d{1,9})", text)
-        if not match or not 1 <= int(match[1]) <= int(match[2]):
-            raise UnusableInput(
-                f"--part {text} is not a part such as 3/64 (from 1/64 to 64/64), nor {SLURM}."
-            )
-        return cls(int(match[1]), int(match[2]))
-
-    @classmethod
-    def _of_array(cls, environment: Mapping[str, str]) -> "Part":
-        """Return that of a task of a job array without gaps, whatever the first one's number."""
-        try:
-            task, count, first, last, step = (
-                int(environment[f"SLURM_ARRAY_TASK_{name}"])
-                for name in ("ID", "COUNT", "MIN", "MAX", "STEP")
-            )
-        except (KeyError, ValueError):
-            raise UnusableInput(
-                f"--part {SLURM} is for the tasks of a job array, which find their number in the "
-                "environment (SLURM_ARRAY_TASK_ID, _COUNT, _MIN, _MAX, _STEP): see sbatch --array."
-            ) from None
-        if first + (count - 1) * step != last:
-            raise UnusableInput(
-                f"--part {SLURM} is for an array without gaps, and this one has {count} tasks "
-                f"between {first} and {last}. Say --part I/N, with the number of all parts."
-            )
-        return cls((task - first) // step + 1, count)
-
-    def shards(self, total: int) -> range:
-        """Return the numbers of its shards, of `total` from 0 on: each shard is in one part."""
-        return range(self.number - 1, total, self.count)
-
-    def file(self, folder: Path) -> Path:
-        """Return its lock file in the destination `folder`."""
-        return folder / f"{_PART_FILE}{self.number}-of-{self.count}"
-
-
 @contextmanager
 def hold_part(folder: Path, part: Part) -> Iterator[None]:
     """Hold one part of the run in `folder`, so that no other process writes it meanwhile."""
-    path = part.file(folder)
+    path = _part_file(folder, part)
     with open_lock(path) as file:
         if not try_lock(file, ALL) or not still_exists(file):
             raise UnusableInput(f"{folder}: {_holder(path)} is at work there already.")
@@ -177,7 +124,7 @@ def hold_part(folder: Path, part: Part) -> Iterator[None]:
 
 def busy(folder: Path, besides: Part | None = None) -> UnusableInput:
     """Return the error for a destination that is held by others than the part `besides`."""
-    own = None if besides is None else besides.file(folder)
+    own = None if besides is None else _part_file(folder, besides)
     others = [path for path in sorted(part_files(folder)) if path != own]
     parts = [_holder(path) for path in others if _is_held(path)]
     if not parts:
@@ -187,6 +134,10 @@ def busy(folder: Path, besides: Part | None = None) -> UnusableInput:
         f"{folder}: {', '.join(parts[:3])}{more} {'is' if len(parts) == 1 else 'are'} at work "
         "there. Wait for the end, and pack again."
     )
+
+
+def _part_file(folder: Path, part: Part) -> Path:
+    return folder / f"{_PART_FILE}{part.number}-of-{part.count}"
 
 
 def part_files(folder: Path) -> Iterator[Path]:

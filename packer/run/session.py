@@ -5,7 +5,7 @@ import time
 from collections import Counter
 from collections.abc import Iterable
 from contextlib import ExitStack, closing, suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import xxhash
@@ -15,7 +15,7 @@ from packer.errors import BadImage, NothingToPack, Rejected, UnusableInput, cann
 from packer.images.encode import AS_PNG, grows_as_png
 from packer.keys import KeySet, escape, split_of
 from packer.layouts.python.items import Fields, Item
-from packer.options.declared import PackOptions
+from packer.options.declared import PackOptions, RunOptions
 from packer.plan.prepare import next_numbers, refuse_other_splits, sentence
 from packer.plan.scan import is_numbered, numbered
 from packer.progress import Progress
@@ -33,69 +33,61 @@ _JPEG = b"\xff\xd8"
 _OF_IMAGES = ("jpeg", "png", "max_side", "quality", "raw")
 
 
-@dataclass(frozen=True)
-class Request:
-    """What is asked for, beside the options that shape the shards."""
-
-    classes: tuple[str, ...]  # names in label order; empty: labels are numbers
-    skips: bool  # bad samples are skipped
-    append: bool
-    overwrite: bool
-    threads: int  # that encode
-    progress: Progress
-    what: str = "samples of a loop"
-    declared: tuple[str, ...] = ()  # what the samples' own numbers stand for; empty: `classes`
-    remarks: tuple[str, ...] = ()
-
-
-def write_stream(
-    samples: Iterable[Any], to: Destination, options: PackOptions, request: Request
-) -> PackReport:
-    """Write all `samples`, and commit them; an error discards what was written."""
-    session = Session(to, options, request)
-    try:
-        for sample in samples:
-            session.write(sample)
-    except BaseException:
-        session.discard()
-        raise
-    return session.commit()
-
-
 class Session:
     """A Writer at work: it holds the destination until it commits or discards."""
 
-    def __init__(self, to: Destination, options: PackOptions, request: Request) -> None:
+    def __init__(
+        self,
+        to: Destination,
+        options: PackOptions,
+        how: RunOptions,
+        progress: Progress,
+        *,
+        what: str = "samples of a loop",
+        declared: tuple[str, ...] = (),
+        remarks: tuple[str, ...] = (),
+    ) -> None:
+        """Hold `to`; `declared` is what the samples' own numbers stand for, if not `classes`."""
         self.process = os.getpid()
         self._began = time.monotonic()
-        self._to, self._options, self._request = to, options, request
+        self._to, self._options, self._how, self._progress = to, options, how, progress
+        self._what, self._remarks = what, remarks
         self._folder = folder = to.folder
         self._failure: BaseException | None = None
         self._made = [path for path in (folder, *folder.parents) if not path.exists()][::-1]
-        self._base = self._open_base() if request.append else None
+        self._base = self._open_base() if how.append else None
         self._shards = self._base.shards if self._base else ()
-        self._fields = self._item_fields()
+        self._fields = self._item_fields(declared)
         indexes = (Index(folder / shard.index, mapped=False) for shard in self._shards)
         keys = [key for index in indexes for key in index.values_of("key")]
         self._keys = KeySet(keys)
         self._next = 1 + max((int(key) for key in keys if key.isdigit()), default=-1)
         self._has_keys: bool | None = None
         self._warned = self._has_jpeg = False
-        self._run = replace(Run.asked(to.name, options, request.classes), pushed=True)
+        self._run = replace(Run.asked(to.name, options, how.classes), pushed=True)
         self._base_splits = set(self._base.splits) if self._base else set()
         self._splits: list[str] = []
         self._stack = ExitStack()
         try:
-            self._stack.enter_context(
-                to.hold(self._run, request.overwrite, self._base, request.progress.note)
-            )
-            phase = request.progress.phase("pack", None, "samples")
+            held = to.hold(self._run, how.overwrite, self._base, progress.note)
+            self._stack.enter_context(held)
+            phase = progress.phase("pack", None, "samples")
             self._advance = self._stack.enter_context(phase)
             self._stream = self._stack.enter_context(closing(self._new_stream()))
         except BaseException:
             self._stack.close()
             self._remove_folders()
             raise
+
+    def write_all(self, samples: Iterable[Any]) -> PackReport:
+        """Write all `samples`, and commit them; an error discards what was written."""
+        try:
+            for sample in samples:
+                self.write(sample)
+        except BaseException:
+            self.discard()
+            raise
+        return self.commit()
 
     def write(self, sample: Any) -> None:
         """Take a sample; a failure is raised again by all that comes after it."""
@@ -124,7 +116,7 @@ class Session:
         image = item.image.copy() if isinstance(item.image, Image.Image) else item.image
         if not self._warned and grows_as_png(image, self._options.policy):
             self._warned = True
-            self._request.progress.note(AS_PNG)
+            self._progress.note(AS_PNG)
         members = tuple(item.members)
         known = Sample(name, escape(name), item.label, 0, 0, members, split)
         self._stream.add(known, Content(image, item.members))
@@ -134,7 +126,7 @@ class Session:
         is_jpeg = image.startswith(_JPEG) if isinstance(image, bytes) else policy.quality
         if is_jpeg and not self._has_jpeg:
             self._has_jpeg = True
-            tell_of_compiling(policy, ("x.jpg",), self._request.progress)
+            tell_of_compiling(policy, ("x.jpg",), self._progress)
 
     def commit(self) -> PackReport:
         """Finish the shards and write dataset.json; what goes wrong discards all."""
@@ -143,7 +135,7 @@ class Session:
                 raise self._failure
             self._stream.finish()
             content = self._manifest()
-            self._to.commit(content, self._request.progress)
+            self._to.commit(content, self._progress)
         except BaseException:
             self.discard()
             raise
@@ -154,7 +146,7 @@ class Session:
             content,
             written,
             reading=content.reading,
-            remarks=[*self._request.remarks, *without_labels(written.labels)],
+            remarks=[*self._remarks, *without_labels(written.labels)],
             shards_written=len(written.entries),
             seconds=time.monotonic() - self._began,
             rejected=self._rejected,
@@ -186,9 +178,9 @@ class Session:
             )
         return base
 
-    def _item_fields(self) -> Fields:
+    def _item_fields(self, declared: tuple[str, ...]) -> Fields:
         """Return how items are read: classes of the dataset keep their numbers."""
-        columns, given = self._options.source.columns, self._request.classes
+        columns, given = self._options.source.columns, self._how.classes or ()
         known = self._base.classes if self._base else ()
         names = () if is_numbered(known) else known
         if given and not names and len(given) < len(known):
@@ -201,14 +193,14 @@ class Session:
             columns.label,
             columns.split,
             classes=(*names, *(name for name in given if name not in names)),
-            declared=self._request.declared or given,
+            declared=declared or given,
         )
 
     def _new_stream(self) -> ShardStream:
         return ShardStream(
             self._folder,
             self._options,
-            self._request.threads,
+            self._how.processes,
             first=next_numbers(self._base),
             added_to=sum(shard.bytes for shard in self._shards),
             begin_split=self._begin_split,
@@ -253,7 +245,7 @@ class Session:
         return split_of(escape(name), shares)
 
     def _reject(self, name: str, error: BadImage) -> None:
-        if not self._request.skips:
+        if not self._how.skips:
             raise Rejected([(name, str(error))], written=False, noun="item")
 
     @property
@@ -280,7 +272,7 @@ class Session:
             self._options.policy,
             rejected=self._rejected,
             unindexed=self._stream.rejected,
-            reading=sentence(self._request.what, count, classes, splits, members, False),
+            reading=sentence(self._what, count, classes, splits, members, False),
             boxes=of_items(self._options.source),
             options=base.options if base else self._options.dump(),
             source=xxhash.xxh3_128_hexdigest(f"{base.source if base else ''}{checksums}".encode()),

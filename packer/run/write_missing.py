@@ -8,7 +8,7 @@ from concurrent.futures import Executor
 from pathlib import Path
 
 from packer.errors import Rejected, UnusableInput
-from packer.options.declared import PackOptions, by_name
+from packer.options.declared import PackOptions, RunOptions, by_name
 from packer.plan.prepare import version_of
 from packer.plan.work import RunGuard, Work, bytes_needed, shard_job, tars
 from packer.progress import Progress
@@ -30,9 +30,8 @@ def write_missing(
     to: Destination,
     numbers: Sequence[int],
     guard: RunGuard,
-    jobs: int,
+    how: RunOptions,
     executor: Executor | None,
-    skip_rejected: bool,
     progress: Progress,
     *,
     is_refused: bool = False,
@@ -45,6 +44,7 @@ def write_missing(
     paths = tars(work, to.folder)
     finished = to.finished([paths[number] for number in numbers])
     missing = [number for number in numbers if paths[number] not in finished]
+    jobs = how.processes
     processes = min(jobs, max(len(missing), 1))
     _refuse_full_disk(work, to.folder, to.at_a_time(missing, processes))
     for folder in {path.parent for path in paths}:
@@ -53,7 +53,7 @@ def write_missing(
 
     def take(shard: Written) -> None:
         written.add(shard)
-        if not is_refused and (skip_rejected or not shard.rejected):  # else it is to be mended
+        if not is_refused and (how.skips or not shard.rejected):  # else it is to be mended
             to.take(shard)
 
     for number in sorted({*numbers}.difference(missing)):
@@ -66,7 +66,7 @@ def write_missing(
     tell_of_compiling(work.options.policy, names, progress)
     with progress.phase("pack", total, "samples", total - todo) as advance:
         tasks = (
-            shard_job(work, paths[n], work.plan.shard(n), threads, not skip_rejected, guard)
+            shard_job(work, paths[n], work.plan.shard(n), threads, not how.skips, guard)
             for n in missing
         )
         if executor is None:
@@ -82,7 +82,7 @@ def write_missing(
                     remove_shard(to.folder / file)
     to.wait(progress)
     rejected = sorted(all_rejected(work, written) + unread)
-    if unread or (rejected and not skip_rejected):
+    if unread or (rejected and not how.skips):
         raise refusal(work, rejected, written=to.holds_all or not is_refused)
     return written, len(missing)
 

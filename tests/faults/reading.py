@@ -24,7 +24,9 @@ from PIL import Image
 if __name__ == "__main__":
     sys.path[0] = str(Path(__file__).parents[2])
 
-from packer.run.pack import PackOptions, pack
+from packer.options.declared import PackOptions, RunOptions
+from packer.run.destination import Destination
+from packer.run.pack import run as pack
 from reader import CenterCrop, Dataset, Loader, ShardfeedError
 from reader.workers import fork_server
 
@@ -338,7 +340,8 @@ def make_data(root: Path) -> Path:
         waves = np.sin(np.arange(64)[:, None] / (3 + number) + np.arange(80) / 7)
         pixels = (127 + 100 * waves + rng.normal(0, 5, (64, 80))).clip(0, 255).astype(np.uint8)
         Image.fromarray(pixels).convert("RGB").save(root / f"images/{number:02d}.jpg")
-    pack(root / "images", root / "packed", PackOptions(shard_samples=8, seed=None), 1)
+    options = PackOptions(shard_samples=8, seed=None)
+    pack(root / "images", Destination(root / "packed"), options, RunOptions(jobs=1))
     return root / "packed"
 
 

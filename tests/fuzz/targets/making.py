@@ -12,8 +12,9 @@ from PIL import Image
 
 from packer.errors import BadImage
 from packer.layouts.detect import read
-from packer.options.declared import PackOptions, SourceOptions
-from packer.run.pack import pack
+from packer.options.declared import PackOptions, RunOptions, SourceOptions
+from packer.run.destination import Destination
+from packer.run.pack import run as pack
 from packer.samples.records import Sample, Source
 from reader.format import Limits
 
@@ -64,7 +65,8 @@ def images(root: Path) -> Path:
 def dataset(name: str, **options: object) -> Path:
     """A dataset of `images` with this process's folder `name`."""
     root = folder(name)
-    pack(images(root / "images"), root / "shards", PackOptions(**options), 1)
+    to = Destination(root / "shards")
+    pack(images(root / "images"), to, PackOptions(**options), RunOptions(jobs=1))
     return root / "shards"
 
 

@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from packing import pack
 
 from packer.errors import UnusableInput
 from packer.files.atomic import write_file
 from packer.images import tiling
 from packer.options.declared import PackOptions
-from packer.run.pack import PackReport, pack
+from packer.run.report import PackReport
 from reader.format import FormatError, Manifest
 
 FilesOf = Callable[[Path], dict[str, bytes]]

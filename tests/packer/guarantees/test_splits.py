@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 import webdataset
+from packing import pack
 from PIL import Image
 
 import reader
 from packer.errors import UnusableInput
 from packer.options.declared import PackOptions, SourceOptions
-from packer.run.pack import pack
 from reader.format import Manifest
 
 NAMES = ["train/cat/a.b.jpg", "train/cat/with space.jpg", "train/dog/猫.jpg", "val/cat/x.jpg"]

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from damage import flip
+from packing import pack
 from PIL import Image
 
 import packer
@@ -17,7 +18,7 @@ from packer.errors import UnusableInput
 from packer.inspect.repair import repair
 from packer.inspect.verify import verify
 from packer.options.declared import PackOptions
-from packer.run.pack import PackReport, pack
+from packer.run.report import PackReport
 from reader.format import FormatError, Manifest
 
 RunPacker = Callable[..., "subprocess.CompletedProcess[str]"]

@@ -19,6 +19,7 @@ import webdataset
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from image_folder import image_folder
+from packing import pack
 from PIL import Image
 from safetensors import safe_open
 from safetensors.numpy import load_file
@@ -28,8 +29,9 @@ from packer.errors import NothingToPack, PackingFailed, Rejected, UnusableInput
 from packer.images import tiling
 from packer.inspect.verify import verify
 from packer.keys import unescape
+from packer.options.declared import PackOptions
 from packer.progress import Progress
-from packer.run.pack import PackOptions, PackReport, pack
+from packer.run.report import PackReport
 from reader.format import FormatError, Index, Manifest
 
 RunPack = Callable[..., PackReport]

@@ -7,13 +7,12 @@ from typing import Any
 
 import PIL
 import pytest
+from packing import pack, pack_part
 
 from packer.errors import Rejected, UnusableInput
 from packer.options.declared import PackOptions
 from packer.progress import Advance, Progress
-from packer.run.pack import pack, pack_part
 from packer.run.report import PartReport
-from packer.run.run import Part
 
 FilesOf = Callable[[Path], dict[str, bytes]]
 
@@ -49,7 +48,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory, many: Path) -> Path:
 
 
 def packed(src: Path, dst: Path, part: str, options: PackOptions = EIGHT, **more: Any) -> Any:
-    return pack_part(src, dst, options, 1, Part.of(part, {}), **more)
+    return pack_part(src, dst, options, part, **more)
 
 
 def tars(dst: Path) -> list[str]:

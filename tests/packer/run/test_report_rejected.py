@@ -6,15 +6,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from packing import pack, pack_part
 
 import packer
 from packer.inspect.info import Info, info
 from packer.inspect.repair import repair
 from packer.inspect.verify import verify
 from packer.options.declared import PackOptions
-from packer.run.pack import pack, pack_part
 from packer.run.report import PackReport, kept_rejections
-from packer.run.run import Part
 from reader.format import Manifest
 
 RunPack = Callable[..., PackReport]
@@ -80,8 +79,8 @@ def test_it_is_the_same_for_any_jobs_parts_and_after_a_stop(
 ) -> None:
     pack(dirty, tmp_path / "1", FIVE, 1, skip_rejected=True)
     pack(dirty, tmp_path / "2", FIVE, 2, skip_rejected=True)
-    for part in (Part(1, 2), Part(2, 2)):
-        pack_part(dirty, tmp_path / "parts", FIVE, 1, part, skip_rejected=True)
+    for part in ("1/2", "2/2"):
+        pack_part(dirty, tmp_path / "parts", FIVE, part, skip_rejected=True)
     pack(dirty, tmp_path / "parts", FIVE, 1, skip_rejected=True)
     with suppress(packer.Rejected):
         pack(dirty, tmp_path / "stopped", FIVE, 1)

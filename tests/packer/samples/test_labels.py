@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from packing import pack
 from PIL import Image
 
 import packer
 from packer.errors import BadImage, UnusableInput
 from packer.options.declared import PackOptions
-from packer.run.pack import pack
 from packer.samples.labels import Objects
 from reader.format import BoxEncoding, Manifest
 

@@ -3,10 +3,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from packing import pack
 
 from packer.errors import UnusableInput
 from packer.options.declared import PackOptions
-from packer.run.pack import pack
 from packer.shards import executors
 from packer.shards.executors import connected
 

@@ -9,11 +9,12 @@ from typing import Any
 
 import PIL
 import pytest
+from packing import pack
 
 from packer.errors import PackingFailed, ProcessDied, Rejected
 from packer.options.declared import PackOptions
 from packer.progress import Advance, Progress
-from packer.run.pack import PackReport, pack
+from packer.run.report import PackReport
 from packer.shards import executors
 from reader.format import Manifest
 

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from packing import pack
 
 from packer.options.declared import PackOptions
-from packer.run.pack import pack
 from packer.shards.executors import RayExecutor
 
 pytest.importorskip("ray", reason="it is not installed with the tests")

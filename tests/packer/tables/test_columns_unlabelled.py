@@ -6,9 +6,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from packing import pack
 
 from packer.options.declared import PackOptions
-from packer.run.pack import pack
 
 
 @pytest.fixture

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from packing import pack
 from PIL import Image
 
 import packer
 import reader
 from packer.errors import BadImage, UnusableInput
 from packer.options.declared import PackOptions
-from packer.run.pack import pack
 
 Opened = Callable[..., Any]
 Scanned = Callable[..., Any]

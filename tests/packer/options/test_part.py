@@ -1,7 +1,7 @@
 import pytest
 
 from packer.errors import UnusableInput
-from packer.run.run import Part
+from packer.options.part import Part
 
 
 def array(task: int, first: int, last: int, count: int, step: int = 1) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""The doors to a source, found by its path or URL, fetched, decompressed, and to a destination.
+"""The door to a source, found by its path or URL, fetched and decompressed.
 
 Whatever reads a source (`pack` and its parts, `--dry-run`, `--explain`, `repair`) comes in here, so
 that all of them read the same. No file in a tar that is compressed as a whole can be read without
@@ -20,17 +20,14 @@ from packer.errors import UnusableInput
 from packer.files.atomic import remove_leavings, replacing
 from packer.layouts.interpretation import Interpretation
 from packer.progress import Progress
-from packer.run.destination import Destination, StoreDestination
-from packer.run.log import JOURNAL
 from packer.storage.folder import wait_for_lock
 from packer.storage.source import LocalSource, StoreSource
-from packer.storage.store import Store, access
+from packer.storage.store import access
 from packer.trees.compressed import DAMAGED, decompressed, is_compressed_tar
 from packer.words import Placeholder, option
-from reader.format import ShardfeedError
+from reader.format import ShardfeedError, mistaken
 from reader.store.urls import checked, is_url
 
-_WRITABLE = ("s3://", "gs://", "az://", "file://")
 _CHUNK = 1 << 20
 
 
@@ -57,42 +54,11 @@ def locate(
 
 
 @contextmanager
-def destination(
-    place: Path | str,
-    scratch: Path | None = None,
-    options: Mapping[str, Any] | None = None,
-    provider: Any = None,
-) -> Iterator[Destination]:
-    """Yield a folder, or the place in a store at a URL, whose shards are built in `scratch`."""
-    if not is_url(place):
-        if scratch is not None:
-            raise UnusableInput(
-                f"{option('scratch')} is for what goes into a store, or comes from one."
-            )
-        yield Destination(Path(os.path.realpath(place)))
-        return
-    url = checked(str(place))
-    if not url.startswith(_WRITABLE):
-        raise UnusableInput(
-            f"{url}: datasets are written to s3://, gs://, az:// and file://. Pack into a folder, "
-            "and upload that."
-        )
-    if scratch is None:
-        raise UnusableInput(
-            f"{url}: give {option('scratch', Placeholder('DIR'))}, a folder in which shards are "
-            "built before they are uploaded. It takes some shards at a time; the same one again "
-            "continues best."
-        )
-    store = Store(url, *access(url, options, provider))
-    with StoreDestination(url, scratch, store) as found:
-        yield found
-
-
-@contextmanager
 def open_source(
     src: Path | StoreSource | Interpretation,
     progress: Progress,
-    to: Destination | None = None,
+    dst: Path | None = None,
+    dst_name: str = "",
     *,
     keeps: bool = False,
     scratch: Path | None = None,
@@ -100,16 +66,14 @@ def open_source(
     """Yield what is read in place of `src`, and the folder for what is made of it.
 
     The source is read at its path without links, as a copy, or as the tar in a compressed one.
-
-    Args:
-        src: as `locate` yields it, or an interpretation.
-        progress: where to say what it costs, and to show how far it is.
-        to: the destination.
-        keeps: keep what is made beside the destination until the dataset is committed.
-        scratch: where that folder is made otherwise; None: where the system has such.
+    With `keeps` that folder lies beside the destination `dst` until the dataset is committed;
+    otherwise it is a temporary one in `scratch`, or where the system has such.
     """
-    source = src if isinstance(src, Interpretation) else _localize(src, progress, to)
-    kept = None if to is None else _unpacked_folder(to.folder)
+    if isinstance(src, Interpretation):
+        source: LocalSource | Interpretation = src
+    else:
+        source = _localize(src, progress, dst, dst_name)
+    kept = None if dst is None else _unpacked_folder(dst)
     with ExitStack() as stack:
         if kept is not None and keeps:
             made, stays = kept, "until the dataset is committed"
@@ -127,23 +91,23 @@ def open_source(
         try:
             yield source, made
         except ShardfeedError:
-            if to is not None and made == kept and not (to.folder / JOURNAL).exists():
-                remove_unpacked(to.folder)  # no run was begun that could go on with it
+            if dst is not None and made == kept and not (dst / mistaken.JOURNAL).exists():
+                remove_unpacked(dst)  # no run was begun that could go on with it
             raise
 
 
-def _localize(src: Path | StoreSource, progress: Progress, to: Destination | None) -> LocalSource:
+def _localize(
+    src: Path | StoreSource, progress: Progress, dst: Path | None, dst_name: str
+) -> LocalSource:
     if isinstance(src, Path):
         src = Path(os.path.realpath(src))
-    if to is not None:
-        if isinstance(src, StoreSource):
-            name, is_inside = src.name, f"{to.name}/".startswith(f"{src.name}/")
-        else:
-            name, is_inside = str(src), to.folder == src or src in to.folder.parents
-        if is_inside:
-            raise UnusableInput(
-                f"{to.name} lies inside {name}, the folder to be packed. Choose another place."
-            )
+        name, is_inside = str(src), dst is not None and src in (dst, *dst.parents)
+    else:
+        name, is_inside = src.name, f"{dst_name}/".startswith(f"{src.name}/")
+    if is_inside:
+        raise UnusableInput(
+            f"{dst_name} lies inside {name}, the folder to be packed. Choose another place."
+        )
     return LocalSource.at(src) if isinstance(src, Path) else src.fetched(progress)
 
 

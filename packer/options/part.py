@@ -1,0 +1,56 @@
+"""The parts of one run, each packed by its own command."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from packer.errors import UnusableInput
+
+SLURM = "slurm"  # the part's number is in the environment, as a job array has it
+
+
+@dataclass(frozen=True)
+class Part:
+    """Part `number` of `count`, from 1 on."""
+
+    number: int
+    count: int
+
+    def __str__(self) -> str:
+        return f"{self.number}/{self.count}"
+
+    @classmethod
+    def of(cls, text: str, environment: Mapping[str, str]) -> "Part":
+        """Return the part that ``3/64``, or `SLURM`, names."""
+        if text == SLURM:
+            return cls._of_array(environment)
+        match = re.fullmatch(r"(\d{1,9})/(\d{1,9})", text)
+        if not match or not 1 <= int(match[1]) <= int(match[2]):
+            raise UnusableInput(
+                f"--part {text} is not a part such as 3/64 (from 1/64 to 64/64), nor {SLURM}."
+            )
+        return cls(int(match[1]), int(match[2]))
+
+    @classmethod
+    def _of_array(cls, environment: Mapping[str, str]) -> "Part":
+        """Return that of a task of a job array without gaps, whatever the first one's number."""
+        try:
+            task, count, first, last, step = (
+                int(environment[f"SLURM_ARRAY_TASK_{name}"])
+                for name in ("ID", "COUNT", "MIN", "MAX", "STEP")
+            )
+        except (KeyError, ValueError):
+            raise UnusableInput(
+                f"--part {SLURM} is for the tasks of a job array, which find their number in the "
+                "environment (SLURM_ARRAY_TASK_ID, _COUNT, _MIN, _MAX, _STEP): see sbatch --array."
+            ) from None
+        if first + (count - 1) * step != last:
+            raise UnusableInput(
+                f"--part {SLURM} is for an array without gaps, and this one has {count} tasks "
+                f"between {first} and {last}. Say --part I/N, with the number of all parts."
+            )
+        return cls((task - first) // step + 1, count)
+
+    def shards(self, total: int) -> range:
+        """Return the numbers of its shards, of `total` from 0 on: each shard is in one part."""
+        return range(self.number - 1, total, self.count)

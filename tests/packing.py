@@ -1,0 +1,33 @@
+"""A run as tests begin one, with its options as keywords."""
+
+from pathlib import Path
+from typing import Any
+
+from packer.options.declared import PackOptions, RunOptions
+from packer.options.part import Part
+from packer.run.destination import Destination
+from packer.run.pack import run
+from packer.run.report import PackReport, PartReport
+
+
+def pack(src: Any, dst: Path, options: PackOptions, jobs: int = 1, **given: Any) -> PackReport:
+    """Pack `src` into the folder `dst`; what is no option of a run goes to `run` itself."""
+    report = _run(src, dst, options, jobs, given)
+    assert isinstance(report, PackReport)
+    return report
+
+
+def pack_part(src: Any, dst: Path, options: PackOptions, part: str, **given: Any) -> PartReport:
+    """Pack a part of `src`."""
+    report = _run(src, dst, options, 1, {**given, "part": Part.of(part, {})})
+    assert isinstance(report, PartReport)
+    return report
+
+
+def _run(
+    src: Any, dst: Path, options: PackOptions, jobs: int, given: dict[str, Any]
+) -> PackReport | PartReport:
+    further = {name: given.pop(name) for name in ("progress", "announce", "tell") if name in given}
+    if given.pop("skip_rejected", False):
+        given["on_error"] = "skip"
+    return run(src, Destination(dst), options, RunOptions(jobs=jobs, **given), **further)
